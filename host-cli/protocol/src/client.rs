@@ -11,7 +11,8 @@ use crate::tool_list::{Pages, ToolHeaders, ToolList};
 use crate::transport::{Outgoing, Transport};
 use crate::version::{Generation, Version};
 use crate::wait::Wait;
-use agent_syntax::{Value, json_string};
+use agent_syntax::json::Kind;
+use agent_syntax::json_string;
 use bytes::Bytes;
 
 /// What a client says of itself, and what it accepts.
@@ -222,7 +223,7 @@ impl<T: Transport> Client<T> {
         wait: &Wait,
     ) -> Result<Json, Error> {
         let arguments = Json::new(Bytes::copy_from_slice(arguments)).map_err(Error::Arguments)?;
-        if !matches!(arguments.tree().value, Value::Mapping(_)) {
+        if arguments.kind() != Some(Kind::Object) {
             return Err(Error::Arguments(Malformed::new("not an object", 0)));
         }
         let headers = self

@@ -1,6 +1,8 @@
 //! Ids of requests.
 
-use agent_syntax::{Node, Value, json_string};
+use crate::json::Json;
+use agent_syntax::json::Kind;
+use agent_syntax::json_string;
 
 /// Maximum number of bytes of an id of a peer. It is sent back, once for each request.
 const ID_BYTES: usize = 256;
@@ -17,13 +19,14 @@ pub enum Id {
 
 impl Id {
     /// Reads an id.
-    pub(crate) fn read(node: &Node<'_>) -> Result<Self, &'static str> {
-        let id = match &node.value {
-            Value::Number(text) if text.contains(['.', 'e', 'E']) || *text == "-0" => {
+    pub(crate) fn read(json: &Json) -> Result<Self, &'static str> {
+        let text = json.as_str();
+        let id = match json.kind() {
+            Some(Kind::Number) if text.contains(['.', 'e', 'E']) || text == "-0" => {
                 return Err("the id is a number in another notation than that of integers");
             }
-            Value::Number(text) => Self::Integer((*text).to_owned()),
-            Value::String(text) => Self::String(text.clone().into_owned()),
+            Some(Kind::Number) => Self::Integer(text.to_owned()),
+            Some(Kind::String) => Self::String(json.string().unwrap_or_default()),
             _ => return Err("the id is neither a string nor an integer"),
         };
         let (Self::Integer(text) | Self::String(text)) = &id;

@@ -1,8 +1,8 @@
 //! JSON values as they were received.
 
 use agent_diagnostic::Problems;
-use agent_syntax::json::{self, parse_strict};
-use agent_syntax::{Node, Value};
+use agent_syntax::Node;
+use agent_syntax::json::{Kind, Reader, parse_strict};
 use agent_text::{DocumentKind, Span, Text};
 use agent_way_out::quote;
 use bytes::Bytes;
@@ -53,7 +53,8 @@ impl Json {
         if text.starts_with('\u{feff}') {
             return Err(Malformed::new("a byte order mark before the value", 0));
         }
-        if parse_strict(text).is_none() {
+        let mut reader = Reader::new(text);
+        if reader.skip().is_err() || !reader.ends_strictly() {
             return Err(describe(text));
         }
         Ok(Self(bytes))
@@ -82,19 +83,100 @@ impl Json {
         Self(Bytes::copy_from_slice(&self.0))
     }
 
-    /// Returns the value as a tree.
-    pub(crate) fn tree(&self) -> Node<'_> {
-        let null = Node {
-            value: Value::Null,
-            span: Span::default(),
-        };
-        // Read before, so reading it again succeeds.
-        parse_strict(self.as_str()).unwrap_or(null)
+    /// Returns the value as a tree, which takes many times the memory of its text.
+    pub(crate) fn tree(&self) -> Option<Node<'_>> {
+        parse_strict(self.as_str())
+    }
+
+    /// Returns the type of the value.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        Reader::new(self.as_str()).kind().ok()
+    }
+
+    /// Returns the text of a string.
+    pub(crate) fn string(&self) -> Option<String> {
+        let mut reader = Reader::new(self.as_str());
+        match reader.kind() {
+            Ok(Kind::String) => Some(reader.string().ok()?.value.into_owned()),
+            _ => None,
+        }
+    }
+
+    /// Returns the members of an object that have these names, or `None` if it is no object.
+    pub(crate) fn pick<const N: usize>(&self, names: [&str; N]) -> Option<[Option<Member>; N]> {
+        let mut reader = Reader::new(self.as_str());
+        if reader.kind() != Ok(Kind::Object) {
+            return None;
+        }
+        reader.enter_object().ok()?;
+        let mut picked = [const { None }; N];
+        let mut first = true;
+        while let Some(key) = reader.key(&mut first).ok()? {
+            reader.kind().ok()?;
+            let offset = reader.offset();
+            reader.skip().ok()?;
+            if let Some(place) = names.iter().position(|name| key.value == *name) {
+                let value = self.inner(Span::new(offset, reader.offset()));
+                picked[place] = Some(Member { value, offset });
+            }
+        }
+        Some(picked)
+    }
+
+    /// Returns the elements of an array, or `None` if it is none.
+    pub(crate) fn elements(&self) -> Option<Elements<'_>> {
+        let mut reader = Reader::new(self.as_str());
+        if reader.kind() != Ok(Kind::Array) {
+            return None;
+        }
+        reader.enter_array().ok()?;
+        Some(Elements {
+            array: self,
+            reader,
+            first: true,
+        })
+    }
+
+    /// Returns the strings of an array that holds nothing else.
+    pub(crate) fn strings(&self) -> Option<Vec<String>> {
+        self.elements()?.map(|element| element.string()).collect()
     }
 
     /// Returns a value inside of this one.
-    pub(crate) fn inner(&self, span: Span) -> Self {
+    fn inner(&self, span: Span) -> Self {
         Self(self.0.slice(span.start as usize..span.end as usize))
+    }
+}
+
+/// A member of an object.
+#[derive(Debug)]
+pub(crate) struct Member {
+    /// The value.
+    pub(crate) value: Json,
+    /// The offset of the value in the object.
+    pub(crate) offset: usize,
+}
+
+/// The elements of an array, in order.
+#[derive(Debug)]
+pub(crate) struct Elements<'a> {
+    array: &'a Json,
+    reader: Reader<'a>,
+    first: bool,
+}
+
+impl Iterator for Elements<'_> {
+    type Item = Json;
+
+    fn next(&mut self) -> Option<Json> {
+        // Read before, so reading it again succeeds.
+        if !self.reader.element(&mut self.first).ok()? {
+            return None;
+        }
+        self.reader.kind().ok()?;
+        let start = self.reader.offset();
+        self.reader.skip().ok()?;
+        Some(self.array.inner(Span::new(start, self.reader.offset())))
     }
 }
 
@@ -103,7 +185,9 @@ impl Json {
 fn describe(text: &str) -> Malformed {
     let text = Text::new(DocumentKind::Document, text.to_owned());
     let mut problems = Problems::new(&text);
-    json::parse(&mut problems);
+    let mut reader = Reader::new(text.as_str());
+    let read = reader.skip();
+    reader.finish(read, &mut problems);
     let first = problems.finish().into_iter().next();
     let (what, offset) = first.map_or_else(
         || ("this is not JSON".to_owned(), 0),
@@ -117,36 +201,6 @@ fn describe(text: &str) -> Malformed {
         },
     );
     Malformed::new(quote(&what, DESCRIPTION_CHARS), offset)
-}
-
-/// Returns a member of an object.
-pub(crate) fn member<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Node<'a>> {
-    match &node.value {
-        Value::Mapping(entries) => {
-            let entry = entries.iter().find(|entry| entry.key == key);
-            entry.map(|entry| &entry.value)
-        }
-        _ => None,
-    }
-}
-
-/// Returns the text of a string.
-pub(crate) fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
-    match &node.value {
-        Value::String(text) => Some(text),
-        _ => None,
-    }
-}
-
-/// Returns the strings of an array that holds nothing else.
-pub(crate) fn strings(node: &Node<'_>) -> Option<Vec<String>> {
-    match &node.value {
-        Value::Sequence(items) => items
-            .iter()
-            .map(|item| string(item).map(str::to_owned))
-            .collect(),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -173,6 +227,18 @@ mod tests {
         }
         let deep = "[".repeat(200);
         assert_eq!(Json::new(deep).unwrap_err().offset, 128);
+        // The values of the members and elements are those of the text.
+        let json = Json::new("{ \"a\": [1, \"\\u0062\", {} ], \"\\u0063\" :null }").unwrap();
+        let [a, c, d] = json.pick(["a", "c", "d"]).unwrap();
+        let a = a.unwrap();
+        assert_eq!((a.value.as_str(), a.offset), ("[1, \"\\u0062\", {} ]", 7));
+        let elements: Vec<_> = a.value.elements().unwrap().collect();
+        assert_eq!(elements.len(), 3);
+        assert_eq!(elements[1].string().as_deref(), Some("b"));
+        assert_eq!(c.unwrap().value.as_str(), "null");
+        assert!(d.is_none());
+        assert!(a.value.pick(["a"]).is_none());
+        assert!(json.elements().is_none());
         let long = format!("{{\"{0}\": 1, \"{0}\": 2}}", "\u{200b}".repeat(1000));
         assert!(Json::new(long).unwrap_err().what.len() < 2000);
     }

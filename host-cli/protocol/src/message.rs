@@ -1,8 +1,9 @@
 //! The messages of JSON-RPC 2.0 as MCP uses them: read from frames, and written.
 
 use crate::id::Id;
-use crate::json::{Json, Malformed, member, string};
-use agent_syntax::{Node, Value, json_string};
+use crate::json::{Json, Malformed, Member};
+use agent_syntax::json::Kind;
+use agent_syntax::json_string;
 use agent_way_out::quote;
 use bytes::Bytes;
 use std::fmt;
@@ -68,114 +69,100 @@ impl Message {
     /// When the frame is not strict JSON or no message.
     pub fn read(frame: impl Into<Bytes>) -> Result<Self, Malformed> {
         let json = Json::new(frame)?;
-        let tree = json.tree();
-        Envelope {
-            json: &json,
-            tree: &tree,
+        let names = ["jsonrpc", "id", "method", "params", "result", "error"];
+        let Some([version, id, method, params, result, error]) = json.pick(names) else {
+            return Err(Malformed::new(
+                match json.kind() {
+                    Some(Kind::Array) => "a batch",
+                    _ => "not an object",
+                },
+                0,
+            ));
+        };
+        let Some(version) = version else {
+            return Err(Malformed::new("`jsonrpc` is missing", 0));
+        };
+        if version.value.string().as_deref() != Some("2.0") {
+            return Err(version.wrong("`jsonrpc` is not \"2.0\""));
         }
-        .read()
+        match (method, result, error) {
+            (Some(_), Some(other), _) | (Some(_), None, Some(other)) => {
+                Err(other.wrong("both a request and a response"))
+            }
+            (Some(method), None, None) => call(id, &method, params),
+            (None, Some(_), Some(error)) => Err(error.wrong("both a result and an error")),
+            (None, Some(result), None) => response(id, result),
+            (None, None, Some(error)) => refusal(id, &error),
+            (None, None, None) => {
+                let what = "neither `method`, `result` nor `error`";
+                Err(Malformed::new(what, 0))
+            }
+        }
     }
 }
 
-/// A frame under inspection.
-struct Envelope<'j, 't> {
-    json: &'j Json,
-    tree: &'t Node<'t>,
+impl Member {
+    fn wrong(&self, what: &str) -> Malformed {
+        Malformed::new(what, self.offset)
+    }
+
+    fn is(&self, kind: Kind) -> bool {
+        self.value.kind() == Some(kind)
+    }
 }
 
-impl<'t> Envelope<'_, 't> {
-    fn read(&self) -> Result<Message, Malformed> {
-        match &self.tree.value {
-            Value::Mapping(_) => {}
-            Value::Sequence(_) => return Err(self.wrong("a batch", self.tree)),
-            _ => return Err(self.wrong("not an object", self.tree)),
-        }
-        match self.member("jsonrpc") {
-            Some(version) if string(version) == Some("2.0") => {}
-            Some(version) => return Err(self.wrong("`jsonrpc` is not \"2.0\"", version)),
-            None => return Err(self.wrong("`jsonrpc` is missing", self.tree)),
-        }
-        if let Some(method) = self.member("method") {
-            if let Some(other) = self.member("result").or_else(|| self.member("error")) {
-                return Err(self.wrong("both a request and a response", other));
-            }
-            return self.call(method);
-        }
-        match (self.member("result"), self.member("error")) {
-            (Some(_), Some(error)) => Err(self.wrong("both a result and an error", error)),
-            (Some(result), None) => self.result(result),
-            (None, Some(error)) => self.error(error),
-            (None, None) => Err(self.wrong("neither `method`, `result` nor `error`", self.tree)),
-        }
-    }
+fn read_id(id: Option<Member>) -> Result<Option<Id>, Malformed> {
+    let read = |id: Member| Id::read(&id.value).map_err(|what| id.wrong(what));
+    id.map(read).transpose()
+}
 
-    fn member(&self, key: &str) -> Option<&'t Node<'t>> {
-        member(self.tree, key)
+fn call(id: Option<Member>, method: &Member, params: Option<Member>) -> Result<Message, Malformed> {
+    let name = method.value.string();
+    let name = name.ok_or_else(|| method.wrong("`method` is not a string"))?;
+    if name.len() > METHOD_BYTES {
+        return Err(method.wrong("`method` is longer than 256 bytes"));
     }
+    if let Some(params) = params.as_ref().filter(|params| !params.is(Kind::Object)) {
+        return Err(params.wrong("`params` is not an object"));
+    }
+    let (method, params) = (name, params.map(|params| params.value));
+    Ok(match read_id(id)? {
+        Some(id) => Message::Request { id, method, params },
+        None => Message::Notification { method, params },
+    })
+}
 
-    fn wrong(&self, what: &str, node: &Node<'_>) -> Malformed {
-        Malformed::new(what, node.span.start as usize)
+fn response(id: Option<Member>, result: Member) -> Result<Message, Malformed> {
+    if !result.is(Kind::Object) {
+        return Err(result.wrong("`result` is not an object"));
     }
+    let id = read_id(id)?;
+    if id.is_none() {
+        return Err(Malformed::new("a result without `id`", 0));
+    }
+    let outcome = Ok(result.value);
+    Ok(Message::Response { id, outcome })
+}
 
-    fn id(&self) -> Result<Option<Id>, Malformed> {
-        let read = |node| Id::read(node).map_err(|what| self.wrong(what, node));
-        self.member("id").map(read).transpose()
-    }
-
-    fn call(&self, method: &Node<'_>) -> Result<Message, Malformed> {
-        let name = string(method).ok_or_else(|| self.wrong("`method` is not a string", method))?;
-        if name.len() > METHOD_BYTES {
-            return Err(self.wrong("`method` is longer than 256 bytes", method));
-        }
-        let method = name.to_owned();
-        let params = match self.member("params") {
-            Some(params) if matches!(params.value, Value::Mapping(_)) => {
-                Some(self.json.inner(params.span))
-            }
-            Some(params) => return Err(self.wrong("`params` is not an object", params)),
-            None => None,
-        };
-        Ok(match self.id()? {
-            Some(id) => Message::Request { id, method, params },
-            None => Message::Notification { method, params },
-        })
-    }
-
-    fn result(&self, result: &Node<'_>) -> Result<Message, Malformed> {
-        if !matches!(result.value, Value::Mapping(_)) {
-            return Err(self.wrong("`result` is not an object", result));
-        }
-        let id = self.id()?;
-        if id.is_none() {
-            return Err(self.wrong("a result without `id`", self.tree));
-        }
-        let outcome = Ok(self.json.inner(result.span));
-        Ok(Message::Response { id, outcome })
-    }
-
-    fn error(&self, error: &Node<'_>) -> Result<Message, Malformed> {
-        let code = member(error, "code");
-        let code = code.ok_or_else(|| self.wrong("the error has no `code`", error))?;
-        let Value::Number(digits) = &code.value else {
-            return Err(self.wrong("the error's `code` is not an integer", code));
-        };
-        let number = digits.parse();
-        let number =
-            number.map_err(|_| self.wrong("the error's `code` is not an integer", code))?;
-        let message = member(error, "message").and_then(string);
-        let message = message.ok_or_else(|| self.wrong("the error has no `message`", error))?;
-        // JSON-RPC writes `null` where the id of a request could not be read.
-        let id = match self.member("id") {
-            Some(id) if matches!(id.value, Value::Null) => None,
-            _ => self.id()?,
-        };
-        let outcome = Err(RpcError {
-            code: number,
-            message: quote(message, ERROR_CHARS),
-            data: member(error, "data").map(|data| self.json.inner(data.span)),
-        });
-        Ok(Message::Response { id, outcome })
-    }
+fn refusal(id: Option<Member>, error: &Member) -> Result<Message, Malformed> {
+    let members = error.value.pick(["code", "message", "data"]);
+    let [code, message, data] = members.unwrap_or([const { None }; 3]);
+    let code = code.ok_or_else(|| error.wrong("the error has no `code`"))?;
+    let number = code.value.as_str().parse();
+    let number = number.map_err(|_| {
+        let what = "the error's `code` is not an integer";
+        Malformed::new(what, error.offset + code.offset)
+    })?;
+    let message = message.and_then(|message| message.value.string());
+    let message = message.ok_or_else(|| error.wrong("the error has no `message`"))?;
+    // JSON-RPC writes `null` where the id of a request could not be read.
+    let id = read_id(id.filter(|id| !id.is(Kind::Null)))?;
+    let outcome = Err(RpcError {
+        code: number,
+        message: quote(&message, ERROR_CHARS),
+        data: data.map(|data| data.value),
+    });
+    Ok(Message::Response { id, outcome })
 }
 
 /// Writes a request on one line. `params` is an object in JSON without line breaks.
@@ -222,13 +209,16 @@ mod tests {
         write_result,
     };
     use crate::{Id, Json};
+    use proptest::collection::vec;
+    use proptest::prelude::{any, prop_assert, proptest};
+    use proptest::sample::select;
 
     #[test]
     fn what_is_written_is_read_again() {
         for id in [
             Id::from(7),
             Id::String("a\"\n\u{0}ü".to_owned()),
-            Id::Integer("-9".repeat(1)),
+            Id::Integer("-9".to_owned()),
         ] {
             let read = Message::read(write_request(&id, "a/b", r#"{"c": 1}"#)).unwrap();
             let params = Some(Json::new(r#"{"c": 1}"#).unwrap());
@@ -413,6 +403,55 @@ mod tests {
         assert!(error.message.chars().count() < 600);
         assert_eq!(error.data.unwrap().as_str(), "[1 ]");
     }
+
+    proptest! {
+        #[test]
+        fn any_frame_is_read_or_refused_within_itself(
+            pieces in vec(select(PIECES), 0..24),
+            bytes in vec(any::<u8>(), 0..4),
+        ) {
+            let mut frame = pieces.concat().into_bytes();
+            frame.extend(bytes);
+            match Message::read(frame.clone()) {
+                Ok(Message::Response { outcome: Ok(payload), .. }
+                    | Message::Request { params: Some(payload), .. }
+                    | Message::Notification { params: Some(payload), .. }) => {
+                    let payload = payload.bytes();
+                    prop_assert!(frame.windows(payload.len()).any(|part| part == payload));
+                }
+                Ok(_) => {}
+                Err(malformed) => prop_assert!(malformed.offset <= frame.len()),
+            }
+        }
+    }
+
+    /// What frames are made of.
+    const PIECES: &[&str] = &[
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        " ",
+        "\n",
+        "\"",
+        "1",
+        "-0",
+        "null",
+        "{}",
+        "\\u0041",
+        "\"jsonrpc\":\"2.0\"",
+        "\"id\":1",
+        "\"id\":\"x\"",
+        "\"method\":\"m\"",
+        "\"params\":{}",
+        "\"result\":{ }",
+        "\"error\":{\"code\":-1,\"message\":\"m\"}",
+        "\u{feff}",
+        "{\"jsonrpc\":\"2.0\",",
+        "\"result\":{\"a\":[1]}}",
+    ];
 
     #[test]
     fn line_breaks_between_tokens_are_removed() {

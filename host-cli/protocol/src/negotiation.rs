@@ -1,7 +1,7 @@
 //! What the first answer of a server says about its versions.
 
 use crate::error::Error;
-use crate::json::{Json, member, string, strings};
+use crate::json::{Json, Member};
 use crate::message::RpcError;
 use crate::version::{Generation, Version};
 use agent_way_out::quote;
@@ -29,17 +29,18 @@ pub(crate) enum Next {
 /// server with sessions ("Backward Compatibility" of both transports).
 pub(crate) fn discovered(outcome: &Result<Json, RpcError>) -> Result<Next, Error> {
     match outcome {
-        Ok(result) => {
-            let tree = result.tree();
-            match member(&tree, "supportedVersions").and_then(strings) {
-                Some(versions) => choose(&versions),
-                None => Ok(Next::Initialize(Version::LATEST_WITH_SESSIONS)),
-            }
-        }
+        Ok(result) => match member(result, "supportedVersions").and_then(|it| it.value.strings()) {
+            Some(versions) => choose(&versions),
+            None => Ok(Next::Initialize(Version::LATEST_WITH_SESSIONS)),
+        },
         Err(error) if error.code == UNSUPPORTED_PROTOCOL_VERSION => {
-            let tree = error.data.as_ref().map(Json::tree);
-            let supported = tree.as_ref().and_then(|data| member(data, "supported"));
-            let versions = supported.and_then(strings).unwrap_or_default();
+            let supported = error
+                .data
+                .as_ref()
+                .and_then(|data| member(data, "supported"));
+            let versions = supported
+                .and_then(|it| it.value.strings())
+                .unwrap_or_default();
             match choose(&versions)? {
                 Next::Stateless => Err(Error::protocol(format!(
                     "the server refuses the version {0}, and lists {0} as supported",
@@ -55,6 +56,12 @@ pub(crate) fn discovered(outcome: &Result<Json, RpcError>) -> Result<Next, Error
     }
 }
 
+/// Returns a member of an object.
+fn member(json: &Json, name: &str) -> Option<Member> {
+    let [member] = json.pick([name])?;
+    member
+}
+
 /// Chooses the latest version that both sides support.
 fn choose(versions: &[String]) -> Result<Next, Error> {
     let known = versions.iter().filter_map(|name| Version::named(name));
@@ -67,11 +74,10 @@ fn choose(versions: &[String]) -> Result<Next, Error> {
 
 /// Reads the version in the answer to `initialize`.
 pub(crate) fn initialized(result: &Json) -> Result<Version, Error> {
-    let tree = result.tree();
-    let name = member(&tree, "protocolVersion").and_then(string);
+    let name = member(result, "protocolVersion").and_then(|it| it.value.string());
     let name = name.ok_or_else(|| Error::protocol("`protocolVersion` is not a string"))?;
-    let version = Version::named(name).filter(|it| it.generation() == Generation::Sessions);
-    version.ok_or_else(|| no_common(&[name.to_owned()]))
+    let version = Version::named(&name).filter(|it| it.generation() == Generation::Sessions);
+    version.ok_or_else(|| no_common(&[name]))
 }
 
 /// Returns the error for servers with other versions.
@@ -85,13 +91,15 @@ pub(crate) fn check_complete(result: &Json, generation: Generation) -> Result<()
     if generation == Generation::Sessions {
         return Ok(());
     }
-    let tree = result.tree();
-    match member(&tree, "resultType").map(string) {
-        None | Some(Some("complete")) => Ok(()),
-        Some(Some("input_required")) => Err(Error::protocol(
+    let Some(kind) = member(result, "resultType") else {
+        return Ok(());
+    };
+    match kind.value.string().as_deref() {
+        Some("complete") => Ok(()),
+        Some("input_required") => Err(Error::protocol(
             "the server asks for input, which this client did not offer",
         )),
-        Some(_) => Err(Error::protocol("the `resultType` is unknown")),
+        _ => Err(Error::protocol("the `resultType` is unknown")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::header_value::header_value;
-use crate::json::{Json, Malformed, member, string};
+use crate::json::{Json, Malformed};
 use agent_syntax::{Node, Value};
 use std::collections::BTreeSet;
 
@@ -17,6 +17,8 @@ const NAMED_SCHEMAS: [&str; 4] = [
 ];
 /// Keywords whose values are no schemas.
 const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
+/// Maximum number of bytes of a tool that may ask for headers: its tree takes many times as much.
+const TOOL_BYTES: usize = 1 << 20;
 /// The greatest integer that a header may repeat: 2^53 - 1.
 const SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
@@ -29,16 +31,43 @@ pub(crate) struct ParameterHeader {
     path: Vec<String>,
 }
 
-/// Returns the headers that the schema of a tool asks for, or why it may not ask for them.
-pub(crate) fn parameter_headers(tool: &Node<'_>) -> Result<Vec<ParameterHeader>, String> {
+/// Returns the headers that a tool asks for, or why it may not ask for them.
+pub(crate) fn parameter_headers(tool: &Json) -> Result<Vec<ParameterHeader>, String> {
     let mut found = Found {
         headers: Vec::new(),
         names: BTreeSet::new(),
     };
-    if let Some(schema) = member(tool, "inputSchema") {
-        found.schema(schema, Some(&[]))?;
+    // Few tools ask for any. Escapes may hide the keyword.
+    let text = tool.as_str();
+    if text.contains(KEYWORD) || text.contains("\\u") {
+        if text.len() > TOOL_BYTES {
+            return Err(format!("its definition is larger than {TOOL_BYTES} bytes"));
+        }
+        let tree = tool.tree();
+        if let Some(schema) = tree.as_ref().and_then(|tool| member(tool, "inputSchema")) {
+            found.schema(schema, Some(&[]))?;
+        }
     }
     Ok(found.headers)
+}
+
+/// Returns a member of an object.
+fn member<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Node<'a>> {
+    match &node.value {
+        Value::Mapping(entries) => {
+            let entry = entries.iter().find(|entry| entry.key == key);
+            entry.map(|entry| &entry.value)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the text of a string.
+fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
+    match &node.value {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
 }
 
 /// The headers found so far.
@@ -139,7 +168,12 @@ pub(crate) fn values(
     headers: &[ParameterHeader],
     arguments: &Json,
 ) -> Result<Vec<(String, String)>, Error> {
-    let tree = arguments.tree();
+    if headers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(tree) = arguments.tree() else {
+        return Ok(Vec::new());
+    };
     let mut values = Vec::new();
     for header in headers {
         let found = header
@@ -175,7 +209,7 @@ mod tests {
 
     fn headers(schema: &str) -> Result<Vec<super::ParameterHeader>, String> {
         let tool = Json::new(format!(r#"{{"name":"t","inputSchema":{schema}}}"#)).unwrap();
-        parameter_headers(&tool.tree())
+        parameter_headers(&tool)
     }
 
     #[test]

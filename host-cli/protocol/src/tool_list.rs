@@ -1,10 +1,10 @@
 //! Lists of tools, page by page.
 
 use crate::error::{Error, Excess};
-use crate::json::{Json, member, string};
+use crate::json::Json;
 use crate::limits::{CURSOR_BYTES, Limits};
 use crate::parameter_headers::{ParameterHeader, parameter_headers};
-use agent_syntax::Value;
+use agent_syntax::json::Kind;
 use agent_way_out::quote;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -70,21 +70,25 @@ impl Pages {
         with_headers: bool,
         limits: &Limits,
     ) -> Result<Option<String>, Error> {
-        let tree = page.tree();
-        let Some(Value::Sequence(tools)) = member(&tree, "tools").map(|tools| &tools.value) else {
-            return Err(Error::protocol("the list has no array `tools`"));
-        };
+        let members = page.pick(["tools", "nextCursor", "ttlMs"]);
+        let [tools, cursor, time] = members.unwrap_or([const { None }; 3]);
+        let tools = tools.as_ref().and_then(|tools| tools.value.elements());
+        let tools = tools.ok_or_else(|| Error::protocol("the list has no array `tools`"))?;
         for tool in tools {
             if with_headers {
-                let name = member(tool, "name").and_then(string);
-                match parameter_headers(tool) {
+                let name = || {
+                    let [name] = tool.pick(["name"])?;
+                    name?.value.string()
+                };
+                match parameter_headers(&tool) {
+                    Ok(headers) if headers.is_empty() => {}
                     Ok(headers) => {
-                        if let Some(name) = name.filter(|_| !headers.is_empty()) {
-                            self.headers.entry(name.to_owned()).or_insert(headers);
-                        }
+                        self.headers
+                            .entry(name().unwrap_or_default())
+                            .or_insert(headers);
                     }
                     Err(why) => {
-                        let name = quote(name.unwrap_or_default(), NAME_CHARS);
+                        let name = quote(&name().unwrap_or_default(), NAME_CHARS);
                         self.excluded.push(ExcludedTool { name, why });
                         self.count(limits)?;
                         continue;
@@ -95,7 +99,7 @@ impl Pages {
             if !self.merged.ends_with('[') {
                 self.merged.push(',');
             }
-            let received = tool.span.of(page.as_str());
+            let received = tool.as_str();
             if self.merged.len() + received.len() > limits.list_bytes {
                 return Err(Error::TooLarge {
                     what: "the list of tools",
@@ -104,14 +108,15 @@ impl Pages {
             }
             self.merged.push_str(received);
         }
-        self.add_freshness(member(&tree, "ttlMs").map(|time| &time.value));
+        self.add_freshness(time.as_ref().map(|time| &time.value));
         self.pages += 1;
-        let cursor = match member(&tree, "nextCursor").map(|cursor| &cursor.value) {
-            // Some servers write `null` where there is no next page.
-            None | Some(Value::Null) => return Ok(None),
-            Some(Value::String(cursor)) => cursor,
-            Some(_) => return Err(Error::protocol("`nextCursor` is not a string")),
+        // Some servers write `null` where there is no next page.
+        let cursor = cursor.filter(|cursor| cursor.value.kind() != Some(Kind::Null));
+        let Some(cursor) = cursor else {
+            return Ok(None);
         };
+        let cursor = cursor.value.string();
+        let cursor = cursor.ok_or_else(|| Error::protocol("`nextCursor` is not a string"))?;
         if cursor.len() > CURSOR_BYTES {
             return Err(Error::TooLarge {
                 what: "a cursor",
@@ -124,7 +129,7 @@ impl Pages {
                 limit: limits.pages,
             });
         }
-        Ok(Some(cursor.clone().into_owned()))
+        Ok(Some(cursor))
     }
 
     fn count(&mut self, limits: &Limits) -> Result<(), Error> {
@@ -138,11 +143,9 @@ impl Pages {
         Ok(())
     }
 
-    fn add_freshness(&mut self, time: Option<&Value<'_>>) {
-        let time = match time {
-            Some(Value::Number(digits)) => digits.parse().ok().map(Duration::from_millis),
-            _ => None,
-        };
+    fn add_freshness(&mut self, time: Option<&Json>) {
+        let time = time.and_then(|time| time.as_str().parse().ok());
+        let time = time.map(Duration::from_millis);
         self.fresh_for = match self.pages {
             0 => time,
             _ => self.fresh_for.min(time),

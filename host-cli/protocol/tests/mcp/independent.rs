@@ -81,10 +81,11 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let text = match &*request.name {
             "echo" => Value::from(request.arguments.unwrap_or_default()).to_string(),
-            "ask" => match context.peer.list_roots().await {
-                Ok(_) => "answered".to_owned(),
-                Err(_) => "refused".to_owned(),
-            },
+            "ask" => {
+                #[expect(deprecated, reason = "servers with sessions still ask")]
+                let roots = context.peer.list_roots().await;
+                roots.map_or("refused", |_| "answered").to_owned()
+            }
             "wait" => {
                 context.ct.cancelled().await;
                 let _ = self.cancelled.send(()).await;
