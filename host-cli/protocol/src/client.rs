@@ -15,14 +15,14 @@ use agent_syntax::json::Kind;
 use agent_syntax::json_string;
 use bytes::Bytes;
 
-/// What a client says of itself, and what it accepts.
+/// The identity of a client, and its choices.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The client's name.
     pub name: String,
     /// The client's version.
     pub version: String,
-    /// The generations to speak.
+    /// The accepted generations.
     pub generations: Generations,
     /// The limits.
     pub limits: Limits,
@@ -31,8 +31,8 @@ pub struct Options {
 /// The generations of the protocol that a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Generations {
-    /// Both: asks by `server/discover` first. Some servers with sessions end when they are asked; such
-    /// a server can be started again and spoken to with [`Generations::Sessions`].
+    /// Both. The first request is `server/discover`. Some servers with sessions exit on it; start such
+    /// a server again and connect with [`Generations::Sessions`].
     #[default]
     Both,
     /// Only [`Generation::Stateless`].
@@ -43,8 +43,7 @@ pub enum Generations {
 
 /// A client of one server. It declares no capabilities.
 ///
-/// Operations come one after the other. Each ends with its [`Wait`]; the server is then told that
-/// its answer is not wanted any more.
+/// It runs one operation at a time. An operation that exceeds its [`Wait`] is cancelled at the server.
 #[derive(Debug)]
 pub struct Client<T> {
     transport: T,
@@ -61,7 +60,7 @@ impl<T: Transport> Client<T> {
     ///
     /// # Errors
     ///
-    /// When there is no version in common, or no answer. The transport is closed then.
+    /// When both sides have no common version, or the server does not answer. The transport is closed.
     pub async fn connect(transport: T, options: &Options, wait: &Wait) -> Result<Self, Error> {
         let (name, version) = (json_string(&options.name), json_string(&options.version));
         let mut client = Self {
@@ -87,7 +86,7 @@ impl<T: Transport> Client<T> {
         Ok(client)
     }
 
-    /// Asks for the server's versions in a way that only servers without sessions understand.
+    /// Requests the server's versions. Only servers without sessions know this request.
     async fn discover(&mut self, wait: &Wait) -> Result<Next, Error> {
         let request = Outgoing {
             id: self.inbox.open(),
@@ -98,7 +97,7 @@ impl<T: Transport> Client<T> {
             parameter_headers: Vec::new(),
         };
         let older = Next::Initialize(Version::LATEST_WITH_SESSIONS);
-        // Over HTTP each request has an answer. Over stdio, an unknown method may have none.
+        // HTTP answers each request. Over stdio, a server may ignore an unknown method.
         let probe = match T::HAS_HEADERS {
             true => wait.clone(),
             false => wait.at_most(self.inbox.limits.probe),
@@ -114,7 +113,7 @@ impl<T: Transport> Client<T> {
                 Ok(next)
             }
             Err(Error::Timeout) if !T::HAS_HEADERS && !wait.left().is_zero() => Ok(older),
-            // The status of whoever does not know the request. Access and load are other matters.
+            // The server does not know the request. Refused access and overload are other errors.
             Err(Error::Status(status))
                 if (400..500).contains(&status) && !matches!(status, 401 | 403 | 407 | 429) =>
             {
@@ -137,7 +136,7 @@ impl<T: Transport> Client<T> {
             tool: None,
             parameter_headers: Vec::new(),
         };
-        // `initialize` must not be cancelled by a notification: a client that gives up goes away.
+        // The specification forbids to cancel `initialize`, so that a timeout sends nothing.
         let answer = self.transport.exchange(&request, &mut self.inbox, wait);
         let result = answer.await?.outcome.map_err(Error::Rpc)?;
         self.version = initialized(&result)?;
@@ -161,13 +160,13 @@ impl<T: Transport> Client<T> {
         self.version
     }
 
-    /// Returns what the server said of itself: the result of `server/discover` or `initialize`.
+    /// Returns the server's description: the result of `server/discover` or `initialize`.
     #[must_use]
     pub fn server(&self) -> &Json {
         &self.server
     }
 
-    /// Returns what the server sent besides answers.
+    /// Returns counts of all messages that were not answers.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
         self.inbox.traffic
@@ -179,7 +178,7 @@ impl<T: Transport> Client<T> {
         self.inbox.take_notifications()
     }
 
-    /// Lists all tools. Each tool is in the list as it was received, whatever it is.
+    /// Lists all tools. The list contains each tool as received, whatever its shape.
     ///
     /// # Errors
     ///
@@ -209,8 +208,8 @@ impl<T: Transport> Client<T> {
 
     /// Calls a tool with an object of arguments, and returns the result as it was received.
     ///
-    /// Over HTTP some tools want arguments repeated in headers. They are known from the last
-    /// [`Client::list_tools`].
+    /// Some tools require headers that repeat arguments, over HTTP. The last
+    /// [`Client::list_tools`] determines these headers.
     ///
     /// # Errors
     ///
@@ -280,7 +279,7 @@ impl<T: Transport> Client<T> {
     ///
     /// # Errors
     ///
-    /// When the server can't be reached for it. It is over nevertheless.
+    /// When the server can't be reached. The conversation ends anyway.
     pub async fn close(self, wait: &Wait) -> Result<(), Error> {
         self.transport.close(wait).await
     }

@@ -40,8 +40,8 @@ impl fmt::Debug for Endpoint {
 }
 
 impl Endpoint {
-    /// Returns the endpoint at a path of a target. Each request carries `headers`. Of `limits`, those
-    /// on connections and heads count; times and bodies are those of the operations.
+    /// Returns the endpoint at a path of a target. Each request carries `headers`. Only `connect` and
+    /// `head_bytes` of `limits` are used; operations determine the other limits.
     #[must_use]
     pub fn new(
         way_out: Arc<WayOut>,
@@ -115,7 +115,7 @@ impl HttpPeer for Endpoint {
     ) -> Result<EndpointAnswer, Error> {
         let request = self.request(request)?;
         let limits = Limits {
-            // Tools may take their time: the head has all of it.
+            // A slow tool delays the head, so that the whole time is for both.
             head: wait.left(),
             total: wait.left(),
             body_bytes: body_bytes as u64,

@@ -7,11 +7,11 @@ use std::fmt;
 /// The reason why an operation has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
-    /// The time of the operation is over.
+    /// The operation exceeded its time.
     Timeout,
     /// The caller cancelled the operation.
     Cancelled,
-    /// The server ended the connection or the session, or was found to break the protocol before.
+    /// The server ended the connection or the session, or broke the protocol in an earlier operation.
     Closed(&'static str),
     /// The server broke the protocol.
     Protocol(Violation),
@@ -22,7 +22,7 @@ pub enum Error {
         /// The limit.
         limit: usize,
     },
-    /// There are more things of a kind than their limit.
+    /// A quantity exceeds its limit.
     TooMany {
         /// The kind.
         what: Excess,
@@ -31,28 +31,28 @@ pub enum Error {
     },
     /// The server answered with an error.
     Rpc(RpcError),
-    /// The server answered with a status of HTTP that is no answer of MCP.
+    /// The server answered with an HTTP status and without an MCP answer.
     Status(u16),
-    /// The request did not reach the server, or its response not us.
+    /// The HTTP exchange failed.
     Transport(agent_way_out::Error),
-    /// Client and server have no version in common. Lists what the server supports.
+    /// Client and server have no common version. Lists the versions of the server.
     NoCommonVersion(Vec<String>),
     /// The arguments of a call are not an object of strict JSON.
     Arguments(Malformed),
 }
 
-/// What breaks the protocol, and where.
+/// A violation of the protocol with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// What is wrong.
     pub what: String,
-    /// The number of the frame among those received, from 1; 0 for what is in no frame.
+    /// The number of the received frame, from 1; 0 if the problem is not in a frame.
     pub frame: u64,
     /// The offset of the wrong byte in the frame.
     pub offset: usize,
 }
 
-/// A kind of things that there may be too many of.
+/// A limited quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excess {
     /// Requests of the server during one operation.
@@ -68,7 +68,7 @@ pub enum Excess {
 }
 
 impl Error {
-    /// Returns the error of what breaks the protocol outside of any frame.
+    /// Returns the error of a violation outside of frames.
     pub(crate) fn protocol(what: impl Into<String>) -> Self {
         Self::Protocol(Violation {
             what: what.into(),

@@ -3,17 +3,17 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// What encloses an encoded value.
+/// The markers around an encoded value.
 const START: &str = "=?base64?";
 const END: &str = "?=";
 
-/// Returns a text as the value of a header: as it is if every intermediary keeps it so, and else in
-/// base64 (Streamable HTTP, "Value Encoding").
+/// Returns a text as the value of a header. Encodes it in base64 if an intermediary could change it
+/// (Streamable HTTP, "Value Encoding").
 pub(crate) fn header_value(text: &str) -> String {
     let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let padded = text.starts_with(' ') || text.ends_with(' ');
     let looks_encoded = text.starts_with(START) && text.ends_with(END);
-    // An empty value can't be told from a missing one everywhere.
+    // Some intermediaries drop empty headers.
     if plain && !padded && !looks_encoded && !text.is_empty() {
         return text.to_owned();
     }

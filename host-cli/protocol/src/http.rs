@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 /// Maximum number of bytes of the stream of one answer, with comments and framing.
 const STREAM_BYTES: usize = 64 << 20;
-/// Maximum number of bytes of an answer to what wants none.
+/// Maximum number of bytes of the response to a notification.
 const RECEIPT_BYTES: usize = 64 << 10;
 
 const JSON: &str = "application/json";
@@ -73,7 +73,7 @@ impl<P: HttpPeer> Http<P> {
         self.peer.send(request, body_bytes, wait).await
     }
 
-    /// Sends a message that wants no answer, and returns the status.
+    /// Sends a message without an answer, and returns the status.
     async fn deliver(
         &self,
         frame: String,
@@ -83,7 +83,7 @@ impl<P: HttpPeer> Http<P> {
         let sent = self.post(frame, version, Vec::new(), RECEIPT_BYTES, wait);
         let mut receipt = sent.await?;
         let status = receipt.status();
-        // At the end of the body, the connection can be used again. What it holds means nothing.
+        // The connection can be used again at the end of the body. Its content has no meaning.
         if (200..300).contains(&status) {
             let _ = receipt.chunk().await;
         }
@@ -132,7 +132,7 @@ impl<P: HttpPeer> Http<P> {
             if status == 404 && self.session.is_some() {
                 return Err(Error::Closed("the server ended the session"));
             }
-            // Who is refused access, or asked to wait, learns nothing about the protocol.
+            // Refused access and overload say nothing about the protocol.
             let of_protocol =
                 (400..600).contains(&status) && !matches!(status, 401 | 403 | 407 | 429);
             if of_protocol && kind == JSON {
@@ -144,7 +144,7 @@ impl<P: HttpPeer> Http<P> {
                             "a result with the status {status}"
                         )));
                     }
-                    // Whatever it is, it is no answer of MCP.
+                    // Another body is not an MCP answer.
                     Ok(Received::Reply(_) | Received::Nothing) | Err(_) => {}
                 }
             }
@@ -193,7 +193,7 @@ impl<P: HttpPeer> Http<P> {
                 Err(error) => return Err(error),
             }
             while let Some(event) = decoder.next_event() {
-                // Events of other types are of others.
+                // MCP defines no other types.
                 if event.name != "message" {
                     continue;
                 }
@@ -296,7 +296,7 @@ impl<P: HttpPeer> Transport for Http<P> {
     }
 
     async fn abandon(&mut self, id: u64, version: Version) {
-        // Since 2026-07-28 the end of the connection says so, and it is closed already.
+        // Since 2026-07-28, closing the connection cancels, and it is closed already.
         if version.generation() == Generation::Sessions {
             let params = format!(r#"{{"requestId":{id}}}"#);
             let cancelled = write_notification("notifications/cancelled", Some(&params));

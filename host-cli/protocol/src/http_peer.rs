@@ -1,4 +1,4 @@
-//! How requests of HTTP leave the library.
+//! The trait that sends HTTP requests.
 
 use crate::error::Error;
 use crate::wait::Wait;
@@ -21,7 +21,7 @@ pub enum HttpMethod {
 pub struct HttpRequest {
     /// The method.
     pub method: HttpMethod,
-    /// The headers that MCP asks for, without those of HTTP itself.
+    /// The headers of MCP.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Bytes,

@@ -1,4 +1,4 @@
-//! What a server sends: answers, and what nobody asked for.
+//! Messages of a server: answers, requests and notifications.
 
 use crate::error::{Error, Excess, Violation};
 use crate::id::Id;
@@ -31,10 +31,10 @@ pub struct Notification {
     pub params: Option<Json>,
 }
 
-/// What a server sent besides answers, counted over the life of a client.
+/// Counts of a server's messages other than answers, over the life of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Requests of the server that were refused, or left without an answer.
+    /// Requests of the server that were refused or ignored.
     pub refused_requests: u64,
     /// Requests `ping`.
     pub pings: u64,
@@ -42,13 +42,13 @@ pub struct Traffic {
     pub notifications: u64,
     /// Notifications that were not kept: of other kinds, too large, or too many.
     pub dropped_notifications: u64,
-    /// Answers to requests that were given up before.
+    /// Answers that arrived after their operation had ended.
     pub late_answers: u64,
-    /// Whether the server said that its tools have changed.
+    /// Whether the server announced a change of its tools.
     pub tools_changed: bool,
 }
 
-/// What follows from a message of a server.
+/// The consequence of a message of the server.
 #[derive(Debug)]
 pub(crate) enum Received {
     /// The answer to the open request.
@@ -59,7 +59,7 @@ pub(crate) enum Received {
     Nothing,
 }
 
-/// The state of a conversation: which requests are open, and what was received.
+/// The state of a conversation: its open request, and counts of received messages.
 #[derive(Debug)]
 pub struct Inbox {
     pub(crate) limits: Limits,
@@ -71,7 +71,7 @@ pub struct Inbox {
     /// The id of the last request that was sent.
     last: u64,
     open: Option<u64>,
-    /// Requests without an answer that nobody waits for.
+    /// Requests without an answer whose operation has ended.
     abandoned: BTreeSet<u64>,
     /// Requests and notifications of the server since the open request.
     requests: usize,
@@ -95,7 +95,7 @@ impl Inbox {
         }
     }
 
-    /// Opens the next request and returns its id. A request that is still open was given up.
+    /// Opens the next request and returns its id. Abandons a request that is still open.
     pub(crate) fn open(&mut self) -> u64 {
         self.abandoned.extend(self.open.take());
         (self.requests, self.notifications) = (0, 0);
@@ -104,13 +104,13 @@ impl Inbox {
         self.last
     }
 
-    /// Gives up the open request and returns its id.
+    /// Abandons the open request and returns its id.
     pub(crate) fn give_up(&mut self) -> Option<u64> {
         self.abandoned.extend(self.open);
         self.open.take()
     }
 
-    /// Returns the notifications kept so far, and keeps them no longer.
+    /// Takes the kept notifications.
     pub(crate) fn take_notifications(&mut self) -> Vec<Notification> {
         std::mem::take(&mut self.kept).into()
     }

@@ -21,7 +21,7 @@ impl fmt::Debug for Json {
     }
 }
 
-/// What makes bytes something else than was agreed, and where.
+/// The reason why bytes are malformed, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed {
     /// What is wrong.
@@ -102,7 +102,7 @@ impl Json {
         }
     }
 
-    /// Returns the members of an object that have these names, or `None` if it is no object.
+    /// Returns the members of an object that have these names, or `None` for another type.
     pub(crate) fn pick<const N: usize>(&self, names: [&str; N]) -> Option<[Option<Member>; N]> {
         let mut reader = Reader::new(self.as_str());
         if reader.kind() != Ok(Kind::Object) {
@@ -123,7 +123,7 @@ impl Json {
         Some(picked)
     }
 
-    /// Returns the elements of an array, or `None` if it is none.
+    /// Returns the elements of an array, or `None` for another type.
     pub(crate) fn elements(&self) -> Option<Elements<'_>> {
         let mut reader = Reader::new(self.as_str());
         if reader.kind() != Ok(Kind::Array) {

@@ -1,18 +1,18 @@
 //! The Model Context Protocol, read by the project's own strict JSON reader.
 //!
-//! Payloads are passed on as the bytes that were received, and never written again: no unknown field
-//! is lost, and one odd tool does not lose the list. Nothing here decides whether a tool is the locked
-//! one, or may be called.
+//! Payloads are passed on as the received bytes and never serialised again: no unknown field is lost,
+//! and one invalid tool does not lose the list. This crate decides nothing: callers compare tools with
+//! the lock.
 //!
 //! | module or item | content |
 //! |---|---|
-//! | [`message`] | requests, notifications and responses, and how they are written; for both sides |
+//! | [`message`] | reading and writing of requests, notifications and responses; for both sides |
 //! | [`lines`], [`sse`] | framing by lines and by server-sent events; for both sides |
 //! | [`Client`] | connecting, listing tools, calling one, closing |
 //! | [`Stdio`], [`Http`] | the transports of a client |
-//! | [`HttpPeer`], [`Endpoint`] | how HTTP requests leave, and the way out as one such way |
+//! | [`HttpPeer`], [`Endpoint`] | the trait that sends HTTP requests, and its implementation over the way out |
 //! | [`Version`], [`Generation`] | the versions of the protocol |
-//! | [`Limits`], [`Wait`] | what ends an operation early |
+//! | [`Limits`], [`Wait`] | limits, deadlines and cancellation |
 
 mod client;
 mod endpoint;

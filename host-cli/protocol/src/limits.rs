@@ -21,11 +21,11 @@ const PROBE: Duration = Duration::from_secs(5);
 pub(crate) const KEPT_NOTIFICATIONS: usize = 64;
 /// Maximum number of bytes of one notification kept for the caller.
 pub(crate) const KEPT_NOTIFICATION_BYTES: usize = 16 << 10;
-/// Maximum time to tell a server that an operation was given up.
+/// Maximum time to send the cancellation of an operation.
 pub(crate) const FAREWELL: Duration = Duration::from_millis(500);
 /// Maximum number of attempts to resume the stream of one answer.
 pub(crate) const RESUMPTIONS: usize = 8;
-/// Time before a stream is resumed, if the server names none.
+/// Time before a stream is resumed, if the server does not set it.
 pub(crate) const RETRY: Duration = Duration::from_secs(1);
 /// Maximum number of bytes of a session's id.
 pub(crate) const SESSION_ID_BYTES: usize = 1024;
@@ -49,8 +49,8 @@ pub struct Limits {
     pub tools: usize,
     /// Maximum number of bytes of the tools of a list.
     pub list_bytes: usize,
-    /// Maximum time for the answer to the first request on stdio: servers of the older generation
-    /// may not answer it.
+    /// Maximum time for the answer to the first request over stdio. Servers with sessions may ignore
+    /// it.
     pub probe: Duration,
 }
 

@@ -19,7 +19,7 @@ const METHOD_BYTES: usize = 256;
 /// A message. Payloads are the bytes that were received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    /// A request, which wants a response.
+    /// A request.
     Request {
         /// The id that the response repeats.
         id: Id,
@@ -28,7 +28,7 @@ pub enum Message {
         /// The parameters, an object.
         params: Option<Json>,
     },
-    /// A notification, which wants none.
+    /// A notification, which has no response.
     Notification {
         /// The method.
         method: String,
@@ -51,7 +51,7 @@ pub struct RpcError {
     pub code: i64,
     /// The message of the peer, bounded and printable.
     pub message: String,
-    /// Whatever the peer adds.
+    /// Additional data of the peer.
     pub data: Option<Json>,
 }
 
@@ -66,7 +66,7 @@ impl Message {
     ///
     /// # Errors
     ///
-    /// When the frame is not strict JSON or no message.
+    /// When the frame is not strict JSON, or not a message.
     pub fn read(frame: impl Into<Bytes>) -> Result<Self, Malformed> {
         let json = Json::new(frame)?;
         let names = ["jsonrpc", "id", "method", "params", "result", "error"];

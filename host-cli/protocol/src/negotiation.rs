@@ -1,4 +1,4 @@
-//! What the first answer of a server says about its versions.
+//! Agreement on a version, from the first answer of a server.
 
 use crate::error::Error;
 use crate::json::{Json, Member};
@@ -16,17 +16,17 @@ const LISTED_VERSIONS: usize = 10;
 /// Maximum number of characters of a version of a server in a message.
 const VERSION_CHARS: usize = 40;
 
-/// What follows from the answer to `server/discover`.
+/// The consequence of the answer to `server/discover`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Speak the latest version.
+    /// Use the latest version.
     Stateless,
     /// Initialise a session with this version.
     Initialize(Version),
 }
 
-/// Reads the answer to `server/discover`. Whatever no server without sessions would say comes from a
-/// server with sessions ("Backward Compatibility" of both transports).
+/// Reads the answer to `server/discover`. An answer that no server without sessions gives comes from
+/// a server with sessions ("Backward Compatibility" of both transports).
 pub(crate) fn discovered(outcome: &Result<Json, RpcError>) -> Result<Next, Error> {
     match outcome {
         Ok(result) => match member(result, "supportedVersions").and_then(|it| it.value.strings()) {

@@ -17,7 +17,7 @@ const NAMED_SCHEMAS: [&str; 4] = [
 ];
 /// Keywords whose values are no schemas.
 const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
-/// Maximum number of bytes of a tool that may ask for headers: its tree takes many times as much.
+/// Maximum number of bytes of a tool that requires headers: its tree takes many times as much memory.
 const TOOL_BYTES: usize = 1 << 20;
 /// The greatest integer that a header may repeat: 2^53 - 1.
 const SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
@@ -31,13 +31,13 @@ pub(crate) struct ParameterHeader {
     path: Vec<String>,
 }
 
-/// Returns the headers that a tool asks for, or why it may not ask for them.
+/// Returns the headers that a tool requires, or the reason why its definition is invalid.
 pub(crate) fn parameter_headers(tool: &Json) -> Result<Vec<ParameterHeader>, String> {
     let mut found = Found {
         headers: Vec::new(),
         names: BTreeSet::new(),
     };
-    // Few tools ask for any. Escapes may hide the keyword.
+    // Few tools require headers. Escapes may hide the keyword.
     let text = tool.as_str();
     if text.contains(KEYWORD) || text.contains("\\u") {
         if text.len() > TOOL_BYTES {
@@ -195,7 +195,7 @@ pub(crate) fn values(
     Ok(values)
 }
 
-/// Returns an integer in decimal notation, if every implementation reads it as the same.
+/// Returns an integer in decimal notation, if it is in the exact range of a double.
 fn integer(number: &str) -> Option<String> {
     let value: f64 = number.parse().ok()?;
     let exact = value.fract() == 0.0 && value.abs() <= SAFE_INTEGER;

@@ -142,7 +142,7 @@ impl Decoder {
             }
             b"event" => value.clone_into(&mut self.name),
             b"id" => {
-                // An id is sent back as a header; one that can't be is none.
+                // A client sends the id back as a header, so that only visible ASCII is usable.
                 let usable = |byte: &u8| matches!(byte, 0x20..=0x7e);
                 if value.len() <= EVENT_ID_BYTES && value.iter().all(usable) {
                     self.last_id = String::from_utf8(value.to_vec()).ok();
@@ -155,7 +155,7 @@ impl Decoder {
                     self.retry = Some(Duration::from_millis(time));
                 }
             }
-            // A comment or an unknown field.
+            // Comments and unknown fields.
             _ => {}
         }
         Ok(())
@@ -204,6 +204,7 @@ mod tests {
             ("data: a\n\n", vec![message("a")]),
             ("data:a\r\n\r\n", vec![message("a")]),
             ("data:a\r\rdata:b\r\r", vec![message("a"), message("b")]),
+            ("data:a\r\ndata:b\r\n\r\n", vec![message("a\nb")]),
             ("data:  a\n\n", vec![message(" a")]),
             ("data: a\ndata: b\ndata:c\n\n", vec![message("a\nb\nc")]),
             ("data\ndata\n\n", vec![message("\n")]),

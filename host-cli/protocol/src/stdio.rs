@@ -16,11 +16,11 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 pub struct Stdio<R, W> {
     lines: Lines<R>,
     writer: W,
-    /// What is to be written. It stays here when an operation ends early, so that no line is cut.
+    /// Bytes to write. They stay here when an operation ends early, so that no line is cut.
     outgoing: BytesMut,
-    /// Whether bytes were written that may still be in the writer.
+    /// Whether the writer may hold bytes that are not flushed.
     unflushed: bool,
-    /// Whether the server was found to break the protocol.
+    /// Whether the server broke the protocol.
     broken: bool,
 }
 
@@ -46,7 +46,8 @@ where
         self.outgoing.extend_from_slice(b"\n");
     }
 
-    /// Writes what is queued, and meanwhile reads: a server that can't write may not read either.
+    /// Reads the next line, and writes the queue at the same time: a server whose output is full may not
+    /// read its input.
     async fn next_line(&mut self) -> Result<Bytes, Error> {
         loop {
             tokio::select! {
@@ -133,12 +134,12 @@ where
             "notifications/cancelled",
             Some(&params),
         ));
-        // What can't be written now is written before the next request.
+        // The next operation writes the rest.
         let _ = Wait::time(FAREWELL).within(self.write_all()).await;
     }
 
     async fn close(mut self, wait: &Wait) -> Result<(), Error> {
-        // The end of its input tells a server to exit.
+        // A server exits at the end of its input.
         let closed = |_| Error::Closed("the server closed its input");
         let shut = async { self.writer.shutdown().await.map_err(closed) };
         wait.within(shut).await

@@ -21,22 +21,22 @@ pub struct ToolList {
     pub tools: usize,
     /// The number of pages.
     pub pages: usize,
-    /// The tools that a client must leave out of the list.
+    /// The tools that a client must omit.
     pub excluded: Vec<ExcludedTool>,
-    /// For how long the list is fresh, if each page says so: the shortest time. Since 2026-07-28.
+    /// How long the list is fresh: the shortest `ttlMs` of all pages, if each has one.
     pub fresh_for: Option<Duration>,
 }
 
-/// A tool that asks for headers wrongly. Since 2026-07-28 clients over HTTP must leave it out.
+/// An omitted tool with an invalid `x-mcp-header`. Since 2026-07-28, clients over HTTP must omit it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExcludedTool {
     /// The tool's name, bounded and printable.
     pub name: String,
-    /// Why it is left out.
+    /// The reason.
     pub why: String,
 }
 
-/// The headers that tools ask for, by name. Of two tools of one name the first counts.
+/// The headers that tools require, by name. The first of two tools with one name counts.
 pub(crate) type ToolHeaders = BTreeMap<String, Vec<ParameterHeader>>;
 
 /// The pages received so far.
@@ -62,8 +62,8 @@ impl Pages {
         }
     }
 
-    /// Adds a page, and returns the cursor of the next one. `with_headers` reads which headers the
-    /// tools ask for.
+    /// Adds a page, and returns the cursor of the next one. `with_headers` reads the headers that the
+    /// tools require.
     pub(crate) fn add(
         &mut self,
         page: &Json,
@@ -155,7 +155,7 @@ impl Pages {
     /// Returns the list of all pages.
     pub(crate) fn finish(mut self) -> Result<ToolList, Error> {
         self.merged.push_str("]}");
-        // Each tool was read before; the bytes around them are ours.
+        // Each tool is strict JSON, and so are the bytes between them.
         let json = Json::new(self.merged).map_err(|e| Error::malformed(e, 0))?;
         Ok(ToolList {
             json,

@@ -1,4 +1,4 @@
-//! What a client needs of a transport.
+//! Transports of a client.
 
 use crate::error::Error;
 use crate::inbox::Inbox;
@@ -39,8 +39,8 @@ pub struct Answer {
     pub(crate) outcome: Result<Json, RpcError>,
 }
 
-/// A way to exchange messages with a server. [`Stdio`](crate::Stdio) and [`Http`](crate::Http) are the
-/// two; there are no others.
+/// A way to exchange messages with a server. Its only implementations are [`Stdio`](crate::Stdio) and
+/// [`Http`](crate::Http).
 pub trait Transport: Send {
     /// Whether the transport mirrors parts of requests in headers.
     const HAS_HEADERS: bool;
@@ -61,7 +61,7 @@ pub trait Transport: Send {
         wait: &Wait,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Tells the server, within a short time, that a request was given up.
+    /// Cancels a request at the server, within a short time.
     fn abandon(&mut self, id: u64, version: Version) -> impl Future<Output = ()> + Send;
 
     /// Ends the conversation.

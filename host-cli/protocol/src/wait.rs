@@ -1,4 +1,4 @@
-//! How long an operation may take.
+//! Time limits and cancellation of operations.
 
 use crate::error::Error;
 use agent_way_out::Cancel;
@@ -6,23 +6,23 @@ use std::future::Future;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// The end of an operation's time, and its cancellation.
+/// The deadline of an operation, and its cancellation.
 #[derive(Debug, Clone)]
 pub struct Wait {
-    /// When the operation ends.
+    /// The deadline.
     pub deadline: Instant,
-    /// What ends it before.
+    /// The cancellation.
     pub cancel: Cancel,
 }
 
 impl Wait {
-    /// Returns an end after `time` without cancellation.
+    /// Returns a deadline after `time`, without cancellation.
     #[must_use]
     pub fn time(time: Duration) -> Self {
         Self::new(time, Cancel::never())
     }
 
-    /// Returns an end after `time`.
+    /// Returns a deadline after `time`.
     #[must_use]
     pub fn new(time: Duration, cancel: Cancel) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Wait {
         }
     }
 
-    /// Returns the earlier of this end and one after `time`.
+    /// Returns the earlier of this deadline and one after `time`.
     pub(crate) fn at_most(&self, time: Duration) -> Self {
         Self {
             deadline: self.deadline.min(Instant::now() + time),
@@ -44,7 +44,7 @@ impl Wait {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Does work until it is done, its time is over, or it is cancelled.
+    /// Runs work until it is done, late or cancelled.
     pub(crate) async fn within<T>(
         &self,
         work: impl Future<Output = Result<T, Error>>,

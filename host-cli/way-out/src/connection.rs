@@ -52,7 +52,7 @@ pub struct Exchange {
     cancel: Cancel,
 }
 
-/// Runs work until its end, the end of its time, or its cancellation.
+/// Runs work until it is done, late or cancelled.
 pub(crate) async fn bounded<T>(
     what: &str,
     end: Instant,
@@ -102,7 +102,7 @@ impl Connection {
         &self.target
     }
 
-    /// Returns whether the connection can carry another request, as far as is known.
+    /// Returns whether the connection can carry another request. The server may close it later.
     pub async fn is_open(&mut self) -> bool {
         poll_fn(|cx| {
             self.drive(cx);
@@ -178,7 +178,7 @@ impl Connection {
     }
 }
 
-/// Reads and writes what can be read and written now. Failures reach whoever waits for a response.
+/// Drives the connection as far as possible. Failures reach the response under way.
 fn drive(driver: &mut Pin<Box<Driver>>, ended: &mut bool, cx: &mut Context<'_>) {
     if !*ended {
         *ended = driver.as_mut().poll(cx).is_ready();

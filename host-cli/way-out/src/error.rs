@@ -11,35 +11,35 @@ const QUOTE_CHARS: usize = 200;
 pub struct Error {
     /// The kind of the failure.
     pub kind: ErrorKind,
-    /// What happened. It holds neither headers nor bodies, and nothing that can't be printed.
+    /// The description. It contains neither headers nor bodies, and only printable characters.
     pub message: String,
 }
 
 /// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// The name has no addresses, or is none that a resolver may be asked for.
+    /// The host has no addresses, or is not a valid host name.
     Resolve,
     /// The request can't be sent as it is.
     InvalidRequest,
-    /// No connection to the address.
+    /// The address refused the connection, or can't be reached.
     Connect,
-    /// No TLS session, or not with the named server.
+    /// The TLS handshake failed, or the certificate is not valid for the host.
     Tls,
-    /// A limit in time was passed.
+    /// A time limit was exceeded.
     Timeout,
-    /// The body of the response is larger than its limit.
+    /// The response's body exceeds its limit.
     BodyTooLarge,
-    /// The head of the response is larger than its limit.
+    /// The response's head exceeds its limit.
     HeadTooLarge,
-    /// The peer does not speak HTTP/1.1, or ended the connection too early.
+    /// The peer sent invalid HTTP/1.1, or closed the connection too early.
     Protocol,
     /// The caller cancelled the exchange.
     Cancelled,
 }
 
 impl Error {
-    /// Returns an error of our own words.
+    /// Returns an error with a fixed message.
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -47,7 +47,7 @@ impl Error {
         }
     }
 
-    /// Returns an error whose cause may repeat a peer's text.
+    /// Returns an error whose cause may contain a peer's text.
     pub(crate) fn caused(kind: ErrorKind, what: &str, cause: &dyn fmt::Display) -> Self {
         let cause = quote(&cause.to_string(), QUOTE_CHARS);
         Self::new(kind, format!("{what}: {cause}"))

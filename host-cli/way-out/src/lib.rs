@@ -1,7 +1,7 @@
 //! The way out: the only code of the host that opens a network connection.
 //!
-//! Callers decide where to connect. [`Resolver`] turns a name into addresses, somebody else checks all
-//! of them, and [`WayOut`] connects to the checked address and to nothing else. Server name
+//! Callers decide where to connect. [`Resolver`] turns a name into addresses, the caller checks all of
+//! them, and [`WayOut`] connects to the checked address and to no other. Server name
 //! indication, the `Host` header and the certificate check use the name of the [`Target`].
 //!
 //! Absent by design: redirects, proxies (also those of the environment), cookies, retries,
@@ -11,12 +11,12 @@
 //! | item | content |
 //! |---|---|
 //! | [`Resolver`], [`Lookup`] | addresses of a name, within a bounded time |
-//! | [`Target`], [`Request`] | where to connect, and what to send |
+//! | [`Target`], [`Request`] | the server of an exchange, and the request |
 //! | [`WayOut`] | certificates, connections, exchanges |
 //! | [`Connection`], [`Exchange`] | several requests, and bodies in chunks |
-//! | [`Limits`], [`Cancel`] | what ends an exchange early |
-//! | [`Error`], [`ErrorKind`] | why an exchange failed |
-//! | [`quote`] | a peer's text in a message: bounded and printable |
+//! | [`Limits`], [`Cancel`] | limits in time and size, and cancellation |
+//! | [`Error`], [`ErrorKind`] | the reasons of failures |
+//! | [`quote`] | bounded and printable quotes of a peer's text |
 
 mod cancel;
 mod connection;

@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
-/// Maximum number of addresses of a name. With more of them nobody checks all, so none is returned.
+/// Maximum number of addresses of a name. All of them must be checked, so that more are an error.
 const ADDRESSES: usize = 64;
-/// Maximum number of lookups under way, those included that nobody waits for any more.
+/// Maximum number of running lookups, including those whose caller timed out.
 const LOOKUPS: usize = 16;
 /// Default time limit of a lookup.
 const LOOKUP_TIME: Duration = Duration::from_secs(10);
@@ -23,7 +23,7 @@ pub trait Lookup: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// When the name has none, or nobody can be asked.
+    /// When the name has none, or the source fails.
     fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
@@ -48,13 +48,13 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Returns a resolver that asks the operating system, for at most 10 seconds.
+    /// Returns a resolver of the operating system, with a limit of 10 seconds for each lookup.
     #[must_use]
     pub fn system() -> Self {
         Self::new(SystemLookup, LOOKUP_TIME)
     }
 
-    /// Returns a resolver that asks a source of addresses, for at most `limit`.
+    /// Returns a resolver of a source of addresses, with a time limit for each lookup.
     pub fn new(source: impl Lookup, limit: Duration) -> Self {
         Self {
             source: Arc::new(source),
@@ -63,8 +63,8 @@ impl Resolver {
         }
     }
 
-    /// Returns the addresses of a host, without duplicates, in the order of the answer. The source is
-    /// not asked for the address of an address.
+    /// Returns the addresses of a host, without duplicates, in the order of the answer. Returns an IP
+    /// address as it is, without a lookup.
     ///
     /// A lookup can't be interrupted. One that takes too long keeps its thread until it returns, and
     /// neither the runtime nor the end of the program waits for it.
@@ -110,7 +110,7 @@ impl Resolver {
         // A thread of its own: a runtime waits for the threads of its own pool when it ends.
         let thread = thread::Builder::new().name("lookup".to_owned());
         let spawned = thread.spawn(move || {
-            // Nobody may wait for the answer any more.
+            // The caller may have timed out.
             let _ = sender.send(source.lookup(&name));
             drop(permit);
         });
@@ -132,7 +132,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
-    /// Answers with fixed addresses, and notes the names asked for.
+    /// Returns fixed addresses, and records the requested names.
     struct Stub(Vec<IpAddr>, Arc<Mutex<Vec<String>>>);
 
     impl Lookup for Stub {

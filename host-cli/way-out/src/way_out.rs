@@ -116,7 +116,7 @@ impl WayOut {
                 &e,
             )
         })?;
-        // Requests are written at once, and nothing waits for more of them.
+        // Small requests are sent at once.
         let _ = tcp.set_nodelay(true);
         match target.scheme() {
             Scheme::Http => Ok(Box::new(tcp)),

@@ -130,7 +130,7 @@ async fn an_endless_stream_ends_in_time_and_its_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn failures_of_the_way_out_are_told_apart_and_hold_no_secret() {
+async fn failures_of_the_way_out_keep_their_kind_and_hold_no_secret() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);

@@ -51,7 +51,7 @@ impl Authority {
     }
 }
 
-/// What a server saw of its client: server name and protocol.
+/// The server name and the protocol that a client requested.
 type Seen = Arc<Mutex<Option<(Option<String>, Option<Vec<u8>>)>>>;
 
 async fn serve(configuration: Arc<ServerConfig>, answer: &'static str) -> (Server, Seen) {
