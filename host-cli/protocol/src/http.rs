@@ -18,6 +18,9 @@ const STREAM_BYTES: usize = 64 << 20;
 /// Maximum number of bytes of the response to a notification.
 const RECEIPT_BYTES: usize = 64 << 10;
 
+/// The error of a stream that ended too early.
+const ENDED: Error = Error::Closed("the stream ended before the answer");
+
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION_ID: &str = "mcp-session-id";
@@ -178,19 +181,24 @@ impl<P: HttpPeer> Http<P> {
         let mut decoder = Decoder::new(inbox.limits.frame_bytes);
         let mut resumptions = 0;
         loop {
-            match stream.chunk().await {
-                Ok(Some(chunk)) => decoder.push(&chunk)?,
-                Ok(None) | Err(Error::Transport(_)) => {
-                    resumptions += 1;
-                    if resumptions > RESUMPTIONS {
-                        return Err(Error::TooMany {
-                            what: Excess::Resumptions,
-                            limit: RESUMPTIONS,
-                        });
-                    }
-                    stream = self.resume(&mut decoder, version, wait).await?;
+            let ended = match stream.chunk().await {
+                Ok(Some(chunk)) => {
+                    decoder.push(&chunk)?;
+                    None
                 }
+                Ok(None) => Some(ENDED),
+                Err(error @ Error::Transport(_)) => Some(error),
                 Err(error) => return Err(error),
+            };
+            if let Some(ended) = ended {
+                resumptions += 1;
+                if resumptions > RESUMPTIONS {
+                    return Err(Error::TooMany {
+                        what: Excess::Resumptions,
+                        limit: RESUMPTIONS,
+                    });
+                }
+                stream = self.resume(&mut decoder, version, ended, wait).await?;
             }
             while let Some(event) = decoder.next_event() {
                 // MCP defines no other types.
@@ -208,18 +216,21 @@ impl<P: HttpPeer> Http<P> {
         }
     }
 
-    /// Opens a stream that continues one that was closed too early. Only versions with sessions can.
+    /// Opens a stream that continues one that ended too early, which only versions with sessions can.
+    /// Otherwise returns the error by which it ended.
     async fn resume(
         &self,
         decoder: &mut Decoder,
         version: Option<Version>,
+        ended: Error,
         wait: &Wait,
     ) -> Result<P::Answer, Error> {
-        const ENDED: Error = Error::Closed("the stream ended before the answer");
         if version.map(Version::generation) == Some(Generation::Stateless) {
-            return Err(ENDED);
+            return Err(ended);
         }
-        let last_id = decoder.last_id().ok_or(ENDED)?.to_owned();
+        let Some(last_id) = decoder.last_id().map(str::to_owned) else {
+            return Err(ended);
+        };
         sleep(decoder.retry().unwrap_or(RETRY)).await;
         let mut headers = self.headers(version, EVENTS);
         headers.push(("last-event-id".to_owned(), last_id));
@@ -230,7 +241,7 @@ impl<P: HttpPeer> Http<P> {
         };
         let stream = self.peer.send(request, STREAM_BYTES, wait).await?;
         if stream.status() != 200 || content_type(&stream) != EVENTS {
-            return Err(ENDED);
+            return Err(ended);
         }
         decoder.restart();
         Ok(stream)

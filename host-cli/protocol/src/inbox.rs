@@ -3,7 +3,7 @@
 use crate::error::{Error, Excess, Violation};
 use crate::id::Id;
 use crate::json::Json;
-use crate::limits::{KEPT_NOTIFICATION_BYTES, KEPT_NOTIFICATIONS, Limits};
+use crate::limits::{ABANDONED, KEPT_NOTIFICATION_BYTES, KEPT_NOTIFICATIONS, Limits};
 use crate::message::{METHOD_NOT_FOUND, Message, RpcError, write_error, write_result};
 use crate::version::Generation;
 use bytes::Bytes;
@@ -97,7 +97,7 @@ impl Inbox {
 
     /// Opens the next request and returns its id. Abandons a request that is still open.
     pub(crate) fn open(&mut self) -> u64 {
-        self.abandoned.extend(self.open.take());
+        self.give_up();
         (self.requests, self.notifications) = (0, 0);
         self.last += 1;
         self.open = Some(self.last);
@@ -106,8 +106,12 @@ impl Inbox {
 
     /// Abandons the open request and returns its id.
     pub(crate) fn give_up(&mut self) -> Option<u64> {
-        self.abandoned.extend(self.open);
-        self.open.take()
+        let open = self.open.take();
+        self.abandoned.extend(open);
+        if self.abandoned.len() > ABANDONED {
+            self.abandoned.pop_first();
+        }
+        open
     }
 
     /// Takes the kept notifications.
@@ -269,6 +273,16 @@ mod tests {
             receive(&mut inbox, &answer(3)),
             Ok(Received::Answer(_))
         ));
+    }
+
+    #[test]
+    fn a_bounded_number_of_abandoned_requests_is_remembered() {
+        let mut inbox = Inbox::new(Limits::default());
+        for _ in 0..2000 {
+            inbox.open();
+        }
+        assert_eq!(inbox.abandoned.len(), 1024);
+        assert!(inbox.abandoned.contains(&1999));
     }
 
     #[test]

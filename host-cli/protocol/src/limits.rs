@@ -21,6 +21,8 @@ const PROBE: Duration = Duration::from_secs(5);
 pub(crate) const KEPT_NOTIFICATIONS: usize = 64;
 /// Maximum number of bytes of one notification kept for the caller.
 pub(crate) const KEPT_NOTIFICATION_BYTES: usize = 16 << 10;
+/// Maximum number of abandoned requests whose answers are dropped. An answer to an older one is refused.
+pub(crate) const ABANDONED: usize = 1024;
 /// Maximum time to send the cancellation of an operation.
 pub(crate) const FAREWELL: Duration = Duration::from_millis(500);
 /// Maximum number of attempts to resume the stream of one answer.

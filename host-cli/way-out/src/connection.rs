@@ -47,6 +47,8 @@ pub struct Exchange {
     body: Incoming,
     received: u64,
     complete: bool,
+    /// The failure that ended the body.
+    failed: Option<Error>,
     limits: Limits,
     end: Instant,
     cancel: Cancel,
@@ -167,6 +169,7 @@ impl Connection {
             body,
             received: 0,
             complete: false,
+            failed: None,
             limits: *limits,
             end,
             cancel: cancel.clone(),
@@ -243,11 +246,20 @@ impl Exchange {
     ///
     /// # Errors
     ///
-    /// When the body passes a limit, breaks off, or is malformed.
+    /// When the body passes a limit, breaks off, or is malformed. The same error follows then.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
         if self.complete {
             return Ok(None);
         }
+        let next = self.next_chunk().await;
+        self.failed = next.as_ref().err().cloned();
+        next
+    }
+
+    async fn next_chunk(&mut self) -> Result<Option<Bytes>, Error> {
         let Self {
             connection, body, ..
         } = self;

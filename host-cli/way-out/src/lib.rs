@@ -16,7 +16,7 @@
 //! | [`Connection`], [`Exchange`] | several requests, and bodies in chunks |
 //! | [`Limits`], [`Cancel`] | limits in time and size, and cancellation |
 //! | [`Error`], [`ErrorKind`] | the reasons of failures |
-//! | [`quote`] | bounded and printable quotes of a peer's text |
+//! | [`quote()`] | bounded and printable quotes of a peer's text |
 
 mod cancel;
 mod connection;

@@ -67,11 +67,13 @@ async fn streams_that_end_early_are_closed() {
         // Without an empty line, an event is not complete.
         Stub::events(format!("data: {}\n", result(2, "{}"))),
         Stub::events("id: 1\ndata:\n\n"),
-        Stub::events("id: 1\ndata:\n\n").broken(),
     ] {
         let called = answered_with(Limits::default(), stream).await;
         assert!(matches!(called, Err(Error::Closed(_))), "{called:?}");
     }
+    let broken = Stub::events("id: 1\ndata:\n\n").broken();
+    let called = answered_with(Limits::default(), broken).await;
+    assert!(matches!(called, Err(Error::Transport(_))), "{called:?}");
 }
 
 #[tokio::test]

@@ -266,6 +266,16 @@ async fn bytes_after_a_response_are_not_read_as_one() {
 }
 
 #[tokio::test]
+async fn a_body_that_failed_is_not_read_on() {
+    let server = endless("HTTP/1.1 200 OK\r\n\r\n", "xxxxxxxx").await;
+    let mut exchange = begin(open(&server).await, "/").await.unwrap();
+    let error = exchange.body().await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::BodyTooLarge);
+    assert_eq!(exchange.chunk().await, Err(error));
+    assert!(exchange.into_connection().await.is_none());
+}
+
+#[tokio::test]
 async fn a_connection_that_is_reset_is_an_error() {
     let server = once(|stream| async move {
         // Closed with unread bytes, which resets the connection.
