@@ -516,8 +516,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns whether only white space is left and no problem was collected.
-    pub(super) fn ends_strictly(mut self) -> bool {
+    /// Returns whether only white space is left and no problem was collected. Checks a text without a
+    /// tree, after [`Reader::skip`].
+    pub fn ends_strictly(mut self) -> bool {
         self.skip_space();
         self.at == self.text.len() && self.errors.is_empty()
     }

@@ -1,0 +1,286 @@
+//! The client.
+
+use crate::error::Error;
+use crate::inbox::{Inbox, Notification, Traffic};
+use crate::json::{Json, Malformed};
+use crate::limits::Limits;
+use crate::message::{on_one_line, write_notification};
+use crate::negotiation::{Next, check_complete, discovered, initialized, no_common};
+use crate::parameter_headers::values;
+use crate::tool_list::{Pages, ToolHeaders, ToolList};
+use crate::transport::{Outgoing, Transport};
+use crate::version::{Generation, Version};
+use crate::wait::Wait;
+use agent_syntax::json::Kind;
+use agent_syntax::json_string;
+use bytes::Bytes;
+
+/// The identity of a client, and its choices.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The client's name.
+    pub name: String,
+    /// The client's version.
+    pub version: String,
+    /// The accepted generations.
+    pub generations: Generations,
+    /// The limits.
+    pub limits: Limits,
+}
+
+/// The generations of the protocol that a client speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Generations {
+    /// Both. The first request is `server/discover`. Some servers with sessions exit on it; start such
+    /// a server again and connect with [`Generations::Sessions`].
+    #[default]
+    Both,
+    /// Only [`Generation::Stateless`].
+    Stateless,
+    /// Only [`Generation::Sessions`].
+    Sessions,
+}
+
+/// A client of one server. It declares no capabilities.
+///
+/// It runs one operation at a time. An operation that exceeds its [`Wait`] is cancelled at the server.
+#[derive(Debug)]
+pub struct Client<T> {
+    transport: T,
+    inbox: Inbox,
+    /// The client's name and version in JSON.
+    info: String,
+    version: Version,
+    server: Json,
+    headers: ToolHeaders,
+}
+
+impl<T: Transport> Client<T> {
+    /// Connects to a server, and agrees on a version with it.
+    ///
+    /// # Errors
+    ///
+    /// When both sides have no common version, or the server does not answer. The transport is closed.
+    pub async fn connect(transport: T, options: &Options, wait: &Wait) -> Result<Self, Error> {
+        let (name, version) = (json_string(&options.name), json_string(&options.version));
+        let mut client = Self {
+            transport,
+            inbox: Inbox::new(options.limits),
+            info: format!(r#"{{"name":{name},"version":{version}}}"#),
+            version: Version::LATEST,
+            server: Json::null(),
+            headers: ToolHeaders::new(),
+        };
+        let next = match options.generations {
+            Generations::Sessions => Next::Initialize(Version::LATEST_WITH_SESSIONS),
+            Generations::Both | Generations::Stateless => client.discover(wait).await?,
+        };
+        match next {
+            Next::Stateless => {}
+            Next::Initialize(version) if options.generations != Generations::Stateless => {
+                client.initialize(version, wait).await?;
+            }
+            Next::Initialize(version) => return Err(no_common(&[version.name().to_owned()])),
+        }
+        client.inbox.generation = Some(client.version.generation());
+        Ok(client)
+    }
+
+    /// Requests the server's versions. Only servers without sessions know this request.
+    async fn discover(&mut self, wait: &Wait) -> Result<Next, Error> {
+        let request = Outgoing {
+            id: self.inbox.open(),
+            method: "server/discover",
+            params: format!("{{{}}}", self.meta()),
+            version: Some(Version::LATEST),
+            tool: None,
+            parameter_headers: Vec::new(),
+        };
+        let older = Next::Initialize(Version::LATEST_WITH_SESSIONS);
+        // HTTP answers each request. Over stdio, a server may ignore an unknown method.
+        let probe = match T::HAS_HEADERS {
+            true => wait.clone(),
+            false => wait.at_most(self.inbox.limits.probe),
+        };
+        let answer = self.transport.exchange(&request, &mut self.inbox, &probe);
+        match answer.await {
+            Ok(answer) => {
+                let next = discovered(&answer.outcome)?;
+                if let (Next::Stateless, Ok(result)) = (&next, answer.outcome) {
+                    check_complete(&result, Generation::Stateless)?;
+                    self.server = result;
+                }
+                Ok(next)
+            }
+            Err(Error::Timeout) if !T::HAS_HEADERS && !wait.left().is_zero() => Ok(older),
+            // The server does not know the request. Refused access and overload are other errors.
+            Err(Error::Status(status))
+                if (400..500).contains(&status) && !matches!(status, 401 | 403 | 407 | 429) =>
+            {
+                Ok(older)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens a session.
+    async fn initialize(&mut self, version: Version, wait: &Wait) -> Result<(), Error> {
+        let (name, info) = (version.name(), &self.info);
+        let request = Outgoing {
+            id: self.inbox.open(),
+            method: "initialize",
+            params: format!(
+                r#"{{"protocolVersion":"{name}","capabilities":{{}},"clientInfo":{info}}}"#
+            ),
+            version: None,
+            tool: None,
+            parameter_headers: Vec::new(),
+        };
+        // The specification forbids to cancel `initialize`, so that a timeout sends nothing.
+        let answer = self.transport.exchange(&request, &mut self.inbox, wait);
+        let result = answer.await?.outcome.map_err(Error::Rpc)?;
+        self.version = initialized(&result)?;
+        self.server = result;
+        let notification = write_notification("notifications/initialized", None);
+        let notified = self.transport.notify(notification, self.version, wait);
+        notified.await
+    }
+
+    /// Returns the member `_meta` that each request has without sessions.
+    fn meta(&self) -> String {
+        let (version, info) = (Version::LATEST.name(), &self.info);
+        format!(
+            r#""_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientInfo":{info},"io.modelcontextprotocol/clientCapabilities":{{}}}}"#
+        )
+    }
+
+    /// Returns the version that both sides speak.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Returns the server's description: the result of `server/discover` or `initialize`.
+    #[must_use]
+    pub fn server(&self) -> &Json {
+        &self.server
+    }
+
+    /// Returns counts of all messages that were not answers.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        self.inbox.traffic
+    }
+
+    /// Returns the notifications received since the last call: of progress, cancellation, changed
+    /// lists and logs, at most 64.
+    pub fn take_notifications(&mut self) -> Vec<Notification> {
+        self.inbox.take_notifications()
+    }
+
+    /// Lists all tools. The list contains each tool as received, whatever its shape.
+    ///
+    /// # Errors
+    ///
+    /// When a page does not arrive, or the list passes a limit.
+    pub async fn list_tools(&mut self, wait: &Wait) -> Result<ToolList, Error> {
+        let with_headers = T::HAS_HEADERS && self.version.generation() == Generation::Stateless;
+        let mut pages = Pages::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let mut members = Vec::new();
+            if let Some(cursor) = &cursor {
+                members.push(format!(r#""cursor":{}"#, json_string(cursor)));
+            }
+            let call = ("tools/list", None, Vec::new());
+            let page = self.request(call, members, wait).await?;
+            match pages.add(&page, with_headers, &self.inbox.limits)? {
+                Some(same) if cursor.as_ref() == Some(&same) => {
+                    return Err(Error::protocol("a page names itself as the next one"));
+                }
+                Some(next) => cursor = Some(next),
+                None => break,
+            }
+        }
+        self.headers = std::mem::take(&mut pages.headers);
+        pages.finish()
+    }
+
+    /// Calls a tool with an object of arguments, and returns the result as it was received.
+    ///
+    /// Some tools require headers that repeat arguments, over HTTP. The last
+    /// [`Client::list_tools`] determines these headers.
+    ///
+    /// # Errors
+    ///
+    /// When the arguments are not an object of strict JSON, the server answers with an error, or there
+    /// is no answer. A tool's own error is a result.
+    pub async fn call_tool(
+        &mut self,
+        name: &str,
+        arguments: &[u8],
+        wait: &Wait,
+    ) -> Result<Json, Error> {
+        let arguments = Json::new(Bytes::copy_from_slice(arguments)).map_err(Error::Arguments)?;
+        if arguments.kind() != Some(Kind::Object) {
+            return Err(Error::Arguments(Malformed::new("not an object", 0)));
+        }
+        let headers = self
+            .headers
+            .get(name)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let headers = values(headers, &arguments)?;
+        let members = vec![
+            format!(r#""name":{}"#, json_string(name)),
+            format!(r#""arguments":{}"#, on_one_line(&arguments)),
+        ];
+        let call = ("tools/call", Some(name), headers);
+        self.request(call, members, wait).await
+    }
+
+    /// Sends a request, and returns its result.
+    async fn request(
+        &mut self,
+        (method, tool, parameter_headers): (&str, Option<&str>, Vec<(String, String)>),
+        mut members: Vec<String>,
+        wait: &Wait,
+    ) -> Result<Json, Error> {
+        let generation = self.version.generation();
+        if generation == Generation::Stateless {
+            members.push(self.meta());
+        }
+        let request = Outgoing {
+            id: self.inbox.open(),
+            method,
+            params: format!("{{{}}}", members.join(",")),
+            version: Some(self.version),
+            tool,
+            parameter_headers,
+        };
+        let answer = self.transport.exchange(&request, &mut self.inbox, wait);
+        match answer.await {
+            Ok(answer) => {
+                let result = answer.outcome.map_err(Error::Rpc)?;
+                check_complete(&result, generation)?;
+                Ok(result)
+            }
+            Err(error @ (Error::Timeout | Error::Cancelled)) => {
+                if let Some(id) = self.inbox.give_up() {
+                    self.transport.abandon(id, self.version).await;
+                }
+                Err(error)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends the conversation: closes the input of a process, or ends the session over HTTP.
+    ///
+    /// # Errors
+    ///
+    /// When the server can't be reached. The conversation ends anyway.
+    pub async fn close(self, wait: &Wait) -> Result<(), Error> {
+        self.transport.close(wait).await
+    }
+}

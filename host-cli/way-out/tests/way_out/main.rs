@@ -1,0 +1,7 @@
+//! The way out against servers on the loopback interface, most of them hostile.
+
+mod connections;
+mod hostile;
+mod messages;
+mod server;
+mod tls;
