@@ -1,0 +1,113 @@
+//! The tier without namespaces: the start of a command under Landlock and the filter.
+
+use std::path::Path;
+use std::process::{self, Stdio};
+
+use super::cgroup::{self, Cgroup, Resource};
+use super::child_setup::{ChildSetup, Restrictions};
+use super::launch::{Launched, give_up, spawn_error};
+use super::seccomp::Gaps;
+use super::tree::Tree;
+use super::{landlock, processes, rlimits, seccomp};
+use crate::{Command, Home, Limits, Tier};
+
+/// The folders in the private folder of a command.
+const HOME: &str = "home";
+const TEMPORARY: &str = "tmp";
+
+/// Starts a command.
+pub(super) fn launch(
+    command: &Command,
+    limits: &Limits,
+    use_groups: bool,
+) -> Result<Launched, String> {
+    let private =
+        private_folder().map_err(|error| format!("no private folder can be made: {error}"))?;
+    let rules = landlock::rules(command, private.path())?;
+    let gaps = Gaps {
+        truncation: landlock::version() < Some(landlock::VERSION_WITH_TRUNCATION),
+    };
+    let group = match use_groups {
+        true => Cgroup::new(limits, 0)
+            .map_err(|error| format!("no control group can be made: {error}"))?,
+        false => Cgroup::none(),
+    };
+
+    let private_home = private.path().join(HOME);
+    let home = match &command.home {
+        Home::Private => &private_home,
+        Home::Folder(home) => home,
+    };
+    let cwd = command.cwd.as_deref().unwrap_or(home);
+    let mut run = process::Command::new(&command.program);
+    run.args(&command.arguments)
+        .env_clear()
+        .env("HOME", home)
+        .env("TMPDIR", private.path().join(TEMPORARY))
+        .envs(&command.env)
+        .env("PWD", cwd)
+        .current_dir(cwd)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let memory = !(use_groups && cgroup::has(Resource::Memory));
+    let setup = ChildSetup {
+        groups: group.doors().map_err(|error| error.to_string())?,
+        keep: Vec::new(),
+        limits: rlimits::list(limits, memory, processes_of_user(limits)),
+        restrictions: Some(Restrictions {
+            rules,
+            filter: seccomp::filter(Tier::Landlock, command.network, gaps),
+        }),
+    };
+    setup.prepare(&mut run);
+    check_folder(cwd)?;
+    let child = run
+        .spawn()
+        .map_err(|error| spawn_error(&command.program, &error))?;
+    let tree = match Tree::group(&child) {
+        Ok(tree) => tree,
+        Err(error) => return Err(give_up(child, &error)),
+    };
+    Ok(Launched {
+        child,
+        tree,
+        group,
+        status: None,
+        private: Some(private),
+    })
+}
+
+/// Makes the folder for a command's home and temporary files.
+fn private_folder() -> std::io::Result<tempfile::TempDir> {
+    let folder = tempfile::Builder::new()
+        .prefix("agent-sandbox-")
+        .tempdir()?;
+    std::fs::create_dir(folder.path().join(HOME))?;
+    std::fs::create_dir(folder.path().join(TEMPORARY))?;
+    Ok(folder)
+}
+
+/// Checks the working folder, as the start alone would not tell it from the program.
+fn check_folder(path: &Path) -> Result<(), String> {
+    match path.is_dir() {
+        true => Ok(()),
+        false => Err(format!(
+            "the working folder {} is not a folder",
+            path.display()
+        )),
+    }
+}
+
+/// Returns the number of processes that this user may have: the present ones and those of the
+/// command. Without a user namespace the kernel counts both together.
+fn processes_of_user(limits: &Limits) -> Option<u64> {
+    if !rlimits::counts_processes() {
+        return None;
+    }
+    let present: u64 = processes::table()
+        .iter()
+        .map(|process| process.threads)
+        .sum();
+    Some(present + u64::from(limits.processes))
+}
