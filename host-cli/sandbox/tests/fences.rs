@@ -6,7 +6,7 @@ use agent_sandbox::{Command, Home, Network, Sandbox, Tier};
 use std::fs;
 use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
@@ -150,20 +150,17 @@ for fd in range(256):
     except OSError: continue
     print(fd)";
     // A file that this process would pass on to every child.
-    let file = fs::File::open("/etc/hostname")
-        .or_else(|_| fs::File::open("/etc/passwd"))
-        .unwrap();
-    let leaky = rustix_free_dup(&file);
+    let file = fs::File::open("/etc/passwd").unwrap();
+    let inheritable = duplicate_inheritable(&file);
     for sandbox in places().await {
         assert_eq!(output(sandbox, program).await, "0\n1\n2\n", "{sandbox:?}");
     }
-    drop(leaky);
+    drop(inheritable);
 }
 
-/// Duplicates a descriptor so that it stays open on `exec`: a child of `sh` does it.
-fn rustix_free_dup(file: &fs::File) -> std::os::fd::OwnedFd {
-    use std::os::fd::AsFd;
-    let copy = rustix::io::dup(file.as_fd()).unwrap();
+/// Duplicates a descriptor so that it stays open on `exec`.
+fn duplicate_inheritable(file: &fs::File) -> OwnedFd {
+    let copy = rustix::io::dup(file).unwrap();
     rustix::io::fcntl_setfd(&copy, rustix::io::FdFlags::empty()).unwrap();
     assert!(copy.as_raw_fd() > 2);
     copy
@@ -497,4 +494,9 @@ async fn programs_outside_of_the_grants_are_not_run() {
         assert!(run(sandbox, command).await.unwrap().exit.success());
         assert!(Path::new(PYTHON).exists());
     }
+}
+
+#[test]
+fn fences_stand_for_an_unprivileged_user() {
+    support::run_unprivileged("", "unprivileged");
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use agent_sandbox::{Command, Exit, Finished, Limit, Limits, RunError, Sandbox, Tier};
+use agent_sandbox::{Command, Exit, Finished, Limit, Limits, RunError, Sandbox, Tier, check};
 use std::future;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
@@ -173,6 +173,29 @@ print('all ended')";
     }
 }
 
+#[tokio::test]
+async fn a_single_process_is_enough_for_a_command() {
+    let program = "
+import os
+print('one', flush=True)
+os.fork()";
+    let limits = Limits {
+        processes: 1,
+        ..ample()
+    };
+    for sandbox in places().await {
+        let finished = ended(sandbox, "print('one')", limits.clone())
+            .await
+            .unwrap();
+        assert_eq!(finished.stdout, b"one\n", "{sandbox:?}");
+    }
+    if check().await.control_groups.processes {
+        for sandbox in tiers().await {
+            exceeds(sandbox, Limit::Processes, program, limits.clone()).await;
+        }
+    }
+}
+
 /// Limits for programs that use memory.
 fn little_memory() -> Limits {
     Limits {
@@ -186,8 +209,11 @@ async fn a_memory_bomb_exceeds_the_memory() {
     let program = "
 blocks = []
 while True: blocks.append(bytearray(1 << 20))";
+    let groups = check().await.control_groups.memory;
     for sandbox in tiers().await {
-        exceeds(sandbox, Limit::Memory, program, little_memory()).await;
+        if groups {
+            exceeds(sandbox, Limit::Memory, program, little_memory()).await;
+        }
         // Without a group the allocation fails, which the program sees.
         let sandbox = sandbox.without_control_groups();
         let finished = ended(sandbox, program, little_memory()).await.unwrap();
@@ -490,7 +516,7 @@ async fn groups_and_private_folders_are_removed() {
         let before = left().1;
         let mut child = sandbox.spawn(python(FAMILY), ample()).await.unwrap();
         child.stdout.as_mut().unwrap().read_u8().await.unwrap();
-        if agent_sandbox::check().await.control_groups.processes {
+        if check().await.control_groups.processes {
             assert!(left().0 > 0);
         }
         if sandbox.tier() == Tier::Landlock {
@@ -520,4 +546,11 @@ fn walk(root: &str) -> impl Iterator<Item = String> {
         }
     }
     names.into_iter()
+}
+
+#[test]
+fn limits_hold_for_an_unprivileged_user() {
+    for name in ["bomb", "daemon", "memory_of", "processor_time", "huge_file"] {
+        support::run_unprivileged(name, "unprivileged");
+    }
 }

@@ -3,11 +3,12 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -17,8 +18,8 @@ use super::cgroup::{self, Cgroup, Resource};
 use super::child_setup::ChildSetup;
 use super::launch::{Launched, give_up, spawn_error};
 use super::seccomp::Gaps;
-use super::tree::Tree;
-use super::{rlimits, seccomp, system};
+use super::tree::{self, Tree};
+use super::{readable, rlimits, seccomp};
 use crate::{Command, Home, Limits, Network, Tier};
 
 /// Where distributions install bubblewrap.
@@ -50,12 +51,15 @@ const OWN_PROCESSES: u32 = 2;
 /// Those of them that are inside.
 const OWN_PROCESSES_INSIDE: u32 = 1;
 
+/// How long bubblewrap may take until it has made its namespaces.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Maximum length of a message of bubblewrap about its failure, in bytes.
 const MAX_MESSAGE: u64 = 4 << 10;
 
 /// Returns the program's path.
 pub(super) fn program() -> Option<&'static Path> {
-    system::find(&PROGRAMS)
+    readable::find(&PROGRAMS)
 }
 
 /// Returns whether this bubblewrap can limit the size of a folder in memory: since 0.7.
@@ -117,9 +121,8 @@ pub(super) fn launch(
     // Everything is in place, and bubblewrap waits to start the command.
     let mut status = BufReader::new(File::from(pieces.status));
     let mut line = String::new();
-    let first = status
-        .read_line(&mut line)
-        .ok()
+    let first = tree::wait(status.get_ref().as_fd(), START_TIMEOUT)
+        .then(|| status.read_line(&mut line))
         .and_then(|_| child_pid(&line))
         .and_then(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)));
     let Some((first, first_handle)) = first else {
@@ -290,7 +293,7 @@ impl Arguments {
     }
 
     fn system(&mut self, network: Network, limits: &Limits) {
-        for folder in system::FOLDERS {
+        for folder in readable::FOLDERS {
             let path = Path::new(folder);
             match fs::read_link(path) {
                 Ok(target) => self.add([
@@ -304,9 +307,9 @@ impl Arguments {
         }
         let network = match network {
             Network::None => &[][..],
-            Network::Host => &system::ETC_OF_NETWORK,
+            Network::Host => &readable::ETC_OF_NETWORK,
         };
-        for path in system::ETC.iter().chain(network) {
+        for path in readable::ETC.iter().chain(network) {
             self.bind("--ro-bind-try", Path::new(path));
         }
         self.words(["--proc", "/proc", "--remount-ro", "/proc"]);

@@ -8,7 +8,7 @@ use landlock::{
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 
-use super::system;
+use super::readable;
 use crate::{Command, Network};
 
 /// The version whose rights are handled; an older kernel handles fewer.
@@ -63,19 +63,19 @@ fn create(command: &Command, private: &Path) -> Result<RulesetCreated, RulesetEr
 
     let network = match command.network {
         Network::None => &[][..],
-        Network::Host => &system::ETC_OF_NETWORK,
+        Network::Host => &readable::ETC_OF_NETWORK,
     };
     let parts = [
-        &system::FOLDERS[..],
-        &system::ETC,
-        &system::ETC_OF_USERS,
-        &system::PROC,
+        &readable::FOLDERS[..],
+        &readable::ETC,
+        &readable::ETC_OF_USERS,
+        &readable::PROC,
         network,
     ];
     for path in parts.into_iter().flatten() {
         rules = allow_existing(rules, Path::new(path), read)?;
     }
-    for path in system::DEVICES {
+    for path in readable::DEVICES {
         rules = allow_existing(rules, Path::new(path), device)?;
     }
     for path in &command.read {

@@ -34,21 +34,22 @@ impl<'a> Meter<'a> {
         let memory = self.group.memory_exceeded();
         let processes = self.group.processes_exceeded();
         let cpu_time = self.group.cpu_time();
-        if memory == Some(true) {
-            return Some(Limit::Memory);
-        }
         if processes == Some(true) {
             return Some(Limit::Processes);
+        }
+        if memory == Some(true) {
+            return Some(Limit::Memory);
         }
         let seen = match (memory, processes, cpu_time) {
             (Some(_), Some(_), Some(_)) => Seen::default(),
             _ => Seen::now(self.tree, memory.is_none()),
         };
         self.cpu_time = self.cpu_time.max(cpu_time.unwrap_or(seen.cpu_time));
-        if memory.is_none() && seen.memory > self.limits.memory_bytes {
-            Some(Limit::Memory)
-        } else if processes.is_none() && seen.processes > u64::from(self.limits.processes) {
+        // Many processes also use much memory: their number is the reason.
+        if processes.is_none() && seen.processes > u64::from(self.limits.processes) {
             Some(Limit::Processes)
+        } else if memory.is_none() && seen.memory > self.limits.memory_bytes {
+            Some(Limit::Memory)
         } else if self
             .limits
             .cpu_time

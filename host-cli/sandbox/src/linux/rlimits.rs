@@ -10,7 +10,7 @@ const CPU_GRACE: u64 = 1;
 
 /// Returns the limits for each process of a command. `memory` is whether the memory of a process is
 /// limited here, as no group does it for all of them; `processes` is the number of processes that
-/// its user may have in its user namespace.
+/// its user may have in its user namespace before the command exceeds its own.
 pub(super) fn list(
     limits: &Limits,
     memory: bool,
@@ -34,7 +34,8 @@ pub(super) fn list(
         list.push((Resource::Data, limits.memory_bytes, limits.memory_bytes));
     }
     if let Some(processes) = processes {
-        list.push((Resource::Nproc, processes, processes));
+        // One more, as the command is ended when it is seen to exceed its number.
+        list.push((Resource::Nproc, processes + 1, processes + 1));
     }
     list.into_iter()
         .map(|(resource, current, maximum)| {

@@ -119,6 +119,7 @@ fn supervise(
     limits: &Limits,
     report: oneshot::Sender<Result<Started, String>>,
 ) {
+    let begin = Instant::now();
     let mut launched = match Launched::new(place, command, limits) {
         Ok(launched) => launched,
         Err(reason) => {
@@ -126,7 +127,6 @@ fn supervise(
             return;
         }
     };
-    let begin = Instant::now();
     let (stdin, stdout, stderr) = (
         launched.child.stdin.take(),
         launched.child.stdout.take(),

@@ -108,8 +108,9 @@ impl Tree {
     }
 }
 
-/// Waits until a process has ended. Returns whether it has within `timeout`.
-fn wait(process: BorrowedFd<'_>, timeout: Duration) -> bool {
+/// Waits until a process has ended or a pipe has something to read, by its descriptor. Returns
+/// whether it has within `timeout`.
+pub(super) fn wait(descriptor: BorrowedFd<'_>, timeout: Duration) -> bool {
     let end = Instant::now() + timeout;
     loop {
         let left = end.saturating_duration_since(Instant::now());
@@ -117,7 +118,7 @@ fn wait(process: BorrowedFd<'_>, timeout: Duration) -> bool {
             tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: left.subsec_nanos().into(),
         };
-        match poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&left)) {
+        match poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&left)) {
             Err(Errno::INTR) => {}
             Ok(ready) => return ready > 0,
             // Polling a valid descriptor fails for want of memory only.

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::time::Duration;
 
-use super::system;
+use super::readable;
 use crate::sandbox::{Place, run_in};
 use crate::{Command, Limits, RunError};
 
@@ -53,7 +53,7 @@ pub(super) enum Failure {
 
 /// Runs the trial in a place.
 pub(super) async fn run(place: Place) -> Result<(), Failure> {
-    let shell = system::find(&SHELLS).ok_or(Failure::NoShell)?;
+    let shell = readable::find(&SHELLS).ok_or(Failure::NoShell)?;
     let trial = Outside::new().map_err(|error| Failure::NotRun(error.to_string()))?;
     let command = trial.command(shell);
     let result = run_in(place, command, Vec::new(), limits(), future::pending()).await;
@@ -121,7 +121,7 @@ impl Outside {
 
 #[cfg(test)]
 mod tests {
-    use super::{CONTENT, Failure, Outside, SHELLS, system};
+    use super::{CONTENT, Failure, Outside, SHELLS, readable};
     use std::fs;
     use std::net::TcpStream;
     use std::process;
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_command_without_a_sandbox_fails_the_trial() {
         let trial = Outside::new().unwrap();
-        let command = trial.command(system::find(&SHELLS).unwrap());
+        let command = trial.command(readable::find(&SHELLS).unwrap());
         let output = process::Command::new(command.program)
             .args(command.arguments)
             .env("CANARY", "1")

@@ -99,8 +99,8 @@ fn check_folder(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Returns the number of processes that this user may have: the present ones and those of the
-/// command. Without a user namespace the kernel counts both together.
+/// Returns the number of processes that this user may have, which the kernel counts together
+/// without a user namespace: those of the command, and at most the present ones of the machine.
 fn processes_of_user(limits: &Limits) -> Option<u64> {
     if !rlimits::counts_processes() {
         return None;

@@ -5,6 +5,8 @@
 use agent_sandbox::{Command, Finished, Limits, RunError, Sandbox, Tier};
 use std::fs;
 use std::future;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -88,4 +90,32 @@ pub(crate) fn count_marked(marker: &str) -> usize {
                 .any(|part| part == marker.as_bytes())
         })
         .count()
+}
+
+/// The user and group `nobody`, whom the kernel treats as any user.
+const NOBODY: u32 = 65534;
+
+/// Runs the tests of this file that match `filter` as an unprivileged user, unless this is one.
+/// `skip` is in the name of the test that calls this.
+pub(crate) fn run_unprivileged(filter: &str, skip: &str) {
+    if !rustix::process::getuid().is_root() {
+        return;
+    }
+    // The user may not reach the folder of the build.
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("tests");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let output = process::Command::new(program)
+        .args([filter, "--skip", skip])
+        .current_dir("/")
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && !text.contains(" 0 passed"),
+        "{text}"
+    );
 }
