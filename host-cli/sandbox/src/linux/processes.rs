@@ -1,5 +1,6 @@
 //! The process table, as far as limits need it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// A process of the table.
@@ -8,6 +9,8 @@ pub(super) struct Process {
     pub(super) id: i32,
     pub(super) parent: i32,
     pub(super) group: i32,
+    /// It has ended and waits for its parent to notice.
+    pub(super) ended: bool,
     pub(super) threads: u64,
     /// Processor time of it and of its ended children, in clock ticks.
     pub(super) cpu_ticks: u64,
@@ -23,6 +26,23 @@ pub(super) fn table() -> Vec<Process> {
         .collect()
 }
 
+/// Counts the processes and threads of a user, as the kernel does for a limit of their number.
+pub(super) fn count_of_user(user: u32) -> u64 {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .filter_map(|id| fs::read_to_string(format!("/proc/{id}/status")).ok())
+        .filter_map(|status| {
+            let number = |name: &str| -> Option<u32> {
+                let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+                line.split_whitespace().next()?.parse().ok()
+            };
+            // An ended process has no line for its threads.
+            (number("Uid:")? == user).then(|| u64::from(number("Threads:").unwrap_or(1)))
+        })
+        .sum()
+}
+
 /// Parses a line of `/proc/PID/stat`. The name, in parentheses, may contain anything.
 fn parse(stat: &str) -> Option<Process> {
     let (id, _) = stat.split_once(' ')?;
@@ -36,6 +56,7 @@ fn parse(stat: &str) -> Option<Process> {
         id: id.parse().ok()?,
         parent: field(4)?.parse().ok()?,
         group: field(5)?.parse().ok()?,
+        ended: matches!(field(3)?, "Z" | "X"),
         threads: time(20)?,
         cpu_ticks: time(14)? + time(15)? + time(16)? + time(17)?,
     })
@@ -43,21 +64,31 @@ fn parse(stat: &str) -> Option<Process> {
 
 /// Returns `root` and everything below it.
 pub(super) fn descendants(table: &[Process], root: i32) -> Vec<Process> {
+    let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
+    for process in table {
+        children.entry(process.parent).or_default().push(*process);
+    }
     let mut found: Vec<Process> = Vec::new();
     found.extend(table.iter().find(|process| process.id == root));
     let mut next = 0;
     while let Some(parent) = found.get(next).map(|process| process.id) {
-        // A table is not read at one instant, so a reused id could make a circle.
-        let new: Vec<Process> = table
-            .iter()
-            .filter(|process| process.parent == parent)
-            .filter(|process| found.iter().all(|known| known.id != process.id))
-            .copied()
-            .collect();
-        found.extend(new);
+        // Taken out: a table is not read at one instant, so a reused id could make a circle.
+        let children = children.remove(&parent).unwrap_or_default();
+        found.extend(children.iter().filter(|child| child.id != root));
         next += 1;
     }
     found
+}
+
+/// Returns a process group, without those who only wait for a parent outside of it to notice their
+/// end: whether that ever happens is not the group's affair.
+pub(super) fn group(table: &[Process], group: i32) -> Vec<Process> {
+    let members = || table.iter().filter(|process| process.group == group);
+    let ids: BTreeSet<i32> = members().map(|process| process.id).collect();
+    members()
+        .filter(|process| !process.ended || ids.contains(&process.parent))
+        .copied()
+        .collect()
 }
 
 /// Returns the bytes of memory that a process uses: its own pages and its shared memory, not the
@@ -75,7 +106,7 @@ pub(super) fn memory(id: i32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Process, descendants, memory, parse, table};
+    use super::{Process, count_of_user, descendants, group, memory, parse, table};
     use std::process;
 
     #[test]
@@ -85,6 +116,7 @@ mod tests {
             id: 7,
             parent: 3,
             group: 5,
+            ended: false,
             threads: 6,
             cpu_ticks: 100,
         };
@@ -99,6 +131,7 @@ mod tests {
             id,
             parent,
             group: 0,
+            ended: false,
             threads: 1,
             cpu_ticks: 0,
         };
@@ -113,9 +146,33 @@ mod tests {
     }
 
     #[test]
+    fn ended_members_of_a_group_count_if_their_parent_is_in_it() {
+        let process = |id, parent, ended| Process {
+            id,
+            parent,
+            group: 7,
+            ended,
+            threads: 1,
+            cpu_ticks: 0,
+        };
+        let table = [
+            process(7, 2, false),
+            process(8, 7, true),
+            process(9, 1, true),
+            process(10, 1, false),
+        ];
+        let ids: Vec<i32> = group(&table, 7).iter().map(|process| process.id).collect();
+        assert_eq!(ids, [7, 8, 10]);
+        assert_eq!(group(&table, 8), []);
+    }
+
+    #[test]
     fn this_process_is_in_the_table_and_uses_memory() {
         let id = i32::try_from(process::id()).unwrap();
         assert!(table().iter().any(|process| process.id == id));
+        let user = rustix::process::getuid().as_raw();
+        assert!(count_of_user(user) >= 1);
+        assert_eq!(count_of_user(u32::MAX), 0);
         assert!(memory(id) > 0);
         assert_eq!(memory(-1), 0);
     }

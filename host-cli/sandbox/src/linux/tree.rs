@@ -13,7 +13,7 @@ use rustix::process::{
     test_kill_process_group,
 };
 
-use super::processes::{Process, descendants};
+use super::processes::{self, Process};
 
 /// How long to wait for killed processes to be gone, and how often to look.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
@@ -84,9 +84,15 @@ impl Tree {
             Kind::Namespace { handle, .. } => {
                 wait(handle.as_fd(), END_TIMEOUT);
             }
+            // The kernel still knows those that have ended until their parent, the machine's first
+            // process, notices. In a container it may never do.
             Kind::Group => {
                 let end = Instant::now() + END_TIMEOUT;
+                let group = self.direct.as_raw_pid();
                 while test_kill_process_group(self.direct) != Err(Errno::SRCH)
+                    && processes::group(&processes::table(), group)
+                        .iter()
+                        .any(|process| !process.ended)
                     && Instant::now() < end
                 {
                     thread::sleep(END_INTERVAL);
@@ -98,12 +104,8 @@ impl Tree {
     /// Returns the processes of the command in a table, and how many of them are the sandbox's own.
     pub(super) fn members(&self, table: &[Process]) -> (Vec<Process>, u64) {
         match &self.kind {
-            Kind::Namespace { first, .. } => (descendants(table, first.as_raw_pid()), 1),
-            Kind::Group => {
-                let group = self.direct.as_raw_pid();
-                let members = table.iter().filter(|process| process.group == group);
-                (members.copied().collect(), 0)
-            }
+            Kind::Namespace { first, .. } => (processes::descendants(table, first.as_raw_pid()), 1),
+            Kind::Group => (processes::group(table, self.direct.as_raw_pid()), 0),
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{self, Stdio};
 
+use rustix::process::getuid;
+
 use super::cgroup::{self, Cgroup, Resource};
 use super::child_setup::{ChildSetup, Restrictions};
 use super::launch::{Launched, give_up, spawn_error};
@@ -99,15 +101,9 @@ fn check_folder(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Returns the number of processes that this user may have, which the kernel counts together
-/// without a user namespace: those of the command, and at most the present ones of the machine.
+/// Returns the number of processes that this user may have: the present ones and those of the
+/// command. Without a user namespace the kernel counts both together.
 fn processes_of_user(limits: &Limits) -> Option<u64> {
-    if !rlimits::counts_processes() {
-        return None;
-    }
-    let present: u64 = processes::table()
-        .iter()
-        .map(|process| process.threads)
-        .sum();
-    Some(present + u64::from(limits.processes))
+    rlimits::counts_processes()
+        .then(|| processes::count_of_user(getuid().as_raw()) + u64::from(limits.processes))
 }
