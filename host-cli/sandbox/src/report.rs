@@ -51,7 +51,7 @@ pub enum Weakness {
     MemoryOfTreeWatched,
     /// The number of processes is only watched.
     ProcessesWatched,
-    /// The number of processes is limited together with those of the user.
+    /// The number of processes is watched, and limited together with those of the user.
     ProcessesOfUser,
     /// Processor time is limited for each process; the sum is only watched.
     CpuTimeOfTreeWatched,
@@ -88,8 +88,8 @@ impl fmt::Display for Weakness {
                 "without a pids control group, the number of root's processes is checked 20 times a second"
             }
             Self::ProcessesOfUser => {
-                "without a pids control group, a command's processes are counted together with all \
-                 others of the user"
+                "without a pids control group, the number of processes is checked 20 times a second; the \
+                 kernel limits it only together with all others of the user"
             }
             Self::CpuTimeOfTreeWatched => {
                 "without a cpuacct control group, the kernel limits the processor time of each process; \

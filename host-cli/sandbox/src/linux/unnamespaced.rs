@@ -17,6 +17,10 @@ use crate::{Command, Home, Limits, Tier};
 const HOME: &str = "home";
 const TEMPORARY: &str = "tmp";
 
+/// Processes and threads that the user may start elsewhere while a command runs. Without room for
+/// them, they would make a command fail that keeps its limit.
+const ROOM_FOR_OTHERS: u64 = 1000;
+
 /// Starts a command.
 pub(super) fn launch(
     command: &Command,
@@ -101,9 +105,9 @@ fn check_folder(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Returns the number of processes that this user may have: the present ones and those of the
-/// command. Without a user namespace the kernel counts both together.
+/// Returns the number of processes that this user may have: the present ones, those of the command,
+/// and room for others. Without a user namespace the kernel counts all together.
 fn processes_of_user(limits: &Limits) -> Option<u64> {
-    rlimits::counts_processes()
-        .then(|| processes::count_of_user(getuid().as_raw()) + u64::from(limits.processes))
+    let present = || processes::count_of_user(getuid().as_raw());
+    rlimits::counts_processes().then(|| present() + u64::from(limits.processes) + ROOM_FOR_OTHERS)
 }
