@@ -38,13 +38,13 @@ impl fmt::Display for Tier {
 pub struct Unavailable {
     /// The tier.
     pub tier: Tier,
-    /// What stands in the way.
+    /// The obstacle.
     pub obstacle: Obstacle,
     /// What the system reported; may be empty.
     pub detail: String,
 }
 
-/// What stands in the way of a tier.
+/// The obstacle to a tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Obstacle {

@@ -237,6 +237,15 @@ for folder in [{outside:?}, {readable:?}]:
     attempt(folder + ' link', lambda: os.link(folder + '/file', folder + '/other'))
     attempt(folder + ' mode', lambda: os.chmod(folder + '/file', 0o777))
     attempt(folder + ' owner', lambda: os.chown(folder + '/file', 1000, 1000))
+    attempt(folder + ' owner of link', lambda: os.lchown(folder + '/file', 1000, 1000))
+    attempt(folder + ' attribute', lambda: os.setxattr(folder + '/file', 'user.x', b'x'))
+    attempt(folder + ' mode at', lambda: os.chmod(os.path.basename(folder), 0o777,
+        dir_fd=os.open(os.path.dirname(folder), os.O_PATH)))
+for change in [lambda fd: os.fchmod(fd, 0o777), lambda fd: os.fchown(fd, 1000, 1000),
+        lambda fd: os.setxattr(fd, 'user.x', b'x'), lambda fd: os.removexattr(fd, 'user.x'),
+        lambda fd: os.ftruncate(fd, 0)]:
+    for file in ['/usr/bin/env', {readable:?} + '/file']:
+        attempt(file + ' opened', lambda: change(os.open(file, os.O_RDONLY)))
 for file in ['/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/proc/1/oom_score_adj',
         '/usr/bin/env', '/etc/passwd']:
     attempt(file, lambda: os.open(file, os.O_WRONLY))
@@ -248,8 +257,10 @@ attempt('device', lambda: os.mknod('/dev/sda', 0o60600, os.makedev(8, 0)))",
         let mut command = attempts(&actions);
         command.read = vec![readable.path().into()];
         let output = output_of(sandbox, command).await;
-        let errors = ["ENOENT", "EACCES", "EPERM", "EROFS", "ENOTDIR", "EXDEV"];
-        all_refused(sandbox, &output, 40, &errors);
+        let errors = [
+            "ENOENT", "EACCES", "EPERM", "EROFS", "ENOTDIR", "EXDEV", "EINVAL",
+        ];
+        all_refused(sandbox, &output, 56, &errors);
         for folder in [&outside, &readable] {
             let entries: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
             assert_eq!(entries.len(), 1);
