@@ -11,7 +11,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
-use support::{PYTHON, marker, output, output_of, places, python, run, tiers};
+use support::{PYTHON, copy_program, marker, output, output_of, places, python, run, tiers};
 
 /// Prints each name and what came of its expression: `name: done VALUE` or `name: ERRNO`.
 const TRY: &str = r#"
@@ -497,7 +497,7 @@ except OSError: print('none')";
 async fn programs_outside_of_the_grants_are_not_run() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");
-    fs::copy("/usr/bin/env", &program).unwrap();
+    copy_program(Path::new("/usr/bin/env"), &program);
     for sandbox in tiers().await {
         let mut command = Command::new(&program);
         assert!(run(sandbox, command.clone()).await.is_err(), "{sandbox:?}");

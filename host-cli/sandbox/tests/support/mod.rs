@@ -7,6 +7,7 @@ use std::fs;
 use std::future;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -92,6 +93,13 @@ pub(crate) fn count_marked(marker: &str) -> usize {
         .count()
 }
 
+/// Copies a program. This process must not have it open for writing: each child that another test
+/// starts meanwhile would have it open too, and nobody could run it.
+pub(crate) fn copy_program(from: &Path, to: &Path) {
+    let status = process::Command::new("cp").args([from, to]).status();
+    assert!(status.unwrap().success());
+}
+
 /// The user and group `nobody`, whom the kernel treats as any user.
 const NOBODY: u32 = 65534;
 
@@ -104,7 +112,7 @@ pub(crate) fn run_unprivileged(filter: &str, skip: &str) {
     // The user may not reach the folder of the build.
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("tests");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    copy_program(&std::env::current_exe().unwrap(), &program);
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let output = process::Command::new(program)
         .args([filter, "--skip", skip])
