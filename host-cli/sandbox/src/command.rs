@@ -18,7 +18,8 @@ pub struct Command {
     /// The environment. The sandbox adds `HOME`, `TMPDIR` and `PWD`; it passes on nothing of its
     /// own environment. A value reaches the command alone and is in no command line.
     pub env: BTreeMap<OsString, OsString>,
-    /// The working folder, by default the home. An absolute path that the command can reach.
+    /// The working folder, by default the home. A folder inside `read`, `write` or the home, as an
+    /// absolute path.
     pub cwd: Option<PathBuf>,
     /// Files and folders that the command may read and execute, as absolute paths.
     pub read: Vec<PathBuf>,
@@ -111,9 +112,17 @@ impl Command {
         {
             return Err(format!("the home {} is not a folder", home.display()));
         }
-        self.cwd
-            .as_deref()
-            .map_or(Ok(()), |cwd| check_path("the working folder", cwd))
+        if let Some(cwd) = &self.cwd {
+            check_path("the working folder", cwd)?;
+            let mut grants = self.read.iter().chain(self.folders_to_write());
+            if !grants.any(|grant| cwd.starts_with(grant)) || !cwd.is_dir() {
+                return Err(format!(
+                    "the working folder must be a folder inside a granted path; {} is not one",
+                    cwd.display()
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Lists what the command may change: `write`, and the home if it is a folder of the machine.
@@ -210,6 +219,22 @@ mod tests {
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("/proc", &link).unwrap();
         assert!(refused(|command| command.write = vec![link]).contains("can't be granted"));
+    }
+
+    #[test]
+    fn the_working_folder_has_to_be_granted() {
+        for cwd in ["/usr", "/no/such/folder"] {
+            let reason = refused(|command| command.cwd = Some(cwd.into()));
+            assert!(reason.contains(cwd), "{reason}");
+        }
+        refused(|command| {
+            command.read = vec!["/usr/bin".into()];
+            command.cwd = Some("/usr/bin/env".into());
+        });
+        let mut command = Command::new("/usr/bin/env");
+        command.read = vec!["/usr".into()];
+        command.cwd = Some("/usr/bin".into());
+        assert_eq!(command.check(), Ok(()));
     }
 
     #[test]

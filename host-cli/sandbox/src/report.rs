@@ -103,8 +103,8 @@ impl fmt::Display for Weakness {
                 "this bubblewrap, older than 0.7, can't limit the size of folders in memory"
             }
             Self::FilesSeen => {
-                "names, sizes and modes of files outside can be found out by their path, and times of \
-                 the user's files changed; their content can't be read or changed"
+                "names, sizes, modes and changes of files outside can be found out by their path, and \
+                 times of the user's files changed; their content can't be read or changed"
             }
             Self::ProcessesSeen => {
                 "the ids of other processes can be found out; their command lines and environments can't"

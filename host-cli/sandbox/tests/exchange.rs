@@ -300,3 +300,25 @@ async fn limits_too_small_to_start_anything_are_refused() {
         assert!(refused, "{sandbox:?}: {result:?}");
     }
 }
+
+#[tokio::test]
+async fn the_largest_limits_are_none() {
+    let limits = Limits {
+        wall_time: Some(Duration::MAX),
+        cpu_time: Some(Duration::MAX),
+        memory_bytes: u64::MAX,
+        processes: u32::MAX,
+        file_bytes: u64::MAX,
+        open_files: u32::MAX,
+        stdout_bytes: u64::MAX,
+        stderr_bytes: u64::MAX,
+    };
+    let program = "
+import os
+open(os.environ['HOME'] + '/file', 'w').write('x')
+print(1)";
+    for sandbox in places().await {
+        let result = support::run_within(sandbox, python(program), limits.clone()).await;
+        assert_eq!(result.unwrap().stdout, b"1\n", "{sandbox:?}");
+    }
+}

@@ -4,6 +4,8 @@ mod support;
 
 use agent_sandbox::{Command, Exit, Finished, Limit, Limits, RunError, Sandbox, Tier, check};
 use std::future;
+use std::io::{BufRead, BufReader, Write};
+use std::process;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
 
@@ -519,10 +521,69 @@ async fn a_child_without_a_wall_time_runs_until_it_is_ended() {
     }
 }
 
+/// The tier and the marker for the test below, in the environment of its own child.
+const KILLED: &str = "SANDBOX_TEST_KILLED";
+
+#[test]
+fn commands_end_with_a_killed_host() {
+    if let Ok(role) = std::env::var(KILLED) {
+        return be_killed(&role);
+    }
+    for tier in Tier::ALL {
+        let marker = marker();
+        let mut host = process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "commands_end_with_a_killed_host", "--nocapture"])
+            .env(KILLED, format!("{tier} {marker}"))
+            .stdout(process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(host.stdout.take().unwrap());
+        let ready = output
+            .lines()
+            .map(Result::unwrap)
+            .any(|line| line.contains("READY"));
+        assert!(ready && count_marked(&marker) > 0);
+        host.kill().unwrap();
+        host.wait().unwrap();
+        let begin = Instant::now();
+        while count_marked(&marker) > 0 {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{tier}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Starts a command and waits for the end of this process.
+fn be_killed(role: &str) {
+    let (tier, marker) = role.split_once(' ').unwrap();
+    let tier = Tier::ALL
+        .into_iter()
+        .find(|known| known.name() == tier)
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let sandbox = Sandbox::of(tier).await.unwrap();
+        // In the Landlock tier, only the first process ends.
+        let program = match tier {
+            Tier::Bubblewrap => FAMILY,
+            Tier::Landlock => "import time\nprint('x', flush=True)\ntime.sleep(1000)",
+        };
+        let mut command = python(program);
+        command.arguments.push(marker.into());
+        let mut child = sandbox.spawn(command, ample()).await.unwrap();
+        child.stdout.as_mut().unwrap().read_u8().await.unwrap();
+        std::io::stdout().write_all(b"READY\n").unwrap();
+        future::pending::<()>().await;
+    });
+}
+
 #[tokio::test]
 async fn groups_and_private_folders_are_removed() {
     let left = || {
-        let own = format!("agent-sandbox-{}-", std::process::id());
+        let own = format!("agent-sandbox-{}-", process::id());
         let groups = walk("/sys/fs/cgroup")
             .filter(|name| name.starts_with(&own))
             .count();

@@ -51,6 +51,9 @@ const OWN_PROCESSES: u32 = 2;
 /// Those of them that are inside.
 const OWN_PROCESSES_INSIDE: u32 = 1;
 
+/// Maximum size of a folder in memory, in bytes: what bubblewrap takes.
+const MAX_FOLDER: u64 = i64::MAX as u64;
+
 /// How long bubblewrap may take until it has made its namespaces.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -139,8 +142,8 @@ pub(super) fn launch(
         Err(error) => return Err(give_up(child, &error)),
     };
     let memory = !(use_groups && cgroup::has(Resource::Memory));
-    let processes =
-        rlimits::counts_processes().then(|| u64::from(limits.processes + OWN_PROCESSES_INSIDE));
+    let processes = rlimits::counts_processes()
+        .then(|| u64::from(limits.processes) + u64::from(OWN_PROCESSES_INSIDE));
     let limited = rlimits::apply_to(first, &rlimits::list(limits, memory, processes));
     let launched = Launched {
         child,
@@ -274,7 +277,8 @@ impl Arguments {
     fn folder(&mut self, path: &str, limits: &Limits) {
         if sizes_folders() {
             // A size of 0 would be none.
-            self.words(["--size", &limits.file_bytes.max(1).to_string()]);
+            let size = limits.file_bytes.clamp(1, MAX_FOLDER);
+            self.words(["--size", &size.to_string()]);
         }
         self.words(["--tmpfs", path]);
     }

@@ -20,6 +20,10 @@ const PREFIX: &str = "agent-sandbox-";
 const REMOVALS: u32 = 100;
 const REMOVAL_INTERVAL: Duration = Duration::from_millis(10);
 
+/// The largest limits that groups take: of processes, and of memory in bytes.
+const MAX_PROCESSES: u64 = 1 << 22;
+const MAX_MEMORY: u64 = i64::MAX as u64;
+
 /// A resource that a group limits or counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resource {
@@ -178,20 +182,24 @@ fn set_limit(
     limits: &Limits,
     own: u32,
 ) -> io::Result<()> {
+    let memory = limits.memory_bytes.min(MAX_MEMORY);
     let set = |file: &str, value: u64| fs::write(group.join(file), value.to_string());
     match (resource, version) {
-        (Resource::Processes, _) => set("pids.max", u64::from(limits.processes) + u64::from(own)),
+        (Resource::Processes, _) => {
+            let processes = u64::from(limits.processes) + u64::from(own);
+            set("pids.max", processes.min(MAX_PROCESSES))
+        }
         (Resource::Memory, Version::One) => {
-            set("memory.limit_in_bytes", limits.memory_bytes)?;
+            set("memory.limit_in_bytes", memory)?;
             // Memory with swap; missing where the kernel does not count swap.
             let with_swap = "memory.memsw.limit_in_bytes";
             match group.join(with_swap).exists() {
-                true => set(with_swap, limits.memory_bytes),
+                true => set(with_swap, memory),
                 false => Ok(()),
             }
         }
         (Resource::Memory, Version::Two) => {
-            set("memory.max", limits.memory_bytes)?;
+            set("memory.max", memory)?;
             match group.join("memory.swap.max").exists() {
                 true => set("memory.swap.max", 0),
                 false => Ok(()),

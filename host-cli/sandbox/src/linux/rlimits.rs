@@ -1,7 +1,7 @@
 //! The limits that the kernel keeps for each process.
 
 use rustix::io;
-use rustix::process::{Pid, Resource, Rlimit, getuid, prlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, getuid, prlimit, setrlimit};
 
 use crate::Limits;
 
@@ -26,7 +26,9 @@ pub(super) fn list(
         ),
     ];
     if let Some(time) = limits.cpu_time {
-        let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+        let seconds = time
+            .as_secs()
+            .saturating_add(u64::from(time.subsec_nanos() > 0));
         list.push((Resource::Cpu, seconds, seconds.saturating_add(CPU_GRACE)));
     }
     if memory {
@@ -35,13 +37,16 @@ pub(super) fn list(
     }
     if let Some(processes) = processes {
         // One more, as the command is ended when it is seen to exceed its number.
-        list.push((Resource::Nproc, processes + 1, processes + 1));
+        let seen = processes.saturating_add(1);
+        list.push((Resource::Nproc, seen, seen));
     }
     list.into_iter()
         .map(|(resource, current, maximum)| {
+            // Nobody may raise what this process inherited.
+            let inherited = getrlimit(resource).maximum.unwrap_or(u64::MAX);
             let limit = Rlimit {
-                current: Some(current),
-                maximum: Some(maximum),
+                current: Some(current.min(inherited)),
+                maximum: Some(maximum.min(inherited)),
             };
             (resource, limit)
         })

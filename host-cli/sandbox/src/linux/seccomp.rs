@@ -25,6 +25,13 @@ const ARCHITECTURE: u32 = 0xC000_00B7;
 #[cfg(target_arch = "x86_64")]
 const FIRST_X32_CALL: u32 = 0x4000_0000;
 
+/// Calls that `libc` does not list for all C libraries and architectures.
+const FCHMODAT2: c_long = 452;
+#[cfg(target_arch = "x86_64")]
+const KEXEC_FILE_LOAD: c_long = 320;
+#[cfg(target_arch = "aarch64")]
+const KEXEC_FILE_LOAD: c_long = 294;
+
 /// All flags of `clone` that make a namespace. `CLONE_NEWTIME` is none of them: in `clone` its bit
 /// belongs to the signal.
 const NAMESPACE_FLAGS: u32 = (libc::CLONE_NEWUSER
@@ -83,7 +90,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_name_to_handle_at,
     // The machine.
     libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
+    KEXEC_FILE_LOAD,
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
@@ -117,7 +124,7 @@ const REFUSED_WITHOUT_NAMESPACES: &[c_long] = &[
     // Landlock does not see changes of modes, owners and attributes, not even outside of its rules.
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
+    FCHMODAT2,
     libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_setxattr,
@@ -142,6 +149,16 @@ const REFUSED_WITHOUT_NAMESPACES: &[c_long] = &[
     // The priority of other processes.
     libc::SYS_setpriority,
     libc::SYS_ioprio_set,
+];
+
+/// Calls about the process in their first argument, which the Landlock tier allows about the calling
+/// process only.
+const OF_OTHERS: &[c_long] = &[
+    libc::SYS_prlimit64,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
 ];
 
 /// A refused call.
@@ -247,12 +264,14 @@ fn rules(tier: Tier, network: Network) -> Vec<Rule> {
             values,
         };
         rules.push(rule(libc::SYS_kill, when, libc::EPERM));
-        // The limits of other processes.
-        let when = When::NoneOf {
-            argument: 0,
-            values: vec![0],
-        };
-        rules.push(rule(libc::SYS_prlimit64, when, libc::EPERM));
+        // Limits and scheduling of other processes.
+        for call in OF_OTHERS {
+            let when = When::NoneOf {
+                argument: 0,
+                values: vec![0],
+            };
+            rules.push(rule(*call, when, libc::EPERM));
+        }
     }
     rules
 }
@@ -384,8 +403,8 @@ fn condition(when: &When, error: i32) -> Vec<sock_filter> {
 #[cfg(test)]
 mod tests {
     use super::{
-        AND, ARCHITECTURE, Gaps, IF_ANY_BIT, IF_EQUAL, IF_GREATER, LAST_KNOWN_CALL, LOAD, REFUSED,
-        REFUSED_WITHOUT_NAMESPACES, RETURN, filter, to_bytes,
+        AND, ARCHITECTURE, Gaps, IF_ANY_BIT, IF_EQUAL, IF_GREATER, LAST_KNOWN_CALL, LOAD,
+        OF_OTHERS, REFUSED, REFUSED_WITHOUT_NAMESPACES, RETURN, filter, to_bytes,
     };
     use crate::{Network, Tier};
     use libc::{
@@ -549,7 +568,10 @@ mod tests {
             call(libc::SYS_kill, u64::from(u32::MAX)),
             error(libc::EPERM)
         );
-        assert_eq!(call(libc::SYS_prlimit64, 1), error(libc::EPERM));
+        for number in OF_OTHERS {
+            assert_eq!(call(*number, 1), error(libc::EPERM));
+            assert_eq!(call(*number, 0), SECCOMP_RET_ALLOW);
+        }
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! The tier without namespaces: the start of a command under Landlock and the filter.
 
-use std::path::Path;
 use std::process::{self, Stdio};
 
 use rustix::process::getuid;
@@ -67,7 +66,6 @@ pub(super) fn launch(
         }),
     };
     setup.prepare(&mut run);
-    check_folder(cwd)?;
     let child = run
         .spawn()
         .map_err(|error| spawn_error(&command.program, &error))?;
@@ -92,17 +90,6 @@ fn private_folder() -> std::io::Result<tempfile::TempDir> {
     std::fs::create_dir(folder.path().join(HOME))?;
     std::fs::create_dir(folder.path().join(TEMPORARY))?;
     Ok(folder)
-}
-
-/// Checks the working folder, as the start alone would not tell it from the program.
-fn check_folder(path: &Path) -> Result<(), String> {
-    match path.is_dir() {
-        true => Ok(()),
-        false => Err(format!(
-            "the working folder {} is not a folder",
-            path.display()
-        )),
-    }
 }
 
 /// Returns the number of processes that this user may have: the present ones, those of the command,
