@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal,
-    test_kill_process_group,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, pidfd_open,
+    pidfd_send_signal, test_kill_process_group, waitid, waitpgid,
 };
 
 use super::processes::{self, Process};
@@ -77,8 +77,26 @@ impl Tree {
         wait(self.handle.as_fd(), timeout)
     }
 
-    /// Waits until all processes are gone. For a tree that was killed.
+    /// Waits until all processes are gone. For a tree that was killed and whose direct child was
+    /// waited for.
     pub(super) fn wait_for_all(&self) {
+        self.wait_for_end();
+        self.reap();
+    }
+
+    /// Waits for those whose parent ended, if that made them children of this process: it is the
+    /// first process of a container, or asked for it.
+    fn reap(&self) {
+        match &self.kind {
+            Kind::Namespace { handle, .. } => {
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+                let _ = waitid(WaitId::PidFd(handle.as_fd()), options);
+            }
+            Kind::Group => while let Ok(Some(_)) = waitpgid(self.direct, WaitOptions::NOHANG) {},
+        }
+    }
+
+    fn wait_for_end(&self) {
         match &self.kind {
             // The first process ends after all others of its namespace.
             Kind::Namespace { handle, .. } => {
