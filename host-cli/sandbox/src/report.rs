@@ -57,7 +57,7 @@ pub enum Weakness {
     CpuTimeOfTreeWatched,
     /// Granted folders can be filled.
     GrantedFoldersUnlimited,
-    /// Private folders have no size limit.
+    /// Private folders can be filled.
     PrivateFoldersUnlimited,
     /// Files elsewhere are seen, though not read.
     FilesSeen,
@@ -100,7 +100,8 @@ impl fmt::Display for Weakness {
                  number"
             }
             Self::PrivateFoldersUnlimited => {
-                "this bubblewrap, older than 0.7, can't limit the size of folders in memory"
+                "only the size of each file is limited in private folders, not their number; bubblewrap 0.7 \
+                 or later limits their size"
             }
             Self::FilesSeen => {
                 "names, sizes, modes and changes of files outside can be found out by their path, and \

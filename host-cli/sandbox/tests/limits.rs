@@ -5,6 +5,7 @@ mod support;
 use agent_sandbox::{Command, Exit, Finished, Limit, Limits, RunError, Sandbox, Tier, check};
 use std::future;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
@@ -617,6 +618,33 @@ async fn groups_and_private_folders_are_removed() {
     }
 }
 
+#[tokio::test]
+async fn deep_and_locked_private_folders_are_removed() {
+    let program = "
+import os
+print(os.environ['TMPDIR'], os.environ['HOME'])
+for folder in [os.environ['TMPDIR'], os.environ['HOME']]:
+    os.chdir(folder)
+    for depth in range(3000):
+        os.mkdir('f')
+        open('file', 'w')
+        os.symlink('/', 'link')
+        os.chdir('f')
+    os.mkdir('locked', 0)";
+    for sandbox in places().await {
+        let finished = ended(sandbox, program, ample()).await.unwrap();
+        let output = String::from_utf8(finished.stdout).unwrap();
+        assert!(finished.exit.success(), "{:?}", finished.stderr);
+        if sandbox.tier() == Tier::Landlock {
+            for folder in output.split_whitespace() {
+                let folder = Path::new(folder).parent().unwrap();
+                assert!(folder.to_str().unwrap().contains("agent-sandbox-"));
+                assert!(!folder.exists(), "{}", folder.display());
+            }
+        }
+    }
+}
+
 /// The names of all folders below one.
 fn walk(root: &str) -> impl Iterator<Item = String> {
     let mut waiting = vec![std::path::PathBuf::from(root)];
@@ -634,7 +662,7 @@ fn walk(root: &str) -> impl Iterator<Item = String> {
 
 #[test]
 fn limits_hold_for_an_unprivileged_user() {
-    for name in ["bomb", "daemon", "memory", "huge_file"] {
+    for name in ["bomb", "daemon", "memory", "huge_file", "locked"] {
         support::run_unprivileged(name, "unprivileged");
     }
 }

@@ -8,6 +8,7 @@ use landlock::{
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 
+use super::private::PrivateFolder;
 use super::readable;
 use crate::{Command, Network};
 
@@ -38,14 +39,14 @@ pub(super) fn version() -> Option<u32> {
     u32::try_from(version).ok().filter(|version| *version > 0)
 }
 
-/// Makes the rules for a command. `private` is a folder for its files.
-pub(super) fn rules(command: &Command, private: &Path) -> Result<OwnedFd, String> {
+/// Makes the rules for a command with its private folder.
+pub(super) fn rules(command: &Command, private: &PrivateFolder) -> Result<OwnedFd, String> {
     let rules =
         create(command, private).map_err(|error| format!("Landlock refused the rules: {error}"))?;
     Option::<OwnedFd>::from(rules).ok_or_else(|| "the kernel has no Landlock".to_owned())
 }
 
-fn create(command: &Command, private: &Path) -> Result<RulesetCreated, RulesetError> {
+fn create(command: &Command, private: &PrivateFolder) -> Result<RulesetCreated, RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
@@ -84,7 +85,11 @@ fn create(command: &Command, private: &Path) -> Result<RulesetCreated, RulesetEr
     for path in command.folders_to_write() {
         rules = allow(rules, path, change)?;
     }
-    allow(rules, private, change)
+    // The home also where another one was given: it stays empty.
+    for path in [private.home(), private.temporary()] {
+        rules = allow(rules, &path, change)?;
+    }
+    Ok(rules)
 }
 
 /// Adds a rule for a path that may be missing.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Child;
 
 use super::cgroup::Cgroup;
+use super::private::PrivateFolder;
 use super::tree::Tree;
 use super::{bubblewrap, unnamespaced};
 use crate::sandbox::Place;
@@ -19,7 +20,7 @@ pub(super) struct Launched {
     /// The status of bubblewrap.
     pub(super) status: Option<BufReader<File>>,
     /// The folder for the files of a command that has no folders in memory.
-    pub(super) private: Option<tempfile::TempDir>,
+    pub(super) private: Option<PrivateFolder>,
 }
 
 impl Launched {

@@ -6,6 +6,7 @@ mod child_setup;
 mod landlock;
 mod launch;
 mod meter;
+mod private;
 mod processes;
 mod readable;
 mod rlimits;
@@ -127,7 +128,7 @@ pub(crate) fn weaknesses(tier: Tier, groups: ControlGroups) -> Vec<Weakness> {
         (!groups.cpu_time, Weakness::CpuTimeOfTreeWatched),
         (true, Weakness::GrantedFoldersUnlimited),
         (
-            !in_landlock && !bubblewrap::sizes_folders(),
+            in_landlock || !bubblewrap::sizes_folders(),
             Weakness::PrivateFoldersUnlimited,
         ),
         (in_landlock, Weakness::FilesSeen),

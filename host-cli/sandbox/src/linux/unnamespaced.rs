@@ -7,14 +7,11 @@ use rustix::process::getuid;
 use super::cgroup::{self, Cgroup, Resource};
 use super::child_setup::{ChildSetup, Restrictions};
 use super::launch::{Launched, give_up, spawn_error};
+use super::private::PrivateFolder;
 use super::seccomp::Gaps;
 use super::tree::Tree;
 use super::{landlock, processes, rlimits, seccomp};
 use crate::{Command, Home, Limits, Tier};
-
-/// The folders in the private folder of a command.
-const HOME: &str = "home";
-const TEMPORARY: &str = "tmp";
 
 /// Processes and threads that the user may start elsewhere while a command runs. Without room for
 /// them, they would make a command fail that keeps its limit.
@@ -27,8 +24,8 @@ pub(super) fn launch(
     use_groups: bool,
 ) -> Result<Launched, String> {
     let private =
-        private_folder().map_err(|error| format!("no private folder can be made: {error}"))?;
-    let rules = landlock::rules(command, private.path())?;
+        PrivateFolder::new().map_err(|error| format!("no private folder can be made: {error}"))?;
+    let rules = landlock::rules(command, &private)?;
     let gaps = Gaps {
         truncation: landlock::version() < Some(landlock::VERSION_WITH_TRUNCATION),
     };
@@ -38,7 +35,7 @@ pub(super) fn launch(
         false => Cgroup::none(),
     };
 
-    let private_home = private.path().join(HOME);
+    let private_home = private.home();
     let home = match &command.home {
         Home::Private => &private_home,
         Home::Folder(home) => home,
@@ -48,7 +45,7 @@ pub(super) fn launch(
     run.args(&command.arguments)
         .env_clear()
         .env("HOME", home)
-        .env("TMPDIR", private.path().join(TEMPORARY))
+        .env("TMPDIR", private.temporary())
         .envs(&command.env)
         .env("PWD", cwd)
         .current_dir(cwd)
@@ -80,16 +77,6 @@ pub(super) fn launch(
         status: None,
         private: Some(private),
     })
-}
-
-/// Makes the folder for a command's home and temporary files.
-fn private_folder() -> std::io::Result<tempfile::TempDir> {
-    let folder = tempfile::Builder::new()
-        .prefix("agent-sandbox-")
-        .tempdir()?;
-    std::fs::create_dir(folder.path().join(HOME))?;
-    std::fs::create_dir(folder.path().join(TEMPORARY))?;
-    Ok(folder)
 }
 
 /// Returns the number of processes that this user may have: the present ones, those of the command,
