@@ -625,11 +625,11 @@ import os
 print(os.environ['TMPDIR'], os.environ['HOME'])
 for folder in [os.environ['TMPDIR'], os.environ['HOME']]:
     os.chdir(folder)
-    for depth in range(3000):
+    for depth in range(1000):
         os.mkdir('f')
-        open('file', 'w')
-        os.symlink('/', 'link')
         os.chdir('f')
+    open('file', 'w')
+    os.symlink('/', 'link')
     os.mkdir('locked', 0)";
     for sandbox in places().await {
         let finished = ended(sandbox, program, ample()).await.unwrap();
