@@ -82,9 +82,36 @@ fn remove_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::supervisor::STACK;
     use super::PrivateFolder;
+    use rustix::fs::{Mode, OFlags, mkdirat, openat};
     use std::fs::{self, Permissions};
+    use std::os::fd::OwnedFd;
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
+    use std::thread;
+
+    /// Makes folders in folders. Their path would be too long.
+    fn nest(folder: &Path, levels: usize) {
+        let mut inner = OwnedFd::from(fs::File::open(folder).unwrap());
+        for _ in 0..levels {
+            mkdirat(&inner, "f", Mode::RWXU).unwrap();
+            let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+            inner = openat(&inner, "f", flags, Mode::empty()).unwrap();
+        }
+    }
+
+    #[test]
+    fn folders_of_any_depth_are_removed_with_a_small_stack() {
+        let private = PrivateFolder::new().unwrap();
+        let root = private.0.path().to_owned();
+        for folder in [private.home(), private.temporary()] {
+            nest(&folder, 3000);
+        }
+        let remove = thread::Builder::new().stack_size(STACK);
+        remove.spawn(move || drop(private)).unwrap().join().unwrap();
+        assert!(!root.exists());
+    }
 
     #[test]
     fn links_are_removed_and_not_followed() {

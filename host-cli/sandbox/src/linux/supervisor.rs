@@ -23,7 +23,7 @@ use crate::{Command, Exit, Limit, Limits, Tier};
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Stack of the thread, in bytes.
-const STACK: usize = 256 << 10;
+pub(super) const STACK: usize = 256 << 10;
 
 /// The exit codes with which bubblewrap reports a signal.
 const FIRST_SIGNAL_CODE: i32 = 129;
