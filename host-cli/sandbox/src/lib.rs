@@ -31,13 +31,37 @@
 //! # }
 //! ```
 //!
+//! # Tiers
+//!
+//! | | bubblewrap | Landlock |
+//! |---|---|---|
+//! | needs | Linux 5.11, `bwrap`, user namespaces | Linux 5.13 with Landlock |
+//! | files | only granted ones and those of the system exist | others exist, and can't be opened |
+//! | private folders | home, `/tmp`, `/dev/shm` in memory, of limited size | a folder of the machine, in `HOME` and `TMPDIR` |
+//! | network | a namespace of its own, empty | no sockets |
+//! | processes | a namespace of its own | a process group that nobody can leave |
+//! | user | 1000 in a namespace of its own, without capabilities | the user of the host, without capabilities |
+//!
+//! Both tiers need bash for the trial run. Both filter system calls, so that a command has no
+//! `io_uring`, no `ptrace`, no keys, no mounts, no new namespaces, and no sockets but those of the
+//! internet, which have nowhere to go. `AF_UNIX` is limited to pairs of connected sockets: other ones
+//! could reach a service through a granted folder. [`Weakness`] lists what remains open.
+//!
+//! # Limits
+//!
+//! Control groups limit the memory, the number and the processor time of all processes together,
+//! where this process can make children of its own groups. Elsewhere the kernel limits each process,
+//! and the sum is checked 20 times a second. A process whose memory is limited by itself sees a
+//! failed allocation and may end in its own way.
+//!
 //! # The end of a command
 //!
 //! A command ends as a whole: when its first process ends, when a limit is reached, when it is
 //! cancelled, and when its [`Child`] or the future that runs it is dropped. In the bubblewrap tier
 //! the kernel ends the namespace of processes with its first process. In the Landlock tier the
 //! filter of system calls lets no process leave the process group of the command, and one signal
-//! ends the group. No process gets a signal that it could ignore.
+//! ends the group. The signal is `SIGKILL`, without a warning. A caller that wants a server to end by
+//! itself closes its input first.
 //!
 //! # Values in the environment
 //!

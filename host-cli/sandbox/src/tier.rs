@@ -50,6 +50,8 @@ pub struct Unavailable {
 pub enum Obstacle {
     /// The system is not Linux, or its processor is neither x86-64 nor AArch64.
     System,
+    /// The kernel is older than Linux 5.11.
+    Kernel,
     /// The program `bwrap` is not installed.
     BubblewrapMissing,
     /// AppArmor takes the rights of new user namespaces away, as in Ubuntu 24.04.
@@ -85,6 +87,7 @@ impl Obstacle {
                 "run `sysctl user.max_user_namespaces=10000` and, where it exists, `sysctl \
                  kernel.unprivileged_userns_clone=1`; in a container, allow user namespaces",
             ),
+            Self::Kernel => Some("use Linux 5.11 or later"),
             Self::Seccomp => Some("use a kernel with CONFIG_SECCOMP_FILTER"),
             Self::Landlock => Some(
                 "use Linux 5.13 or later with CONFIG_SECURITY_LANDLOCK, and `landlock` in the kernel \
@@ -100,6 +103,7 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::System => "sandboxes need Linux on x86-64 or AArch64",
+            Self::Kernel => "the kernel is older than Linux 5.11",
             Self::BubblewrapMissing => "bubblewrap is not installed",
             Self::AppArmor => "AppArmor restricts user namespaces",
             Self::UserNamespaces => "user namespaces are switched off",

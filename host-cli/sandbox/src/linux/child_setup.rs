@@ -52,7 +52,7 @@ impl ChildSetup {
         for group in &self.groups {
             rustix::io::write(group, b"0")?;
         }
-        close_others_on_exec()?;
+        close_on_exec(FIRST_OTHER)?;
         for file in &self.keep {
             fcntl_setfd(file, FdFlags::empty())?;
         }
@@ -107,15 +107,21 @@ impl Restrictions {
     }
 }
 
-/// Marks all but the standard streams to be closed on `exec`. Files opened here are marked already;
+/// Returns whether the kernel has what this needs: since Linux 5.11.
+pub(super) fn is_supported() -> bool {
+    // No file has this number.
+    close_on_exec(c_uint::MAX).is_ok()
+}
+
+/// Marks all files from a number on to be closed on `exec`. Files opened here are marked already;
 /// this is for those that this process itself inherited.
-fn close_others_on_exec() -> io::Result<()> {
+fn close_on_exec(first: c_uint) -> io::Result<()> {
     #[expect(unsafe_code, reason = "a system call without a safe function")]
     // SAFETY: the call takes three numbers, and with this flag it closes nothing now.
     let answer = unsafe {
         libc::syscall(
             libc::SYS_close_range,
-            FIRST_OTHER,
+            first,
             c_uint::MAX,
             libc::CLOSE_RANGE_CLOEXEC,
         )

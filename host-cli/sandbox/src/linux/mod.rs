@@ -46,6 +46,7 @@ pub(crate) async fn trial(place: Place) -> Result<(), Unavailable> {
         detail,
     };
     let missing = match tier {
+        _ if !child_setup::is_supported() => Some(Obstacle::Kernel),
         _ if !has_seccomp() => Some(Obstacle::Seccomp),
         Tier::Bubblewrap if bubblewrap::program().is_none() => Some(Obstacle::BubblewrapMissing),
         Tier::Landlock if landlock::version().is_none() => Some(Obstacle::Landlock),
