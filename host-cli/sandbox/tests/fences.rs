@@ -226,8 +226,8 @@ async fn files_outside_can_not_be_changed() {
     let actions = format!(
         "
 for folder in ['/', '/usr', '/usr/bin', '/etc', '/dev', '/proc', '/root', {outside:?}, {readable:?}]:
-    attempt(folder + ' new', lambda: open(folder + '/new-file', 'w'))
-    attempt(folder + ' folder', lambda: os.mkdir(folder + '/new-folder'))
+    attempt(folder + ' new', lambda: open(folder + '/{new}', 'w'))
+    attempt(folder + ' folder', lambda: os.mkdir(folder + '/{new}-folder'))
 for folder in [{outside:?}, {readable:?}]:
     attempt(folder + ' write', lambda: open(folder + '/file', 'a'))
     attempt(folder + ' truncate', lambda: os.truncate(folder + '/file', 0))
@@ -250,6 +250,7 @@ for file in ['/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/proc/1/oo
         '/usr/bin/env', '/etc/passwd']:
     attempt(file, lambda: os.open(file, os.O_WRONLY))
 attempt('device', lambda: os.mknod('/dev/sda', 0o60600, os.makedev(8, 0)))",
+        new = marker(),
         outside = outside.path().to_str().unwrap(),
         readable = readable.path().to_str().unwrap(),
     );
