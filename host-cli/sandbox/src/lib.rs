@@ -7,7 +7,7 @@
 //!
 //! | item | content |
 //! |---|---|
-//! | [`Sandbox`] | a tier that passed its trial; it runs a [`Command`] once, or starts it as a [`Child`] |
+//! | [`Sandbox`], [`NoSandbox`] | a tier that passed its trial; it runs a [`Command`] once, or starts it as a [`Child`]; why there is none |
 //! | [`Limits`], [`Limit`] | the limits of a command, and the one that ended it |
 //! | [`Finished`], [`RunError`] | what came of it |
 //! | [`check`], [`Report`] | what this machine gives, what is missing and how to get it |
