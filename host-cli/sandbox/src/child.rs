@@ -1,0 +1,112 @@
+//! A command that is running.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::AsyncReadExt;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::system::{self, Cause, Ended, Started, Stopper};
+use crate::{Exit, Log, RunError};
+
+/// Size of the buffer for standard error, in bytes.
+const BUFFER: usize = 16 << 10;
+
+/// A running command. Dropping it ends everything that the command started.
+#[derive(Debug)]
+pub struct Child {
+    /// The command's standard input; dropping it ends the input.
+    pub stdin: Option<ChildStdin>,
+    /// The command's standard output. Its reader counts the bytes.
+    pub stdout: Option<ChildStdout>,
+    log: Arc<Mutex<Log>>,
+    log_task: JoinHandle<()>,
+    end: EndOnDrop,
+    ended: oneshot::Receiver<Ended>,
+}
+
+impl Child {
+    pub(crate) fn new(started: Started, max_log: u64) -> Result<Self, String> {
+        let unusable = |error| format!("the standard streams can't be used: {error}");
+        let stdin = ChildStdin::from_std(started.stdin).map_err(unusable)?;
+        let stdout = ChildStdout::from_std(started.stdout).map_err(unusable)?;
+        let stderr = ChildStderr::from_std(started.stderr).map_err(unusable)?;
+        let log = Arc::default();
+        let log_task = tokio::spawn(read_log(stderr, max_log, Arc::clone(&log)));
+        Ok(Self {
+            stdin: Some(stdin),
+            stdout: Some(stdout),
+            log,
+            log_task,
+            end: started.end,
+            ended: started.ended,
+        })
+    }
+
+    pub(crate) fn stopper(&self) -> Stopper {
+        self.end.0.clone()
+    }
+
+    /// Returns the standard error until now.
+    #[must_use]
+    pub fn log(&self) -> Log {
+        self.log
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Ends everything that the command started. [`wait`](Self::wait) then returns
+    /// [`RunError::Cancelled`], unless it had ended before.
+    pub fn kill(&self) {
+        self.end.0.stop(Cause::Cancelled);
+    }
+
+    /// Waits until the command has ended and all its processes are gone, and returns its standard
+    /// error.
+    ///
+    /// It closes standard input and output unless the caller took them.
+    ///
+    /// # Errors
+    ///
+    /// If the command reached a limit, was cancelled, or could not be started.
+    pub async fn wait(mut self) -> Result<(Exit, Log), RunError> {
+        self.stdin = None;
+        // A thread that is gone has ended its command.
+        let ended = (&mut self.ended)
+            .await
+            .unwrap_or(Ended::Stopped(Cause::Cancelled));
+        let _ = (&mut self.log_task).await;
+        let log = self.log();
+        match ended {
+            Ended::Exited(exit) => Ok((exit, log)),
+            Ended::NotStarted => Err(RunError::NotStarted(system::message_of(&log.bytes))),
+            Ended::Stopped(Cause::WallTime) => Err(RunError::Timeout(log)),
+            Ended::Stopped(Cause::Limit(limit)) => Err(RunError::LimitExceeded(limit, log)),
+            Ended::Stopped(Cause::Cancelled) => Err(RunError::Cancelled(log)),
+        }
+    }
+}
+
+/// Ends a command when it is dropped.
+#[derive(Debug)]
+pub(crate) struct EndOnDrop(pub(crate) Stopper);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.stop(Cause::Cancelled);
+    }
+}
+
+/// Reads standard error to its end and keeps the first bytes.
+async fn read_log(mut stderr: ChildStderr, limit: u64, log: Arc<Mutex<Log>>) {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut buffer = vec![0; BUFFER];
+    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = count.min(limit - log.bytes.len());
+        log.bytes.extend_from_slice(&buffer[..kept]);
+        log.truncated |= kept < count;
+    }
+}

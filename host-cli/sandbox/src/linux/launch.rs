@@ -1,0 +1,53 @@
+//! A command that has just been started.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::Path;
+use std::process::Child;
+
+use super::cgroup::Cgroup;
+use super::private::PrivateFolder;
+use super::tree::Tree;
+use super::{bubblewrap, unnamespaced};
+use crate::sandbox::Place;
+use crate::{Command, Limits, Tier};
+
+/// A started command with what has to outlive it.
+pub(super) struct Launched {
+    pub(super) child: Child,
+    pub(super) tree: Tree,
+    pub(super) group: Cgroup,
+    /// The status of bubblewrap.
+    pub(super) status: Option<BufReader<File>>,
+    /// The folder for the files of a command that has no folders in memory.
+    pub(super) private: Option<PrivateFolder>,
+}
+
+impl Launched {
+    /// Starts a command. The thread that calls this has to outlive it.
+    pub(super) fn new(place: Place, command: &Command, limits: &Limits) -> Result<Self, String> {
+        match place.tier {
+            Tier::Bubblewrap => bubblewrap::launch(command, limits, place.use_groups),
+            Tier::Landlock => unnamespaced::launch(command, limits, place.use_groups),
+        }
+    }
+
+    /// Ends a command before its result is wanted.
+    pub(super) fn abandon(mut self) {
+        self.tree.kill();
+        self.tree.wait_for_all();
+        let _ = self.child.wait();
+    }
+}
+
+/// Words the failure to start a program.
+pub(super) fn spawn_error(program: &Path, error: &io::Error) -> String {
+    format!("{} can't be started: {error}", program.display())
+}
+
+/// Ends a process for which no handle can be had, and words the reason.
+pub(super) fn give_up(mut child: Child, error: &io::Error) -> String {
+    let _ = child.kill();
+    let _ = child.wait();
+    format!("no handle of the process can be had: {error}")
+}

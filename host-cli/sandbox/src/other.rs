@@ -1,0 +1,77 @@
+//! Systems without a sandbox of ours: every tier is refused, and nothing is started.
+
+use std::convert::Infallible;
+use std::env::consts::{ARCH, OS};
+use std::process::{ChildStderr, ChildStdin, ChildStdout};
+
+use tokio::sync::oneshot;
+
+use crate::child::EndOnDrop;
+use crate::sandbox::Place;
+use crate::{
+    Command, ControlGroups, Exit, Limit, Limits, Obstacle, Report, Tier, Unavailable, Weakness,
+};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cause {
+    #[expect(dead_code, reason = "nothing runs here")]
+    WallTime,
+    Limit(Limit),
+    Cancelled,
+}
+
+#[derive(Debug)]
+#[expect(dead_code, reason = "nothing runs here")]
+pub(crate) enum Ended {
+    Exited(Exit),
+    Stopped(Cause),
+    NotStarted,
+}
+
+pub(crate) struct Started {
+    pub(crate) stdin: ChildStdin,
+    pub(crate) stdout: ChildStdout,
+    pub(crate) stderr: ChildStderr,
+    pub(crate) end: EndOnDrop,
+    pub(crate) ended: oneshot::Receiver<Ended>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Stopper(Infallible);
+
+impl Stopper {
+    pub(crate) fn stop(&self, _: Cause) {
+        match self.0 {}
+    }
+}
+
+pub(crate) async fn start(_: Place, _: Command, _: Limits) -> Result<Started, String> {
+    Err(Obstacle::System.to_string())
+}
+
+pub(crate) async fn trial(place: Place) -> Result<(), Unavailable> {
+    Err(Unavailable {
+        tier: place.tier,
+        obstacle: Obstacle::System,
+        detail: format!("this is {OS} on {ARCH}"),
+    })
+}
+
+pub(crate) fn message_of(_: &[u8]) -> String {
+    Obstacle::System.to_string()
+}
+
+pub(crate) fn machine() -> Report {
+    Report {
+        kernel: OS.to_owned(),
+        bubblewrap: None,
+        landlock: None,
+        seccomp: false,
+        control_groups: ControlGroups::default(),
+        tiers: Vec::new(),
+    }
+}
+
+pub(crate) fn weaknesses(_: Tier, _: ControlGroups) -> Vec<Weakness> {
+    Vec::new()
+}
