@@ -532,9 +532,12 @@ fn commands_end_with_a_killed_host() {
     }
     for tier in Tier::ALL {
         let marker = marker();
+        // What a killed process leaves there is removed here.
+        let temporary = tempfile::tempdir().unwrap();
         let mut host = process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "commands_end_with_a_killed_host", "--nocapture"])
             .env(KILLED, format!("{tier} {marker}"))
+            .env("TMPDIR", temporary.path())
             .stdout(process::Stdio::piped())
             .spawn()
             .unwrap();
