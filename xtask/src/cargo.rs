@@ -9,8 +9,8 @@ use std::process::Command;
 
 use crate::process;
 
-/// The package that is built for wasm only.
-pub(crate) const GUEST: &str = "agent-component";
+/// The packages that are built for wasm only.
+pub(crate) const GUESTS: [&str; 2] = ["agent-component", "agent-handlers"];
 
 /// The packages of the playground. They also run here, but need separate builds: the features of
 /// their procedural macros would compile wasmtime once more.
@@ -63,7 +63,8 @@ pub(crate) fn build_program(
 /// compile the engine again, with other features of what it depends on.
 pub(crate) fn build_example(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     let mut arguments = all_but_playground();
-    arguments.extend(["--exclude", GUEST, "--example", name]);
+    arguments.extend(GUESTS.iter().flat_map(|guest| ["--exclude", guest]));
+    arguments.extend(["--example", name]);
     build_program(workspace, name, &arguments)
 }
 

@@ -19,6 +19,7 @@ mod apt;
 mod bench;
 mod bless;
 mod browser;
+mod bubblewrap;
 mod build;
 mod component;
 mod demo;

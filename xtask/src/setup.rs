@@ -9,11 +9,12 @@ use anyhow::{Context as _, Result};
 use std::fs::{self, File};
 use std::path::Path;
 
-use crate::{browser, cargo, no_arguments, status, toolchain};
+use crate::{browser, bubblewrap, cargo, no_arguments, status, toolchain};
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     ensure(workspace)?;
+    bubblewrap::ensure()?;
     browser::ensure(workspace)?;
     browser::chromium::ensure()?;
     Ok(())

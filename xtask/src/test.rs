@@ -9,9 +9,9 @@ use anyhow::{Result, bail};
 use std::process::Stdio;
 use std::time::Instant;
 
-use crate::cargo::{GUEST, all_but_playground, cargo, playground};
+use crate::cargo::{GUESTS, all_but_playground, cargo, playground};
 use crate::playground::PLANS_AND_POLICY;
-use crate::{component, process, resolver, setup, status};
+use crate::{bubblewrap, component, process, resolver, setup, status};
 
 /// One part of the tests: its name and its check.
 pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
@@ -103,8 +103,9 @@ pub(crate) fn run_tests(
     environment: &[(&str, &str)],
 ) -> Result<()> {
     setup::ensure(workspace)?;
+    bubblewrap::ensure()?;
     let mut packages = all_but_playground();
-    packages.extend(["--exclude", GUEST]);
+    packages.extend(GUESTS.iter().flat_map(|guest| ["--exclude", guest]));
     run(workspace, &packages, filters, environment)
 }
 

@@ -109,6 +109,7 @@ impl From<agent_run::Server> for run::Server {
             version: server.version,
             endpoint: server.endpoint,
             connection: server.connection.map(Into::into),
+            target: server.target,
             max_message_bytes: server.max_message_bytes,
             timeout_ms: server.timeout_ms,
         }

@@ -187,6 +187,8 @@ pub struct Server {
     pub endpoint: String,
     /// The connection for a URL; none for a package.
     pub connection: Option<Connection>,
+    /// The path and the query of a URL.
+    pub target: String,
     /// Maximum size of a message, in bytes.
     pub max_message_bytes: u64,
     /// Milliseconds until the server has to be ready.

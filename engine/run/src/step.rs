@@ -427,12 +427,12 @@ impl<'r> Step<'r> {
         let arguments = String::from_utf8(arguments)
             .map_err(|_| Stop::new(Code::MovaValidationFailed, "the arguments are not UTF-8"))?;
         Stop::first(plan::check_input(self.plan, self.number, &arguments))?;
-        let is_package = server.endpoint.starts_with("pkg:");
-        let connection = match is_package {
-            true => None,
+        let (connection, target) = match server.endpoint.starts_with("pkg:") {
+            true => (None, String::new()),
             false => {
-                let (origin, _) = plan::target(self.plan, self.number, &server.endpoint)?;
-                Some(self.connect(&server.endpoint, &origin).await?)
+                let (origin, target) = plan::target(self.plan, self.number, &server.endpoint)?;
+                let connection = self.connect(&server.endpoint, &origin).await?;
+                (Some(connection), target)
             }
         };
         let open = Server {
@@ -440,6 +440,7 @@ impl<'r> Step<'r> {
             version: server.version.clone(),
             endpoint: server.endpoint.clone(),
             connection,
+            target,
             max_message_bytes: self.binding.limits.max_output_bytes.value,
             timeout_ms: self.remaining()?,
         };

@@ -1,12 +1,16 @@
 //! Performs the actions of a run, one at a time.
 
 use super::handler::{Call, Handlers};
+use super::programs::Programs;
+use super::requests::Requests;
+use super::servers::Servers;
 use agent_evidence::Store as Evidence;
 use agent_host::Failure;
 use agent_host::contract::run::{
     Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome, Reply, Store,
     StoreMode,
 };
+use std::collections::BTreeMap;
 
 /// Asks the user for approval.
 pub type Approver = Box<dyn FnMut(&Approval) -> Decision>;
@@ -16,6 +20,9 @@ pub struct Effects {
     handlers: Handlers,
     evidence: Evidence,
     approver: Approver,
+    requests: Requests,
+    programs: Programs,
+    servers: Servers,
     /// The call of the present step.
     call: Option<Call>,
 }
@@ -26,11 +33,14 @@ impl Effects {
     /// # Errors
     ///
     /// When the handlers can't be loaded.
-    pub fn new(evidence: Evidence, approver: Approver) -> Result<Self, Failure> {
+    pub async fn new(evidence: Evidence, approver: Approver) -> Result<Self, Failure> {
         Ok(Self {
             handlers: Handlers::new()?,
             evidence,
             approver,
+            requests: Requests::new(BTreeMap::new()),
+            programs: Programs::find().await,
+            servers: Servers::default(),
             call: None,
         })
     }
@@ -39,6 +49,12 @@ impl Effects {
     #[must_use]
     pub fn handlers(&self) -> &Handlers {
         &self.handlers
+    }
+
+    /// Returns the word of evidence for the sandbox of programs.
+    #[must_use]
+    pub fn sandbox_tier(&self) -> &'static str {
+        self.programs.tier()
     }
 
     /// Stores evidence.
@@ -60,14 +76,15 @@ impl Effects {
             Action::Approve(approval) => Outcome::Decision((self.approver)(&approval)),
             Action::CallHandler(call) => self.call_handler(call).await,
             Action::ResumeHandler(reply) => self.resume_handler(reply).await,
-            Action::Resolve(_)
-            | Action::Request(_)
-            | Action::RunProgram(_)
-            | Action::OpenServer(_)
-            | Action::ListTools(_)
-            | Action::CallTool(_) => {
-                failed(FailureKind::Unavailable, "this host can't do it".to_owned())
+            Action::Resolve(resolve) => self.requests.resolve(resolve).await,
+            Action::Request(request) => self.requests.request(request).await,
+            Action::RunProgram(program) => self.programs.run(program).await,
+            Action::OpenServer(server) => {
+                let way_out = self.requests.way_out();
+                self.servers.open(server, way_out).await
             }
+            Action::ListTools(timeout_ms) => self.servers.list_tools(timeout_ms).await,
+            Action::CallTool(call) => self.servers.call_tool(call).await,
             Action::Finished(_) => failed(FailureKind::Failed, "the run has ended".to_owned()),
         }
     }
@@ -91,6 +108,7 @@ impl Effects {
     }
 }
 
-fn failed(kind: FailureKind, message: String) -> Outcome {
+/// Returns the outcome of an effect that failed.
+pub(crate) fn failed(kind: FailureKind, message: String) -> Outcome {
     Outcome::Failed(Failed { kind, message })
 }

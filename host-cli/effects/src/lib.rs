@@ -8,7 +8,10 @@
 
 mod effects;
 pub mod handler;
+mod programs;
+mod requests;
 mod run;
+mod servers;
 
 pub use effects::{Approver, Effects};
-pub use run::{Run, clock, random, run_id};
+pub use run::{Run, block_on, clock, random, run_id};

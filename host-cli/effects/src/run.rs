@@ -41,11 +41,8 @@ impl<'i> Run<'i> {
     /// # Errors
     ///
     /// When the engine fails, which no document may cause.
-    pub fn carry_out(self, effects: &mut Effects) -> Result<Finished, Failure> {
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failure::internal(format_args!("no runtime: {error}")))?;
-        runtime.block_on(self.carry_out_until(effects, interrupted()))
+    pub async fn carry_out(self, effects: &mut Effects) -> Result<Finished, Failure> {
+        self.carry_out_until(effects, interrupted()).await
     }
 
     /// Carries out the run to its end, or until `cancelled` resolves.
@@ -102,6 +99,18 @@ async fn interrupted() {
         // Without the signal, the program ends as any other.
         std::future::pending().await
     }
+}
+
+/// Runs work of this library to its end, on this thread.
+///
+/// # Errors
+///
+/// When the system refuses a runtime, or the work fails.
+pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime =
+        runtime.map_err(|error| Failure::internal(format_args!("no runtime: {error}")))?;
+    runtime.block_on(work)
 }
 
 /// Returns 32 random bytes of the system.

@@ -182,7 +182,15 @@ fn the_host_does_not_depend_on_the_engine() {
         ),
         (
             "host-cli/effects",
-            &["agent-aot", "agent-evidence", "agent-host", "agent-pack"],
+            &[
+                "agent-aot",
+                "agent-evidence",
+                "agent-host",
+                "agent-mcp",
+                "agent-pack",
+                "agent-sandbox",
+                "agent-way-out",
+            ],
         ),
         ("host-cli/evidence", &["agent-host"]),
         ("host-cli/handlers", &[]),

@@ -7,7 +7,7 @@ use agent_pack::Workspace;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::cargo::{GUEST, cargo};
+use crate::cargo::{GUESTS, cargo};
 use crate::process;
 
 /// Checks all packages except the guest, which every build of the programs builds by itself for
@@ -30,7 +30,7 @@ fn packages(metadata: &str) -> Result<Vec<String>> {
         .iter()
         .filter_map(|package| package["name"].as_str());
     Ok(names
-        .filter(|name| *name != GUEST)
+        .filter(|name| !GUESTS.contains(name))
         .map(str::to_owned)
         .collect())
 }

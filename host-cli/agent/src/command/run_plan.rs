@@ -3,12 +3,12 @@
 use super::Answer;
 use super::session::Session;
 use crate::args::{INDEX, LOCK, RunPlan};
-use agent_effects::{Effects, Run, run_id};
+use agent_effects::{Effects, Run, block_on, run_id};
 use agent_evidence::Store;
 use agent_host::contract::diagnostic::DocumentKind;
-use agent_host::contract::run::{Approval, Decision, Documents, Options, Status};
+use agent_host::contract::run::{Approval, Decision, Documents, Finished, Options, Status};
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX};
-use agent_host::{Failure, output};
+use agent_host::{Failure, Instance, output};
 
 /// The names of the tool pool, of the profile and of the request beside a plan: as evidence names
 /// them, and their usual ones.
@@ -18,17 +18,8 @@ const REQUESTS: [&str; 2] = ["request.envelope.json", "request.json"];
 
 pub(super) fn run(args: &RunPlan, session: &mut Session) -> Result<Answer, Failure> {
     let documents = documents(args, session)?;
-    let mut effects = Effects::new(Store::new(&args.artifacts), Box::new(approve))?;
-    let options = Options {
-        run_id: run_id()?,
-        random: agent_effects::random()?,
-        sandbox_tier: "none".to_owned(),
-        handlers: effects.handlers().listed(),
-        approvals: args.approvals.clone(),
-        secrets: Vec::new(),
-    };
-    let run = Run::start(&mut session.engine, &documents, &options)?;
-    let finished = run.carry_out(&mut effects)?;
+    let store = Store::new(&args.artifacts);
+    let finished = block_on(carry_out(args, store, &documents, &mut session.engine))?;
     session.add(finished.diagnostics);
     session.show(|_| Ok(finished.text), |_| Ok(finished.summary))?;
     if !finished.evidence_complete {
@@ -38,6 +29,26 @@ pub(super) fn run(args: &RunPlan, session: &mut Session) -> Result<Answer, Failu
     let folder = args.artifacts.join(finished.directory);
     session.note(format_args!("evidence: {}", folder.display()));
     Ok(Answer::yes_if(finished.status == Status::Completed))
+}
+
+/// Carries out the run of a plan.
+async fn carry_out(
+    args: &RunPlan,
+    store: Store,
+    documents: &Documents,
+    engine: &mut Instance,
+) -> Result<Finished, Failure> {
+    let mut effects = Effects::new(store, Box::new(approve)).await?;
+    let options = Options {
+        run_id: run_id()?,
+        random: agent_effects::random()?,
+        sandbox_tier: effects.sandbox_tier().to_owned(),
+        handlers: effects.handlers().listed(),
+        approvals: args.approvals.clone(),
+        secrets: Vec::new(),
+    };
+    let run = Run::start(engine, documents, &options)?;
+    run.carry_out(&mut effects).await
 }
 
 /// Reads the documents of the run. Deciding whether they are valid is part of the run.
