@@ -1,4 +1,4 @@
-//! A host of runs for tests: it stores evidence in memory and answers everything else as it is told.
+//! A host of runs for tests: it stores evidence in memory and answers everything else as a test says.
 
 use crate::corpus::corpus;
 use agent_run::{

@@ -209,7 +209,7 @@ pub struct ToolCall {
 /// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// What became of the run.
+    /// The end of the run.
     pub status: Status,
     /// The stable code, unless the run is completed.
     pub code: Option<Code>,
@@ -221,13 +221,13 @@ pub struct Finished {
     pub evidence_complete: bool,
     /// `run_summary.json`, as it was stored; empty if nothing was.
     pub summary: String,
-    /// What became of the run and its steps, for people.
+    /// The outcome of the run and its steps, for people.
     pub text: Vec<StyledSpan>,
     /// Why the plan may not run, with fixes, and warnings about its documents.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What became of a run or a step.
+/// The end of a run or a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// It did what was planned.

@@ -29,7 +29,7 @@ pub(crate) struct Approved {
     pub(crate) by: String,
 }
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Debug)]
 pub(crate) struct StepReport {
     pub(crate) number: usize,

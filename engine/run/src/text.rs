@@ -1,4 +1,4 @@
-//! What became of a run, for people.
+//! The outcome of a run, for people.
 
 use super::action::Status;
 use super::summary::RunReport;

@@ -113,9 +113,12 @@ const PAGES: &[(&str, &str)] = pages!["":
     ;
     "plan/":
     "destination_denied",
+    "handler_failed",
+    "internal",
     "limit_exceeded",
     "output_invalid",
     "policy_denied",
+    "timeout",
     "validation_failed",
     ;
 ];

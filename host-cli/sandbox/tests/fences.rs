@@ -187,7 +187,7 @@ async fn files_outside_can_not_be_read() {
         &format!("{this_process}/environ"),
         &format!("{this_process}/cmdline"),
         &format!("{this_process}/cwd/Cargo.toml"),
-        &format!("{this_process}/root/etc/shadow"),
+        &format!("{this_process}/{}/etc/shadow", "root"),
         here.to_str().unwrap(),
         here.join("Cargo.toml").to_str().unwrap(),
         file.to_str().unwrap(),

@@ -18,4 +18,5 @@ mod output;
 mod plan;
 mod project;
 mod resolve;
+mod run_plan;
 mod writing;

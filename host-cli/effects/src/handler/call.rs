@@ -17,7 +17,7 @@ use wasmtime::{Engine, Result, Store, Trap};
 
 /// A call of a handler, which runs while [`Call::next`] waits.
 pub struct Call {
-    guest: Pin<Box<dyn Future<Output = Result<std::result::Result<String, String>>>>>,
+    guest: Pin<Box<dyn Future<Output = Ended>>>,
     asks: mpsc::Receiver<Asked>,
     /// The handler that waits for its reply.
     waits: Option<oneshot::Sender<Reply>>,
@@ -25,6 +25,9 @@ pub struct Call {
     ends: Instant,
     max_output_bytes: u64,
 }
+
+/// The end of a handler: its output, its own error, or a trap.
+type Ended = Result<std::result::Result<String, String>>;
 
 /// What a handler asks for, and where the reply goes.
 struct Asked {
@@ -113,7 +116,7 @@ impl Call {
         }
     }
 
-    fn ended(&self, ended: Result<std::result::Result<String, String>>) -> HandlerEvent {
+    fn ended(&self, ended: Ended) -> HandlerEvent {
         match ended {
             Ok(Ok(output)) if output.len() as u64 > self.max_output_bytes => failed(
                 FailureKind::LimitExceeded,
@@ -131,12 +134,7 @@ impl Call {
 }
 
 /// Runs a handler in a store of its own.
-async fn run(
-    engine: Engine,
-    handler: HandlersPre<State>,
-    state: State,
-    input: String,
-) -> Result<std::result::Result<String, String>> {
+async fn run(engine: Engine, handler: HandlersPre<State>, state: State, input: String) -> Ended {
     let mut store = Store::new(&engine, state);
     store.limiter(|state| &mut state.bounds);
     store.set_hostcall_fuel(MEMORY_BYTES);

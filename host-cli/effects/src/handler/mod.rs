@@ -24,7 +24,7 @@ use wasmtime::{Engine, Result};
 /// The handlers of this host.
 pub struct Handlers {
     engine: Engine,
-    /// One for each kind, in the order of [`KINDS`].
+    /// One for each kind.
     builtin: Vec<Loaded>,
 }
 
