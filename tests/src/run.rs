@@ -92,7 +92,7 @@ impl Ended {
 /// Runs documents to their end. `answer` gets every action except evidence.
 ///
 /// # Panics
-/// If the run needs more than [`ACTIONS_MAX`] actions, or refuses an answer.
+/// If the run needs more than 10,000 actions, or refuses an answer.
 pub fn run(
     documents: Documents,
     options: Options,
