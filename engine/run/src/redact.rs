@@ -37,6 +37,9 @@ const SECRET_KEYS: [&str; 22] = [
     "xapikey",
 ];
 
+/// The sign that a quoted text was cut off.
+const CUT: char = '…';
+
 /// A value of the secret store.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
@@ -101,18 +104,27 @@ impl Redactor {
         out
     }
 
-    /// Returns a text that was cut off at its end without the secrets, and without the beginning of one
-    /// at the cut.
+    /// Returns a text that was cut off, at its end or before a `…`, without the secrets, and without the
+    /// beginning of one at a cut.
     pub(crate) fn cut(&self, text: &str) -> String {
+        let parts = text.split_inclusive(CUT);
+        let kept = parts.map(|part| match part.strip_suffix(CUT) {
+            Some(part) => format!("{}{CUT}", self.without_beginning(part)),
+            None => self.without_beginning(part).to_owned(),
+        });
+        self.text(&kept.collect::<String>())
+    }
+
+    /// Returns a text without the beginning of a secret at its end.
+    fn without_beginning<'t>(&self, text: &'t str) -> &'t str {
         let begins = |at: &usize| {
             let rest = &text[*at..];
             self.forms.iter().any(|(form, _)| form.starts_with(rest))
         };
         let starts = text.char_indices().map(|(at, _)| at);
         let longest = self.forms.first().map_or(0, |(form, _)| form.len());
-        let near = starts.skip_while(|at| at + longest < text.len());
-        let end = near.into_iter().find(begins).unwrap_or(text.len());
-        self.text(&text[..end])
+        let mut near = starts.skip_while(|at| at + longest < text.len());
+        &text[..near.find(begins).unwrap_or(text.len())]
     }
 
     /// Returns the text of a log, with what is not UTF-8 replaced.
@@ -416,6 +428,10 @@ mod tests {
         assert_eq!(redactor.cut("log s3cr/t"), "log ");
         assert_eq!(redactor.cut("log s"), "log ");
         assert_eq!(redactor.cut("log x"), "log x");
+        assert_eq!(
+            redactor.cut("quoted s3cr/t…, and more"),
+            "quoted …, and more"
+        );
         assert_eq!(redactor.cut(""), "");
     }
 

@@ -656,6 +656,11 @@ pub(crate) struct RunPlan {
     #[arg(long = "approve", value_name = "DIGEST")]
     pub(crate) approvals: Vec<String>,
 
+    /// The operator's servers, secrets and handlers [default: `agent/servers.local.yaml` in the user's
+    /// configuration folder, if it exists]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) servers: Option<PathBuf>,
+
     /// The folder below which evidence is written
     #[arg(long, value_name = "DIR", default_value = "artifacts", value_hint = ValueHint::DirPath)]
     pub(crate) artifacts: PathBuf,

@@ -3,14 +3,15 @@
 use super::handler::{Call, Handlers};
 use super::programs::Programs;
 use super::requests::Requests;
+use super::secrets::Secrets;
 use super::servers::Servers;
 use agent_evidence::Store as Evidence;
 use agent_host::Failure;
 use agent_host::contract::run::{
-    Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome, Reply, Store,
-    StoreMode,
+    Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome, Reply,
+    Secret, Store, StoreMode,
 };
-use std::collections::BTreeMap;
+use agent_operator::Operator;
 
 /// Asks the user for approval.
 pub type Approver = Box<dyn FnMut(&Approval) -> Decision>;
@@ -23,24 +24,31 @@ pub struct Effects {
     requests: Requests,
     programs: Programs,
     servers: Servers,
+    secrets: Secrets,
     /// The call of the present step.
     call: Option<Call>,
 }
 
 impl Effects {
-    /// Returns the effects of a host that stores evidence in a folder and asks `approver`.
+    /// Returns the effects of a host that stores evidence in a folder and asks `approver`. Gets every secret
+    /// of the operator.
     ///
     /// # Errors
     ///
     /// When the handlers can't be loaded.
-    pub async fn new(evidence: Evidence, approver: Approver) -> Result<Self, Failure> {
+    pub async fn new(
+        evidence: Evidence,
+        approver: Approver,
+        operator: &Operator,
+    ) -> Result<Self, Failure> {
         Ok(Self {
             handlers: Handlers::new()?,
             evidence,
             approver,
-            requests: Requests::new(BTreeMap::new()),
+            requests: Requests::new(),
             programs: Programs::find().await,
-            servers: Servers::default(),
+            servers: Servers::new(operator),
+            secrets: Secrets::of(operator),
             call: None,
         })
     }
@@ -49,6 +57,12 @@ impl Effects {
     #[must_use]
     pub fn handlers(&self) -> &Handlers {
         &self.handlers
+    }
+
+    /// Returns the secrets that a run must redact.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<Secret> {
+        self.secrets.to_redact()
     }
 
     /// Returns the word of evidence for the sandbox of programs.
@@ -77,11 +91,12 @@ impl Effects {
             Action::CallHandler(call) => self.call_handler(call).await,
             Action::ResumeHandler(reply) => self.resume_handler(reply).await,
             Action::Resolve(resolve) => self.requests.resolve(resolve).await,
-            Action::Request(request) => self.requests.request(request).await,
+            Action::Request(request) => self.requests.request(request, &self.secrets).await,
             Action::RunProgram(program) => self.programs.run(program).await,
             Action::OpenServer(server) => {
-                let way_out = self.requests.way_out();
-                self.servers.open(server, way_out).await
+                let (way_out, sandbox) = (self.requests.way_out(), self.programs.sandbox());
+                let opened = self.servers.open(server, &self.secrets, way_out, sandbox);
+                opened.await
             }
             Action::ListTools(timeout_ms) => self.servers.list_tools(timeout_ms).await,
             Action::CallTool(call) => self.servers.call_tool(call).await,

@@ -11,6 +11,7 @@ pub mod handler;
 mod programs;
 mod requests;
 mod run;
+mod secrets;
 mod servers;
 
 pub use effects::{Approver, Effects};

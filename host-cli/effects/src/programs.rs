@@ -26,6 +26,15 @@ impl Programs {
         }
     }
 
+    /// Returns the sandbox.
+    ///
+    /// # Errors
+    ///
+    /// The reason why this machine has none.
+    pub(crate) fn sandbox(&self) -> Result<Sandbox, String> {
+        self.0.as_ref().copied().map_err(ToString::to_string)
+    }
+
     /// Runs a program to its end.
     pub(crate) async fn run(&self, program: Program) -> Outcome {
         let sandbox = match &self.0 {

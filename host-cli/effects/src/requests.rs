@@ -1,6 +1,7 @@
 //! Host names and HTTP requests, over the way out.
 
 use super::effects::failed;
+use super::secrets::Secrets;
 use agent_host::contract::run::{
     Connection, FailureKind, HeaderValue as Value, HttpRequest, HttpResponse, Outcome, Resolve,
 };
@@ -9,23 +10,19 @@ use agent_way_out::{
     Cancel, Error, ErrorKind, HeaderMap, Limits, Method, Request, Resolver, Roots, Scheme,
     SystemLookup, Target, WayOut,
 };
-use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The way out of runs, and the secrets that it inserts.
+/// The way out of runs.
 pub(crate) struct Requests {
     way_out: Arc<WayOut>,
-    /// The values of secrets by name.
-    secrets: BTreeMap<String, String>,
 }
 
 impl Requests {
-    pub(crate) fn new(secrets: BTreeMap<String, String>) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             way_out: Arc::new(WayOut::new(Roots::system())),
-            secrets,
         }
     }
 
@@ -43,10 +40,10 @@ impl Requests {
     }
 
     /// Makes a request.
-    pub(crate) async fn request(&self, request: HttpRequest) -> Outcome {
+    pub(crate) async fn request(&self, request: HttpRequest, secrets: &Secrets) -> Outcome {
         let limits = limits(request.timeout_ms, request.max_body_bytes);
         let prepared = target(&request.connection)
-            .and_then(|target| self.prepare(request).map(|request| (target, request)));
+            .and_then(|target| prepare(request, secrets).map(|request| (target, request)));
         let (target, request) = match prepared {
             Ok(prepared) => prepared,
             Err(message) => return failed(FailureKind::Failed, message),
@@ -66,37 +63,38 @@ impl Requests {
             Err(error) => unsent(&error),
         }
     }
+}
 
-    fn prepare(&self, request: HttpRequest) -> Result<Request, String> {
-        let method = Method::from_bytes(request.method.as_bytes());
-        let method = method.map_err(|_| format!("{:?} is not a method", request.method))?;
-        let mut prepared = Request::new(method, request.target);
-        prepared.headers = self.headers(&request.headers)?;
-        prepared.body = request.body.unwrap_or_default().into();
-        Ok(prepared)
-    }
+fn prepare(request: HttpRequest, secrets: &Secrets) -> Result<Request, String> {
+    let method = Method::from_bytes(request.method.as_bytes());
+    let method = method.map_err(|_| format!("{:?} is not a method", request.method))?;
+    let mut prepared = Request::new(method, request.target);
+    let values = request.headers.iter().map(|header| {
+        let (value, is_secret) = match &header.value {
+            Value::Literal(value) => (&**value, false),
+            Value::Secret(name) => (secrets.get(name)?, true),
+        };
+        Ok((&*header.name, value, is_secret))
+    });
+    prepared.headers = headers(values.collect::<Result<Vec<_>, String>>()?)?;
+    prepared.body = request.body.unwrap_or_default().into();
+    Ok(prepared)
+}
 
-    /// Returns headers with the values of the secrets that they name.
-    fn headers(&self, headers: &[agent_host::contract::run::Header]) -> Result<HeaderMap, String> {
-        let mut map = HeaderMap::new();
-        for header in headers {
-            let name = HeaderName::from_bytes(header.name.as_bytes());
-            let name =
-                name.map_err(|_| format!("{:?} is not the name of a header", header.name))?;
-            let (value, is_secret) = match &header.value {
-                Value::Literal(value) => (value, false),
-                Value::Secret(secret) => match self.secrets.get(secret) {
-                    Some(value) => (value, true),
-                    None => return Err(format!("the operator has no secret `{secret}`")),
-                },
-            };
-            let value = HeaderValue::from_str(value);
-            let mut value = value.map_err(|_| format!("the value of `{name}` can't be sent"))?;
-            value.set_sensitive(is_secret);
-            map.append(name, value);
-        }
-        Ok(map)
+/// Returns headers: names, values, and whether each value is a secret.
+pub(crate) fn headers<'h>(
+    headers: impl IntoIterator<Item = (&'h str, &'h str, bool)>,
+) -> Result<HeaderMap, String> {
+    let mut map = HeaderMap::new();
+    for (name, value, is_secret) in headers {
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| format!("{name:?} is not the name of a header"))?;
+        let value = HeaderValue::from_str(value);
+        let mut value = value.map_err(|_| format!("the value of `{name}` can't be sent"))?;
+        value.set_sensitive(is_secret);
+        map.append(name, value);
     }
+    Ok(map)
 }
 
 /// Returns the server of a checked connection.

@@ -1,34 +1,62 @@
 //! MCP servers: the one that the present step talks to.
+//!
+//! A server over HTTP is reached over the way out, at the address that the engine checked. A server with a
+//! package URL is started in the sandbox by its entry in `servers.local.yaml`, speaks over its standard
+//! streams, and ends with the step.
 
 use super::effects::failed;
-use super::requests::target;
+use super::requests::{headers, target};
+use super::secrets::Secrets;
 use agent_host::contract::run::{FailureKind, Outcome, Server, ToolCall};
-use agent_mcp::{Client, Endpoint, Error, Generations, Http, Limits, Options, Wait};
-use agent_way_out::{HeaderMap, WayOut};
+use agent_mcp::{
+    Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Transport, Wait,
+};
+use agent_operator::{Network, Operator, Server as Entry};
+use agent_sandbox::{Child, Command, Network as Reach, Sandbox};
+use agent_way_out::WayOut;
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::process::{ChildStdin, ChildStdout};
 
 /// The name by which servers know this client.
 const CLIENT: &str = "agent";
 
-/// The connection of the present step to its server.
-#[derive(Default)]
-pub(crate) struct Servers(Option<Client<Http<Endpoint>>>);
+/// Characters of the last line that a server wrote to standard error, in a message.
+const LAST_LINE_CHARS: usize = 200;
+
+/// The servers of the operator, and the one that is open.
+pub(crate) struct Servers {
+    entries: BTreeMap<String, Entry>,
+    open: Option<Open>,
+}
+
+/// The connection of the present step.
+enum Open {
+    Http(Client<Http<Endpoint>>),
+    /// The child ends with the connection.
+    Stdio(Client<Stdio<ChildStdout, ChildStdin>>, Child),
+}
 
 impl Servers {
-    /// Connects to a server.
-    pub(crate) async fn open(&mut self, server: Server, way_out: Arc<WayOut>) -> Outcome {
-        self.0 = None;
-        let Some(connection) = &server.connection else {
-            let message = format!("this host starts no servers such as `{}`", server.endpoint);
-            return failed(FailureKind::Unavailable, message);
-        };
-        let target = match target(connection) {
-            Ok(target) => target,
-            Err(message) => return failed(FailureKind::Failed, message),
-        };
-        let limits = agent_way_out::Limits::default();
-        let endpoint = Endpoint::new(way_out, target, server.target, HeaderMap::new(), limits);
+    pub(crate) fn new(operator: &Operator) -> Self {
+        Self {
+            entries: operator.servers.clone(),
+            open: None,
+        }
+    }
+
+    /// Connects to a server, or starts it.
+    pub(crate) async fn open(
+        &mut self,
+        server: Server,
+        secrets: &Secrets,
+        way_out: Arc<WayOut>,
+        sandbox: Result<Sandbox, String>,
+    ) -> Outcome {
+        self.open = None;
         let bytes = usize::try_from(server.max_message_bytes).unwrap_or(usize::MAX);
         let options = Options {
             name: CLIENT.to_owned(),
@@ -40,53 +68,250 @@ impl Servers {
                 ..Limits::default()
             },
         };
-        match Client::connect(Http::new(endpoint), &options, &wait(server.timeout_ms)).await {
+        let wait = wait(server.timeout_ms);
+        let entry = self.entries.get(&server.id).cloned().unwrap_or_default();
+        if server.connection.is_some() {
+            return self
+                .reach(server, &entry, secrets, way_out, &options, &wait)
+                .await;
+        }
+        match sandbox {
+            Ok(sandbox) => {
+                self.start(&server, &entry, secrets, sandbox, options, &wait)
+                    .await
+            }
+            Err(reason) => failed(FailureKind::Unavailable, reason),
+        }
+    }
+
+    /// Connects to a server over HTTP.
+    async fn reach(
+        &mut self,
+        server: Server,
+        entry: &Entry,
+        secrets: &Secrets,
+        way_out: Arc<WayOut>,
+        options: &Options,
+        wait: &Wait,
+    ) -> Outcome {
+        let prepared = || {
+            let connection = server.connection.as_ref().ok_or("no connection")?;
+            let own = entry.headers.iter().map(|(name, value)| {
+                let (value, is_secret) = secrets.value(value)?;
+                Ok((&**name, value, is_secret))
+            });
+            let own = own.collect::<Result<Vec<_>, String>>()?;
+            let path = with_query(&server.target, entry, secrets)?;
+            Ok::<_, String>((target(connection)?, headers(own)?, path))
+        };
+        let (target, headers, path) = match prepared() {
+            Ok(prepared) => prepared,
+            Err(message) => return failed(FailureKind::Failed, message),
+        };
+        let limits = agent_way_out::Limits::default();
+        let endpoint = Endpoint::new(way_out, target, path, headers, limits);
+        match Client::connect(Http::new(endpoint), options, wait).await {
             Ok(client) => {
                 let protocol = client.version().name().to_owned();
-                self.0 = Some(client);
+                self.open = Some(Open::Http(client));
                 Outcome::Opened(protocol)
             }
-            Err(error) => lost(&error),
+            Err(error) => lost(&error, None),
         }
+    }
+
+    /// Starts a server in the sandbox.
+    async fn start(
+        &mut self,
+        server: &Server,
+        entry: &Entry,
+        secrets: &Secrets,
+        sandbox: Sandbox,
+        options: Options,
+        wait: &Wait,
+    ) -> Outcome {
+        // A server that exits on an unknown request is started again for the older generation.
+        for generations in [Generations::Both, Generations::Sessions] {
+            let command = match launch(server, entry, secrets) {
+                Ok(command) => command,
+                Err(message) => return failed(FailureKind::Unavailable, message),
+            };
+            let limits = agent_sandbox::Limits {
+                wall_time: None,
+                cpu_time: None,
+                ..agent_sandbox::Limits::default()
+            };
+            let mut child = match sandbox.spawn(command, limits).await {
+                Ok(child) => child,
+                Err(error) => return failed(FailureKind::Failed, error.to_string()),
+            };
+            let (Some(reader), Some(writer)) = (child.stdout.take(), child.stdin.take()) else {
+                return failed(FailureKind::Failed, "the server has no streams".to_owned());
+            };
+            let transport = Stdio::new(reader, writer, options.limits.frame_bytes);
+            let options = Options {
+                generations,
+                name: options.name.clone(),
+                version: options.version.clone(),
+                limits: options.limits,
+            };
+            match Client::connect(transport, &options, wait).await {
+                Ok(client) => {
+                    let protocol = client.version().name().to_owned();
+                    self.open = Some(Open::Stdio(client, child));
+                    return Outcome::Opened(protocol);
+                }
+                Err(Error::Closed(_)) if generations == Generations::Both => {}
+                Err(error) => return lost(&error, Some(&child)),
+            }
+        }
+        failed(FailureKind::Failed, "the server ended at once".to_owned())
     }
 
     /// Lists the tools of the server.
     pub(crate) async fn list_tools(&mut self, timeout_ms: u64) -> Outcome {
-        let Some(client) = &mut self.0 else {
-            return failed(FailureKind::Failed, "no server is open".to_owned());
-        };
-        match client.list_tools(&wait(timeout_ms)).await {
-            Ok(list) => Outcome::Bytes(list.json.bytes().to_vec()),
-            Err(error) => lost(&error),
+        let wait = wait(timeout_ms);
+        match &mut self.open {
+            Some(Open::Http(client)) => listed(client, None, &wait).await,
+            Some(Open::Stdio(client, child)) => listed(client, Some(child), &wait).await,
+            None => failed(FailureKind::Failed, "no server is open".to_owned()),
         }
     }
 
     /// Calls a tool of the server, and ends the connection: a step makes one call.
     pub(crate) async fn call_tool(&mut self, call: ToolCall) -> Outcome {
-        let Some(mut client) = self.0.take() else {
-            return failed(FailureKind::Failed, "no server is open".to_owned());
-        };
-        let wait = wait(call.timeout_ms);
-        let called = client.call_tool(&call.tool, call.arguments.as_bytes(), &wait);
-        let outcome = match called.await {
-            Ok(result) => Outcome::Bytes(result.bytes().to_vec()),
-            Err(error) => lost(&error),
-        };
-        // What a server answers to the farewell changes nothing.
-        let _ = client.close(&wait).await;
-        outcome
+        match self.open.take() {
+            Some(Open::Http(client)) => called(client, None, &call).await,
+            Some(Open::Stdio(client, child)) => called(client, Some(&child), &call).await,
+            None => failed(FailureKind::Failed, "no server is open".to_owned()),
+        }
     }
+}
+
+async fn listed<T: Transport>(
+    client: &mut Client<T>,
+    child: Option<&Child>,
+    wait: &Wait,
+) -> Outcome {
+    match client.list_tools(wait).await {
+        Ok(list) => Outcome::Bytes(list.json.bytes().to_vec()),
+        Err(error) => lost(&error, child),
+    }
+}
+
+async fn called<T: Transport>(
+    mut client: Client<T>,
+    child: Option<&Child>,
+    call: &ToolCall,
+) -> Outcome {
+    let wait = wait(call.timeout_ms);
+    let called = client.call_tool(&call.tool, call.arguments.as_bytes(), &wait);
+    let outcome = match called.await {
+        Ok(result) => Outcome::Bytes(result.bytes().to_vec()),
+        Err(error) => lost(&error, child),
+    };
+    // What a server answers to the farewell changes nothing.
+    let _ = client.close(&wait).await;
+    outcome
+}
+
+/// Returns the command that starts a server.
+fn launch(server: &Server, entry: &Entry, secrets: &Secrets) -> Result<Command, String> {
+    let text = |value| secrets.value(value).map(|(text, _)| text.to_owned());
+    let mut argv = entry.command.iter().chain(&entry.arguments).map(text);
+    let Some(program) = argv.next() else {
+        return Err(format!(
+            "`servers.local.yaml` has no `command` for `{}`, whose endpoint is `{}`",
+            server.id, server.endpoint
+        ));
+    };
+    if entry.unfenced {
+        return Err(format!(
+            "this host starts `{}` only in the sandbox",
+            server.id
+        ));
+    }
+    let mut command = Command::new(find(&program?)?);
+    command.arguments = argv
+        .map(|it| it.map(Into::into))
+        .collect::<Result<_, _>>()?;
+    let env = entry.env.iter().map(|(name, value)| {
+        let (value, _) = secrets.value(value)?;
+        Ok((name.into(), value.into()))
+    });
+    command.env = env.collect::<Result<_, String>>()?;
+    command.cwd.clone_from(&entry.workdir);
+    command.read.clone_from(&entry.read);
+    command.write.clone_from(&entry.write);
+    command.network = match &entry.network {
+        Network::None => Reach::None,
+        Network::Host => Reach::Host,
+        Network::Hosts(_) => {
+            return Err(format!(
+                "this host can't limit the network of `{}` to hosts",
+                server.id
+            ));
+        }
+    };
+    Ok(command)
+}
+
+/// Returns the path of a program, which is searched in the folders of `PATH` if it is a bare name.
+fn find(program: &str) -> Result<PathBuf, String> {
+    if program.contains('/') {
+        return Ok(PathBuf::from(program));
+    }
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&folders)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(program));
+    let found = found.into_iter().find(|path| Path::is_file(path));
+    found.ok_or_else(|| format!("there is no program `{program}`"))
+}
+
+/// Returns the target of a URL with the operator's query.
+fn with_query(target: &str, entry: &Entry, secrets: &Secrets) -> Result<String, String> {
+    let mut target = target.to_owned();
+    for (name, value) in &entry.query {
+        target.push(if target.contains('?') { '&' } else { '?' });
+        target.push_str(&percent_encoded(name));
+        target.push('=');
+        target.push_str(&percent_encoded(secrets.value(value)?.0));
+    }
+    Ok(target)
+}
+
+fn percent_encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
 }
 
 fn wait(timeout_ms: u64) -> Wait {
     Wait::time(Duration::from_millis(timeout_ms))
 }
 
-fn lost(error: &Error) -> Outcome {
+/// Returns the outcome of a conversation that failed, with the last line of the server's log.
+fn lost(error: &Error, child: Option<&Child>) -> Outcome {
     let kind = match error {
         Error::Timeout => FailureKind::Timeout,
         Error::TooLarge { .. } | Error::TooMany { .. } => FailureKind::LimitExceeded,
         _ => FailureKind::Failed,
     };
-    failed(kind, error.to_string())
+    let log = child.map(|child| child.log().bytes).unwrap_or_default();
+    let log = String::from_utf8_lossy(&log).into_owned();
+    let message = match log.lines().rfind(|line| !line.trim().is_empty()) {
+        Some(line) => format!(
+            "{error}; the server wrote: {}",
+            agent_way_out::quote(line, LAST_LINE_CHARS)
+        ),
+        None => error.to_string(),
+    };
+    failed(kind, message)
 }

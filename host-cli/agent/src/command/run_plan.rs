@@ -9,6 +9,7 @@ use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::{Approval, Decision, Documents, Finished, Options, Status};
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX};
 use agent_host::{Failure, Instance, output};
+use agent_operator::Operator;
 
 /// The names of the tool pool, of the profile and of the request beside a plan: as evidence names
 /// them, and their usual ones.
@@ -18,8 +19,12 @@ const REQUESTS: [&str; 2] = ["request.envelope.json", "request.json"];
 
 pub(super) fn run(args: &RunPlan, session: &mut Session) -> Result<Answer, Failure> {
     let documents = documents(args, session)?;
-    let store = Store::new(&args.artifacts);
-    let finished = block_on(carry_out(args, store, &documents, &mut session.engine))?;
+    let operator = match &args.servers {
+        Some(path) => Operator::read(path),
+        None => Operator::usual(),
+    };
+    let operator = operator.map_err(Failure::new)?;
+    let finished = block_on(carry_out(args, &operator, &documents, &mut session.engine))?;
     session.add(finished.diagnostics);
     session.show(|_| Ok(finished.text), |_| Ok(finished.summary))?;
     if !finished.evidence_complete {
@@ -34,18 +39,19 @@ pub(super) fn run(args: &RunPlan, session: &mut Session) -> Result<Answer, Failu
 /// Carries out the run of a plan.
 async fn carry_out(
     args: &RunPlan,
-    store: Store,
+    operator: &Operator,
     documents: &Documents,
     engine: &mut Instance,
 ) -> Result<Finished, Failure> {
-    let mut effects = Effects::new(store, Box::new(approve)).await?;
+    let mut effects =
+        Effects::new(Store::new(&args.artifacts), Box::new(approve), operator).await?;
     let options = Options {
         run_id: run_id()?,
         random: agent_effects::random()?,
         sandbox_tier: effects.sandbox_tier().to_owned(),
         handlers: effects.handlers().listed(),
         approvals: args.approvals.clone(),
-        secrets: Vec::new(),
+        secrets: effects.secrets(),
     };
     let run = Run::start(engine, documents, &options)?;
     run.carry_out(&mut effects).await

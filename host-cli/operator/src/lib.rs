@@ -1,0 +1,95 @@
+//! The operator's own configuration: `servers.local.yaml`.
+//!
+//! The operator of a machine decides how servers are started, where secrets come from, and which handlers
+//! of third parties may run. A repository can't: the file is never looked for in the working folder, and
+//! one that another user can write is refused.
+//!
+//! | item | content |
+//! |---|---|
+//! | [`Operator`] | the file as a whole |
+//! | [`Server`], [`Network`], [`Value`] | how a server is started and what it may reach |
+//! | [`Secret`], [`SecretSource`] | a value that nothing shows, and where it comes from |
+//! | [`Handler`] | a handler of a third party that may run |
+
+mod file;
+mod read;
+mod secret;
+
+pub use file::{Unreadable, usual_path};
+pub use secret::{SECRET_MIN_BYTES, Secret, SecretSource, SecretUnavailable};
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The name of the file in the operator's configuration folder.
+pub const FILE_NAME: &str = "servers.local.yaml";
+
+/// `servers.local.yaml`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Operator {
+    /// `servers`, by id.
+    pub servers: BTreeMap<String, Server>,
+    /// `secrets`, by name.
+    pub secrets: BTreeMap<String, SecretSource>,
+    /// `handlers`
+    pub handlers: Vec<Handler>,
+}
+
+/// How a server is started, and what it may reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Server {
+    /// `command`: the program and its arguments. Without one, the package URL decides.
+    pub command: Vec<Value>,
+    /// `arguments`, behind those of the command or of the package.
+    pub arguments: Vec<Value>,
+    /// `env`: the whole environment.
+    pub env: BTreeMap<String, Value>,
+    /// `headers` of each request to a server over HTTP.
+    pub headers: BTreeMap<String, Value>,
+    /// `query`: parameters that are added to the URL of a server over HTTP.
+    pub query: BTreeMap<String, Value>,
+    /// `workdir`, an absolute path.
+    pub workdir: Option<PathBuf>,
+    /// `read`: absolute paths.
+    pub read: Vec<PathBuf>,
+    /// `write`: absolute paths.
+    pub write: Vec<PathBuf>,
+    /// `network`
+    pub network: Network,
+    /// `sandbox: none`: the server runs without any fence.
+    pub unfenced: bool,
+    /// `oauth.scopes`
+    pub scopes: Option<Vec<String>>,
+}
+
+/// A value, or the name of a secret that contains it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// The value itself.
+    Literal(String),
+    /// The name of a secret.
+    Secret(String),
+}
+
+/// The network of a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// None.
+    #[default]
+    None,
+    /// The named hosts and ports, through a proxy of the program.
+    Hosts(Vec<(String, u16)>),
+    /// The network of the machine, with its loopback services.
+    Host,
+}
+
+/// A handler of a third party that may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handler {
+    /// The digest of its component: `sha256-` and base64.
+    pub digest: String,
+    /// The kind of its driver, such as `http`.
+    pub kind: String,
+    /// The file of the component, an absolute path.
+    pub path: PathBuf,
+}

@@ -1,0 +1,363 @@
+//! Reading the content, with all problems at once.
+
+use super::{Handler, Network, Operator, SecretSource, Server, Value};
+use agent_diagnostic::{Code, Problems};
+use agent_syntax::{Entry, Node, Value as Yaml, yaml};
+use agent_text::{DocumentKind, Span, Text};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The kinds of drivers, as bindings name them.
+const KINDS: [&str; 4] = ["noop", "http", "mcp_proxy", "restricted_shell"];
+
+/// Reads the content of the file. The error lists problems as `line:column: message`.
+pub(crate) fn operator(text: String) -> Result<Operator, Vec<String>> {
+    let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let text = Text::new(DocumentKind::Document, text);
+    let mut problems = Problems::new(&text);
+    let root = yaml::parse(Span { start: 0, end: len }, &mut problems);
+    let mut operator = Operator::default();
+    if let Some(root) = root.filter(|root| root.value != Yaml::Null) {
+        Reader(&mut problems).operator(&root, &mut operator);
+    }
+    let found = problems.finish();
+    if found.is_empty() {
+        return Ok(operator);
+    }
+    let line = |it: &agent_diagnostic::Diagnostic| {
+        let (line, column) = it
+            .place()
+            .map_or((1, 1), |at| (at.start.line, at.start.column));
+        format!("{line}:{column}: {}", it.message)
+    };
+    Err(found.iter().map(line).collect())
+}
+
+struct Reader<'p, 't>(&'p mut Problems<'t>);
+
+impl Reader<'_, '_> {
+    fn report(&mut self, span: Span, message: impl Into<String>) {
+        self.0.report(Code::WrongType, span, "", message);
+    }
+
+    fn operator(&mut self, root: &Node<'_>, operator: &mut Operator) {
+        for entry in self.mapping(root, "the file") {
+            match &*entry.key {
+                "servers" => {
+                    for entry in self.mapping(&entry.value, "`servers`") {
+                        let server = self.server(&entry.value);
+                        operator.servers.insert(entry.key.to_string(), server);
+                    }
+                }
+                "secrets" => {
+                    for entry in self.mapping(&entry.value, "`secrets`") {
+                        let source = self.source(&entry.value);
+                        let source = source.map(|source| (entry.key.to_string(), source));
+                        operator.secrets.extend(source);
+                    }
+                }
+                "handlers" => {
+                    for item in self.sequence(&entry.value, "`handlers`") {
+                        operator.handlers.extend(self.handler(item));
+                    }
+                }
+                _ => self.unknown(entry, "`servers`, `secrets` and `handlers`"),
+            }
+        }
+    }
+
+    fn server(&mut self, node: &Node<'_>) -> Server {
+        let mut server = Server::default();
+        for entry in self.mapping(node, "a server") {
+            let value = &entry.value;
+            match &*entry.key {
+                "command" => server.command = self.values(value, "`command`"),
+                "arguments" => server.arguments = self.values(value, "`arguments`"),
+                "env" => server.env = self.named(value, "`env`"),
+                "headers" => server.headers = self.named(value, "`headers`"),
+                "query" => server.query = self.named(value, "`query`"),
+                "workdir" => server.workdir = self.path(value),
+                "read" => server.read = self.paths(value, "`read`"),
+                "write" => server.write = self.paths(value, "`write`"),
+                "network" => server.network = self.network(value),
+                "sandbox" => match self.text(value, "`sandbox`").as_deref() {
+                    Some("none") => server.unfenced = true,
+                    Some(_) => self.report(value.span, "`sandbox` can only be `none`"),
+                    None => {}
+                },
+                "oauth" => server.scopes = self.scopes(value),
+                _ => self.unknown(
+                    entry,
+                    "`command`, `arguments`, `env`, `headers`, `query`, `workdir`, `read`, `write`, \
+                     `network`, `sandbox` and `oauth`",
+                ),
+            }
+        }
+        server
+    }
+
+    fn scopes(&mut self, node: &Node<'_>) -> Option<Vec<String>> {
+        let mut scopes = None;
+        for entry in self.mapping(node, "`oauth`") {
+            match &*entry.key {
+                "scopes" => scopes = Some(self.texts(&entry.value, "`scopes`")),
+                _ => self.unknown(entry, "`scopes`"),
+            }
+        }
+        scopes
+    }
+
+    fn network(&mut self, node: &Node<'_>) -> Network {
+        if let Yaml::Sequence(items) = &node.value {
+            let hosts = items.iter().filter_map(|item| self.host(item));
+            return Network::Hosts(hosts.collect());
+        }
+        match self.text(node, "`network`").as_deref() {
+            Some("none") => Network::None,
+            Some("host") => Network::Host,
+            Some(other) => {
+                let message =
+                    format!("`network` is `none`, `host` or a list of `host:port`, not `{other}`");
+                self.report(node.span, message);
+                Network::None
+            }
+            None => Network::None,
+        }
+    }
+
+    fn host(&mut self, node: &Node<'_>) -> Option<(String, u16)> {
+        let text = self.text(node, "an entry of `network`")?;
+        let split = text.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+        let parsed = split.and_then(|(host, port)| Some((host.to_owned(), port.parse().ok()?)));
+        if parsed.is_none() {
+            self.report(
+                node.span,
+                format!("`{text}` is not of the form `host:port`"),
+            );
+        }
+        parsed
+    }
+
+    fn source(&mut self, node: &Node<'_>) -> Option<SecretSource> {
+        let entries = self.mapping(node, "a secret");
+        let [entry] = entries else {
+            let message = "a secret has exactly one of `env`, `file`, `keyring` and `command`";
+            self.report(node.span, message);
+            return None;
+        };
+        let value = &entry.value;
+        match &*entry.key {
+            "env" => self.text(value, "`env`").map(SecretSource::Env),
+            "file" => self.path(value).map(SecretSource::File),
+            "keyring" => self.text(value, "`keyring`").map(SecretSource::Keyring),
+            "command" => {
+                let argv = self.texts(value, "`command`");
+                if argv.is_empty() {
+                    self.report(value.span, "`command` names no program");
+                    return None;
+                }
+                Some(SecretSource::Command(argv))
+            }
+            _ => {
+                self.unknown(entry, "`env`, `file`, `keyring` and `command`");
+                None
+            }
+        }
+    }
+
+    fn handler(&mut self, node: &Node<'_>) -> Option<Handler> {
+        let (mut digest, mut kind, mut path) = (None, None, None);
+        for entry in self.mapping(node, "a handler") {
+            match &*entry.key {
+                "digest" => digest = self.text(&entry.value, "`digest`"),
+                "kind" => kind = self.text(&entry.value, "`kind`"),
+                "path" => path = self.path(&entry.value),
+                _ => self.unknown(entry, "`digest`, `kind` and `path`"),
+            }
+        }
+        let (Some(digest), Some(kind), Some(path)) = (digest, kind, path) else {
+            self.report(node.span, "a handler needs `digest`, `kind` and `path`");
+            return None;
+        };
+        if !KINDS.contains(&&*kind) {
+            self.report(node.span, format!("`{kind}` is not a kind of drivers"));
+            return None;
+        }
+        Some(Handler { digest, kind, path })
+    }
+
+    fn values(&mut self, node: &Node<'_>, name: &str) -> Vec<Value> {
+        let items = self.sequence(node, name);
+        items
+            .iter()
+            .filter_map(|item| self.value(item, name))
+            .collect()
+    }
+
+    fn named(&mut self, node: &Node<'_>, name: &str) -> BTreeMap<String, Value> {
+        let entries = self.mapping(node, name);
+        let values = entries.iter().filter_map(|entry| {
+            let value = self.value(&entry.value, name)?;
+            Some((entry.key.to_string(), value))
+        });
+        values.collect()
+    }
+
+    /// Reads a value: a text, or `{secret: NAME}`.
+    fn value(&mut self, node: &Node<'_>, name: &str) -> Option<Value> {
+        let Yaml::Mapping(entries) = &node.value else {
+            return self.text(node, name).map(Value::Literal);
+        };
+        match &entries[..] {
+            [entry] if entry.key == "secret" => {
+                self.text(&entry.value, "`secret`").map(Value::Secret)
+            }
+            _ => {
+                let message = format!("a value in {name} is a text or `{{secret: NAME}}`");
+                self.report(node.span, message);
+                None
+            }
+        }
+    }
+
+    fn paths(&mut self, node: &Node<'_>, name: &str) -> Vec<PathBuf> {
+        let items = self.sequence(node, name);
+        items.iter().filter_map(|item| self.path(item)).collect()
+    }
+
+    fn path(&mut self, node: &Node<'_>) -> Option<PathBuf> {
+        let path = PathBuf::from(self.text(node, "a path")?);
+        if path.is_absolute() {
+            return Some(path);
+        }
+        let message = format!("the path `{}` is not absolute", path.display());
+        self.report(node.span, message);
+        None
+    }
+
+    fn texts(&mut self, node: &Node<'_>, name: &str) -> Vec<String> {
+        let items = self.sequence(node, name);
+        items
+            .iter()
+            .filter_map(|item| self.text(item, name))
+            .collect()
+    }
+
+    fn text(&mut self, node: &Node<'_>, name: &str) -> Option<String> {
+        match &node.value {
+            Yaml::String(text) | Yaml::Plain(text) if !text.is_empty() => Some(text.to_string()),
+            Yaml::Refused => None,
+            _ => {
+                self.report(node.span, format!("{name} must be a text"));
+                None
+            }
+        }
+    }
+
+    fn sequence<'n, 'a>(&mut self, node: &'n Node<'a>, name: &str) -> &'n [Node<'a>] {
+        match &node.value {
+            Yaml::Sequence(items) => items,
+            _ => {
+                self.report(node.span, format!("{name} must be a list"));
+                &[]
+            }
+        }
+    }
+
+    fn mapping<'n, 'a>(&mut self, node: &'n Node<'a>, name: &str) -> &'n [Entry<'a>] {
+        match &node.value {
+            Yaml::Mapping(entries) => entries,
+            _ => {
+                self.report(node.span, format!("{name} must be a mapping"));
+                &[]
+            }
+        }
+    }
+
+    fn unknown(&mut self, entry: &Entry<'_>, known: &str) {
+        let message = format!("`{}` is unknown; the keys are {known}", entry.key);
+        self.report(entry.key_span, message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::operator;
+    use crate::{Network, SecretSource, Value};
+    use std::path::PathBuf;
+
+    #[test]
+    fn everything_is_read() {
+        let text = r#"
+servers:
+  acme:
+    command: [npx, -y, { secret: PACKAGE }]
+    arguments: [--root, /srv]
+    env: { HOME_PAGE: https://acme.example, TOKEN: { secret: TOKEN } }
+    headers: { Authorization: { secret: TOKEN } }
+    query: { key: { secret: TOKEN } }
+    workdir: /srv
+    read: [/srv/a]
+    write: [/srv/b]
+    network: [api.acme.example:443, "[::1]:80"]
+    sandbox: none
+    oauth: { scopes: [read] }
+  other: { network: host }
+secrets:
+  TOKEN: { env: ACME_TOKEN }
+  PACKAGE: { file: /etc/package }
+  ITEM: { keyring: acme }
+  MADE: { command: [pass, show, acme] }
+handlers:
+  - { digest: sha256-x, kind: http, path: /opt/handler.wasm }
+"#;
+        let read = operator(text.to_owned()).unwrap();
+        let acme = &read.servers["acme"];
+        assert_eq!(acme.command[2], Value::Secret("PACKAGE".to_owned()));
+        assert_eq!(acme.env["TOKEN"], Value::Secret("TOKEN".to_owned()));
+        assert_eq!(acme.arguments[1], Value::Literal("/srv".to_owned()));
+        let hosts = vec![
+            ("api.acme.example".to_owned(), 443),
+            ("[::1]".to_owned(), 80),
+        ];
+        assert_eq!(acme.network, Network::Hosts(hosts));
+        assert!(acme.unfenced);
+        assert_eq!(acme.scopes, Some(vec!["read".to_owned()]));
+        assert_eq!(read.servers["other"].network, Network::Host);
+        assert_eq!(
+            read.secrets["TOKEN"],
+            SecretSource::Env("ACME_TOKEN".to_owned())
+        );
+        assert_eq!(
+            read.secrets["PACKAGE"],
+            SecretSource::File(PathBuf::from("/etc/package"))
+        );
+        assert_eq!(read.handlers[0].kind, "http");
+        assert_eq!(operator(String::new()).unwrap(), crate::Operator::default());
+    }
+
+    #[test]
+    fn every_problem_is_reported() {
+        let text = "\
+servers:
+  acme: { comand: [x], workdir: srv, network: all, sandbox: some, env: [a] }
+  b: { network: [acme.example], headers: { A: { token: X } } }
+secrets:
+  A: { env: X, file: /x }
+  B: { vault: x }
+  C: { command: [] }
+handlers:
+  - { digest: x, kind: http }
+  - { digest: x, kind: shell, path: /x }
+";
+        let found = operator(text.to_owned()).unwrap_err();
+        assert_eq!(found.len(), 12, "{found:#?}");
+        assert!(
+            found[0].starts_with("2:11: `comand` is unknown"),
+            "{}",
+            found[0]
+        );
+        let shown = found.iter().all(|it| it.split(": ").count() >= 2);
+        assert!(shown, "{found:#?}");
+    }
+}
