@@ -92,7 +92,10 @@ fn security_events(answer: &PlanAnswer<'_>) -> Vec<(SecurityKind, Stop)> {
     for (((problem, _), check), document) in answer.problems().zip(checks).zip(documents) {
         let stop = Stop::from(problem);
         let kind = match (check, document, stop.code) {
-            (Some(StepCheck::Rules), _, _) => Some(SecurityKind::ForbiddenTool),
+            // A tool that the pool does not bind is on no list of allowed tools either.
+            (Some(StepCheck::Rules | StepCheck::Pool), _, Code::MovaPolicyDenied) => {
+                Some(SecurityKind::ForbiddenTool)
+            }
             (
                 _,
                 Some(DocumentKind::Profile),

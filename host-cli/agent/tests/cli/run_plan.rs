@@ -5,7 +5,8 @@ mod server;
 use crate::project::{Project, Run};
 use serde_json::{Value, json};
 use server::Server;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread;
@@ -342,8 +343,12 @@ fn an_interrupted_run_ends_its_program_and_says_so() {
 
 /// The one server of an index, and its manifest.
 fn index(project: &Project, server: &Server, description: &str) {
+    index_of(project, &format!("{}/mcp", server.origin()), description);
+}
+
+fn index_of(project: &Project, endpoint: &str, description: &str) {
     let index = json!([{
-        "id": "acme", "version": "1.0.0", "endpoint": format!("{}/mcp", server.origin()),
+        "id": "acme", "version": "1.0.0", "endpoint": endpoint,
         "categories": ["web"], "scopes": [],
         "data": { "residency": "any", "maxSensitivity": "public" },
         "trust": { "signed": true, "publisher": "Acme" },
@@ -404,4 +409,216 @@ fn a_tool_that_drifted_is_not_called() {
             .len(),
         1
     );
+}
+
+/// A secret that the operator gives, and the forms in which it must be nowhere.
+const CANARY: &str = "canary/7f3a \u{e9}\"x";
+
+/// Writes the operator's configuration, which only its user may write.
+fn operator(project: &Project, text: &str) {
+    project.write("operator/servers.local.yaml", text);
+    for path in ["operator", "operator/servers.local.yaml"] {
+        let mode = if path == "operator" { 0o700 } else { 0o600 };
+        fs::set_permissions(project.path(path), Permissions::from_mode(mode)).unwrap();
+    }
+}
+
+fn run_as_operator(project: &Project) -> Run {
+    let arguments = [
+        "run-plan",
+        "--plan",
+        "plan.json",
+        "--servers",
+        "operator/servers.local.yaml",
+    ];
+    let mut command = project.command(arguments);
+    command.env("AGENT_TEST_CANARY", CANARY);
+    Run::of(command)
+}
+
+/// Asserts that the secret is in no file below the project and in no stream.
+#[track_caller]
+fn assert_no_canary(project: &Project, run: &Run) {
+    let hides = |text: &str, from: &str| {
+        for form in [
+            "canary/7f3a",
+            "canary\\/7f3a",
+            "canary%2F7f3a",
+            "Y2FuYXJ5Lzdm",
+        ] {
+            assert!(!text.contains(form), "{form} in {from}: {text}");
+        }
+    };
+    hides(&run.stdout, "standard output");
+    hides(&run.stderr, "standard error");
+    let mut folders = vec![project.path("artifacts")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                hides(
+                    &fs::read_to_string(&path).unwrap(),
+                    &path.display().to_string(),
+                );
+            }
+        }
+    }
+}
+
+const SECRETS: &str = "secrets:\n  CANARY: { env: AGENT_TEST_CANARY }\n";
+
+#[test]
+fn a_secret_goes_into_a_header_and_nowhere_else() {
+    // The server echoes the header in its body, as it is and in other forms.
+    let server = Server::start(|request| {
+        let header = request
+            .head
+            .lines()
+            .find_map(|line| line.strip_prefix("x-key: "));
+        let header = header.unwrap_or_default().to_owned();
+        let percent = header.replace('/', "%2F").replace(' ', "%20");
+        let body = json!({ "echo": header, "url": percent, "in": format!("<{header}>") });
+        ("200 OK", "application/json", body.to_string())
+    });
+    let mut bindings = http(&server);
+    bindings[0]["headers"] = json!({ "X-Key": { "secret": "CANARY" } });
+    let input = json!({ "method": "GET", "url": server.origin() });
+    let project = project(bindings, json!([step(HTTP, "get", input)]));
+    // A header can't hold every character.
+    operator(&project, "secrets:\n  CANARY: { file: OTHER }\n");
+    let refused = run_as_operator(&project).exits(2);
+    assert!(
+        refused
+            .stderr
+            .contains("2:19: the path `OTHER` is not absolute"),
+        "{}",
+        refused.stderr
+    );
+    let path = project.path("operator/key");
+    project.write("operator/key", "canary/7f3a x\n");
+    operator(
+        &project,
+        &format!("secrets:\n  CANARY: {{ file: {} }}\n", path.display()),
+    );
+    let ended = run_as_operator(&project).exits(0);
+    assert!(
+        server.requests()[0]
+            .head
+            .contains("\r\nx-key: canary/7f3a x\r\n")
+    );
+    assert_no_canary(&project, &ended);
+    assert_eq!(
+        output(&project, "get")["body"]["echo"],
+        json!({ "len": 13, "present": true })
+    );
+}
+
+#[test]
+fn a_secret_that_nobody_configured_is_named() {
+    let server = Server::start(|_| ("200 OK", "text/plain", String::new()));
+    let mut bindings = http(&server);
+    bindings[0]["headers"] = json!({ "X-Key": { "secret": "MISSING" } });
+    let input = json!({ "method": "GET", "url": server.origin() });
+    let project = project(bindings, json!([step(HTTP, "get", input)]));
+    run(&project)
+        .exits(1)
+        .answers("the operator has no secret `MISSING`");
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn a_configuration_that_others_can_write_is_refused() {
+    let bindings = json!([{ "connector_id": NOOP, "tool_id": "keep", "driver_kind": "noop" }]);
+    let project = project(bindings, json!([step(NOOP, "keep", json!(1))]));
+    operator(&project, "servers: {}\n");
+    let path = project.path("operator/servers.local.yaml");
+    fs::set_permissions(path, Permissions::from_mode(0o666)).unwrap();
+    run_as_operator(&project)
+        .exits(2)
+        .notes("can be written by other users");
+    assert!(!project.has("artifacts"));
+}
+
+/// An MCP server of 2025-11-25 over its standard streams. Its tool returns its environment.
+const STDIO_SERVER: &str = r#"
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    method, result = message.get("method"), None
+    if method == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "acme", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "search", "description": "Searches.", "inputSchema": {
+            "type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}}]}
+    elif method == "tools/call":
+        print("called with", os.environ.get("TOKEN"), file=sys.stderr, flush=True)
+        if message["params"]["arguments"]["query"] == "crash":
+            sys.exit("gone: " + os.environ["TOKEN"])
+        result = {"content": [], "structuredContent": dict(os.environ)}
+    if "id" in message:
+        answer = {"jsonrpc": "2.0", "id": message["id"]}
+        if result is None:
+            answer["error"] = {"code": -32601, "message": "unknown"}
+        else:
+            answer["result"] = result
+        print(json.dumps(answer), flush=True)
+"#;
+
+/// A project whose tool belongs to a server that the operator starts.
+fn started(query: &str) -> Project {
+    let bindings = json!([{
+        "connector_id": MCP, "tool_id": "search", "driver_kind": "mcp_proxy", "server": "acme",
+        "tool": "search", "destinations": ["https://unused.example"]
+    }]);
+    let steps = json!([step(MCP, "search", json!({ "query": query }))]);
+    let project = project(bindings, steps);
+    index_of(&project, "pkg:generic/acme@1.0.0", "Searches.");
+    project.write("operator/server.py", STDIO_SERVER);
+    let folder = project.path("operator");
+    let folder = folder.display();
+    let text = format!(
+        "servers:\n  acme:\n    command: [/usr/bin/python3, {folder}/server.py]\n    \
+         read: [{folder}/server.py]\n    env: {{ TOKEN: {{ secret: CANARY }} }}\n{SECRETS}"
+    );
+    operator(&project, &text);
+    project
+}
+
+#[test]
+fn a_server_is_started_in_the_sandbox_with_the_environment_of_the_operator() {
+    let project = started("mars");
+    let ended = run_as_operator(&project).exits(0);
+    let environment = output(&project, "search");
+    assert_eq!(environment["TOKEN"]["present"], true);
+    assert!(
+        environment.get("AGENT_TEST_CANARY").is_none(),
+        "{environment}"
+    );
+    assert!(environment.get("PATH").is_none(), "{environment}");
+    assert_no_canary(&project, &ended);
+    assert_eq!(summary(&project)["steps"][0]["sandbox_tier"], "bubblewrap");
+}
+
+#[test]
+fn a_server_that_crashes_leaks_nothing_with_its_last_words() {
+    let project = started("crash");
+    let ended = run_as_operator(&project).exits(1).answers("handler_failed");
+    assert!(ended.stdout.contains("gone: "), "{}", ended.stdout);
+    assert_no_canary(&project, &ended);
+}
+
+#[test]
+fn a_server_without_a_command_is_not_started() {
+    let project = started("mars");
+    operator(&project, SECRETS);
+    let ended = run_as_operator(&project).exits(1);
+    assert!(
+        ended.stdout.contains("no `command` for `acme`"),
+        "{}",
+        ended.stdout
+    );
+    assert_eq!(summary(&project)["reason"], "UNAVAILABLE");
 }

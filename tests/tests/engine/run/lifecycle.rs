@@ -131,7 +131,11 @@ fn a_tool_that_no_rule_allows_is_an_event() {
         "tool_id": "discard",
         "input": null
     }]);
-    let ended = run_but(plan_of(steps), |_| None);
+    let ended = run_but(plan_of(steps.clone()), |_| None);
+    assert_denied(&ended, "policy_denied", "forbidden_tool_requested");
+    let mut unbound = steps;
+    unbound[0]["tool_id"] = json!("no-such-tool");
+    let ended = run_but(plan_of(unbound), |_| None);
     assert_denied(&ended, "policy_denied", "forbidden_tool_requested");
 }
 
