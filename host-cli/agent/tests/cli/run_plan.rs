@@ -416,6 +416,7 @@ const CANARY: &str = "canary/7f3a \u{e9}\"x";
 
 /// Writes the operator's configuration, which only its user may write.
 fn operator(project: &Project, text: &str) {
+    fs::create_dir_all(project.path("operator")).unwrap();
     project.write("operator/servers.local.yaml", text);
     for path in ["operator", "operator/servers.local.yaml"] {
         let mode = if path == "operator" { 0o700 } else { 0o600 };
@@ -576,7 +577,6 @@ fn started(query: &str) -> Project {
     let steps = json!([step(MCP, "search", json!({ "query": query }))]);
     let project = project(bindings, steps);
     index_of(&project, "pkg:generic/acme@1.0.0", "Searches.");
-    project.write("operator/server.py", STDIO_SERVER);
     let folder = project.path("operator");
     let folder = folder.display();
     let text = format!(
@@ -584,6 +584,7 @@ fn started(query: &str) -> Project {
          read: [{folder}/server.py]\n    env: {{ TOKEN: {{ secret: CANARY }} }}\n{SECRETS}"
     );
     operator(&project, &text);
+    project.write("operator/server.py", STDIO_SERVER);
     project
 }
 
