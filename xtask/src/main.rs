@@ -1,7 +1,7 @@
 //! The project's own commands: `cargo xtask`.
 //!
 //! One module per command. Shared modules: [`cargo`] and [`process`] call programs, [`folder`]
-//! handles whole folders, [`status`] reports progress; [`toolchain`], [`browser`] and [`apt`]
+//! handles whole folders, [`status`] reports progress; [`toolchain`], [`browser`], [`python`] and [`apt`]
 //! install missing tools.
 
 #![expect(
@@ -27,6 +27,7 @@ mod dist;
 mod fuzz;
 mod lint;
 mod playground;
+mod python;
 mod resolver;
 mod setup;
 mod test;

@@ -3,6 +3,7 @@
 mod alone;
 mod browser;
 mod elsewhere;
+mod other_host;
 
 use agent_pack::Workspace;
 use anyhow::{Result, bail};
@@ -18,7 +19,7 @@ pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The parts of every run. A failed part does not stop the others, because a long run should report
 /// everything.
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     ("unit, integration and documentation tests", |workspace| {
         run_tests(workspace, &[], &[])
     }),
@@ -31,6 +32,7 @@ const PARTS: [Part; 7] = [
         "the resolver alone is small and answers the same",
         resolver::check,
     ),
+    ("the page of other hosts", other_host::check),
     (
         "the playground is within its budget",
         crate::playground::dist,
