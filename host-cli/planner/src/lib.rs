@@ -23,6 +23,7 @@ mod command;
 mod completion;
 mod error;
 mod limits;
+mod members;
 mod openai;
 mod process_group;
 mod redaction;

@@ -2,13 +2,13 @@
 
 use crate::words::words;
 use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum depth of a value, and of references and branches within a schema.
 const DEPTH: usize = 16;
-/// Maximum number of values within a value. A schema can refer to itself in many places.
-const VALUES: usize = 1_000;
-/// Maximum number of characters that fill a string up to its `minLength`.
-const FILLED_CHARS: u64 = 1_000;
+/// Maximum effort of one derivation: members of schemas that are looked at, and values and bytes that are
+/// made. A schema can refer to itself in many places.
+const EFFORT: usize = 1 << 18;
 /// The words in the name of a property that takes the goal.
 const GOAL_WORDS: [&str; 4] = ["goal", "message", "query", "text"];
 
@@ -19,7 +19,7 @@ pub(crate) fn smallest_value(schema: &Value, goal: &str) -> Value {
     let mut derivation = Derivation {
         root: schema,
         goal,
-        left: VALUES,
+        left: EFFORT,
     };
     match derivation.value(schema, None, 0) {
         Value::Null => Value::Object(Map::new()),
@@ -31,34 +31,56 @@ pub(crate) fn smallest_value(schema: &Value, goal: &str) -> Value {
 struct Derivation<'a> {
     root: &'a Value,
     goal: &'a str,
-    /// The number of values that may still be derived.
+    /// The effort that is left.
     left: usize,
 }
 
-impl Derivation<'_> {
-    fn value(&mut self, schema: &Value, name: Option<&str>, depth: usize) -> Value {
-        if depth > DEPTH || self.left == 0 {
+/// The keywords of a schema with those of the schemas that it applies.
+#[derive(Default)]
+struct Merged<'a> {
+    /// The first occurrence of each keyword.
+    keywords: BTreeMap<&'a str, &'a Value>,
+    /// The first schema of each property.
+    properties: BTreeMap<&'a str, &'a Value>,
+    /// All names of required properties.
+    required: BTreeSet<&'a str>,
+}
+
+impl<'a> Merged<'a> {
+    fn get(&self, keyword: &str) -> Option<&'a Value> {
+        self.keywords.get(keyword).copied()
+    }
+}
+
+impl<'a> Derivation<'a> {
+    /// Takes effort from what is left. Returns whether there was enough.
+    fn take(&mut self, effort: usize) -> bool {
+        let left = self.left.checked_sub(effort);
+        self.left = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    fn value(&mut self, schema: &'a Value, name: Option<&str>, depth: usize) -> Value {
+        if depth > DEPTH || !self.take(1) {
             return Value::Null;
         }
-        self.left -= 1;
         let schema = self.merged(schema, depth);
-        if let Some(value) = schema.get("const") {
-            return value.clone();
-        }
-        if let Some(value) = schema.get("enum").and_then(|values| values.get(0)) {
-            return value.clone();
+        let keyword = |keyword| schema.get(keyword);
+        let first = keyword("enum").and_then(|values| values.get(0));
+        if let Some(value) = keyword("const").or(first) {
+            return self.copy(value);
         }
         let kind = type_of(&schema);
         if kind == "string" && name.is_some_and(takes_goal) {
-            return Value::String(fitted(self.goal, &schema));
+            return self.text(self.goal, &schema);
         }
-        if let Some(value) = schema.get("default") {
-            return value.clone();
+        if let Some(value) = keyword("default") {
+            return self.copy(value);
         }
         match kind {
             "object" => self.object(&schema, depth),
             "array" => self.array(&schema, depth),
-            "string" => Value::String(fitted("", &schema)),
+            "string" => self.text("", &schema),
             "integer" => smallest_integer(&schema),
             "number" => smallest_number(&schema),
             "boolean" => Value::Bool(false),
@@ -66,96 +88,118 @@ impl Derivation<'_> {
         }
     }
 
-    fn object(&mut self, schema: &Map<String, Value>, depth: usize) -> Value {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let required = schema.get("required").and_then(Value::as_array);
-        let required = required.into_iter().flatten().filter_map(Value::as_str);
-        let mut names: Vec<&str> = required.collect();
-        if depth == 0 {
-            let optional = properties.into_iter().flatten();
-            let goals = optional.filter(|(name, schema)| {
-                takes_goal(name) && type_of(&self.merged(schema, depth + 1)) == "string"
-            });
-            names.extend(goals.map(|(name, _)| name.as_str()));
+    fn copy(&mut self, value: &Value) -> Value {
+        match self.take(size(value)) {
+            true => value.clone(),
+            false => Value::Null,
         }
-        names.sort_unstable();
-        names.dedup();
+    }
+
+    /// Returns a text within `minLength` and `maxLength`, cut or filled up.
+    fn text(&mut self, text: &str, schema: &Merged<'_>) -> Value {
+        let length = |keyword| {
+            let length = schema.get(keyword)?.as_u64()?;
+            Some(usize::try_from(length).unwrap_or(usize::MAX))
+        };
+        let most = length("maxLength").unwrap_or(usize::MAX);
+        let cut: String = text.chars().take(most).collect();
+        let least = length("minLength").unwrap_or(0);
+        let missing = least.saturating_sub(cut.chars().count());
+        match self.take(cut.len().saturating_add(missing)) {
+            true => Value::String(cut + &"x".repeat(missing)),
+            false => Value::Null,
+        }
+    }
+
+    fn object(&mut self, schema: &Merged<'a>, depth: usize) -> Value {
+        let mut names = schema.required.clone();
+        if depth == 0 {
+            for (name, property) in &schema.properties {
+                if takes_goal(name) && type_of(&self.merged(property, depth + 1)) == "string" {
+                    names.insert(name);
+                }
+            }
+        }
+        let other = schema.get("additionalProperties");
         let mut object = Map::new();
         for name in names {
-            let property = properties.and_then(|properties| properties.get(name));
-            let property = property.or_else(|| schema.get("additionalProperties"));
-            let property = property.unwrap_or(&Value::Null);
-            object.insert(name.to_owned(), self.value(property, Some(name), depth + 1));
+            let property = schema.properties.get(name).copied().or(other);
+            let value = property.map(|property| self.value(property, Some(name), depth + 1));
+            object.insert(name.to_owned(), value.unwrap_or_default());
         }
         Value::Object(object)
     }
 
-    fn array(&mut self, schema: &Map<String, Value>, depth: usize) -> Value {
-        let length = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
-        let first = schema.get("prefixItems").and_then(Value::as_array);
-        let rest = schema.get("items").unwrap_or(&Value::Null);
-        let length = usize::try_from(length).unwrap_or(VALUES).min(self.left);
-        let items = (0..length).map(|place| {
-            let item = first.and_then(|first| first.get(place)).unwrap_or(rest);
-            self.value(item, None, depth + 1)
-        });
-        Value::Array(items.collect())
+    fn array(&mut self, schema: &Merged<'a>, depth: usize) -> Value {
+        let keyword = |keyword| schema.get(keyword);
+        let length = keyword("minItems").and_then(Value::as_u64).unwrap_or(0);
+        let first = keyword("prefixItems").and_then(Value::as_array);
+        let mut items = Vec::new();
+        while (items.len() as u64) < length && self.take(1) {
+            let item = first.and_then(|first| first.get(items.len()));
+            let item = item.or(keyword("items"));
+            let value = item.map(|item| self.value(item, None, depth + 1));
+            items.push(value.unwrap_or_default());
+        }
+        Value::Array(items)
     }
 
     /// Returns the keywords of a schema with those of its local reference, of all parts of `allOf`, and
-    /// of the first branch of `anyOf` and `oneOf`. The first occurrence of a keyword counts, save that
-    /// properties and required names are gathered.
-    fn merged(&self, schema: &Value, depth: usize) -> Map<String, Value> {
-        let mut merged = Map::new();
+    /// of the first branch of `anyOf` and `oneOf`.
+    fn merged(&mut self, schema: &'a Value, depth: usize) -> Merged<'a> {
+        let mut merged = Merged::default();
         self.merge(schema, depth, &mut merged);
         merged
     }
 
-    fn merge(&self, schema: &Value, depth: usize, merged: &mut Map<String, Value>) {
+    fn merge(&mut self, schema: &'a Value, depth: usize, merged: &mut Merged<'a>) {
         let Some(schema) = schema.as_object() else {
             return;
         };
-        if depth > DEPTH {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let required = schema.get("required").and_then(Value::as_array);
+        let effort = schema.len() + properties.map_or(0, Map::len) + required.map_or(0, Vec::len);
+        if depth > DEPTH || !self.take(effort + 1) {
             return;
         }
         for (keyword, value) in schema {
-            match (merged.get_mut(keyword), value) {
-                (Some(Value::Object(known)), Value::Object(more)) if keyword == "properties" => {
-                    for (name, property) in more {
-                        known.entry(name).or_insert_with(|| property.clone());
-                    }
-                }
-                (Some(Value::Array(known)), Value::Array(more)) if keyword == "required" => {
-                    known.extend_from_slice(more);
-                }
-                (Some(_), _) => {}
-                (None, _) => {
-                    merged.insert(keyword.clone(), value.clone());
-                }
-            }
+            merged.keywords.entry(keyword).or_insert(value);
         }
+        for (name, property) in properties.into_iter().flatten() {
+            merged.properties.entry(name).or_insert(property);
+        }
+        let required = required.into_iter().flatten();
+        merged.required.extend(required.filter_map(Value::as_str));
+
         let reference = schema.get("$ref").and_then(Value::as_str);
-        if let Some(target) = reference
-            .and_then(|reference| reference.strip_prefix('#'))
-            .and_then(|pointer| self.root.pointer(pointer))
-        {
-            self.merge(target, depth + 1, merged);
-        }
+        let pointer = reference.and_then(|reference| reference.strip_prefix('#'));
+        let target = pointer.and_then(|pointer| self.root.pointer(pointer));
         let all = schema.get("allOf").and_then(Value::as_array);
-        for part in all.into_iter().flatten().take(DEPTH) {
+        let branches = ["anyOf", "oneOf"].into_iter();
+        let branches = branches.filter_map(|branches| schema.get(branches)?.get(0));
+        let applied = target.into_iter().chain(all.into_iter().flatten());
+        for part in applied.chain(branches) {
             self.merge(part, depth + 1, merged);
-        }
-        for branches in ["anyOf", "oneOf"] {
-            if let Some(branch) = schema.get(branches).and_then(|branches| branches.get(0)) {
-                self.merge(branch, depth + 1, merged);
-            }
         }
     }
 }
 
+/// Returns the number of values and of bytes in names and texts within a value.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 1 + text.len(),
+        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Object(members) => {
+            let sizes = members.iter().map(|(name, value)| name.len() + size(value));
+            1 + sizes.sum::<usize>()
+        }
+        _ => 1,
+    }
+}
+
 /// Returns the type of the values of a schema, by `type` or else by the other keywords.
-fn type_of(schema: &Map<String, Value>) -> &str {
-    let has = |keywords: &[&str]| keywords.iter().any(|keyword| schema.contains_key(*keyword));
+fn type_of<'a>(schema: &Merged<'a>) -> &'a str {
+    let has = |keywords: &[&str]| keywords.iter().any(|it| schema.get(it).is_some());
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
         Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str).unwrap_or("null"),
@@ -172,20 +216,7 @@ fn takes_goal(name: &str) -> bool {
     GOAL_WORDS.iter().any(|word| words.contains(*word))
 }
 
-/// Returns a text within `minLength` and `maxLength`, cut or filled up.
-fn fitted(text: &str, schema: &Map<String, Value>) -> String {
-    let length = |keyword| schema.get(keyword).and_then(Value::as_u64);
-    let most = length("maxLength").and_then(|most| usize::try_from(most).ok());
-    let mut fitted: String = text.chars().take(most.unwrap_or(usize::MAX)).collect();
-    let missing = length("minLength")
-        .unwrap_or(0)
-        .min(FILLED_CHARS)
-        .saturating_sub(fitted.chars().count() as u64);
-    fitted.extend((0..missing).map(|_| 'x'));
-    fitted
-}
-
-fn smallest_integer(schema: &Map<String, Value>) -> Value {
+fn smallest_integer(schema: &Merged<'_>) -> Value {
     // Bounds may be written as `1.0`, and exceed the range of integers.
     let bound = |keyword: &str| {
         let value = schema.get(keyword)?;
@@ -213,12 +244,12 @@ fn smallest_integer(schema: &Map<String, Value>) -> Value {
 }
 
 /// Returns whether a bound is a whole number.
-fn whole(schema: &Map<String, Value>, keyword: &str) -> bool {
+fn whole(schema: &Merged<'_>, keyword: &str) -> bool {
     let bound = schema.get(keyword).and_then(Value::as_f64);
     bound.is_some_and(|bound| bound.fract() == 0.0)
 }
 
-fn smallest_number(schema: &Map<String, Value>) -> Value {
+fn smallest_number(schema: &Merged<'_>) -> Value {
     let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
     if let Some(above) = bound("exclusiveMinimum") {
         // Half-way to the upper bound, if there is one.
@@ -226,8 +257,8 @@ fn smallest_number(schema: &Map<String, Value>) -> Value {
         let step = upper.map_or(1.0, |upper| ((upper - above) / 2.0).min(1.0));
         return (above + step).into();
     }
-    if let Some(minimum) = schema.get("minimum").filter(|bound| bound.is_number()) {
-        return minimum.clone();
+    if let Some(Value::Number(minimum)) = schema.get("minimum") {
+        return minimum.clone().into();
     }
     let below = bound("exclusiveMaximum").map(|bound| bound - 1.0);
     match bound("maximum").or(below).filter(|upper| *upper < 0.0) {
@@ -238,7 +269,7 @@ fn smallest_number(schema: &Map<String, Value>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{VALUES, smallest_value};
+    use super::{EFFORT, smallest_value};
     use serde_json::{Value, json};
 
     /// Compares the value of a schema, which has to fit the schema too.
@@ -371,12 +402,19 @@ mod tests {
 
     #[test]
     fn schemas_without_an_end_end() {
-        let itself = json!({"$ref": "#", "properties": {"a": {"$ref": "#"}}, "required": ["a"]});
-        smallest_value(&itself, "g");
-        let wide = json!({"$ref": "#", "allOf": [{"$ref": "#"}], "anyOf": [{"$ref": "#"}]});
-        smallest_value(&wide, "g");
-        let many = json!({"type": "array", "minItems": 9_000_000_000_u64, "items": {"$ref": "#"}});
-        let text = smallest_value(&many, "g").to_string();
-        assert!(text.len() < VALUES * 10, "{}", text.len());
+        let bounded = |schema: Value| {
+            let text = smallest_value(&schema, "g").to_string();
+            assert!(text.len() < EFFORT * 8, "{}", text.len());
+        };
+        bounded(json!({"$ref": "#", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}));
+        let references = vec![json!({"$ref": "#"}); 64];
+        bounded(json!({"allOf": references, "anyOf": [{"$ref": "#"}]}));
+        let many = u64::MAX;
+        bounded(json!({"type": "array", "minItems": many, "items": {"$ref": "#"}}));
+        bounded(json!({"minItems": many, "items": {"const": "c".repeat(EFFORT / 4)}}));
+        bounded(json!({"minItems": many, "items": {"type": "string", "minLength": EFFORT / 4}}));
+        bounded(json!({"type": "string", "minLength": many}));
+        let names: Vec<_> = (0..100).map(|n| n.to_string()).collect();
+        bounded(json!({"required": names, "additionalProperties": {"$ref": "#"}}));
     }
 }

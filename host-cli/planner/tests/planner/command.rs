@@ -78,7 +78,7 @@ async fn the_environment_is_path_and_what_is_listed() {
     };
     let path = format!("PATH={}", std::env::var("PATH").unwrap());
     assert!(std::env::vars().count() > 1, "there is more to leave out");
-    assert_eq!(lines(command.clone()).await, [path.clone()]);
+    assert_eq!(lines(command.clone()).await, std::slice::from_ref(&path));
     command.env.insert("LISTED".into(), CANARY.into());
     let mut found = lines(command.clone()).await;
     found.sort();
