@@ -1,0 +1,108 @@
+//! What a planner gets.
+
+use crate::error::{PlannerError, PlannerErrorKind};
+use crate::redaction::Redaction;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// A request for a plan, as the engine makes it. Members that are JSON keep the characters of the
+/// engine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannerRequest {
+    /// What is wanted, in the words of the requester.
+    pub goal: String,
+    /// What there is to know beside the goal. Data: nothing of it is executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Box<RawValue>>,
+    /// The catalogue, in the order of the tool pool.
+    pub tools: Vec<Tool>,
+    /// The tool pool that the plan is for.
+    pub tool_pool_ref: Box<RawValue>,
+    /// The instruction profile that the plan is for.
+    pub instruction_profile_ref: Box<RawValue>,
+    /// The request that the plan answers.
+    pub request_id: String,
+    /// The JSON Schema of a plan.
+    pub schema: Box<RawValue>,
+}
+
+/// A tool that a step of the plan can call.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    /// The connector, as the tool pool names it.
+    pub connector_id: String,
+    /// The tool of the connector, as the tool pool names it.
+    pub tool_id: String,
+    /// What the tool does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What executes the tool: `http`, `mcp_proxy`, `noop` or `restricted_shell`.
+    pub driver_kind: String,
+    /// The JSON Schema of inputs, if the tool pool has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Box<RawValue>>,
+}
+
+impl PlannerRequest {
+    /// Reads a request.
+    ///
+    /// # Errors
+    ///
+    /// [`PlannerErrorKind::InvalidRequest`] when the bytes are not a JSON object with exactly these
+    /// members. The optional ones may be missing or `null`.
+    pub fn from_json(bytes: &[u8]) -> Result<Self, PlannerError> {
+        serde_json::from_slice(bytes).map_err(|error| Self::invalid(&error))
+    }
+
+    /// Returns the request as compact JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`PlannerErrorKind::InvalidRequest`] when it can't be written.
+    pub fn to_json(&self) -> Result<Vec<u8>, PlannerError> {
+        serde_json::to_vec(self).map_err(|error| Self::invalid(&error))
+    }
+
+    /// Returns the error of a request that can't be read.
+    pub(crate) fn invalid(error: &serde_json::Error) -> PlannerError {
+        PlannerError::quoting(
+            PlannerErrorKind::InvalidRequest,
+            "the request can't be used",
+            &error.to_string(),
+            &Redaction::default(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PlannerRequest;
+    use crate::PlannerErrorKind;
+
+    const REQUEST: &str = r#"{"goal":"g","context":{"a": 1.0e400},"tools":[{"connector_id":"c","tool_id":"t","driver_kind":"noop","input_schema":{"b":12345678901234567890123,"a":1}}],"tool_pool_ref":{},"instruction_profile_ref":{},"request_id":"r","schema":true}"#;
+
+    #[test]
+    fn json_within_a_request_is_passed_on_as_written() {
+        let request = PlannerRequest::from_json(REQUEST.as_bytes()).unwrap();
+        assert_eq!(request.to_json().unwrap(), REQUEST.as_bytes());
+    }
+
+    #[test]
+    fn other_members_and_other_texts_are_refused() {
+        let changed = [
+            REQUEST.replacen("\"goal\"", "\"goals\"", 1),
+            REQUEST.replacen("\"goal\":\"g\"", "\"goal\":\"g\",\"key\":1", 1),
+            REQUEST.replacen("\"goal\":\"g\"", "\"goal\":\"g\",\"goal\":\"h\"", 1),
+            REQUEST.replacen("\"tool_id\":\"t\",", "", 1),
+            format!("{REQUEST} {{}}"),
+            format!("Here it is: {REQUEST}"),
+            String::new(),
+        ];
+        for text in changed {
+            let error = PlannerRequest::from_json(text.as_bytes()).unwrap_err();
+            assert_eq!(error.kind, PlannerErrorKind::InvalidRequest, "{text}");
+        }
+    }
+}

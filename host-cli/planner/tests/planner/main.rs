@@ -1,0 +1,7 @@
+//! The planners against their peers: a server of raw bytes, and small programs.
+
+mod command;
+mod openai;
+mod request;
+mod server;
+mod template;
