@@ -409,7 +409,9 @@ impl<'a> Decision<'a> {
             };
             self.deny(number, reason);
         }
-        for endpoint in &known.endpoints {
+        // A package is started by the host, which connects to nothing.
+        let urls = known.endpoints.iter().filter(|it| !it.starts_with("pkg:"));
+        for endpoint in urls {
             let origin = Origin::of(endpoint);
             if !origin.is_ok_and(|origin| binding.destinations.contains(&origin)) {
                 self.deny(number, PlanReason::ServerElsewhere { endpoint });
