@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 pub struct PlannerRequest {
     /// What is wanted, in the words of the requester.
     pub goal: String,
-    /// What there is to know beside the goal. Data: nothing of it is executed.
+    /// Facts beside the goal. Data: nothing of it is executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Box<RawValue>>,
     /// The catalogue, in the order of the tool pool.
