@@ -32,9 +32,9 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
     let report = answer.report();
     let verdict = verdict(&answer);
     let events = security_events(&answer);
+    let problems = answer.problems().count();
     let mut diagnostics = answer.warnings();
     diagnostics.extend(answer.diagnostics());
-    let problems = diagnostics.len();
     let authorized_plan = answer.into_authorized();
     let digest = authorized_plan.as_ref().map(|plan| authorized(plan).1);
     // 4: the context of the execution.
@@ -276,14 +276,11 @@ impl Run<'_> {
             episode_id: recorded.as_deref().unwrap_or_default(),
         };
         let (json, text) = (summary(&report), run_text(&report));
-        let mut stored = match &recorded {
+        let stored = match &recorded {
             Ok(_) => self.evidence.document("run_summary.json", &json).await,
             Err(stop) => Err(stop.clone()),
         };
         // A run without its whole evidence has failed, whatever it did.
-        if stop.is_some() && !self.evidence.is_complete() {
-            stored = stored.and(Err(Stop::internal(message.clone())));
-        }
         let (status, code, message) = match (stored, stop) {
             (Err(unstored), None) => (Status::Failed, Some(unstored.code), unstored.message),
             (_, stop) => (status, stop.map(|it| it.code), message),

@@ -62,7 +62,7 @@ impl Run {
                 self.finished = Some(finished.clone());
                 Action::Finished(finished)
             }
-            // The lifecycle waits for nothing but an outcome.
+            // Invariant: the lifecycle awaits `Turns::perform` alone, which wants an action before it waits.
             Poll::Pending => self
                 .turns
                 .wanted()

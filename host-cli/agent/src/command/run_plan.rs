@@ -25,12 +25,13 @@ pub(super) fn run(args: &RunPlan, session: &mut Session) -> Result<Answer, Failu
     };
     let operator = operator.map_err(Failure::new)?;
     let finished = block_on(carry_out(args, &operator, &documents, &mut session.engine))?;
-    session.add(finished.diagnostics);
-    session.show(|_| Ok(finished.text), |_| Ok(finished.summary))?;
+    // Without its evidence a run has no answer, whatever its steps did.
     if !finished.evidence_complete {
         return Err(Failure::new(finished.message)
             .help("make the folder of `--artifacts` writable, and run the plan again"));
     }
+    session.add(finished.diagnostics);
+    session.show(|_| Ok(finished.text), |_| Ok(finished.summary))?;
     let folder = args.artifacts.join(finished.directory);
     session.note(format_args!("evidence: {}", folder.display()));
     Ok(Answer::yes_if(finished.status == Status::Completed))
