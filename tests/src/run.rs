@@ -233,7 +233,7 @@ pub fn behave(action: &Action) -> Outcome {
             approved: true,
             by: "terminal".to_owned(),
         },
-        other => panic!("{other:?} is no action of a step"),
+        other => panic!("{other:?} has no usual answer"),
     }
 }
 

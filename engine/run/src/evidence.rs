@@ -10,7 +10,7 @@ use super::stop::Stop;
 use super::turns::Turns;
 use agent_api::lower::digest;
 use agent_syntax::json::Writer;
-use core::cell::RefCell;
+use core::cell::{Ref, RefCell};
 use sha2::{Digest, Sha256};
 
 /// The folder of the evidence of all runs, below the root that the host chooses.
@@ -21,7 +21,7 @@ const ROOT: &str = "mova_agent";
 pub(crate) struct Evidence {
     turns: Turns,
     redactor: Redactor,
-    subject: Subject,
+    subject: RefCell<Subject>,
     /// The seed of the episodes' ids.
     random: [u8; 32],
     state: RefCell<State>,
@@ -49,7 +49,7 @@ impl Evidence {
         Self {
             turns,
             redactor,
-            subject,
+            subject: RefCell::new(subject),
             random,
             state: RefCell::default(),
         }
@@ -63,15 +63,20 @@ impl Evidence {
         &self.redactor
     }
 
-    pub(crate) fn subject(&self) -> &Subject {
-        &self.subject
+    pub(crate) fn subject(&self) -> Ref<'_, Subject> {
+        self.subject.borrow()
+    }
+
+    /// Sets the name of the plan, once there is one.
+    pub(crate) fn set_plan_id(&self, id: Option<String>) {
+        self.subject.borrow_mut().plan_id = id;
     }
 
     /// Returns the folder of the run.
     pub(crate) fn directory(&self) -> String {
         let Subject {
             run_id, request_id, ..
-        } = &self.subject;
+        } = &*self.subject.borrow();
         format!("{ROOT}/{request_id}/runs/{run_id}")
     }
 
@@ -134,7 +139,7 @@ impl Evidence {
         let number = self.state.borrow().episodes + 1;
         let id = self.episode_id(number);
         let kind = episode.kind;
-        let json = episode.json(&id, &self.subject, self.turns.now());
+        let json = episode.json(&id, &self.subject(), self.turns.now());
         let json = self.redactor.json(&json).unwrap_or_default();
         let line = self.line(&id, kind, &json);
         {

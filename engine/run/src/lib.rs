@@ -22,17 +22,25 @@
 #![forbid(unsafe_code)]
 
 mod action;
+mod answer;
+mod ask;
+mod catalogue;
 mod clock;
 mod documents;
+mod effects;
 mod episode;
 mod evidence;
 mod lifecycle;
+mod one_step;
 mod options;
+mod planning;
+mod preview;
 mod record;
 mod redact;
 mod run;
 mod step;
 mod stop;
+mod styled;
 mod summary;
 mod text;
 mod turns;
@@ -41,12 +49,12 @@ pub use agent_api::model::DriverKind;
 
 pub use action::{
     Action, Approval, Connection, Exited, Failure, FailureKind, Finished, Handled, HandlerCall,
-    HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, Program, Reply, Request, Resolve,
-    Response, Server, Status, Store, StoreMode, ToolCall,
+    HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, PlannerTask, Planning, Program, Reply,
+    Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
 };
 pub use clock::Clock;
-pub use documents::Documents;
-pub use options::{Handler, InvalidRunId, Options};
+pub use documents::{Documents, Goal};
+pub use options::{Handler, InvalidRunId, Mode, Options};
 pub use redact::Secret;
 pub use run::Run;
 pub use turns::OutOfTurn;
