@@ -4,6 +4,9 @@ use super::all;
 use crate::bindings::exports::agent::engine::run;
 
 same! {
+    agent_api::decide::CallResult = run::CallResult {
+        ToolResult ToolResultWithSummary NeedsMoreInfo Blocked Error
+    }
     agent_run::DriverKind = run::DriverKind { Noop Http McpProxy RestrictedShell }
     agent_run::FailureKind = run::FailureKind { Timeout LimitExceeded Unavailable Failed }
     agent_run::Mode = run::Mode { CarryOut Decide Preview Ask }
@@ -135,6 +138,7 @@ impl From<agent_run::Finished> for run::Finished {
             directory: finished.directory,
             evidence_complete: finished.evidence_complete,
             summary: finished.summary,
+            result: finished.result.map(Into::into),
             answer: finished.answer,
             text: all(finished.text),
             diagnostics: all(finished.diagnostics),

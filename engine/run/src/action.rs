@@ -2,6 +2,7 @@
 //!
 //! Each action is one effect, as small as effects are: the host chooses nothing in it.
 
+use agent_api::decide::CallResult;
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::model::DriverKind;
 use agent_api::render::StyledSpan;
@@ -258,6 +259,8 @@ pub struct Finished {
     pub evidence_complete: bool,
     /// `run_summary.json`, as it was stored; empty if nothing was.
     pub summary: String,
+    /// The result of a query.
+    pub result: Option<CallResult>,
     /// The answer to a query of [`Mode::Ask`](super::Mode::Ask), or the effects of
     /// [`Mode::Preview`](super::Mode::Preview), as JSON that ends with a newline; otherwise empty.
     pub answer: String,

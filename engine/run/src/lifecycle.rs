@@ -395,6 +395,7 @@ impl Run<'_> {
             directory: String::new(),
             evidence_complete: true,
             summary: String::new(),
+            result: None,
             answer,
             text,
             diagnostics: decided.diagnostics,
@@ -468,6 +469,7 @@ impl Run<'_> {
             directory: self.evidence.directory(),
             evidence_complete: self.evidence.is_complete(),
             summary: self.evidence.redactor().json(&json).unwrap_or_default(),
+            result: self.answer.as_ref().map(|it| it.result),
             answer: self
                 .answer
                 .as_ref()
@@ -549,6 +551,7 @@ fn unusable_core(redactor: &Redactor, message: &str) -> Finished {
         directory: String::new(),
         evidence_complete: false,
         summary: String::new(),
+        result: None,
         answer: String::new(),
         text: Vec::new(),
         diagnostics: Vec::new(),

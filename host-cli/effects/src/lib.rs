@@ -8,11 +8,15 @@
 
 mod effects;
 pub mod handler;
+mod planners;
 mod programs;
 mod requests;
 mod run;
 mod secrets;
 mod servers;
+mod zone;
 
 pub use effects::{Approver, Effects};
-pub use run::{Run, block_on, clock, random, run_id};
+pub use planners::PlannerChoice;
+pub use run::{Run, block_on, random, run_id};
+pub use zone::Zone;
