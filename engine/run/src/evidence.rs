@@ -1,14 +1,16 @@
 //! The evidence of a run: files that the host stores as they are \[3, 6\].
 //!
 //! Everything passes the redaction here, so nothing can be stored without it. Each line of
-//! `episodes/index.jsonl` holds the digest of its episode and of the line before.
+//! `episodes/index.jsonl` holds the digest of its episode and of the line before. An episode holds the
+//! digests of the files that were stored since the episode before, so the chain covers every file. The
+//! episode of the run holds that of the summary, which in turn holds the head of the chain.
 
 use super::action::{Action, Outcome, Store, StoreMode};
-use super::episode::{Episode, EpisodeType, Subject};
+use super::episode::{Episode, EpisodeType, StoredFile, Subject};
 use super::redact::Redactor;
 use super::stop::Stop;
 use super::turns::Turns;
-use agent_api::lower::digest;
+use agent_api::lower::{bytes_digest, digest};
 use agent_syntax::json::Writer;
 use core::cell::RefCell;
 use sha2::{Digest, Sha256};
@@ -35,6 +37,8 @@ struct State {
     head: Option<String>,
     /// The ids of the episodes about security.
     security: Vec<String>,
+    /// The files that were stored since the last episode.
+    files: Vec<StoredFile>,
     /// Why evidence is incomplete: the first failure to store some.
     failed: Option<Stop>,
 }
@@ -90,6 +94,16 @@ impl Evidence {
         self.state.borrow().security.clone()
     }
 
+    /// Returns the id of the next episode.
+    pub(crate) fn next_episode(&self) -> String {
+        self.episode_id(self.episodes() + 1)
+    }
+
+    /// Returns a JSON document as it is stored.
+    pub(crate) fn redacted(&self, json: &str) -> String {
+        self.redactor.json(json).unwrap_or_default()
+    }
+
     /// Returns whether everything was stored.
     pub(crate) fn is_complete(&self) -> bool {
         self.state.borrow().failed.is_none()
@@ -100,9 +114,7 @@ impl Evidence {
     /// # Errors
     /// The host can't store it.
     pub(crate) async fn document(&self, name: &str, json: &str) -> Result<(), Stop> {
-        let redacted = self.redactor.json(json).unwrap_or_default();
-        self.store(name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.file(name, self.redacted(json)).await
     }
 
     /// Stores a tool pool, whose bindings name secrets.
@@ -111,8 +123,7 @@ impl Evidence {
     /// As [`Evidence::document`].
     pub(crate) async fn pool(&self, name: &str, json: &str) -> Result<(), Stop> {
         let redacted = self.redactor.document(json).unwrap_or_default();
-        self.store(name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.file(name, redacted).await
     }
 
     /// Stores the log of a step, redacted.
@@ -121,9 +132,20 @@ impl Evidence {
     /// As [`Evidence::document`].
     pub(crate) async fn log(&self, step_id: &str, log: &str) -> Result<(), Stop> {
         let name = format!("logs/{step_id}.log");
-        let redacted = self.redactor.text(log);
-        self.store(&name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.file(&name, self.redactor.text(log)).await
+    }
+
+    /// Stores a file beside the episodes, which the next episode covers.
+    async fn file(&self, name: &str, content: String) -> Result<(), Stop> {
+        let file = StoredFile {
+            path: name.to_owned(),
+            bytes: content.len() as u64,
+            digest: bytes_digest(content.as_bytes()),
+        };
+        self.store(name, content.into_bytes(), StoreMode::Replace)
+            .await?;
+        self.state.borrow_mut().files.push(file);
+        Ok(())
     }
 
     /// Stores an episode and its line of the index. Returns the episode's id.
@@ -134,8 +156,9 @@ impl Evidence {
         let number = self.state.borrow().episodes + 1;
         let id = self.episode_id(number);
         let kind = episode.kind;
-        let json = episode.json(&id, &self.subject, self.turns.now());
-        let json = self.redactor.json(&json).unwrap_or_default();
+        let files = core::mem::take(&mut self.state.borrow_mut().files);
+        let json = episode.json(&id, &self.subject, &files, self.turns.now());
+        let json = self.redacted(&json);
         let line = self.line(&id, kind, &json);
         {
             let mut state = self.state.borrow_mut();

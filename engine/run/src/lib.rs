@@ -49,4 +49,5 @@ pub use documents::Documents;
 pub use options::{Handler, InvalidRunId, Options};
 pub use redact::Secret;
 pub use run::Run;
+pub use summary::summary_digest;
 pub use turns::OutOfTurn;
