@@ -159,7 +159,7 @@ impl Evidence {
         let files = core::mem::take(&mut self.state.borrow_mut().files);
         let json = episode.json(&id, &self.subject, &files, self.turns.now());
         let json = self.redacted(&json);
-        let line = self.line(&id, kind, &json);
+        let line = index_line(&digest(&json), &id, &kind.name(), self.head().as_deref());
         {
             let mut state = self.state.borrow_mut();
             state.episodes = number;
@@ -178,20 +178,6 @@ impl Evidence {
         )
         .await?;
         Ok(id)
-    }
-
-    /// Returns the line of an episode in the index, without its end.
-    fn line(&self, id: &str, kind: EpisodeType, json: &str) -> String {
-        let mut w = Writer::dense();
-        w.object(|w| {
-            w.key("digest").string(&digest(json));
-            w.key("episode_id").string(id);
-            w.key("episode_type").string(&kind.name());
-            w.key("previous").optional(self.head().as_deref());
-        });
-        let mut line = w.finish();
-        line.pop();
-        line
     }
 
     /// Returns the id of an episode: its number, so that names sort in order, and digits that differ
@@ -228,4 +214,19 @@ impl Evidence {
         self.state.borrow_mut().failed = Some(stop.clone());
         Err(stop)
     }
+}
+
+/// Returns a line of the index, without its end, by the digest, the id and the type of its episode and
+/// the digest of the line before.
+pub fn index_line(digest: &str, id: &str, kind: &str, previous: Option<&str>) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("digest").string(digest);
+        w.key("episode_id").string(id);
+        w.key("episode_type").string(kind);
+        w.key("previous").optional(previous);
+    });
+    let mut line = w.finish();
+    line.pop();
+    line
 }

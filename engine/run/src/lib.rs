@@ -46,8 +46,9 @@ pub use action::{
 };
 pub use clock::Clock;
 pub use documents::Documents;
+pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Options};
-pub use redact::Secret;
+pub use redact::{MARKER, Secret, is_presence, unredacted};
 pub use run::Run;
 pub use summary::summary_digest;
 pub use turns::OutOfTurn;
