@@ -1,14 +1,16 @@
 //! The evidence of a run: files that the host stores as they are \[3, 6\].
 //!
 //! Everything passes the redaction here, so nothing can be stored without it. Each line of
-//! `episodes/index.jsonl` holds the digest of its episode and of the line before.
+//! `episodes/index.jsonl` holds the digest of its episode and of the line before. An episode holds the
+//! digests of the files that were stored since the episode before, so the chain covers every file. The
+//! episode of the run holds that of the summary, which in turn holds the head of the chain.
 
 use super::action::{Action, Outcome, Store, StoreMode};
-use super::episode::{Episode, EpisodeType, Subject};
+use super::episode::{Episode, EpisodeType, StoredFile, Subject};
 use super::redact::Redactor;
 use super::stop::Stop;
 use super::turns::Turns;
-use agent_api::lower::digest;
+use agent_api::lower::{bytes_digest, digest};
 use agent_syntax::json::Writer;
 use core::cell::{Ref, RefCell};
 use sha2::{Digest, Sha256};
@@ -35,6 +37,8 @@ struct State {
     head: Option<String>,
     /// The ids of the episodes about security.
     security: Vec<String>,
+    /// The files that were stored since the last episode.
+    files: Vec<StoredFile>,
     /// Why evidence is incomplete: the first failure to store some.
     failed: Option<Stop>,
 }
@@ -95,6 +99,16 @@ impl Evidence {
         self.state.borrow().security.clone()
     }
 
+    /// Returns the id of the next episode.
+    pub(crate) fn next_episode(&self) -> String {
+        self.episode_id(self.episodes() + 1)
+    }
+
+    /// Returns a JSON document as it is stored.
+    pub(crate) fn redacted(&self, json: &str) -> String {
+        self.redactor.json(json).unwrap_or_default()
+    }
+
     /// Returns whether everything was stored.
     pub(crate) fn is_complete(&self) -> bool {
         self.state.borrow().failed.is_none()
@@ -105,9 +119,7 @@ impl Evidence {
     /// # Errors
     /// The host can't store it.
     pub(crate) async fn document(&self, name: &str, json: &str) -> Result<(), Stop> {
-        let redacted = self.redactor.json(json).unwrap_or_default();
-        self.store(name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.file(name, self.redacted(json)).await
     }
 
     /// Stores a tool pool, whose bindings name secrets.
@@ -116,8 +128,7 @@ impl Evidence {
     /// As [`Evidence::document`].
     pub(crate) async fn pool(&self, name: &str, json: &str) -> Result<(), Stop> {
         let redacted = self.redactor.document(json).unwrap_or_default();
-        self.store(name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.file(name, redacted).await
     }
 
     /// Stores the log of a step, redacted.
@@ -126,9 +137,20 @@ impl Evidence {
     /// As [`Evidence::document`].
     pub(crate) async fn log(&self, step_id: &str, log: &str) -> Result<(), Stop> {
         let name = format!("logs/{step_id}.log");
-        let redacted = self.redactor.text(log);
-        self.store(&name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.file(&name, self.redactor.text(log)).await
+    }
+
+    /// Stores a file beside the episodes, which the next episode covers.
+    async fn file(&self, name: &str, content: String) -> Result<(), Stop> {
+        let file = StoredFile {
+            path: name.to_owned(),
+            bytes: content.len() as u64,
+            digest: bytes_digest(content.as_bytes()),
+        };
+        self.store(name, content.into_bytes(), StoreMode::Replace)
+            .await?;
+        self.state.borrow_mut().files.push(file);
+        Ok(())
     }
 
     /// Stores an episode and its line of the index. Returns the episode's id.
@@ -139,9 +161,10 @@ impl Evidence {
         let number = self.state.borrow().episodes + 1;
         let id = self.episode_id(number);
         let kind = episode.kind;
-        let json = episode.json(&id, &self.subject(), self.turns.now());
-        let json = self.redactor.json(&json).unwrap_or_default();
-        let line = self.line(&id, kind, &json);
+        let files = core::mem::take(&mut self.state.borrow_mut().files);
+        let json = episode.json(&id, &self.subject(), &files, self.turns.now());
+        let json = self.redacted(&json);
+        let line = index_line(&digest(&json), &id, &kind.name(), self.head().as_deref());
         {
             let mut state = self.state.borrow_mut();
             state.episodes = number;
@@ -160,20 +183,6 @@ impl Evidence {
         )
         .await?;
         Ok(id)
-    }
-
-    /// Returns the line of an episode in the index, without its end.
-    fn line(&self, id: &str, kind: EpisodeType, json: &str) -> String {
-        let mut w = Writer::dense();
-        w.object(|w| {
-            w.key("digest").string(&digest(json));
-            w.key("episode_id").string(id);
-            w.key("episode_type").string(&kind.name());
-            w.key("previous").optional(self.head().as_deref());
-        });
-        let mut line = w.finish();
-        line.pop();
-        line
     }
 
     /// Returns the id of an episode: its number, so that names sort in order, and digits that differ
@@ -210,4 +219,19 @@ impl Evidence {
         self.state.borrow_mut().failed = Some(stop.clone());
         Err(stop)
     }
+}
+
+/// Returns a line of the index, without its end, by the digest, the id and the type of its episode and
+/// the digest of the line before.
+pub fn index_line(digest: &str, id: &str, kind: &str, previous: Option<&str>) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("digest").string(digest);
+        w.key("episode_id").string(id);
+        w.key("episode_type").string(kind);
+        w.key("previous").optional(previous);
+    });
+    let mut line = w.finish();
+    line.pop();
+    line
 }

@@ -54,7 +54,9 @@ pub use action::{
 };
 pub use clock::Clock;
 pub use documents::{Documents, Goal};
+pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Mode, Options};
-pub use redact::Secret;
+pub use redact::{MARKER, Secret, is_presence, unredacted};
 pub use run::Run;
+pub use summary::summary_digest;
 pub use turns::OutOfTurn;

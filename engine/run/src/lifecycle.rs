@@ -15,7 +15,7 @@ use super::record::number;
 use super::redact::Redactor;
 use super::step::{Step, StepReport, write_stop};
 use super::stop::Stop;
-use super::summary::{RunReport, summary};
+use super::summary::{RunReport, summary, summary_digest};
 use super::text::run_text;
 use super::turns::Turns;
 use agent_api::PlanAnswer;
@@ -417,21 +417,7 @@ impl Run<'_> {
             (None, None, _) => "every step of the plan is completed".to_owned(),
         };
         let result = self.answer.as_ref().map(|it| it.result.name());
-        let episode = Episode {
-            kind: EpisodeType::Run,
-            status: status.name(),
-            summary: message.clone(),
-            started: self.started,
-            details: Box::new(|w| {
-                w.key("record").string("run");
-                if let Some(result) = result {
-                    w.key("result").string(result);
-                }
-                number(w, "steps", self.steps.len() as u64);
-                write_stop(w, stop.as_ref());
-            }),
-        };
-        let recorded = self.evidence.episode(episode).await;
+        let episode_id = self.evidence.next_episode();
         let report = RunReport {
             evidence: self.evidence,
             documents: &self.documents,
@@ -444,8 +430,26 @@ impl Run<'_> {
             message: &message,
             result,
             started: self.started,
-            episode_id: recorded.as_deref().unwrap_or_default(),
+            finished: self.evidence.turns().now(),
+            episode_id: &episode_id,
         };
+        let covered = summary_digest(&self.evidence.redacted(&summary(&report)));
+        let episode = Episode {
+            kind: EpisodeType::Run,
+            status: status.name(),
+            summary: message.clone(),
+            started: self.started,
+            details: Box::new(|w| {
+                w.key("record").string("run");
+                if let Some(result) = result {
+                    w.key("result").string(result);
+                }
+                number(w, "steps", self.steps.len() as u64);
+                write_stop(w, stop.as_ref());
+                w.key("summary").optional(covered.as_deref());
+            }),
+        };
+        let recorded = self.evidence.episode(episode).await;
         let redactor = self.evidence.redactor();
         let json = summary(&report);
         let text = match (&self.answer, self.options.mode) {
@@ -468,7 +472,7 @@ impl Run<'_> {
             message: self.evidence.redactor().text(&message),
             directory: self.evidence.directory(),
             evidence_complete: self.evidence.is_complete(),
-            summary: self.evidence.redactor().json(&json).unwrap_or_default(),
+            summary: self.evidence.redacted(&json),
             result: self.answer.as_ref().map(|it| it.result),
             answer: self
                 .answer
