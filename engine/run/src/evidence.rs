@@ -100,9 +100,7 @@ impl Evidence {
     /// # Errors
     /// The host can't store it.
     pub(crate) async fn document(&self, name: &str, json: &str) -> Result<(), Stop> {
-        let redacted = self.redactor.json(json).unwrap_or_default();
-        self.store(name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.json(name, self.redactor.json(json)).await
     }
 
     /// Stores a tool pool, whose bindings name secrets.
@@ -110,9 +108,24 @@ impl Evidence {
     /// # Errors
     /// As [`Evidence::document`].
     pub(crate) async fn pool(&self, name: &str, json: &str) -> Result<(), Stop> {
-        let redacted = self.redactor.document(json).unwrap_or_default();
-        self.store(name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.json(name, self.redactor.document(json)).await
+    }
+
+    /// Stores redacted JSON. A text that is not JSON can't be redacted, and is not stored.
+    async fn json(&self, name: &str, redacted: Option<String>) -> Result<(), Stop> {
+        match redacted {
+            Some(json) => {
+                self.store(name, json.into_bytes(), StoreMode::Replace)
+                    .await
+            }
+            None => Err(self.fail(Stop::internal(format!("`{name}` is not JSON")))),
+        }
+    }
+
+    /// Ends the evidence: nothing is stored any more.
+    fn fail(&self, stop: Stop) -> Stop {
+        let mut state = self.state.borrow_mut();
+        state.failed.get_or_insert(stop).clone()
     }
 
     /// Stores the log of a step, redacted.
@@ -135,7 +148,9 @@ impl Evidence {
         let id = self.episode_id(number);
         let kind = episode.kind;
         let json = episode.json(&id, &self.subject, self.turns.now());
-        let json = self.redactor.json(&json).unwrap_or_default();
+        let Some(json) = self.redactor.json(&json) else {
+            return Err(self.fail(Stop::internal(format!("the episode {id} is not JSON"))));
+        };
         let line = self.line(&id, kind, &json);
         {
             let mut state = self.state.borrow_mut();
@@ -202,7 +217,6 @@ impl Evidence {
             Ok(_) => Stop::internal("evidence was answered out of turn"),
             Err(stop) => stop,
         };
-        self.state.borrow_mut().failed = Some(stop.clone());
-        Err(stop)
+        Err(self.fail(stop))
     }
 }

@@ -299,8 +299,13 @@ impl<'r> Step<'r> {
                 format!("the handler asks for the method {:?}", wanted.method),
             ));
         }
-        let (origin, target) = plan::target(self.plan, self.number, &wanted.url)?;
-        let connection = self.connect(&wanted.url, &origin).await?;
+        let limits = self.binding.limits;
+        let sent = wanted.body.as_deref().unwrap_or_default();
+        within(
+            sent,
+            limits.max_input_bytes.value,
+            "the body of the request",
+        )?;
         let own = headers.iter().map(|(name, value)| Header {
             name: name.clone(),
             value: match value {
@@ -321,17 +326,23 @@ impl<'r> Step<'r> {
                 headers.push(Header { name, value });
             }
         }
+        let (origin, target) = plan::target(self.plan, self.number, &wanted.url)?;
+        let connection = self.connect(&wanted.url, &origin).await?;
         let request = Request {
             connection,
             method: wanted.method,
             target,
             headers,
             body: wanted.body,
-            max_body_bytes: self.binding.limits.max_output_bytes.value,
+            max_body_bytes: limits.max_output_bytes.value,
             timeout_ms: self.remaining()?,
         };
         match self.effect(Action::Request(request)).await? {
-            Outcome::Response(response) => Ok(Reply::Response(response)),
+            Outcome::Response(response) => {
+                let most = limits.max_output_bytes.value;
+                within(&response.body, most, "the body of the response")?;
+                Ok(Reply::Response(response))
+            }
             _ => Err(unexpected()),
         }
     }
@@ -400,6 +411,11 @@ impl<'r> Step<'r> {
                 } = &exited;
                 let limit = limits.max_log_bytes.value;
                 self.report.log.add(stderr, *stderr_truncated, limit);
+                within(
+                    &exited.stdout,
+                    limits.max_output_bytes.value,
+                    "standard output",
+                )?;
                 match exited.code {
                     0 => Ok(Reply::Exited(exited)),
                     code => {
@@ -455,6 +471,8 @@ impl<'r> Step<'r> {
             timeout_ms: self.remaining()?,
         };
         let payload = self.bytes(Action::CallTool(call)).await?;
+        let most = self.binding.limits.max_output_bytes.value;
+        within(&payload, most, "the result of the tool")?;
         Stop::first(plan::check_payload(payload.clone()))?;
         Ok(Reply::Payload(payload))
     }
@@ -665,9 +683,9 @@ pub(crate) fn write_stop(w: &mut Writer, stop: Option<&Stop>) {
 }
 
 /// Returns whether a text is JSON that is also strict JSON within an episode, three levels down: the
-/// limit of nesting is the same for both.
+/// limit of nesting is the same for both. A list of values, or none, is JSON only between brackets.
 fn may_be_embedded(text: &str) -> bool {
-    parse_strict(&format!("[[[{text}]]]")).is_some()
+    parse_strict(text).is_some() && parse_strict(&format!("[[[{text}]]]")).is_some()
 }
 
 /// Returns the output of a program that failed, for evidence.
@@ -687,6 +705,16 @@ fn object(members: impl FnOnce(&mut Writer)) -> String {
     let mut text = w.finish();
     text.pop();
     text
+}
+
+/// Checks the size of what a handler or a peer handed over.
+fn within(bytes: &[u8], most: u64, name: &str) -> Result<(), Stop> {
+    let size = bytes.len() as u64;
+    if size <= most {
+        return Ok(());
+    }
+    let message = format!("{name} has {size} bytes, and at most {most} are accepted");
+    Err(Stop::new(Code::MovaLimitExceeded, message))
 }
 
 fn unexpected() -> Stop {
