@@ -1,5 +1,6 @@
 //! May a plan of several steps run, and why not \[3\]?
 
+pub use agent_decide::secret_inputs;
 use agent_decide::{
     AuthorizedPlan, PlanAnswer as Decision, PlanContext, PlanPolicy, QueryDenial, RunDenial,
     StepCheck, authorize_plan, decide_query, payload_denials,

@@ -9,6 +9,7 @@ use super::redact::Redactor;
 use super::stop::Stop;
 use super::turns::Turns;
 use agent_api::lower::digest;
+use agent_api::text::Span;
 use agent_syntax::json::Writer;
 use core::cell::RefCell;
 use sha2::{Digest, Sha256};
@@ -101,6 +102,14 @@ impl Evidence {
     /// The host can't store it.
     pub(crate) async fn document(&self, name: &str, json: &str) -> Result<(), Stop> {
         self.json(name, self.redactor.json(json)).await
+    }
+
+    /// Stores a JSON document with marked parts, redacted.
+    ///
+    /// # Errors
+    /// As [`Evidence::document`].
+    pub(crate) async fn marked(&self, name: &str, json: &str, marked: &[Span]) -> Result<(), Stop> {
+        self.json(name, self.redactor.marked(json, marked)).await
     }
 
     /// Stores a tool pool, whose bindings name secrets.

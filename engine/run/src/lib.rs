@@ -15,7 +15,7 @@
 //! | `documents` | the documents of a run |
 //! | `evidence`, `episode`, `record`, `summary` | the files that a run leaves |
 //! | `text` | the run for people |
-//! | `redact` | secrets, and how none reaches a file |
+//! | `redact`, `hidden` | secrets, and how none reaches a file or a diagnostic |
 //! | `clock` | readings of the host's clock |
 //! | `stop` | why a run ends early |
 
@@ -26,6 +26,7 @@ mod clock;
 mod documents;
 mod episode;
 mod evidence;
+mod hidden;
 mod lifecycle;
 mod options;
 mod record;

@@ -5,6 +5,7 @@ use super::clock::Clock;
 use super::documents::{Documents, Read, read};
 use super::episode::{Episode, EpisodeType, SecurityKind, Subject};
 use super::evidence::Evidence;
+use super::hidden::Hidden;
 use super::options::Options;
 use super::record::number;
 use super::redact::Redactor;
@@ -16,14 +17,16 @@ use super::turns::Turns;
 use agent_api::PlanAnswer;
 use agent_api::decide::{AuthorizedPlan, PlanContext, StepCheck};
 use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::plan::authorized;
-use agent_api::text::DocumentKind;
+use agent_api::model::Input;
+use agent_api::plan::{self, authorized};
+use agent_api::text::{DocumentKind, Span};
 
 /// Runs a plan.
 pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) -> Finished {
     let started = turns.now();
     let redactor = Redactor::new(&options.secrets);
     // 1 to 3: validate the plan, the pool and the profile.
+    let hidden = Hidden::of(&documents, &redactor);
     let documents = match read(documents, &redactor) {
         Ok(read) => read,
         Err(message) => return unusable_core(&redactor, &message),
@@ -36,6 +39,9 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
     let mut diagnostics = answer.warnings();
     diagnostics.extend(answer.diagnostics());
     let authorized_plan = answer.into_authorized();
+    let secret = secret_inputs(&documents, authorized_plan.as_ref());
+    redactor.learn(&documents.snapshots.plan, &secret);
+    let diagnostics = hidden.redact(diagnostics, &redactor, &documents, &secret);
     let digest = authorized_plan.as_ref().map(|plan| authorized(plan).1);
     // 4: the context of the execution.
     let evidence = Evidence::new(
@@ -50,6 +56,7 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
         options: &options,
         started,
         digest,
+        secret,
         steps: Vec::new(),
         diagnostics,
     };
@@ -73,6 +80,26 @@ fn decide(documents: &Read) -> PlanAnswer<'_> {
     let mut answer = PlanAnswer::new(&documents.plan, &documents.rules, context);
     answer.refuse(documents.unreadable.clone());
     answer
+}
+
+/// Returns the places of secret parts of the plan's literal inputs, by the schemas of the steps.
+fn secret_inputs(documents: &Read, authorized: Option<&AuthorizedPlan>) -> Vec<Span> {
+    let text = documents.plan.text.as_str();
+    let Some(plan) = &documents.plan.value else {
+        return Vec::new();
+    };
+    let mut found = plan::secret_inputs(plan, text, &documents.rules);
+    // The schemas of MCP servers are known once the plan is authorized.
+    for (number, step) in plan.steps.iter().enumerate() {
+        if let (Some(authorized), Input::Literal(span)) = (authorized, &step.input) {
+            let parts = authorized.secret_input(number, span.of(text)).into_iter();
+            found.extend(parts.map(|part| Span {
+                start: part.start + span.start,
+                end: part.end + span.start,
+            }));
+        }
+    }
+    found
 }
 
 /// Returns the stop of a plan that may not run: its first problem.
@@ -150,6 +177,8 @@ struct Run<'r> {
     started: Clock,
     /// The digest of the authorized plan.
     digest: Option<String>,
+    /// The places of secret parts in the plan.
+    secret: Vec<Span>,
     steps: Vec<StepReport>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -169,7 +198,7 @@ impl Run<'_> {
             .document("request.envelope.json", &snapshots.request)
             .await?;
         evidence
-            .document("plan.envelope.json", &snapshots.plan)
+            .marked("plan.envelope.json", &snapshots.plan, &self.secret)
             .await?;
         evidence
             .pool("tool_pool.json", &snapshots.tool_pool)

@@ -16,6 +16,7 @@ use agent_api::diagnostic::Code;
 use agent_api::lower::digest;
 use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
 use agent_api::plan;
+use agent_api::text::Span;
 use agent_syntax::json::{Writer, parse_strict};
 
 /// The headers that a handler may set: those that describe the body and the answer.
@@ -148,12 +149,18 @@ impl<'r> Step<'r> {
         // a: resolve the input.
         let outputs: Vec<_> = outputs.iter().map(|(step, it)| (*step, &**it)).collect();
         let input = plan::resolve_input(self.plan, self.number, &outputs)?;
+        let secret = self.plan.secret_input(self.number, &input);
+        self.evidence.redactor().learn(&input, &secret);
         self.report.input = Some(input.clone());
         // b and c: validate the input, and check what may be done with it.
         Stop::first(plan::check_input(self.plan, self.number, &input))?;
         self.approve(&input).await?;
         // d and e: dispatch by the kind of the driver, and execute.
         let output = self.execute(input).await?;
+        if let Ok(output) = core::str::from_utf8(&output) {
+            let secret = self.plan.secret_output(self.number, output);
+            self.evidence.redactor().learn(output, &secret);
+        }
         self.report.output = Some(output.clone());
         // f: validate the output.
         let text = String::from_utf8(output)
@@ -186,7 +193,9 @@ impl<'r> Step<'r> {
             self.report.approved = Some(approved("digest".to_owned()));
             return Ok(());
         }
-        let redacted = self.evidence.redactor().json(input).unwrap_or_default();
+        let secret = self.plan.secret_input(self.number, input);
+        let redacted = self.evidence.redactor().marked(input, &secret);
+        let redacted = redacted.unwrap_or_default();
         let action = Action::Approve(Approval {
             step_id: self.id().to_owned(),
             digest: wanted.clone(),
@@ -641,14 +650,17 @@ impl<'r> Step<'r> {
             w.key("handler").string(handler);
         }
         if let Some(input) = &report.input {
-            w.key("input").object(|w| self.value(w, input.as_bytes()));
+            let secret = |json: &str| self.plan.secret_input(self.number, json);
+            w.key("input")
+                .object(|w| self.value(w, input.as_bytes(), secret));
         }
         w.key("log").object(|w| {
             number(w, "bytes", report.log.bytes.len() as u64);
             w.key("truncated").bool(report.log.truncated);
         });
         if let Some(output) = &report.output {
-            w.key("output").object(|w| self.value(w, output));
+            let secret = |json: &str| self.plan.secret_output(self.number, json);
+            w.key("output").object(|w| self.value(w, output, secret));
         }
         w.key("record").string("step");
         w.key("step_id").string(self.id());
@@ -656,13 +668,14 @@ impl<'r> Step<'r> {
         w.key("tool_id").string(&self.step.tool.value);
     }
 
-    /// Writes a value with its size and the digest of its raw bytes. What is no JSON is text.
-    fn value(&self, w: &mut Writer, bytes: &[u8]) {
+    /// Writes a value with its size and the digest of its raw bytes, without its secret parts. What is no
+    /// JSON is text.
+    fn value(&self, w: &mut Writer, bytes: &[u8], secret: impl Fn(&str) -> Vec<Span>) {
         content(w, bytes);
         let text = core::str::from_utf8(bytes).ok();
         match text.filter(|text| may_be_embedded(text)) {
             Some(json) => {
-                let json = self.evidence.redactor().json(json);
+                let json = self.evidence.redactor().marked(json, &secret(json));
                 w.key("value").json(&json.unwrap_or_default());
             }
             None => w.key("text").string(&self.evidence.redactor().log(bytes)),
