@@ -2,10 +2,10 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::plan::{
-    self, AuthorizedStep, CallAnswer, CallPlanBorrow, CallVerdict, CoreBorrow,
-    Diagnostic, EvaluationContextBorrow, Guest, GuestAuthorizedCall, GuestAuthorizedPlan,
-    GuestCallPlan, GuestPlanPolicy, GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow,
-    PlanAnswer, PlanPolicyBorrow, PlanVerdict, ServerUse, ToolsSnapshotBorrow,
+    self, AuthorizedStep, CallAnswer, CallPlanBorrow, CallVerdict, CoreBorrow, Diagnostic,
+    EvaluationContextBorrow, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan,
+    GuestPlanPolicy, GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow, PlanAnswer,
+    PlanPolicyBorrow, PlanVerdict, ServerUse, ToolsSnapshotBorrow,
 };
 use crate::capability::EvaluationContext;
 use crate::convert::all;

@@ -1,8 +1,6 @@
 //! Conversions for the world `engine` alone.
 
-use crate::bindings::exports::agent::engine::{
-    capability, grounding, lockfile, policy, view,
-};
+use crate::bindings::exports::agent::engine::{capability, grounding, lockfile, policy, view};
 use agent_api::policy as rego;
 use agent_api::{decide, lower, model, render};
 

@@ -1,8 +1,9 @@
 //! May a plan of several steps run, and why not \[3\]?
 
+pub use agent_decide::secret_inputs;
 use agent_decide::{
-    AuthorizedPlan, DestinationDenial, PlanAnswer as Decision, PlanContext, PlanPolicy, QueryDenial, RunDenial,
-    StepCheck, authorize_plan, decide_query, payload_denials,
+    AuthorizedPlan, DestinationDenial, PlanAnswer as Decision, PlanContext, PlanPolicy,
+    QueryDenial, RunDenial, StepCheck, authorize_plan, decide_query, payload_denials,
 };
 use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
 use agent_explain::{

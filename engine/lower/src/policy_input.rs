@@ -150,7 +150,8 @@ impl PolicyInput {
         let context = context.map_or(&self.context, |it| &it.json);
         format!(
             "{{\"arguments\":{arguments},\"candidate_tools\":{},\"context\":{context},{}",
-            self.candidates, &self.rest[1..]
+            self.candidates,
+            &self.rest[1..]
         )
     }
 }

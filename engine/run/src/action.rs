@@ -452,7 +452,9 @@ impl Action {
             | (Self::CallHandler(_) | Self::ResumeHandler(_), Outcome::Handler(_))
             | (Self::RunProgram(_), Outcome::Exited(_))
             | (Self::OpenServer(_), Outcome::Opened { .. })
-            | (Self::Plan(_) | Self::ListTools { .. } | Self::CallTool(_), Outcome::Bytes(_)) => true,
+            | (Self::Plan(_) | Self::ListTools { .. } | Self::CallTool(_), Outcome::Bytes(_)) => {
+                true
+            }
             _ => false,
         }
     }

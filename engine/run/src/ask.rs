@@ -43,7 +43,9 @@ impl Run<'_> {
         }
         self.store_documents().await.map_err(Answer::blocked)?;
         // 2: the input policy.
-        let accepted = request.map(|_| ()).and_then(|()| self.accept_query(&goal.text));
+        let accepted = request
+            .map(|_| ())
+            .and_then(|()| self.accept_query(&goal.text));
         if let Err(stop) = accepted {
             return Err(self.blocked(Answer::default(), stop, Vec::new()).await);
         }
@@ -70,7 +72,9 @@ impl Run<'_> {
                 return Err(self.blocked(answer, stop, found).await);
             }
         };
-        let evaluation_context = self.documents.evaluation_context(self.evidence.turns().now());
+        let evaluation_context = self
+            .documents
+            .evaluation_context(self.evidence.turns().now());
         let (index, lock) = (self.documents.index.take(), self.documents.lock.take());
         let context = index.as_ref().map(|index| CallContext {
             index,
@@ -263,7 +267,6 @@ impl Run<'_> {
                 .collect(),
         };
         let decided = self.decide(None, Some((&stop, &found)));
-        self.diagnostics.extend(found);
         let stop = match self.store_decision(decided).await {
             Ok(_) => stop,
             Err(first) => first,

@@ -124,7 +124,9 @@ fn tools(list: &str) -> BTreeMap<String, String> {
         }
     }
     let unique = found.into_iter();
-    unique.filter_map(|(name, text)| Some((name, text?))).collect()
+    unique
+        .filter_map(|(name, text)| Some((name, text?)))
+        .collect()
 }
 
 /// Returns the tools as a snapshot, which decides calls.
@@ -223,10 +225,10 @@ mod tests {
     fn one_bad_tool_hides_no_other() {
         let list = r#"{"tools":[{"name":"a"},{"name":""},{"name":1},7,{"name":"b"},{"name":"b"}]}"#;
         let found = tools(list);
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), [(
-            "a".to_owned(),
-            r#"{"name":"a"}"#.to_owned()
-        )]);
+        assert_eq!(
+            found.into_iter().collect::<Vec<_>>(),
+            [("a".to_owned(), r#"{"name":"a"}"#.to_owned())]
+        );
         assert!(tools("{}").is_empty());
         assert!(tools("[").is_empty());
     }

@@ -11,6 +11,7 @@ use super::redact::Redactor;
 use super::stop::Stop;
 use super::turns::Turns;
 use agent_api::lower::{bytes_digest, digest};
+use agent_api::text::Span;
 use agent_syntax::json::Writer;
 use core::cell::{Ref, RefCell};
 use sha2::{Digest, Sha256};
@@ -119,7 +120,15 @@ impl Evidence {
     /// # Errors
     /// The host can't store it.
     pub(crate) async fn document(&self, name: &str, json: &str) -> Result<(), Stop> {
-        self.file(name, self.redacted(json)).await
+        self.json(name, self.redactor.json(json)).await
+    }
+
+    /// Stores a JSON document with marked parts, redacted.
+    ///
+    /// # Errors
+    /// As [`Evidence::document`].
+    pub(crate) async fn marked(&self, name: &str, json: &str, marked: &[Span]) -> Result<(), Stop> {
+        self.json(name, self.redactor.marked(json, marked)).await
     }
 
     /// Stores a tool pool, whose bindings name secrets.
@@ -127,8 +136,21 @@ impl Evidence {
     /// # Errors
     /// As [`Evidence::document`].
     pub(crate) async fn pool(&self, name: &str, json: &str) -> Result<(), Stop> {
-        let redacted = self.redactor.document(json).unwrap_or_default();
-        self.file(name, redacted).await
+        self.json(name, self.redactor.document(json)).await
+    }
+
+    /// Stores redacted JSON. A text that is not JSON can't be redacted, and is not stored.
+    async fn json(&self, name: &str, redacted: Option<String>) -> Result<(), Stop> {
+        match redacted {
+            Some(json) => self.file(name, json).await,
+            None => Err(self.fail(Stop::internal(format!("`{name}` is not JSON")))),
+        }
+    }
+
+    /// Ends the evidence: nothing is stored any more.
+    fn fail(&self, stop: Stop) -> Stop {
+        let mut state = self.state.borrow_mut();
+        state.failed.get_or_insert(stop).clone()
     }
 
     /// Stores the log of a step, redacted.
@@ -163,7 +185,9 @@ impl Evidence {
         let kind = episode.kind;
         let files = core::mem::take(&mut self.state.borrow_mut().files);
         let json = episode.json(&id, &self.subject(), &files, self.turns.now());
-        let json = self.redacted(&json);
+        let Some(json) = self.redactor.json(&json) else {
+            return Err(self.fail(Stop::internal(format!("the episode {id} is not JSON"))));
+        };
         let line = index_line(&digest(&json), &id, &kind.name(), self.head().as_deref());
         {
             let mut state = self.state.borrow_mut();
@@ -216,8 +240,7 @@ impl Evidence {
             Ok(_) => Stop::internal("evidence was answered out of turn"),
             Err(stop) => stop,
         };
-        self.state.borrow_mut().failed = Some(stop.clone());
-        Err(stop)
+        Err(self.fail(stop))
     }
 }
 

@@ -15,7 +15,7 @@
 //! | `documents` | the documents of a run |
 //! | `evidence`, `episode`, `record`, `summary` | the files that a run leaves |
 //! | `text` | the run for people |
-//! | `redact` | secrets, and how none reaches a file |
+//! | `redact`, `hidden` | secrets, and how none reaches a file or a diagnostic |
 //! | `clock` | readings of the host's clock |
 //! | `stop` | why a run ends early |
 
@@ -30,6 +30,7 @@ mod documents;
 mod effects;
 mod episode;
 mod evidence;
+mod hidden;
 mod lifecycle;
 mod one_step;
 mod options;
@@ -49,8 +50,8 @@ pub use agent_api::model::DriverKind;
 
 pub use action::{
     Action, Approval, Connection, Exited, Failure, FailureKind, Finished, Handled, HandlerCall,
-    HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, PlannerTask, Planning, Program, Reply,
-    Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
+    HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, PlannerTask, Planning, Program,
+    Reply, Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
 };
 pub use clock::Clock;
 pub use documents::{Documents, Goal};

@@ -7,6 +7,7 @@ use super::clock::Clock;
 use super::documents::{Documents, Goal, Read, read};
 use super::episode::{Episode, EpisodeType, SecurityKind, Subject};
 use super::evidence::Evidence;
+use super::hidden::Hidden;
 use super::one_step;
 use super::options::{Mode, Options};
 use super::planning::{self, ask_planner};
@@ -21,10 +22,10 @@ use super::turns::Turns;
 use agent_api::PlanAnswer;
 use agent_api::decide::{AuthorizedPlan, PlanContext, StepCheck};
 use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::model::ToolsSnapshot;
-use agent_api::plan::authorized;
+use agent_api::model::{Input, ToolsSnapshot};
+use agent_api::plan::{self, authorized};
 use agent_api::render::StyledSpan;
-use agent_api::text::DocumentKind;
+use agent_api::text::{DocumentKind, Span};
 
 /// Runs a plan, plans for a goal, or answers a query.
 pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) -> Finished {
@@ -32,6 +33,7 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
     let goal = documents.goal.clone();
     let documents = with_profile_of_queries(documents, &options);
     // 1 to 3: validate the plan, the pool and the profile.
+    let hidden = Hidden::of(&documents, &redactor);
     let documents = match read(documents, &redactor) {
         Ok(read) => read,
         Err(message) => return unusable_core(&redactor, &message),
@@ -49,6 +51,8 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
         started,
         plan: None,
         digest: None,
+        secret: Vec::new(),
+        hidden,
         steps: Vec::new(),
         diagnostics: Vec::new(),
         verdict: Vec::new(),
@@ -72,7 +76,9 @@ fn with_profile_of_queries(documents: Documents, options: &Options) -> Documents
     if options.mode != Mode::Ask {
         return documents;
     }
-    let profile = documents.profile.unwrap_or_else(|| one_step::PROFILE.into());
+    let profile = documents
+        .profile
+        .unwrap_or_else(|| one_step::PROFILE.into());
     Documents {
         plan: None,
         request: None,
@@ -114,6 +120,8 @@ pub(crate) struct Decided {
     diagnostics: Vec<Diagnostic>,
     /// The context in which the policy decided, as JSON.
     policy_context: Option<String>,
+    /// The places of secret parts in the plan.
+    secret: Vec<Span>,
     pub(crate) authorized: Option<AuthorizedPlan>,
 }
 
@@ -132,6 +140,9 @@ pub(crate) struct Run<'r> {
     /// The verdict on the plan, for people.
     verdict: Vec<StyledSpan>,
     pub(crate) answer: Option<Answer>,
+    /// The places of secret parts in the plan.
+    secret: Vec<Span>,
+    hidden: Hidden,
 }
 
 impl Run<'_> {
@@ -142,16 +153,20 @@ impl Run<'_> {
 
     /// Decides on a plan of several steps and carries it out; a planner makes it if there is a goal.
     async fn sequential(&mut self, goal: Option<&Goal>) -> Result<(), Stop> {
-        let planned = match goal {
-            Some(goal) => self.plan_for(goal).await,
-            None => self.store_documents().await,
-        };
-        let refused = match planned {
-            // Without evidence, and after an interrupt, there is nothing to decide.
-            Err(stop) if !self.evidence.is_complete() => return Err(stop),
-            planned => planned.err(),
+        let refused = match goal {
+            Some(goal) => match self.plan_for(goal).await {
+                // Without evidence there is nothing to decide.
+                Err(stop) if !self.evidence.is_complete() => return Err(stop),
+                planned => planned.err(),
+            },
+            None => None,
         };
         let decided = self.decide(None, refused.as_ref().map(|stop| (stop, &[][..])));
+        if goal.is_none() {
+            // What a schema of the plan's tools marks as secret is known by now.
+            self.secret.clone_from(&decided.secret);
+            self.store_documents().await?;
+        }
         let decided = self.store_decision(decided).await?;
         let Some(plan) = decided.authorized else {
             return Err(Stop::internal("no plan is authorized"));
@@ -208,21 +223,32 @@ impl Run<'_> {
             answer.refuse_because(reasons(stop, found));
         }
         let mut diagnostics = answer.warnings();
-        if refused.is_none() {
-            diagnostics.extend(answer.diagnostics());
+        match refused {
+            Some((_, found)) => diagnostics.extend(found.iter().cloned()),
+            None => diagnostics.extend(answer.diagnostics()),
         }
+        let (report, text) = (answer.report(), answer.text());
+        let verdict = match refused {
+            Some((stop, _)) => Err(stop.clone()),
+            None => verdict(&answer),
+        };
+        let events = security_events(&answer);
+        let problems = answer.problems().count();
+        let authorized = answer.into_authorized();
+        let secret = secret_inputs(documents, authorized.as_ref());
+        let redactor = self.evidence.redactor();
+        redactor.learn(&documents.snapshots.plan, &secret);
+        let hidden = self.hidden.clone();
         Decided {
-            report: answer.report(),
-            text: answer.text(),
-            verdict: match refused {
-                Some((stop, _)) => Err(stop.clone()),
-                None => verdict(&answer),
-            },
-            events: security_events(&answer),
-            problems: answer.problems().count(),
-            diagnostics,
+            report,
+            text,
+            verdict,
+            events,
+            problems,
+            diagnostics: hidden.redact(diagnostics, redactor, documents, &secret),
             policy_context: documents.live_context(now).map(|it| it.json),
-            authorized: answer.into_authorized(),
+            secret,
+            authorized,
         }
     }
 
@@ -236,7 +262,7 @@ impl Run<'_> {
             .document("request.envelope.json", &snapshots.request)
             .await?;
         evidence
-            .document("plan.envelope.json", &snapshots.plan)
+            .marked("plan.envelope.json", &snapshots.plan, &self.secret)
             .await?;
         evidence
             .pool("tool_pool.json", &snapshots.tool_pool)
@@ -259,7 +285,7 @@ impl Run<'_> {
         if self.documents.is_planned {
             let snapshots = &self.documents.snapshots;
             evidence
-                .document("plan.envelope.json", &snapshots.plan)
+                .marked("plan.envelope.json", &snapshots.plan, &decided.secret)
                 .await?;
             evidence
                 .pool("tool_pool.json", &snapshots.tool_pool)
@@ -483,6 +509,26 @@ impl Run<'_> {
             diagnostics: self.diagnostics,
         }
     }
+}
+
+/// Returns the places of secret parts of the plan's literal inputs, by the schemas of the steps.
+fn secret_inputs(documents: &Read, authorized: Option<&AuthorizedPlan>) -> Vec<Span> {
+    let text = documents.plan.text.as_str();
+    let Some(plan) = &documents.plan.value else {
+        return Vec::new();
+    };
+    let mut found = plan::secret_inputs(plan, text, &documents.rules);
+    // The schemas of MCP servers are known once the plan is authorized.
+    for (number, step) in plan.steps.iter().enumerate() {
+        if let (Some(authorized), Input::Literal(span)) = (authorized, &step.input) {
+            let parts = authorized.secret_input(number, span.of(text)).into_iter();
+            found.extend(parts.map(|part| Span {
+                start: part.start + span.start,
+                end: part.end + span.start,
+            }));
+        }
+    }
+    found
 }
 
 /// Returns the stop of a plan that may not run: its first problem.

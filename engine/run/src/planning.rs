@@ -152,7 +152,10 @@ pub(crate) fn profile_ref(w: &mut Writer, profile: &Profile) {
 /// Returns the schema of a plan, with that of its steps inside: a planner has no library.
 fn plan_schema() -> String {
     let text = |name| Library::own().text(name).unwrap_or_default();
-    let (plan, step) = (text("env.mova_agent_plan_v1"), text("ds.mova_agent_step_v1"));
+    let (plan, step) = (
+        text("env.mova_agent_plan_v1"),
+        text("ds.mova_agent_step_v1"),
+    );
     let root = parse_strict(plan);
     let definitions = root.as_ref().and_then(|root| member(root, "$defs"));
     let Some(definitions) = definitions else {
@@ -209,7 +212,8 @@ impl Tools<'_> {
             return None;
         };
         let mut versions = self.index?.versions(&server.value);
-        let server = versions.find(|it| version.as_ref().is_none_or(|wanted| wanted == it.version()));
+        let server =
+            versions.find(|it| version.as_ref().is_none_or(|wanted| wanted == it.version()));
         Some(agent_api::lower::definition(server?.tool(&tool.value)?))
     }
 }

@@ -127,7 +127,10 @@ fn steps<'p>(plan: &'p AuthorizedPlan, redactor: &Redactor) -> Vec<Preview<'p>> 
             effects.push(match server.endpoint.starts_with("pkg:") {
                 true => format!("starts the server `{id}` {version} in the sandbox"),
                 false => {
-                    format!("connects to the server `{id}` {version} at {}", server.endpoint)
+                    format!(
+                        "connects to the server `{id}` {version} at {}",
+                        server.endpoint
+                    )
                 }
             });
             effects.push(format!(
@@ -160,7 +163,10 @@ fn of_driver(binding: &Binding, input: Option<&str>) -> Vec<String> {
             };
             let to: Vec<_> = to.iter().map(ToString::to_string).collect();
             let mut effects = vec![
-                format!("resolves the host of {}, and checks every address", to.join(" or ")),
+                format!(
+                    "resolves the host of {}, and checks every address",
+                    to.join(" or ")
+                ),
                 match (text("method"), text("url")) {
                     (Some(method), Some(url)) => format!("requests {method} {url}"),
                     _ => "makes one HTTP request".to_owned(),

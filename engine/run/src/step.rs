@@ -17,6 +17,7 @@ use agent_api::diagnostic::Code;
 use agent_api::lower::digest;
 use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
 use agent_api::plan;
+use agent_api::text::Span;
 use agent_syntax::json::{Writer, parse_strict};
 
 /// The headers that a handler may set: those that describe the body and the answer.
@@ -159,12 +160,18 @@ impl<'r> Step<'r> {
         // a: resolve the input.
         let outputs: Vec<_> = outputs.iter().map(|(step, it)| (*step, &**it)).collect();
         let input = plan::resolve_input(self.plan, self.number, &outputs)?;
+        let secret = self.plan.secret_input(self.number, &input);
+        self.evidence.redactor().learn(&input, &secret);
         self.report.input = Some(input.clone());
         // b and c: validate the input, and check what may be done with it.
         self.check_input(&input)?;
         self.approve(&input).await?;
         // d and e: dispatch by the kind of the driver, and execute.
         let output = self.execute(input).await?;
+        if let Ok(output) = core::str::from_utf8(&output) {
+            let secret = self.plan.secret_output(self.number, output);
+            self.evidence.redactor().learn(output, &secret);
+        }
         self.report.output = Some(output.clone());
         // f: validate the output.
         let text = String::from_utf8(output)
@@ -205,7 +212,9 @@ impl<'r> Step<'r> {
             self.report.approved = Some(approved("digest".to_owned()));
             return Ok(());
         }
-        let redacted = self.evidence.redactor().json(input).unwrap_or_default();
+        let secret = self.plan.secret_input(self.number, input);
+        let redacted = self.evidence.redactor().marked(input, &secret);
+        let redacted = redacted.unwrap_or_default();
         let action = Action::Approve(Approval {
             step_id: self.id().to_owned(),
             digest: wanted.clone(),
@@ -318,8 +327,13 @@ impl<'r> Step<'r> {
                 format!("the handler asks for the method {:?}", wanted.method),
             ));
         }
-        let (origin, target) = plan::target(self.plan, self.number, &wanted.url)?;
-        let connection = self.connect(&wanted.url, &origin).await?;
+        let limits = self.binding.limits;
+        let sent = wanted.body.as_deref().unwrap_or_default();
+        within(
+            sent,
+            limits.max_input_bytes.value,
+            "the body of the request",
+        )?;
         let own = headers.iter().map(|(name, value)| Header {
             name: name.clone(),
             value: match value {
@@ -340,17 +354,23 @@ impl<'r> Step<'r> {
                 headers.push(Header { name, value });
             }
         }
+        let (origin, target) = plan::target(self.plan, self.number, &wanted.url)?;
+        let connection = self.connect(&wanted.url, &origin).await?;
         let request = Request {
             connection,
             method: wanted.method,
             target,
             headers,
             body: wanted.body,
-            max_body_bytes: self.binding.limits.max_output_bytes.value,
+            max_body_bytes: limits.max_output_bytes.value,
             timeout_ms: self.effects.remaining()?,
         };
         match self.effects.perform(Action::Request(request)).await? {
-            Outcome::Response(response) => Ok(Reply::Response(response)),
+            Outcome::Response(response) => {
+                let most = limits.max_output_bytes.value;
+                within(&response.body, most, "the body of the response")?;
+                Ok(Reply::Response(response))
+            }
             _ => Err(Stop::unexpected()),
         }
     }
@@ -395,6 +415,11 @@ impl<'r> Step<'r> {
                 } = &exited;
                 let limit = limits.max_log_bytes.value;
                 self.report.log.add(stderr, *stderr_truncated, limit);
+                within(
+                    &exited.stdout,
+                    limits.max_output_bytes.value,
+                    "standard output",
+                )?;
                 match exited.code {
                     0 => Ok(Reply::Exited(exited)),
                     code => {
@@ -450,6 +475,8 @@ impl<'r> Step<'r> {
             timeout_ms: self.effects.remaining()?,
         };
         let payload = self.effects.bytes(Action::CallTool(call)).await?;
+        let most = self.binding.limits.max_output_bytes.value;
+        within(&payload, most, "the result of the tool")?;
         self.report.payload = Some(payload.clone());
         Stop::first(plan::check_payload(payload.clone()))?;
         Ok(Reply::Payload(payload))
@@ -517,18 +544,22 @@ impl<'r> Step<'r> {
             w.key("handler").string(handler);
         }
         if let Some(input) = &report.input {
-            w.key("input").object(|w| self.value(w, input.as_bytes()));
+            let secret = |json: &str| self.plan.secret_input(self.number, json);
+            w.key("input")
+                .object(|w| self.value(w, input.as_bytes(), secret));
         }
         w.key("log").object(|w| {
             number(w, "bytes", report.log.bytes.len() as u64);
             w.key("truncated").bool(report.log.truncated);
         });
         if let Some(output) = &report.output {
-            w.key("output").object(|w| self.value(w, output));
+            let secret = |json: &str| self.plan.secret_output(self.number, json);
+            w.key("output").object(|w| self.value(w, output, secret));
         }
         // Without an output, the payload is the only record of what the tool did.
         if let Some(payload) = report.payload.as_ref().filter(|_| report.output.is_none()) {
-            w.key("payload").object(|w| self.value(w, payload));
+            w.key("payload")
+                .object(|w| self.value(w, payload, |_| Vec::new()));
         }
         if let Some(context) = &report.policy_context {
             w.key("policy_context").json(context);
@@ -539,13 +570,14 @@ impl<'r> Step<'r> {
         w.key("tool_id").string(&self.step.tool.value);
     }
 
-    /// Writes a value with its size and the digest of its raw bytes. What is no JSON is text.
-    fn value(&self, w: &mut Writer, bytes: &[u8]) {
+    /// Writes a value with its size and the digest of its raw bytes, without its secret parts. What is no
+    /// JSON is text.
+    fn value(&self, w: &mut Writer, bytes: &[u8], secret: impl Fn(&str) -> Vec<Span>) {
         content(w, bytes);
         let text = core::str::from_utf8(bytes).ok();
         match text.filter(|text| may_be_embedded(text)) {
             Some(json) => {
-                let json = self.evidence.redactor().json(json);
+                let json = self.evidence.redactor().marked(json, &secret(json));
                 w.key("value").json(&json.unwrap_or_default());
             }
             None => w.key("text").string(&self.evidence.redactor().log(bytes)),
@@ -566,9 +598,9 @@ pub(crate) fn write_stop(w: &mut Writer, stop: Option<&Stop>) {
 }
 
 /// Returns whether a text is JSON that is also strict JSON within an episode, three levels down: the
-/// limit of nesting is the same for both.
+/// limit of nesting is the same for both. A list of values, or none, is JSON only between brackets.
 fn may_be_embedded(text: &str) -> bool {
-    parse_strict(&format!("[[[{text}]]]")).is_some()
+    parse_strict(text).is_some() && parse_strict(&format!("[[[{text}]]]")).is_some()
 }
 
 /// Returns the output of a program that failed, for evidence.
@@ -588,4 +620,14 @@ fn object(members: impl FnOnce(&mut Writer)) -> String {
     let mut text = w.finish();
     text.pop();
     text
+}
+
+/// Checks the size of what a handler or a peer handed over.
+fn within(bytes: &[u8], most: u64, name: &str) -> Result<(), Stop> {
+    let size = bytes.len() as u64;
+    if size <= most {
+        return Ok(());
+    }
+    let message = format!("{name} has {size} bytes, and at most {most} are accepted");
+    Err(Stop::new(Code::MovaLimitExceeded, message))
 }

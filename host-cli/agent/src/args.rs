@@ -628,7 +628,12 @@ pub(crate) struct PlannerOptions {
     pub(crate) planner_command: Option<String>,
 
     /// An argument of that program; may be repeated
-    #[arg(long = "planner-argument", value_name = "ARG", requires = "planner_command", allow_hyphen_values = true)]
+    #[arg(
+        long = "planner-argument",
+        value_name = "ARG",
+        requires = "planner_command",
+        allow_hyphen_values = true
+    )]
     pub(crate) planner_arguments: Vec<String>,
 
     /// The base URL of `--planner openai`, such as `http://127.0.0.1:11434/v1`
@@ -654,7 +659,6 @@ pub(crate) enum PlannerKind {
     /// A model behind an OpenAI-compatible server
     Openai,
 }
-
 
 /// Check whether a plan may run, and list every reason against it
 ///

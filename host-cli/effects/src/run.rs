@@ -88,7 +88,8 @@ impl<'i> Run<'i> {
     fn complete(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         let taken = call!(
             self.instance,
-            run.plan_run.call_complete(self.run, outcome, clock(&self.zone))
+            run.plan_run
+                .call_complete(self.run, outcome, clock(&self.zone))
         )?;
         // The run ends with `internal` and its evidence; `next` tells.
         let _ = taken;

@@ -37,7 +37,9 @@ pub use command::Command;
 pub use error::{PlannerError, PlannerErrorKind};
 pub use limits::Limits;
 pub use openai::OpenAi;
-pub use request::{CallRequest, CallableTool, PlannerRequest, StepsRequest, SummaryRequest, Task, Tool};
+pub use request::{
+    CallRequest, CallableTool, PlannerRequest, StepsRequest, SummaryRequest, Task, Tool,
+};
 pub use template::Template;
 
 use agent_way_out::Cancel;

@@ -158,7 +158,10 @@ fn call(request: &CallRequest) -> Result<Vec<u8>, PlannerError> {
             let names: Vec<_> = request.tools.iter().map(|tool| &*tool.tool).collect();
             let answer = match &names[..] {
                 [] => "No tool may be called.".to_owned(),
-                names => format!("Which of these tools should be called: {}?", names.join(", ")),
+                names => format!(
+                    "Which of these tools should be called: {}?",
+                    names.join(", ")
+                ),
             };
             CallPlan::FinalAnswer {
                 answer,

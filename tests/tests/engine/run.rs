@@ -1,5 +1,6 @@
 //! Runs of plans: the lifecycle, the evidence, and hosts that misbehave.
 
+mod attacks;
 mod evidence;
 mod lifecycle;
 mod misbehaviour;

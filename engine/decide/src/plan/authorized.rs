@@ -135,7 +135,7 @@ impl AuthorizedPlan {
         self.parts(step).map(|parts| parts.binding)
     }
 
-    fn parts(&self, number: usize) -> Option<Parts<'_>> {
+    pub(super) fn parts(&self, number: usize) -> Option<Parts<'_>> {
         let authorized = self.steps.get(number)?;
         let pool = self.rules.pool.value.as_ref()?;
         Some(Parts {
@@ -274,16 +274,16 @@ impl AuthorizedPlan {
 }
 
 /// The documents of a step.
-struct Parts<'p> {
+pub(super) struct Parts<'p> {
     rules: &'p PlanPolicy,
     pool: &'p ToolPool,
     step: &'p PlanStep,
     binding: &'p Binding,
-    authorized: &'p AuthorizedStep,
+    pub(super) authorized: &'p AuthorizedStep,
 }
 
 impl<'p> Parts<'p> {
-    fn schemas(&self, side: Side) -> Applicable<'p> {
+    pub(super) fn schemas(&self, side: Side) -> Applicable<'p> {
         Applicable::of(self.rules, self.pool, self.step, self.binding, side)
     }
 }

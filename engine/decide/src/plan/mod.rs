@@ -13,6 +13,7 @@
 //! | `flow` | inputs that are taken from earlier steps |
 //! | `destination` | allowed destinations of connections |
 //! | `schemas` | the schemas that apply to a step's input and output |
+//! | `secrecy` | the parts of inputs and outputs that a schema marks as secret |
 //! | `listing` | the live tools of a server |
 //! | `query` | the user's query, before there is a plan |
 //! | `record`, `trace` | the record of each step |
@@ -31,6 +32,7 @@ mod query;
 mod record;
 mod references;
 mod schemas;
+mod secrecy;
 mod server;
 mod trace;
 
@@ -44,6 +46,7 @@ pub use listing::ListingDenial;
 pub use policy::PlanPolicy;
 pub use query::{QueryDenial, decide_query};
 pub use record::{Compared, RunCheck, StepCheck, StepRecord};
+pub use secrecy::secret_inputs;
 pub use server::ServerUse;
 
 use crate::call_record::CallDenial;

@@ -35,7 +35,10 @@ pub(super) fn run(args: &Rerun, session: &mut Session) -> Result<Answer, Failure
 
 /// Returns whether evidence says that there was no document.
 fn is_absent(document: &[u8]) -> bool {
-    let text: Vec<_> = document.iter().filter(|it| !it.is_ascii_whitespace()).collect();
+    let text: Vec<_> = document
+        .iter()
+        .filter(|it| !it.is_ascii_whitespace())
+        .collect();
     text.into_iter().eq(br#"{"absent":true}"#)
 }
 
