@@ -10,6 +10,7 @@ mod effects;
 pub mod handler;
 mod planners;
 mod programs;
+mod progress;
 mod requests;
 mod run;
 mod secrets;

@@ -1,8 +1,10 @@
 //! The turns of a run and this host.
 
 use super::effects::Effects;
+use super::progress::progress;
 use super::zone::Zone;
 use agent_host::contract::run::{Action, Clock, Documents, Finished, Options, Outcome};
+use agent_host::output::Progress;
 use agent_host::{Failure, Instance, ResourceAny, call};
 use std::future::Future;
 use std::pin::pin;
@@ -65,6 +67,7 @@ impl<'i> Run<'i> {
                 // Evidence is stored, whatever happens.
                 Action::Store(store) => effects.store(&store),
                 action => {
+                    let _progress = progress(&action).map(Progress::of);
                     let performed = pin!(effects.perform(action));
                     select! {
                         biased;

@@ -45,8 +45,10 @@ fn is_absent(document: &[u8]) -> bool {
 /// Returns the folder of the run.
 fn folder(args: &Rerun) -> Result<PathBuf, Failure> {
     match (&args.evidence, &args.request_id) {
-        (Some(folder), _) => Ok(folder.clone()),
-        (None, Some(request)) => run_folder(&args.run.artifacts, request, args.run_id.as_deref()),
-        (None, None) => Err(Failure::new("no run is named").help("name it with `--evidence`")),
+        (Some(folder), _) => agent_evidence::resolve(folder),
+        (None, Some(request)) => {
+            agent_evidence::find(&args.run.artifacts, request, args.run_id.as_deref())
+        }
+        (None, None) => Err(Failure::internal("the command line names no evidence")),
     }
 }
