@@ -48,7 +48,7 @@ pub(crate) fn planner(
             let key = key.as_deref().map(|name| secrets.get(name)).transpose();
             let key = key.map_err(Failure::new)?;
             let key = key.map(ApiKey::new).transpose().map_err(invalid)?;
-            let server = OpenAi::new(url, model, key, way_out, Resolver::System);
+            let server = OpenAi::new(url, model, key, way_out, Resolver::system());
             Planner::OpenAi(server.map_err(invalid)?)
         }
     })

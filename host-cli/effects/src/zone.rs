@@ -51,7 +51,8 @@ fn offset_minutes(text: &str) -> Option<i32> {
     let (hours, minutes) = rest.split_once(':')?;
     let number = |text: &str, most: i32| {
         let is_pair = text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit());
-        text.parse().ok().filter(|it| is_pair && *it <= most)
+        let number = text.parse::<i32>().ok();
+        number.filter(|it| is_pair && *it <= most)
     };
     Some(sign * (number(hours, 23)? * 60 + number(minutes, 59)?))
 }

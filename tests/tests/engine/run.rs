@@ -75,7 +75,7 @@ pub(crate) fn documents_of_base() -> Documents {
 pub(crate) fn locked(index: &str) -> String {
     let manifest = std::fs::read(corpus().join("plan/base/agents.md")).expect("the manifest");
     let answers = agent_tests::native::resolve(&manifest, index.as_bytes());
-    answers.get("lock").expect("a lock").clone()
+    answers.get("agents.lock").expect("a lock").clone()
 }
 
 /// Returns documents with another tool pool, made from the base one.

@@ -129,14 +129,14 @@ fn step_2_refuses_queries_before_anything_is_asked() {
         "schema_id": "ds.instruction_profile_core_v1", "profile_id": "p", "security_model_version": "1.0.0",
         "status": "active",
         "caps": { "max_steps": 1, "max_timeout_ms": 1000, "max_input_bytes": 100, "max_output_bytes": 1000, "max_log_bytes": 10 },
-        "input_policy": { "max_bytes": 100, "deny_patterns": ["(?i)password"] },
+        "input_policy": { "max_bytes": 100, "deny_patterns": ["password"] },
         "rules": [{ "rule_id": "all", "effect": "allow", "target": { "kind": "tool", "selector": "*" } }],
     });
     let with_profile = |text: &str| Documents {
         profile: Some(profile.to_string().into_bytes()),
         ..query(text)
     };
-    let ended = ask_but(with_profile("What is the PASSWORD?"), ask_options(), CALL, |_| None);
+    let ended = ask_but(with_profile("What is the password?"), ask_options(), CALL, |_| None);
     assert_result(&ended, "blocked", &["INPUT_DENIED"]);
     let ended = ask_but(with_profile("What is new?"), ask_options(), CALL, |_| None);
     assert_result(&ended, "tool_result", &[]);

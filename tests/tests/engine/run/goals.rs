@@ -136,7 +136,8 @@ fn no_planner_is_asked_with_an_unusable_profile_or_context() {
     };
     let ended = run(inactive, options(), |action| panic!("{action:?}"));
     assert_eq!(ended.code().0, Some("validation_failed"));
-    assert_eq!(ended.security_events()[0], "instruction_profile_invalid");
+    let events = ended.security_events();
+    assert!(events.contains(&"instruction_profile_invalid".to_owned()), "{events:?}");
     let mut context = goal("g");
     context.goal.as_mut().expect("a goal").context = Some(b"[1]".to_vec());
     let ended = run(context, options(), |action| panic!("{action:?}"));
