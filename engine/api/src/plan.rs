@@ -11,7 +11,9 @@ use agent_explain::{
 };
 use agent_lower::{Validated, digest};
 use agent_model::{Origin, Plan};
-use agent_render::{PlanReport, StyledSpan, authorized_plan, plan_answer, validation_report};
+use agent_render::{
+    PlanReport, StyledSpan, authorized_plan, plan_answer, step_approval, validation_report,
+};
 use agent_text::DocumentKind;
 use std::sync::Arc;
 
@@ -157,6 +159,12 @@ pub fn authorized(plan: &AuthorizedPlan) -> (String, String) {
     let json = authorized_plan(plan);
     let digest = digest(&json);
     (json, digest)
+}
+
+/// Returns the digest that approves a step with an input from an earlier step: over the digest of the
+/// authorized plan, the input and the step's id.
+pub fn approval_digest(authorized: &str, input: &str, step_id: &str) -> String {
+    digest(&step_approval(authorized, input, step_id))
 }
 
 /// Resolves the input of a step from the outputs of earlier ones.

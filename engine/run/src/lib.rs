@@ -15,6 +15,7 @@
 //! | `documents` | the documents of a run |
 //! | `evidence`, `episode`, `record`, `summary` | the files that a run leaves |
 //! | `text` | the run for people |
+//! | `decided` | the decision on the plan, made again |
 //! | `redact` | secrets, and how none reaches a file |
 //! | `clock` | readings of the host's clock |
 //! | `stop` | why a run ends early |
@@ -23,6 +24,7 @@
 
 mod action;
 mod clock;
+mod decided;
 mod documents;
 mod episode;
 mod evidence;
@@ -45,6 +47,7 @@ pub use action::{
     Response, Server, Status, Store, StoreMode, ToolCall,
 };
 pub use clock::Clock;
+pub use decided::{Decided, decide_again};
 pub use documents::Documents;
 pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Options};

@@ -62,7 +62,7 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
     run.finish(authorized_plan.as_ref(), outcome).await
 }
 
-fn decide(documents: &Read) -> PlanAnswer<'_> {
+pub(crate) fn decide(documents: &Read) -> PlanAnswer<'_> {
     let context = PlanContext {
         request: documents.request.as_ref(),
         index: documents.index.as_ref(),

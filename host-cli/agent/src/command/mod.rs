@@ -3,15 +3,19 @@
 mod completions;
 mod diff;
 mod discover;
+mod evidence;
 mod expand;
 mod explain;
+mod explain_run;
 mod ground;
 mod index_import;
 mod init;
 mod man;
 mod match_task;
+mod open_evidence;
 mod plan_check;
 mod policy_check;
+mod replay;
 mod resolve;
 mod run_plan;
 mod schema;
@@ -21,7 +25,7 @@ mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command, Index, Output, Plan, Policy, Schema};
+use crate::args::{Arguments, Command, Evidence, Index, Output, Plan, Policy, Schema};
 use agent_host::Failure;
 use session::{Session, mending};
 
@@ -56,6 +60,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to))
         }
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
+        Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
+        Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),
+        Command::ExplainRun(it) => explain_run::run(it, &mut open(&it.output)?),
+        Command::Replay(it) => replay::run(it, &mut open(&it.output)?),
+        Command::OpenEvidence(it) => open_evidence::run(it),
         Command::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
         Command::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
         Command::Schema(Schema::Check(it)) => {
