@@ -2,12 +2,13 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::evidence::{
-    self, CoreBorrow, Diagnostic, EvidenceFile, Guest, GuestRunFolder, RunExplanation, Statement,
+    self, CoreBorrow, Diagnostic, Documents, EvidenceFile, Guest, GuestRunFolder, Replayed,
+    RunExplanation, Statement,
 };
 use crate::convert::all;
 use crate::schemas::Core;
 use agent_api::schema::Library;
-use agent_audit::{Folder, envelope, explain, state, verify};
+use agent_audit::{Folder, envelope, explain, replay, state, verify};
 
 /// The folder of a run.
 pub(crate) struct RunFolder(Folder);
@@ -49,6 +50,27 @@ impl GuestRunFolder for RunFolder {
                 to_sign: statement.to_sign,
             }),
             Err(problems) => Err(all(problems)),
+        }
+    }
+
+    fn replay(
+        &self,
+        rules: Documents,
+        core: Option<CoreBorrow<'_>>,
+    ) -> Result<Replayed, Vec<Diagnostic>> {
+        match replay(&self.0, library(core.as_ref()), rules.into()) {
+            Ok(replay) => Ok(replay.into()),
+            Err(problems) => Err(all(problems)),
+        }
+    }
+}
+
+impl From<agent_audit::Replay> for Replayed {
+    fn from(replay: agent_audit::Replay) -> Self {
+        Self {
+            difference: replay.difference.map(Into::into),
+            json: replay.json,
+            text: all(replay.text),
         }
     }
 }

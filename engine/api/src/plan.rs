@@ -11,8 +11,15 @@ use agent_explain::{
     plan_fixes, plan_warnings, query_denial, run_denial, step_payload,
 };
 use agent_lower::{Validated, digest};
+<<<<<<< HEAD
 use agent_model::{Context, Origin, Plan};
 use agent_render::{PlanReport, StyledSpan, authorized_plan, plan_answer, validation_report};
+=======
+use agent_model::{Origin, Plan};
+use agent_render::{
+    PlanReport, StyledSpan, authorized_plan, plan_answer, step_approval, validation_report,
+};
+>>>>>>> audit
 use agent_text::DocumentKind;
 use std::sync::Arc;
 
@@ -165,6 +172,12 @@ pub fn authorized(plan: &AuthorizedPlan) -> (String, String) {
     let json = authorized_plan(plan);
     let digest = digest(&json);
     (json, digest)
+}
+
+/// Returns the digest that approves a step with an input from an earlier step: over the digest of the
+/// authorized plan, the input and the step's id.
+pub fn approval_digest(authorized: &str, input: &str, step_id: &str) -> String {
+    digest(&step_approval(authorized, input, step_id))
 }
 
 /// Resolves the input of a step from the outputs of earlier ones.

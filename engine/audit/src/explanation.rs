@@ -3,7 +3,7 @@
 //! Nothing here knows more than the records. Values of peers are quoted as code, so none of them can
 //! pass for a sentence of the explanation.
 
-use super::folder::{Folder, quoted};
+use super::folder::{Folder, plain, quoted};
 use super::members::{at, boolean, items, number, string};
 use super::recorded::{INDEX, PLAN, POOL, PROFILE, REPORT, Record, Recorded, SUMMARY};
 use super::verification::verified;
@@ -124,7 +124,8 @@ impl Text<'_, '_> {
             "\n**This evidence does not verify** ({number} problems). Nothing below can be relied on.\n"
         ));
         for problem in problems.iter().take(5) {
-            self.line(format!("- `{}`: {}", problem.code.name(), problem.message));
+            let (code, message) = (problem.code.name(), plain(&problem.message));
+            self.line(format!("- `{code}`: `{message}`"));
         }
     }
 
@@ -326,10 +327,7 @@ fn problem(node: &Node<'_>) -> String {
         text.push_str(&format!(" {}", quoted(reason)));
     }
     let message = string(node, "/message").unwrap_or_default();
-    let message = agent_api::text::visible(message)
-        .replace('`', "'")
-        .replace('\n', " ");
-    text.push_str(&format!(": `{message}`"));
+    text.push_str(&format!(": `{}`", plain(message)));
     text
 }
 

@@ -153,6 +153,12 @@ const QUOTE_LIMIT: usize = 80;
 pub(crate) fn quoted(text: &str) -> String {
     let cut: String = text.chars().take(QUOTE_LIMIT).collect();
     let rest = if cut.len() < text.len() { "…" } else { "" };
-    let plain = agent_api::text::visible(&cut).replace('`', "'");
-    format!("`{plain}{rest}`")
+    format!("`{}{rest}`", plain(&cut))
+}
+
+/// Returns a text in one line and without backquotes, so that it can be quoted in some. Characters that
+/// can't be seen have their code points.
+pub(crate) fn plain(text: &str) -> String {
+    let visible = agent_api::text::visible(text).replace('`', "'");
+    visible.replace(char::is_control, " ")
 }

@@ -15,6 +15,7 @@
 //! | `problems` | the problems of a folder |
 //! | `explanation` | the run in words |
 //! | `statement` | the run as an in-toto statement |
+//! | `replay`, `replayed_step` | the run decided again |
 
 #![forbid(unsafe_code)]
 
@@ -29,11 +30,14 @@ mod naming;
 mod problems;
 mod recorded;
 mod redaction;
+mod replay;
+mod replayed_step;
 mod statement;
 mod verification;
 
 pub use catalogue::Catalogues;
 pub use explanation::{Explanation, explain};
 pub use folder::{EvidenceFile, FILE_LIMIT, FILES_LIMIT, FOLDER_LIMIT, Folder};
+pub use replay::{Replay, replay};
 pub use statement::{Statement, envelope, state};
 pub use verification::verify;

@@ -15,7 +15,12 @@
 //! | `documents` | the documents of a run |
 //! | `evidence`, `episode`, `record`, `summary` | the files that a run leaves |
 //! | `text` | the run for people |
+<<<<<<< HEAD
 //! | `redact`, `hidden` | secrets, and how none reaches a file or a diagnostic |
+=======
+//! | `decided` | the decision on the plan, made again |
+//! | `redact` | secrets, and how none reaches a file |
+>>>>>>> audit
 //! | `clock` | readings of the host's clock |
 //! | `stop` | why a run ends early |
 
@@ -26,6 +31,7 @@ mod answer;
 mod ask;
 mod catalogue;
 mod clock;
+mod decided;
 mod documents;
 mod effects;
 mod episode;
@@ -54,7 +60,12 @@ pub use action::{
     Reply, Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
 };
 pub use clock::Clock;
+<<<<<<< HEAD
 pub use documents::{Documents, Goal};
+=======
+pub use decided::{Decided, decide_again};
+pub use documents::Documents;
+>>>>>>> audit
 pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Mode, Options};
 pub use redact::{MARKER, Secret, is_presence, unredacted};

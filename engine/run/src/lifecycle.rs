@@ -58,12 +58,67 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
         verdict: Vec::new(),
         answer: None,
     };
+<<<<<<< HEAD
     let outcome = match (options.mode, &goal) {
         (Mode::Preview, _) => return run.preview(),
         (Mode::Ask, Some(goal)) => run.ask(goal).await,
         (Mode::Ask, None) => {
             let stop = Stop::new(Code::MovaValidationFailed, "there is no query");
             run.ask_nothing(stop).await
+=======
+    let mut outcome = run.begin(&report, &verdict, events, problems).await;
+    if let (Ok(()), Some(plan)) = (&outcome, &authorized_plan) {
+        // 5: the steps, in order.
+        outcome = run.carry_out(plan).await;
+    }
+    // 6: the episode of the run, and its summary.
+    run.finish(authorized_plan.as_ref(), outcome).await
+}
+
+pub(crate) fn decide(documents: &Read) -> PlanAnswer<'_> {
+    let context = PlanContext {
+        request: documents.request.as_ref(),
+        index: documents.index.as_ref(),
+        lock: documents.lock.as_ref(),
+        catalogue: None,
+        evaluation_context: Some(&documents.evaluation_context),
+    };
+    let mut answer = PlanAnswer::new(&documents.plan, &documents.rules, context);
+    answer.refuse(documents.unreadable.clone());
+    answer
+}
+
+/// Returns the stop of a plan that may not run: its first problem.
+fn verdict(answer: &PlanAnswer<'_>) -> Result<(), Stop> {
+    match answer.problems().next() {
+        Some((problem, _)) => Err(problem.into()),
+        None => Ok(()),
+    }
+}
+
+/// Returns the kinds of events about security that the problems of a plan are, each once, with the
+/// first message.
+fn security_events(answer: &PlanAnswer<'_>) -> Vec<(SecurityKind, Stop)> {
+    let mut events: Vec<(SecurityKind, Stop)> = Vec::new();
+    let checks = answer.failed_checks();
+    let documents = answer.problem_documents();
+    for (((problem, _), check), document) in answer.problems().zip(checks).zip(documents) {
+        let stop = Stop::from(problem);
+        let kind = match (check, document, stop.code) {
+            // A tool that the pool does not bind is on no list of allowed tools either.
+            (Some(StepCheck::Rules | StepCheck::Pool), _, Code::MovaPolicyDenied) => {
+                Some(SecurityKind::ForbiddenTool)
+            }
+            (
+                _,
+                Some(DocumentKind::Profile),
+                Code::MovaValidationFailed | Code::MovaPolicyDenied,
+            ) => Some(SecurityKind::InvalidProfile),
+            _ => SecurityKind::of(&stop),
+        };
+        if let Some(kind) = kind.filter(|kind| events.iter().all(|(known, _)| known != kind)) {
+            events.push((kind, stop));
+>>>>>>> audit
         }
         (_, goal) => run.sequential(goal.as_ref()).await,
     };

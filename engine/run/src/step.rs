@@ -14,7 +14,6 @@ use super::record::{content, number};
 use super::stop::{APPROVAL_REQUIRED, Stop};
 use agent_api::decide::AuthorizedPlan;
 use agent_api::diagnostic::Code;
-use agent_api::lower::digest;
 use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
 use agent_api::plan;
 use agent_api::text::Span;
@@ -196,11 +195,7 @@ impl<'r> Step<'r> {
         // The digest of a plan covers literal inputs, and no others.
         let wanted = match &self.step.input {
             Input::Literal(_) => self.authorized.to_owned(),
-            _ => digest(&object(|w| {
-                w.key("authorized").string(self.authorized);
-                w.key("input").json(input);
-                w.key("step_id").string(self.id());
-            })),
+            _ => plan::approval_digest(self.authorized, input, self.id()),
         };
         let (step_id, digest) = (self.id().to_owned(), wanted.clone());
         let approved = |by: String| Approved {

@@ -70,6 +70,11 @@ pub(crate) enum Command {
     Rerun(Rerun),
     Ask(Ask),
     #[command(subcommand)]
+    Evidence(Evidence),
+    ExplainRun(ExplainRun),
+    OpenEvidence(OpenEvidence),
+    Replay(Replay),
+    #[command(subcommand)]
     Schema(Schema),
     #[command(subcommand)]
     Policy(Policy),
@@ -866,6 +871,131 @@ pub(crate) struct Ask {
 
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Verify the evidence of a run, or export it for others
+#[derive(Debug, Subcommand)]
+pub(crate) enum Evidence {
+    Verify(EvidenceVerify),
+    Export(EvidenceExport),
+}
+
+/// Verify the evidence of a run
+///
+/// Checks the chain of episodes and the digests of all files, the schemas, MOVA's catalogues, the
+/// redaction of secrets, and that the records agree with each other. Reports every problem with its file
+/// and line.
+#[derive(Args, Debug)]
+pub(crate) struct EvidenceVerify {
+    /// The folder of the run
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Export the evidence of a run as an in-toto statement
+///
+/// The statement names every file with its SHA-256, and has facts of the summary. With a key, it is in a
+/// DSSE envelope with an Ed25519 signature. Evidence with problems is not exported.
+#[derive(Args, Debug)]
+pub(crate) struct EvidenceExport {
+    /// Export an in-toto Statement v1
+    #[arg(long, required = true)]
+    pub(crate) in_toto: bool,
+
+    /// The folder of the run
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    /// An Ed25519 private key in PKCS#8 (PEM or DER), which only its owner may read
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) key: Option<PathBuf>,
+
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+}
+
+/// Explain a run from its evidence
+///
+/// Prints Markdown for people, or with `--format json` the same as `ds.ui_text_bundle_core_v1`. Exits
+/// with 1 if the evidence does not verify; the explanation then says so.
+#[derive(Args, Debug)]
+pub(crate) struct ExplainRun {
+    /// The folder of the run
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Decide a recorded run again
+///
+/// Every decision is made again, offline, with the recorded effects, and compared with the recorded one.
+/// Rules that are given replace those of the run, so that the differences are what they would have
+/// changed. A lock, an index and a policy are not part of the evidence: pass those of the run. Exits with
+/// 1 at a difference, and with 2 if the evidence does not verify.
+#[derive(Args, Debug)]
+pub(crate) struct Replay {
+    /// The folder of the run
+    #[arg(value_name = "PATH", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    /// The lock [default: agents.lock, if it exists]
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    /// An instruction profile in place of the recorded one
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) profile: Option<Input>,
+
+    /// A tool pool in place of the recorded one
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tool_pool: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+
+    #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Print the folder of a run
+#[derive(Args, Debug)]
+pub(crate) struct OpenEvidence {
+    /// The request of the run
+    #[arg(long, value_name = "ID", required_unless_present = "evidence")]
+    pub(crate) request_id: Option<String>,
+
+    /// The run [default: the newest one of the request]
+    #[arg(long, value_name = "ID", requires = "request_id")]
+    pub(crate) run_id: Option<String>,
+
+    /// The folder of a run, or that of a request for its newest run
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "request_id")]
+    pub(crate) evidence: Option<PathBuf>,
+
+    /// The folder below which evidence is written
+    #[arg(long, value_name = "DIR", default_value = "artifacts", value_hint = ValueHint::DirPath)]
+    pub(crate) artifacts: PathBuf,
 }
 
 /// Print the JSON Schemas of the project, or check a document against one

@@ -1,5 +1,7 @@
 //! The evidence of runs: what verifies, and what any change of it is reported as.
 
+mod explained;
+mod replays;
 mod tampering;
 
 use super::run::{audiences, files, keep, plan_of, rename, report, with_pool};

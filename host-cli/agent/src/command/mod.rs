@@ -4,17 +4,24 @@ mod ask;
 mod completions;
 mod diff;
 mod discover;
+mod evidence;
 mod expand;
 mod explain;
+mod explain_run;
 mod ground;
 mod index_import;
 mod init;
 mod man;
 mod match_task;
+mod open_evidence;
 mod plan_check;
 mod plan_goal;
 mod policy_check;
+<<<<<<< HEAD
 mod rerun;
+=======
+mod replay;
+>>>>>>> audit
 mod resolve;
 mod run_plan;
 mod running;
@@ -25,9 +32,13 @@ mod validate;
 mod verify;
 mod why;
 
+<<<<<<< HEAD
 use crate::args::{
     Arguments, Command, Index, Output, Plan, PlanCommand, PlanGoal, Policy, Run, Schema,
 };
+=======
+use crate::args::{Arguments, Command, Evidence, Index, Output, Plan, Policy, Schema};
+>>>>>>> audit
 use agent_host::Failure;
 use agent_host::contract::run::Mode;
 use session::{Session, mending};
@@ -75,6 +86,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Rerun(it) => rerun::run(it, &mut open(&it.output)?),
         Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
+        Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
+        Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),
+        Command::ExplainRun(it) => explain_run::run(it, &mut open(&it.output)?),
+        Command::Replay(it) => replay::run(it, &mut open(&it.output)?),
+        Command::OpenEvidence(it) => open_evidence::run(it),
         Command::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
         Command::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
         Command::Schema(Schema::Check(it)) => {
