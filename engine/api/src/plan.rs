@@ -11,15 +11,10 @@ use agent_explain::{
     plan_fixes, plan_warnings, query_denial, run_denial, step_payload,
 };
 use agent_lower::{Validated, digest};
-<<<<<<< HEAD
 use agent_model::{Context, Origin, Plan};
-use agent_render::{PlanReport, StyledSpan, authorized_plan, plan_answer, validation_report};
-=======
-use agent_model::{Origin, Plan};
 use agent_render::{
     PlanReport, StyledSpan, authorized_plan, plan_answer, step_approval, validation_report,
 };
->>>>>>> audit
 use agent_text::DocumentKind;
 use std::sync::Arc;
 

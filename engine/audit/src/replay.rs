@@ -92,7 +92,9 @@ pub fn replay(
         ..Lacking::default()
     };
     let documents = documents(&recorded, rules, &mut lacking);
-    let decided = decide_again(documents)
+    let context = at(&verdict.root, "/result_details/policy_context");
+    let context = context.map(|it| it.span.of(verdict.file.text.as_str()).to_owned());
+    let decided = decide_again(documents, context)
         .map_err(|message| vec![Diagnostic::new(Code::MovaValidationFailed, message)])?;
     let against = Against::new(&recorded, &decided);
     let (outcome, goes_on) = plan_outcome(&recorded, verdict, &decided, &against, &lacking);

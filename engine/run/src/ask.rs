@@ -11,7 +11,7 @@ use super::stop::Stop;
 use agent_api::CallAnswer;
 use agent_api::decide::{CallContext, CallResult, CallVerdict};
 use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::lower::call_plan;
+use agent_api::lower::{call_plan, digest};
 use agent_api::model::{Lock, Name, Planned, ToolsSnapshot};
 use agent_api::{complete, plan};
 
@@ -99,10 +99,7 @@ impl Run<'_> {
             }
             CallVerdict::Allowed(call) => call.output_schema().map(str::to_owned),
         };
-        let digest = decided
-            .authorized()
-            .map(|it| agent_api::lower::digest(&it))
-            .unwrap_or_default();
+        let approval = decided.authorized().map(|it| digest(&it));
         drop(decided);
         self.documents.index = index;
         self.documents.lock = lock;
@@ -115,7 +112,7 @@ impl Run<'_> {
             return Err(Answer::blocked(Stop::internal("no plan is authorized")));
         };
         // 6: one tool is executed.
-        self.authorize(authorized, digest);
+        self.authorize(authorized, approval);
         if let Err(stop) = self.carry_out().await {
             let payload = self.payload();
             let answer = Answer { payload, ..answer };

@@ -170,6 +170,18 @@ impl Read {
         policy.map(|_| live_context(given, &now.local_time()))
     }
 
+    /// Returns what a policy was asked with, in a recorded context.
+    pub(crate) fn recorded_context(&self, json: Option<String>) -> EvaluationContext {
+        let given = self.evaluation_context.clone();
+        match json {
+            Some(json) => EvaluationContext {
+                context: Some(Arc::new(Context { json })),
+                ..given
+            },
+            None => given,
+        }
+    }
+
     /// Returns what a policy is asked with at a time.
     pub(crate) fn evaluation_context(&self, now: Clock) -> EvaluationContext {
         let given = self.evaluation_context.clone();

@@ -15,12 +15,8 @@
 //! | `documents` | the documents of a run |
 //! | `evidence`, `episode`, `record`, `summary` | the files that a run leaves |
 //! | `text` | the run for people |
-<<<<<<< HEAD
-//! | `redact`, `hidden` | secrets, and how none reaches a file or a diagnostic |
-=======
 //! | `decided` | the decision on the plan, made again |
-//! | `redact` | secrets, and how none reaches a file |
->>>>>>> audit
+//! | `redact`, `hidden` | secrets, and how none reaches a file or a diagnostic |
 //! | `clock` | readings of the host's clock |
 //! | `stop` | why a run ends early |
 
@@ -60,12 +56,8 @@ pub use action::{
     Reply, Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
 };
 pub use clock::Clock;
-<<<<<<< HEAD
-pub use documents::{Documents, Goal};
-=======
 pub use decided::{Decided, decide_again};
-pub use documents::Documents;
->>>>>>> audit
+pub use documents::{Documents, Goal};
 pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Mode, Options};
 pub use redact::{MARKER, Secret, is_presence, unredacted};

@@ -20,7 +20,7 @@ use super::summary::{RunReport, summary, summary_digest};
 use super::text::run_text;
 use super::turns::Turns;
 use agent_api::PlanAnswer;
-use agent_api::decide::{AuthorizedPlan, PlanContext, StepCheck};
+use agent_api::decide::{AuthorizedPlan, EvaluationContext, PlanContext, StepCheck};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::model::{Input, ToolsSnapshot};
 use agent_api::plan::{self, authorized};
@@ -51,6 +51,7 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
         started,
         plan: None,
         digest: None,
+        approval: String::new(),
         secret: Vec::new(),
         hidden,
         steps: Vec::new(),
@@ -58,67 +59,12 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
         verdict: Vec::new(),
         answer: None,
     };
-<<<<<<< HEAD
     let outcome = match (options.mode, &goal) {
         (Mode::Preview, _) => return run.preview(),
         (Mode::Ask, Some(goal)) => run.ask(goal).await,
         (Mode::Ask, None) => {
             let stop = Stop::new(Code::MovaValidationFailed, "there is no query");
             run.ask_nothing(stop).await
-=======
-    let mut outcome = run.begin(&report, &verdict, events, problems).await;
-    if let (Ok(()), Some(plan)) = (&outcome, &authorized_plan) {
-        // 5: the steps, in order.
-        outcome = run.carry_out(plan).await;
-    }
-    // 6: the episode of the run, and its summary.
-    run.finish(authorized_plan.as_ref(), outcome).await
-}
-
-pub(crate) fn decide(documents: &Read) -> PlanAnswer<'_> {
-    let context = PlanContext {
-        request: documents.request.as_ref(),
-        index: documents.index.as_ref(),
-        lock: documents.lock.as_ref(),
-        catalogue: None,
-        evaluation_context: Some(&documents.evaluation_context),
-    };
-    let mut answer = PlanAnswer::new(&documents.plan, &documents.rules, context);
-    answer.refuse(documents.unreadable.clone());
-    answer
-}
-
-/// Returns the stop of a plan that may not run: its first problem.
-fn verdict(answer: &PlanAnswer<'_>) -> Result<(), Stop> {
-    match answer.problems().next() {
-        Some((problem, _)) => Err(problem.into()),
-        None => Ok(()),
-    }
-}
-
-/// Returns the kinds of events about security that the problems of a plan are, each once, with the
-/// first message.
-fn security_events(answer: &PlanAnswer<'_>) -> Vec<(SecurityKind, Stop)> {
-    let mut events: Vec<(SecurityKind, Stop)> = Vec::new();
-    let checks = answer.failed_checks();
-    let documents = answer.problem_documents();
-    for (((problem, _), check), document) in answer.problems().zip(checks).zip(documents) {
-        let stop = Stop::from(problem);
-        let kind = match (check, document, stop.code) {
-            // A tool that the pool does not bind is on no list of allowed tools either.
-            (Some(StepCheck::Rules | StepCheck::Pool), _, Code::MovaPolicyDenied) => {
-                Some(SecurityKind::ForbiddenTool)
-            }
-            (
-                _,
-                Some(DocumentKind::Profile),
-                Code::MovaValidationFailed | Code::MovaPolicyDenied,
-            ) => Some(SecurityKind::InvalidProfile),
-            _ => SecurityKind::of(&stop),
-        };
-        if let Some(kind) = kind.filter(|kind| events.iter().all(|(known, _)| known != kind)) {
-            events.push((kind, stop));
->>>>>>> audit
         }
         (_, goal) => run.sequential(goal.as_ref()).await,
     };
@@ -188,8 +134,10 @@ pub(crate) struct Run<'r> {
     request_id: String,
     started: Clock,
     plan: Option<AuthorizedPlan>,
-    /// The digest of the authorized plan, or of the authorized call of a query.
+    /// The digest of the authorized plan.
     digest: Option<String>,
+    /// The digest by which the plan is approved: its own, or that of the call of a query.
+    approval: String,
     pub(crate) steps: Vec<StepReport>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The verdict on the plan, for people.
@@ -226,8 +174,7 @@ impl Run<'_> {
         let Some(plan) = decided.authorized else {
             return Err(Stop::internal("no plan is authorized"));
         };
-        let digest = authorized(&plan).1;
-        self.authorize(plan, digest);
+        self.authorize(plan, None);
         match self.options.mode {
             Mode::Decide => Ok(()),
             // 5: the steps, in order.
@@ -265,15 +212,7 @@ impl Run<'_> {
         let documents = &self.documents;
         let now = self.evidence.turns().now();
         let evaluation_context = documents.evaluation_context(now);
-        let context = PlanContext {
-            request: documents.request.as_ref(),
-            index: documents.index.as_ref(),
-            lock: documents.lock.as_ref(),
-            catalogue,
-            evaluation_context: Some(&evaluation_context),
-        };
-        let mut answer = PlanAnswer::new(&documents.plan, &documents.rules, context);
-        answer.refuse(documents.unreadable.clone());
+        let mut answer = decide(documents, catalogue, &evaluation_context);
         if let Some((stop, found)) = refused {
             answer.refuse_because(reasons(stop, found));
         }
@@ -412,22 +351,23 @@ impl Run<'_> {
         self.evidence.episode(episode).await.map(|_| ())
     }
 
-    /// Takes a plan that may run, and the digest by which it is approved.
-    pub(crate) fn authorize(&mut self, plan: AuthorizedPlan, digest: String) {
-        self.plan = Some(plan);
+    /// Takes a plan that may run, and the digest by which it is approved if it is not its own.
+    pub(crate) fn authorize(&mut self, plan: AuthorizedPlan, approval: Option<String>) {
+        let digest = authorized(&plan).1;
+        self.approval = approval.unwrap_or_else(|| digest.clone());
         self.digest = Some(digest);
+        self.plan = Some(plan);
     }
 
     /// Carries out the steps, until one fails.
     pub(crate) async fn carry_out(&mut self) -> Result<(), Stop> {
-        let digest = self.digest.clone().unwrap_or_default();
         let Some(plan) = &self.plan else {
             return Err(Stop::internal("no plan is authorized"));
         };
         let inputs = (self.options, &self.documents);
         let mut outputs: Vec<(usize, String)> = Vec::new();
         for number in 0..plan.steps().len() {
-            let Some(step) = Step::new(self.evidence, plan, &digest, inputs, number) else {
+            let Some(step) = Step::new(self.evidence, plan, &self.approval, inputs, number) else {
                 return Err(Stop::internal("the plan has no such step"));
             };
             let ended = step.run(&outputs).await;
@@ -564,6 +504,24 @@ impl Run<'_> {
             diagnostics: self.diagnostics,
         }
     }
+}
+
+/// Decides on the plan of documents.
+pub(crate) fn decide<'d>(
+    documents: &'d Read,
+    catalogue: Option<&'d ToolsSnapshot>,
+    evaluation_context: &'d EvaluationContext,
+) -> PlanAnswer<'d> {
+    let context = PlanContext {
+        request: documents.request.as_ref(),
+        index: documents.index.as_ref(),
+        lock: documents.lock.as_ref(),
+        catalogue,
+        evaluation_context: Some(evaluation_context),
+    };
+    let mut answer = PlanAnswer::new(&documents.plan, &documents.rules, context);
+    answer.refuse(documents.unreadable.clone());
+    answer
 }
 
 /// Returns the places of secret parts of the plan's literal inputs, by the schemas of the steps.

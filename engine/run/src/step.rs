@@ -42,8 +42,8 @@ pub(crate) struct StepReport {
     pub(crate) output: Option<Vec<u8>>,
     /// The result of the tool that the step called, as received.
     pub(crate) payload: Option<Vec<u8>>,
-    /// The context in which the policy was last asked, as JSON.
-    pub(crate) policy_context: Option<String>,
+    /// The contexts in which the policy was asked, as JSON, in this order.
+    pub(crate) policy_contexts: Vec<String>,
     pub(crate) log: Log,
     pub(crate) approved: Option<Approved>,
     /// The digest of the handler.
@@ -76,7 +76,7 @@ pub(crate) struct Step<'r> {
     number: usize,
     step: &'r PlanStep,
     binding: &'r Binding,
-    /// The digest of the authorized plan.
+    /// The digest by which literal inputs are approved.
     authorized: &'r str,
     options: &'r Options,
     documents: &'r Read,
@@ -115,7 +115,7 @@ impl<'r> Step<'r> {
                 input: None,
                 output: None,
                 payload: None,
-                policy_context: None,
+                policy_contexts: Vec::new(),
                 log: Log::default(),
                 approved: None,
                 handler: None,
@@ -182,7 +182,9 @@ impl<'r> Step<'r> {
     fn check_input(&mut self, input: &str) -> Result<(), Stop> {
         let context = self.documents.live_context(self.evidence.turns().now());
         let problems = plan::check_input(self.plan, self.number, input, context.as_ref());
-        self.report.policy_context = context.map(|it| it.json);
+        self.report
+            .policy_contexts
+            .extend(context.map(|it| it.json));
         Stop::first(problems)
     }
 
@@ -556,8 +558,12 @@ impl<'r> Step<'r> {
             w.key("payload")
                 .object(|w| self.value(w, payload, |_| Vec::new()));
         }
-        if let Some(context) = &report.policy_context {
-            w.key("policy_context").json(context);
+        if !report.policy_contexts.is_empty() {
+            w.key("policy_contexts").array(|w| {
+                for context in &report.policy_contexts {
+                    w.json(context);
+                }
+            });
         }
         w.key("record").string("step");
         w.key("step_id").string(self.id());

@@ -17,11 +17,8 @@ mod open_evidence;
 mod plan_check;
 mod plan_goal;
 mod policy_check;
-<<<<<<< HEAD
-mod rerun;
-=======
 mod replay;
->>>>>>> audit
+mod rerun;
 mod resolve;
 mod run_plan;
 mod running;
@@ -32,13 +29,9 @@ mod validate;
 mod verify;
 mod why;
 
-<<<<<<< HEAD
 use crate::args::{
-    Arguments, Command, Index, Output, Plan, PlanCommand, PlanGoal, Policy, Run, Schema,
+    Arguments, Command, Evidence, Index, Output, Plan, PlanCommand, PlanGoal, Policy, Run, Schema,
 };
-=======
-use crate::args::{Arguments, Command, Evidence, Index, Output, Plan, Policy, Schema};
->>>>>>> audit
 use agent_host::Failure;
 use agent_host::contract::run::Mode;
 use session::{Session, mending};

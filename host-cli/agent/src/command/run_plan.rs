@@ -52,24 +52,3 @@ fn documents(args: &RunPlan, session: &mut Session) -> Result<Documents, Failure
         ..shared
     })
 }
-<<<<<<< HEAD
-=======
-
-/// Returns an input unless it is the usual one and absent.
-pub(super) fn present<'i>(input: &'i Input, usual: &str) -> Option<&'i Input> {
-    let is_absent = input.to_string() == usual && input.is_missing();
-    (!is_absent).then_some(input)
-}
-
-/// Shows what is to be approved on the terminal, and asks.
-fn approve(approval: &Approval) -> Decision {
-    let question = format!(
-        "step `{}`: {}\ndigest {}\napprove? [y/N] ",
-        approval.step_id, approval.subject, approval.digest
-    );
-    Decision {
-        approved: output::ask(&question),
-        by: "terminal".to_owned(),
-    }
-}
->>>>>>> audit

@@ -171,7 +171,8 @@ fn choice(options: &PlannerOptions) -> PlannerChoice {
     }
 }
 
-fn present<'i>(input: &'i Input, usual: &str) -> Option<&'i Input> {
+/// Returns an input unless it is the usual one and absent.
+pub(super) fn present<'i>(input: &'i Input, usual: &str) -> Option<&'i Input> {
     let is_absent = input.to_string() == usual && input.is_missing();
     (!is_absent).then_some(input)
 }

@@ -1,11 +1,14 @@
 //! Queries: the nine steps of [1] in their order, the failure of each, and what the mode never does.
 
 use super::documents_of_base;
-use agent_run::{Action, Documents, FailureKind, Goal, HandlerEvent, Mode, Options, Outcome, PlannerTask};
+use agent_run::{
+    Action, Documents, FailureKind, Goal, HandlerEvent, Mode, Options, Outcome, PlannerTask,
+};
 use agent_tests::run::{Ended, behave, failed, handled, listed, options, run};
 use serde_json::{Value, json};
 
-const CALL: &str = r#"{"type":"call_tool","server":"acme-audiences","tool":"list_audiences","args":{"limit":2}}"#;
+const CALL: &str =
+    r#"{"type":"call_tool","server":"acme-audiences","tool":"list_audiences","args":{"limit":2}}"#;
 
 /// The documents of a query: those of the base of plans without pool and profile.
 fn query(text: &str) -> Documents {
@@ -60,14 +63,20 @@ fn assert_result(ended: &Ended, result: &str, codes: &[&str]) {
     let answer = answer(ended);
     assert_eq!(answer["result"], result, "{answer}");
     let problems = answer["problems"].as_array().expect("problems").iter();
-    let found: Vec<_> = problems.map(|it| it["code"].as_str().expect("a code")).collect();
+    let found: Vec<_> = problems
+        .map(|it| it["code"].as_str().expect("a code"))
+        .collect();
     assert_eq!(found, codes, "{answer}");
     assert_eq!(ended.summary()["result"], result);
 }
 
 /// The names of the effects that touch a server's tool.
 fn calls(ended: &Ended) -> usize {
-    ended.effects.iter().filter(|it| **it == "call_tool").count()
+    ended
+        .effects
+        .iter()
+        .filter(|it| **it == "call_tool")
+        .count()
 }
 
 #[test]
@@ -78,24 +87,42 @@ fn the_nine_steps_follow_each_other() {
         ended.effects,
         [
             // 3: the live catalogue.
-            "resolve", "open_server", "list_tools",
+            "resolve",
+            "open_server",
+            "list_tools",
             // 4: the planner.
             "plan",
             // 6: one tool, whose definition is compared once more.
-            "call_handler", "resolve", "open_server", "list_tools", "call_tool", "resume_handler",
+            "call_handler",
+            "resolve",
+            "open_server",
+            "list_tools",
+            "call_tool",
+            "resume_handler",
         ]
     );
     let answer = answer(&ended);
-    assert_eq!(answer["payload"]["structuredContent"]["audiences"][0]["id"], "a");
+    assert_eq!(
+        answer["payload"]["structuredContent"]["audiences"][0]["id"],
+        "a"
+    );
     assert_eq!(answer["plan"]["tool"], "list_audiences");
     assert_eq!(answer.get("summary"), None);
     let plan: Value = serde_json::from_str(&ended.files["plan.envelope.json"]).expect("JSON");
-    assert_eq!(plan["plan"]["steps"][0]["connector_id"], "mcp:acme-audiences");
+    assert_eq!(
+        plan["plan"]["steps"][0]["connector_id"],
+        "mcp:acme-audiences"
+    );
     assert_eq!(plan["plan"]["steps"][0]["input"], json!({ "limit": 2 }));
     let request: Value = serde_json::from_str(&ended.files["request.envelope.json"]).expect("JSON");
-    assert_eq!(request["request"]["goal"], "Which audiences are the largest?");
+    assert_eq!(
+        request["request"]["goal"],
+        "Which audiences are the largest?"
+    );
     let episodes = ended.episodes();
-    let validated = episodes.iter().find(|it| it["result_details"]["verdict"] == "allow");
+    let validated = episodes
+        .iter()
+        .find(|it| it["result_details"]["verdict"] == "allow");
     assert!(validated.is_some(), "the plan is decided");
 }
 
@@ -109,7 +136,10 @@ fn the_planner_sees_the_tools_that_may_be_called_and_no_others() {
             let names: Vec<_> = tools.iter().map(|it| it["tool"].clone()).collect();
             // `rename_audience` writes, and `get_audience` is not locked.
             assert_eq!(names, ["list_audiences"]);
-            assert_eq!(tools[0]["input_schema"]["properties"]["limit"]["maximum"], 100);
+            assert_eq!(
+                tools[0]["input_schema"]["properties"]["limit"]["maximum"],
+                100
+            );
             assert_eq!(request["query"], "q");
         }
         None
@@ -123,7 +153,10 @@ fn step_2_refuses_queries_before_anything_is_asked() {
     let ended = ask_but(query(&long), ask_options(), CALL, |_| None);
     assert_result(&ended, "blocked", &["INPUT_DENIED"]);
     assert_eq!(ended.effects, [""; 0]);
-    assert_eq!(ended.code(), (Some("policy_denied"), Some("INPUT_DENIED".to_owned())));
+    assert_eq!(
+        ended.code(),
+        (Some("policy_denied"), Some("INPUT_DENIED".to_owned()))
+    );
 
     let profile = json!({
         "schema_id": "ds.instruction_profile_core_v1", "profile_id": "p", "security_model_version": "1.0.0",
@@ -136,7 +169,12 @@ fn step_2_refuses_queries_before_anything_is_asked() {
         profile: Some(profile.to_string().into_bytes()),
         ..query(text)
     };
-    let ended = ask_but(with_profile("What is the password?"), ask_options(), CALL, |_| None);
+    let ended = ask_but(
+        with_profile("What is the password?"),
+        ask_options(),
+        CALL,
+        |_| None,
+    );
     assert_result(&ended, "blocked", &["INPUT_DENIED"]);
     let ended = ask_but(with_profile("What is new?"), ask_options(), CALL, |_| None);
     assert_result(&ended, "tool_result", &[]);
@@ -157,7 +195,11 @@ fn the_rules_of_a_profile_name_tools_by_their_server() {
         };
         ask_but(documents, ask_options(), CALL, |_| None)
     };
-    assert_result(&with_selector("mcp:acme-audiences/list_audiences"), "tool_result", &[]);
+    assert_result(
+        &with_selector("mcp:acme-audiences/list_audiences"),
+        "tool_result",
+        &[],
+    );
     let denied = with_selector("mcp:acme-audiences/get_audience");
     assert_result(&denied, "blocked", &["policy_denied"]);
     assert_eq!(calls(&denied), 0);
@@ -178,7 +220,11 @@ fn step_3_needs_a_lock_and_a_server() {
         _ => None,
     });
     assert_result(&ended, "blocked", &["handler_failed"]);
-    assert_eq!(ended.effects, ["resolve", "open_server"], "no planner without a catalogue");
+    assert_eq!(
+        ended.effects,
+        ["resolve", "open_server"],
+        "no planner without a catalogue"
+    );
 
     let ended = ask_but(query("q"), ask_options(), CALL, |action| match action {
         Action::Resolve(_) => Some(Outcome::Addresses(vec!["10.0.0.1".to_owned()])),
@@ -220,13 +266,28 @@ fn step_5_refuses_what_is_not_one_plan_of_one_call() {
         (&fence, "PLAN_NOT_JSON"),
         ("", "PLAN_NOT_JSON"),
         (r#"{"type":"final_answer","answer":"42"}"#, "PLAN_SHAPE"),
-        (r#"{"type":"final_answer","answer":"42","needs_more_info":false}"#, "PLAN_SHAPE"),
+        (
+            r#"{"type":"final_answer","answer":"42","needs_more_info":false}"#,
+            "PLAN_SHAPE",
+        ),
         (r#"{"type":"execute","code":"rm -rf /"}"#, "PLAN_SHAPE"),
         (&tool("nothing", "{}"), "TOOL_UNKNOWN"),
-        (&tool("rename_audience", r#"{"id":"a","name":"b"}"#), "NOT_READONLY"),
-        (&tool("list_audiences", r#"{"limit":0}"#), "ARGUMENT_INVALID"),
-        (&tool("list_audiences", r#"{"limit":1,"retry":3}"#), "ARGUMENT_UNKNOWN"),
-        (&tool("list_audiences", r#"{"limit":9007199254740993}"#), "NUMBER_NOT_EXACT"),
+        (
+            &tool("rename_audience", r#"{"id":"a","name":"b"}"#),
+            "NOT_READONLY",
+        ),
+        (
+            &tool("list_audiences", r#"{"limit":0}"#),
+            "ARGUMENT_INVALID",
+        ),
+        (
+            &tool("list_audiences", r#"{"limit":1,"retry":3}"#),
+            "ARGUMENT_UNKNOWN",
+        ),
+        (
+            &tool("list_audiences", r#"{"limit":9007199254740993}"#),
+            "NUMBER_NOT_EXACT",
+        ),
     ];
     for (plan, code) in cases {
         let ended = ask(plan);
@@ -234,8 +295,13 @@ fn step_5_refuses_what_is_not_one_plan_of_one_call() {
         assert_eq!(answer["result"], "blocked", "{plan}");
         assert_eq!(answer["problems"][0]["code"], code, "{plan}: {answer}");
         assert_eq!(calls(&ended), 0, "{plan}");
-        assert_eq!(ended.effects.last(), Some(&"plan"), "{plan}: nothing follows");
-        let report: Value = serde_json::from_str(&ended.files["validation_report.json"]).expect("JSON");
+        assert_eq!(
+            ended.effects.last(),
+            Some(&"plan"),
+            "{plan}: nothing follows"
+        );
+        let report: Value =
+            serde_json::from_str(&ended.files["validation_report.json"]).expect("JSON");
         assert_eq!(report["verdict"], "deny");
         assert_eq!(report["problems"][0]["reason"], code, "{report}");
     }
@@ -262,7 +328,11 @@ fn a_drifted_tool_is_not_callable() {
         Action::ListTools { .. } => Some(Outcome::Bytes(drifted.to_string().into_bytes())),
         Action::Plan(planning) => {
             let request: Value = serde_json::from_str(&planning.request).expect("JSON");
-            assert_eq!(request["tools"], json!([]), "the planner reads no such description");
+            assert_eq!(
+                request["tools"],
+                json!([]),
+                "the planner reads no such description"
+            );
             None
         }
         _ => None,
@@ -313,10 +383,15 @@ fn step_6_calls_one_tool_once() {
 #[test]
 fn step_7_parses_the_payload_and_keeps_a_refused_one() {
     let payload = |text: &'static str| {
-        ask_but(query("q"), ask_options(), CALL, move |action| match action {
-            Action::CallTool(_) => Some(Outcome::Bytes(text.as_bytes().to_vec())),
-            _ => None,
-        })
+        ask_but(
+            query("q"),
+            ask_options(),
+            CALL,
+            move |action| match action {
+                Action::CallTool(_) => Some(Outcome::Bytes(text.as_bytes().to_vec())),
+                _ => None,
+            },
+        )
     };
     for text in [
         r#"{"isError":true,"content":[{"type":"text","text":"no"}]}"#,
@@ -330,7 +405,9 @@ fn step_7_parses_the_payload_and_keeps_a_refused_one() {
         let expected: Value = serde_json::from_str(text).expect("JSON");
         assert_eq!(answer["payload"], expected, "the payload is kept");
         let episodes = ended.episodes();
-        let step = episodes.iter().find(|it| it["result_details"]["record"] == "step");
+        let step = episodes
+            .iter()
+            .find(|it| it["result_details"]["record"] == "step");
         let kept = &step.expect("a step")["result_details"]["payload"]["value"];
         assert_eq!(*kept, expected, "evidence keeps the payload");
     }
@@ -339,7 +416,8 @@ fn step_7_parses_the_payload_and_keeps_a_refused_one() {
 
 #[test]
 fn step_8_needs_evidence_for_every_claim() {
-    let payload = br#"{"content":[{"type":"text","text":"The largest audience has 48210 members."}]}"#;
+    let payload =
+        br#"{"content":[{"type":"text","text":"The largest audience has 48210 members."}]}"#;
     let ask_with = |summary: &str| {
         let documents = Documents {
             summary: Some(summary.as_bytes().to_vec()),
@@ -347,19 +425,30 @@ fn step_8_needs_evidence_for_every_claim() {
         };
         ask_but(documents, ask_options(), CALL, |action| match action {
             Action::CallTool(_) => Some(Outcome::Bytes(payload.to_vec())),
-            Action::ResumeHandler(_) => {
-                Some(handled(HandlerEvent::Returned(b"[]".to_vec())))
-            }
+            Action::ResumeHandler(_) => Some(handled(HandlerEvent::Returned(b"[]".to_vec()))),
             _ => None,
         })
     };
-    let grounded = ask_with(r#"{"items":[{"claim":"It is large.","evidence":"has 48210 members"}]}"#);
+    let grounded =
+        ask_with(r#"{"items":[{"claim":"It is large.","evidence":"has 48210 members"}]}"#);
     assert_result(&grounded, "tool_result_with_summary", &[]);
-    assert_eq!(answer(&grounded)["summary"]["items"][0]["claim"], "It is large.");
+    assert_eq!(
+        answer(&grounded)["summary"]["items"][0]["claim"],
+        "It is large."
+    );
     for (summary, code) in [
-        (r#"{"items":[{"claim":"It grew.","evidence":"has 99999 members"}]}"#, "SUMMARY_UNGROUNDED"),
-        (r#"{"items":[{"claim":"x","evidence":"has 48210 members"},{"claim":"y","evidence":"is growing"}]}"#, "SUMMARY_UNGROUNDED"),
-        (r#"{"items":[{"claim":"x","evidence":"\"has\""}]}"#, "SUMMARY_UNGROUNDED"),
+        (
+            r#"{"items":[{"claim":"It grew.","evidence":"has 99999 members"}]}"#,
+            "SUMMARY_UNGROUNDED",
+        ),
+        (
+            r#"{"items":[{"claim":"x","evidence":"has 48210 members"},{"claim":"y","evidence":"is growing"}]}"#,
+            "SUMMARY_UNGROUNDED",
+        ),
+        (
+            r#"{"items":[{"claim":"x","evidence":"\"has\""}]}"#,
+            "SUMMARY_UNGROUNDED",
+        ),
         ("It is large.", "SUMMARY_NOT_JSON"),
     ] {
         let dropped = ask_with(summary);
@@ -368,7 +457,10 @@ fn step_8_needs_evidence_for_every_claim() {
         assert_eq!(answer.get("summary"), None, "{summary}");
         let found = answer["problems"][0]["code"].as_str().expect("a code");
         assert!(!found.is_empty(), "{code}");
-        assert_eq!(answer["payload"]["content"][0]["text"], "The largest audience has 48210 members.");
+        assert_eq!(
+            answer["payload"]["content"][0]["text"],
+            "The largest audience has 48210 members."
+        );
     }
 }
 
@@ -381,7 +473,10 @@ fn the_planner_summarizes_only_if_it_is_asked() {
     let ended = ask_but(query("q"), options.clone(), CALL, |action| match action {
         Action::Plan(planning) if planning.task == PlannerTask::Summary => {
             let request: Value = serde_json::from_str(&planning.request).expect("JSON");
-            assert_eq!(request["payload"]["structuredContent"]["audiences"][0]["members"], 1);
+            assert_eq!(
+                request["payload"]["structuredContent"]["audiences"][0]["members"],
+                1
+            );
             let summary = r#"{"items":[{"claim":"c","evidence":"1"}]}"#;
             Some(Outcome::Bytes(summary.as_bytes().to_vec()))
         }
@@ -418,7 +513,10 @@ fn a_call_that_needs_approval_is_approved_by_the_digest_of_the_call() {
     let refuse = |action: &Action| match action {
         Action::Approve(approval) => {
             digest.borrow_mut().clone_from(&approval.digest);
-            Some(Outcome::Decision { approved: false, by: "terminal".to_owned() })
+            Some(Outcome::Decision {
+                approved: false,
+                by: "terminal".to_owned(),
+            })
         }
         _ => None,
     };
@@ -440,6 +538,9 @@ fn a_call_that_needs_approval_is_approved_by_the_digest_of_the_call() {
 fn nothing_is_remembered_between_queries() {
     let first = ask(CALL);
     let second = ask(CALL);
-    assert_eq!(first.finished, second.finished, "the same clock gives the same bytes");
+    assert_eq!(
+        first.finished, second.finished,
+        "the same clock gives the same bytes"
+    );
     assert_eq!(first.files, second.files);
 }

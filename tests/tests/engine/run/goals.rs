@@ -57,10 +57,16 @@ fn a_planner_gets_the_allowed_tools_and_the_schema_of_plans() {
     assert_eq!(request["context"], json!({ "at_most": 2 }));
     assert_eq!(request["request_id"], "run-1");
     let tools = request["tools"].as_array().expect("tools").iter();
-    let list = tools.clone().find(|it| it["tool_id"] == "list").expect("the tool of a server");
+    let list = tools
+        .clone()
+        .find(|it| it["tool_id"] == "list")
+        .expect("the tool of a server");
     assert_eq!(list["description"], "List audiences, largest first.");
     assert_eq!(list["input_schema"]["properties"]["limit"]["maximum"], 100);
-    assert!(list.get("destinations").is_none(), "a planner sees no bindings");
+    assert!(
+        list.get("destinations").is_none(),
+        "a planner sees no bindings"
+    );
     // The schema stands for itself: no reference leads out of it.
     let schema = &request["schema"];
     let validator = jsonschema::validator_for(schema).expect("a whole schema");
@@ -79,7 +85,10 @@ fn a_plan_for_a_goal_is_decided_and_kept() {
     assert_eq!(ended.finished.directory, "mova_agent/run-1/runs/run-1");
     let file = |name: &str| serde_json::from_str::<Value>(&ended.files[name]).expect("JSON");
     assert_eq!(file("validation_report.json")["verdict"], "allow");
-    assert_eq!(file("plan.envelope.json")["plan"]["steps"][0]["step_id"], "keep");
+    assert_eq!(
+        file("plan.envelope.json")["plan"]["steps"][0]["step_id"],
+        "keep"
+    );
     let request = file("request.envelope.json");
     assert_eq!(request["roles"]["planner"], "template");
     assert_eq!(request["request"]["context"], json!({ "at_most": 2 }));
@@ -137,12 +146,19 @@ fn no_planner_is_asked_with_an_unusable_profile_or_context() {
     let ended = run(inactive, options(), |action| panic!("{action:?}"));
     assert_eq!(ended.code().0, Some("validation_failed"));
     let events = ended.security_events();
-    assert!(events.contains(&"instruction_profile_invalid".to_owned()), "{events:?}");
+    assert!(
+        events.contains(&"instruction_profile_invalid".to_owned()),
+        "{events:?}"
+    );
     let mut context = goal("g");
     context.goal.as_mut().expect("a goal").context = Some(b"[1]".to_vec());
     let ended = run(context, options(), |action| panic!("{action:?}"));
     assert_eq!(ended.code().0, Some("validation_failed"));
-    assert!(ended.finished.message.contains("context"), "{}", ended.finished.message);
+    assert!(
+        ended.finished.message.contains("context"),
+        "{}",
+        ended.finished.message
+    );
 }
 
 #[test]
@@ -151,15 +167,26 @@ fn a_preview_describes_effects_and_has_none() {
         mode: Mode::Preview,
         ..options()
     };
-    let ended = run(accepted("a-get-request"), preview.clone(), |action| panic!("{action:?}"));
+    let ended = run(accepted("a-get-request"), preview.clone(), |action| {
+        panic!("{action:?}")
+    });
     assert!(ended.files.is_empty(), "a preview stores nothing");
     assert_eq!(ended.finished.code, None);
     let steps: Value = serde_json::from_str(&ended.finished.answer).expect("JSON");
-    let effects = steps["steps"][0]["effects"].as_array().expect("effects").iter();
+    let effects = steps["steps"][0]["effects"]
+        .as_array()
+        .expect("effects")
+        .iter();
     let effects: Vec<_> = effects.map(|it| it.as_str().expect("a sentence")).collect();
     assert_eq!(effects[0], "calls the handler `http`");
-    assert!(effects[1].starts_with("resolves the host of https://"), "{effects:?}");
-    assert!(effects[2].starts_with("requests GET https://"), "{effects:?}");
+    assert!(
+        effects[1].starts_with("resolves the host of https://"),
+        "{effects:?}"
+    );
+    assert!(
+        effects[2].starts_with("requests GET https://"),
+        "{effects:?}"
+    );
     let denied = Documents {
         profile: None,
         ..accepted("a-get-request")
