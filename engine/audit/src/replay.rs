@@ -242,6 +242,11 @@ fn plan_outcome(
     against: &Against,
     lacking: &Lacking,
 ) -> (Outcome, bool) {
+    if string(&verdict.root, "/result_details/decided_as").is_some() {
+        let reason = "it was decided with a planner's answer or a live catalogue, which evidence \
+                      contains by their digests only";
+        return (Outcome::Undecidable(reason.to_owned()), false);
+    }
     let was = string(&verdict.root, "/result_details/authorized");
     let now = decided.authorized.as_ref().map(|plan| authorized(plan).1);
     let undecidable = || undecidable(decided, against, lacking).map(Outcome::Undecidable);

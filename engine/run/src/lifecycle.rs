@@ -27,6 +27,10 @@ use agent_api::plan::{self, authorized};
 use agent_api::render::StyledSpan;
 use agent_api::text::{DocumentKind, Span};
 
+/// The word of evidence for a decision that was not made on the plan of steps alone: on a planner, a query or
+/// a call.
+const CALL: &str = "call";
+
 /// Runs a plan, plans for a goal, or answers a query.
 pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) -> Finished {
     let redactor = Redactor::new(&options.secrets);
@@ -119,6 +123,8 @@ pub(crate) struct Decided {
     events: Vec<(SecurityKind, Stop)>,
     problems: usize,
     diagnostics: Vec<Diagnostic>,
+    /// Whether another decision than that on the plan refused it.
+    is_refused: bool,
     /// The context in which the policy decided, as JSON.
     policy_context: Option<String>,
     /// The places of secret parts in the plan.
@@ -240,6 +246,7 @@ impl Run<'_> {
             events,
             problems,
             diagnostics: hidden.redact(diagnostics, redactor, documents, &secret),
+            is_refused: refused.is_some(),
             policy_context: documents.live_context(now).map(|it| it.json),
             secret,
             authorized,
@@ -302,6 +309,9 @@ impl Run<'_> {
                 if let Some(digest) = &digest {
                     w.key("authorized").string(digest);
                 }
+                if decided.is_refused {
+                    w.key("decided_as").string(CALL);
+                }
                 if let Some(context) = &decided.policy_context {
                     w.key("policy_context").json(context);
                 }
@@ -333,19 +343,23 @@ impl Run<'_> {
     /// # Errors
     /// Evidence can't be stored.
     pub(crate) async fn store_question(&self, question: &str) -> Result<(), Stop> {
-        let report = self.decide(None, None).report;
+        let message = "the plan calls nothing, and asks the user a question";
+        let stop = Stop::new(Code::MovaPolicyDenied, message);
+        let decided = self.decide(None, Some((&stop, &[])));
         self.evidence
-            .document("validation_report.json", &report)
+            .document("validation_report.json", &decided.report)
             .await?;
         let episode = Episode {
             kind: EpisodeType::Validation,
             status: "completed",
-            summary: "the plan calls nothing, and asks the user a question".to_owned(),
+            summary: message.to_owned(),
             started: self.started,
             details: Box::new(|w| {
+                w.key("decided_as").string(CALL);
+                number(w, "problems", decided.problems as u64);
                 w.key("question").string(question);
                 w.key("record").string("decision");
-                w.key("verdict").string("needs_more_info");
+                w.key("verdict").string("deny");
             }),
         };
         self.evidence.episode(episode).await.map(|_| ())
