@@ -586,8 +586,12 @@ pub(crate) enum PlanCommand {
 /// The options of a plan for a goal.
 #[derive(Args, Debug)]
 pub(crate) struct PlanGoal {
+    /// The goal
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) goal: String,
+
     #[command(flatten)]
-    pub(crate) goal: GoalOptions,
+    pub(crate) planning: PlanningOptions,
 
     #[command(flatten)]
     pub(crate) run: RunOptions,
@@ -596,13 +600,9 @@ pub(crate) struct PlanGoal {
     pub(crate) output: Output,
 }
 
-/// The goal, and what to plan with.
+/// What to plan with.
 #[derive(Args, Debug)]
-pub(crate) struct GoalOptions {
-    /// The goal
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) goal: String,
-
+pub(crate) struct PlanningOptions {
     /// The tools that the plan may name (`ds.mova_agent_tool_pool_v1`)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tool_pool: Input,
@@ -804,8 +804,12 @@ pub(crate) struct RunOptions {
 /// fails. The folder of the evidence is printed.
 #[derive(Args, Debug)]
 pub(crate) struct Run {
+    /// The goal
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) goal: String,
+
     #[command(flatten)]
-    pub(crate) goal: GoalOptions,
+    pub(crate) planning: PlanningOptions,
 
     #[command(flatten)]
     pub(crate) run: RunOptions,

@@ -12,13 +12,13 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-const NOOP: &str = "core:noop";
+pub(crate) const NOOP: &str = "core:noop";
 const HTTP: &str = "core:http";
 const SHELL: &str = "core:shell";
 const MCP: &str = "core:mcp";
 
 /// A project with a profile that allows the tools of a pool.
-fn project(bindings: Value, steps: Value) -> Project {
+pub(crate) fn project(bindings: Value, steps: Value) -> Project {
     let project = Project::empty();
     let connectors = [NOOP, HTTP, SHELL, MCP].map(|id| {
         json!({ "connector_id": id, "provider": "internal", "resource": "any", "protocol": "any" })
@@ -73,7 +73,7 @@ fn project(bindings: Value, steps: Value) -> Project {
     project
 }
 
-fn step(connector: &str, tool: &str, input: Value) -> Value {
+pub(crate) fn step(connector: &str, tool: &str, input: Value) -> Value {
     json!({ "step_id": tool, "connector_id": connector, "tool_id": tool, "input": input })
 }
 
@@ -342,7 +342,7 @@ fn an_interrupted_run_ends_its_program_and_says_so() {
 }
 
 /// The one server of an index, and its manifest.
-fn index(project: &Project, server: &Server, description: &str) {
+pub(crate) fn index(project: &Project, server: &Server, description: &str) {
     index_of(project, &format!("{}/mcp", server.origin()), description);
 }
 
