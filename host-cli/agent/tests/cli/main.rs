@@ -10,6 +10,7 @@ mod canary;
 mod capabilities;
 mod codes;
 mod engines;
+mod faults;
 mod fix;
 mod ground;
 mod init;
