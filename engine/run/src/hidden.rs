@@ -13,7 +13,7 @@ const SEARCHED_BYTES: usize = 4 << 20;
 const LINES_AROUND: u32 = 3;
 
 /// The lines of documents that hold secrets.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Hidden {
     lines: Vec<(DocumentKind, u32)>,
     /// Documents of which every line is hidden.
@@ -80,6 +80,11 @@ impl Hidden {
         let plan = documents.plan.text.as_str();
         let places = secret.iter().map(|it| it.start as usize..it.end as usize);
         self.add(DocumentKind::Plan, plan, places);
+        if documents.is_planned {
+            let mut places = redactor.places(plan);
+            places.extend(redactor.behind_keys(plan));
+            self.add(DocumentKind::Plan, plan, places.into_iter());
+        }
         let redacted = diagnostics
             .into_iter()
             .map(|it| self.diagnostic(it, redactor));

@@ -9,7 +9,7 @@
 
 use agent_api::text::Span;
 use agent_syntax::json::{Writer, parse_strict};
-use agent_syntax::{Node, Value, json_string};
+use agent_syntax::{Entry, Node, Value, json_string};
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use base64::prelude::Engine;
 use core::cell::RefCell;
@@ -237,8 +237,7 @@ impl Rewriting<'_> {
             Value::Mapping(entries) => {
                 for entry in entries {
                     self.string(range(entry.key_span), &entry.key);
-                    let is_secret = is_secret_key(&entry.key);
-                    if is_secret && !(self.refers && is_reference(&entry.key, &entry.value)) {
+                    if is_hidden(entry, self.refers) {
                         self.hide(&entry.value);
                     } else {
                         let is_free = self.is_free;
@@ -279,9 +278,10 @@ impl Rewriting<'_> {
 
     /// Replaces a value that is secret as a whole, unless it is replaced already.
     fn hide(&mut self, node: &Node<'_>) {
+        if !needs_redaction(node) {
+            return;
+        }
         let len = match &node.value {
-            Value::Null | Value::Bool(_) => return,
-            _ if is_presence(node) => return,
             Value::String(text) => text.len(),
             _ => node.span.of(self.json).len(),
         };
@@ -376,6 +376,43 @@ fn is_reference(key: &str, value: &Node<'_>) -> bool {
     }
 }
 
+/// Returns the places of values that stand behind a key that names a secret and are not redacted. A
+/// document that `refers` to secrets may have their names there.
+pub fn unredacted(node: &Node<'_>, refers: bool) -> Vec<Span> {
+    let mut found = Vec::new();
+    collect_unredacted(node, refers, &mut found);
+    found
+}
+
+fn collect_unredacted(node: &Node<'_>, refers: bool, found: &mut Vec<Span>) {
+    match &node.value {
+        Value::Sequence(items) => {
+            let items = items.iter();
+            items.for_each(|item| collect_unredacted(item, refers, found));
+        }
+        Value::Mapping(entries) => {
+            for entry in entries {
+                if !is_hidden(entry, refers) {
+                    collect_unredacted(&entry.value, refers, found);
+                } else if needs_redaction(&entry.value) {
+                    found.push(entry.value.span);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns whether the value of a member is hidden for its key.
+fn is_hidden(entry: &Entry<'_>, refers: bool) -> bool {
+    is_secret_key(&entry.key) && !(refers && is_reference(&entry.key, &entry.value))
+}
+
+/// Returns whether a value behind a key that names a secret is still to be replaced.
+fn needs_redaction(node: &Node<'_>) -> bool {
+    !matches!(node.value, Value::Null | Value::Bool(_)) && !is_presence(node)
+}
+
 fn is_secret_key(key: &str) -> bool {
     let plain = key.chars().filter(|c| !matches!(c, '-' | '_' | ' '));
     let plain: String = plain.flat_map(char::to_lowercase).collect();
@@ -395,7 +432,7 @@ fn presence(len: usize) -> String {
 }
 
 /// Returns whether a value is the object in place of a secret.
-fn is_presence(node: &Node<'_>) -> bool {
+pub fn is_presence(node: &Node<'_>) -> bool {
     let Value::Mapping(entries) = &node.value else {
         return false;
     };
@@ -408,9 +445,12 @@ fn range(span: Span) -> Range<usize> {
     span.start as usize..span.end as usize
 }
 
+/// The beginning of the text in place of a secret within a longer text.
+pub const MARKER: &str = "{present, len: ";
+
 /// Returns the text in place of a secret within a longer text.
 fn marker(len: usize) -> String {
-    format!("{{present, len: {len}}}")
+    format!("{MARKER}{len}}}")
 }
 
 /// Returns the forms of a secret that are searched for.

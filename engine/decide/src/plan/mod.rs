@@ -40,7 +40,7 @@ pub(super) use authorized::output_denials;
 pub use authorized::{AuthorizedPlan, AuthorizedStep, PlanBasis, RunDenial};
 pub use decision::PlanContext;
 pub use denial::{Between, FlowMismatch, PlanDenial, PlanReason, ReferenceMismatch, Referred};
-pub use destination::{DestinationDenial, authorize_destination};
+pub use destination::{DestinationDenial, authorize_destination, authorize_endpoint};
 pub use input::InputDenial;
 pub use listing::ListingDenial;
 pub use policy::PlanPolicy;
@@ -345,7 +345,7 @@ impl<'a> Decision<'a> {
             (CallPolicy::Questions(_), Input::Literal(span)) => {
                 let arguments = span.of(self.text);
                 if JsonText::read(arguments).is_some() {
-                    for denial in policy.denials(arguments) {
+                    for denial in policy.denials(arguments, None) {
                         self.deny(number, PlanReason::Server(denial));
                     }
                 }

@@ -1,19 +1,27 @@
 //! The commands, a file each.
 
+mod ask;
 mod completions;
 mod diff;
 mod discover;
+mod evidence;
 mod expand;
 mod explain;
+mod explain_run;
 mod ground;
 mod index_import;
 mod init;
 mod man;
 mod match_task;
+mod open_evidence;
 mod plan_check;
+mod plan_goal;
 mod policy_check;
+mod replay;
+mod rerun;
 mod resolve;
 mod run_plan;
+mod running;
 mod schema;
 mod session;
 mod tools;
@@ -21,8 +29,11 @@ mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command, Index, Output, Plan, Policy, Schema};
+use crate::args::{
+    Arguments, Command, Evidence, Index, Output, Plan, PlanCommand, PlanGoal, Policy, Run, Schema,
+};
 use agent_host::Failure;
+use agent_host::contract::run::Mode;
 use session::{Session, mending};
 
 /// The answer of a command.
@@ -52,10 +63,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Match(it) => mending(&it.fixes, open(&it.output)?, |to| match_task::run(it, to)),
         Command::Tools(it) => mending(&it.fixes, open(&it.output)?, |to| tools::run(it, to)),
         Command::Expand(it) => mending(&it.fixes, open(&it.output)?, |to| expand::run(it, to)),
-        Command::Plan(Plan::Check(it)) => {
-            mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to))
+        Command::Plan(Plan {
+            command: Some(PlanCommand::Check(it)),
+            ..
+        }) => mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to)),
+        Command::Plan(Plan {
+            goal: Some(PlanGoal { goal, run, output }),
+            ..
+        }) => plan_goal::run((goal, run), Mode::Decide, &mut open(output)?),
+        // The parser requires one of the two.
+        Command::Plan(_) => Ok(Answer::None),
+        Command::Run(Run { goal, run, output }) => {
+            plan_goal::run((goal, run), Mode::CarryOut, &mut open(output)?)
         }
+        Command::Rerun(it) => rerun::run(it, &mut open(&it.output)?),
+        Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
+        Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
+        Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),
+        Command::ExplainRun(it) => explain_run::run(it, &mut open(&it.output)?),
+        Command::Replay(it) => replay::run(it, &mut open(&it.output)?),
+        Command::OpenEvidence(it) => open_evidence::run(it),
         Command::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
         Command::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
         Command::Schema(Schema::Check(it)) => {
