@@ -6,10 +6,12 @@
 // The tests make the program fail by means that other systems do not have.
 #![cfg(target_os = "linux")]
 
+mod attacks;
 mod canary;
 mod capabilities;
 mod codes;
 mod engines;
+mod faults;
 mod fix;
 mod ground;
 mod init;

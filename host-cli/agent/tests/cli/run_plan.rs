@@ -14,8 +14,8 @@ use std::time::Duration;
 
 pub(crate) const NOOP: &str = "core:noop";
 const HTTP: &str = "core:http";
-const SHELL: &str = "core:shell";
-const MCP: &str = "core:mcp";
+pub(crate) const SHELL: &str = "core:shell";
+pub(crate) const MCP: &str = "core:mcp";
 
 /// A project with a profile that allows the tools of a pool.
 pub(crate) fn project(bindings: Value, steps: Value) -> Project {
@@ -78,7 +78,7 @@ pub(crate) fn step(connector: &str, tool: &str, input: Value) -> Value {
 }
 
 /// The folder of the only run.
-fn evidence(project: &Project) -> PathBuf {
+pub(crate) fn evidence(project: &Project) -> PathBuf {
     let runs = project.path("artifacts/mova_agent/req/runs");
     let mut runs = fs::read_dir(&runs).unwrap().map(|run| run.unwrap().path());
     let run = runs.next().expect("a run");
@@ -90,12 +90,12 @@ fn read(project: &Project, name: &str) -> String {
     fs::read_to_string(evidence(project).join(name)).unwrap()
 }
 
-fn summary(project: &Project) -> Value {
+pub(crate) fn summary(project: &Project) -> Value {
     serde_json::from_str(&read(project, "run_summary.json")).unwrap()
 }
 
 /// Returns the output of a step.
-fn output(project: &Project, step: &str) -> Value {
+pub(crate) fn output(project: &Project, step: &str) -> Value {
     let steps = summary(project)["steps"].clone();
     let mut steps = steps.as_array().unwrap().iter();
     let id = steps.find(|it| it["step_id"] == step).unwrap()["episode_id"].clone();
@@ -369,7 +369,7 @@ fn index_of(project: &Project, endpoint: &str, description: &str) {
     project.agent("resolve").exits(0);
 }
 
-fn mcp(server: &Server) -> Value {
+pub(crate) fn mcp(server: &Server) -> Value {
     json!([{
         "connector_id": MCP, "tool_id": "search", "driver_kind": "mcp_proxy", "server": "acme",
         "tool": "search", "destinations": [server.origin()], "non_public_addresses": ["127.0.0.1"]

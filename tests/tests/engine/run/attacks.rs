@@ -11,14 +11,16 @@ use std::fs;
 
 /// The tables, each with the test that carries it out: a module below `tests/tests/engine`, or a file of a
 /// crate of the host.
-const TABLES: [(&str, &str); 8] = [
+const TABLES: [(&str, &str); 10] = [
     ("addresses", "tests/tests/engine/run/attacks.rs"),
     ("guests", "host-cli/effects/src/handler/attacks.rs"),
     ("listings", "tests/tests/engine/run/attacks.rs"),
     ("outputs", "tests/tests/engine/run/attacks.rs"),
     ("payloads", "tests/tests/engine/run/attacks.rs"),
+    ("processes", "host-cli/agent/tests/cli/attacks.rs"),
     ("programs", "tests/tests/engine/run/attacks.rs"),
     ("requests", "tests/tests/engine/run/attacks.rs"),
+    ("servers", "host-cli/agent/tests/cli/attacks.rs"),
     ("urls", "tests/tests/engine/run/attacks.rs"),
 ];
 
@@ -41,7 +43,7 @@ fn there_are_many_attacks_and_each_is_carried_out() {
     for (table, test) in TABLES {
         let path = agent_tests::root().join(test);
         let code = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let names = [format!("\"{table}\""), format!("/{table}.json\"")];
+        let names = [format!("\"{table}\""), format!("{table}.json\"")];
         let reads = names.iter().any(|it| code.contains(it));
         assert!(reads, "{test} reads no {table}");
         refused += attacks(table)
