@@ -575,23 +575,7 @@ pub(crate) struct Plan {
     pub(crate) command: Option<PlanCommand>,
 
     #[command(flatten)]
-    pub(crate) goal: Option<PlanGoal>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum PlanCommand {
-    Check(PlanCheck),
-}
-
-/// The options of a plan for a goal.
-#[derive(Args, Debug)]
-pub(crate) struct PlanGoal {
-    /// The goal
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) goal: String,
-
-    #[command(flatten)]
-    pub(crate) planning: PlanningOptions,
+    pub(crate) goal: GoalOptions,
 
     #[command(flatten)]
     pub(crate) run: RunOptions,
@@ -600,16 +584,25 @@ pub(crate) struct PlanGoal {
     pub(crate) output: Output,
 }
 
-/// What to plan with.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanCommand {
+    Check(PlanCheck),
+}
+
+/// The goal, and what to plan with. The parser requires the first three, unless a subcommand is given.
 #[derive(Args, Debug)]
-pub(crate) struct PlanningOptions {
+pub(crate) struct GoalOptions {
+    /// The goal
+    #[arg(long, value_name = "TEXT", required = true)]
+    pub(crate) goal: Option<String>,
+
     /// The tools that the plan may name (`ds.mova_agent_tool_pool_v1`)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) tool_pool: Input,
+    #[arg(long, value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) tool_pool: Option<Input>,
 
     /// The allowed tools and their limits (`ds.instruction_profile_core_v1` with `caps`)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) profile: Input,
+    #[arg(long, value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) profile: Option<Input>,
 
     /// Facts for the planner beside the goal (a JSON object)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -804,12 +797,8 @@ pub(crate) struct RunOptions {
 /// fails. The folder of the evidence is printed.
 #[derive(Args, Debug)]
 pub(crate) struct Run {
-    /// The goal
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) goal: String,
-
     #[command(flatten)]
-    pub(crate) planning: PlanningOptions,
+    pub(crate) goal: GoalOptions,
 
     #[command(flatten)]
     pub(crate) run: RunOptions,

@@ -65,15 +65,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             command: Some(PlanCommand::Check(it)),
             ..
         }) => mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to)),
-        Command::Plan(Plan { goal: Some(it), .. }) => {
-            let planning = (&*it.goal, &it.planning, &it.run);
-            plan_goal::run(planning, Mode::Decide, &mut open(&it.output)?)
+        Command::Plan(it) => {
+            plan_goal::run((&it.goal, &it.run), Mode::Decide, &mut open(&it.output)?)
         }
-        // The parser requires one of the two.
-        Command::Plan(_) => Ok(Answer::None),
         Command::Run(it) => {
-            let planning = (&*it.goal, &it.planning, &it.run);
-            plan_goal::run(planning, Mode::CarryOut, &mut open(&it.output)?)
+            plan_goal::run((&it.goal, &it.run), Mode::CarryOut, &mut open(&it.output)?)
         }
         Command::Rerun(it) => rerun::run(it, &mut open(&it.output)?),
         Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
