@@ -99,7 +99,7 @@ fn files(recorded: &Recorded<'_>, found: &mut Found, known: &mut BTreeSet<String
     let mut covered = BTreeMap::new();
     for episode in &recorded.episodes {
         for file in items(&episode.root, "/meta_episode/files") {
-            if let (Some(path), Some(digest)) = (string(file, "/path"), string(file, "/digest")) {
+            if let (Some(path), Some(digest)) = (string(file, "/name"), string(file, "/digest")) {
                 let at = At::new(episode.file, file.span);
                 covered.insert(path, (at, digest, number(file, "/bytes")));
             }

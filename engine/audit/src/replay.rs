@@ -92,7 +92,9 @@ pub fn replay(
         ..Lacking::default()
     };
     let documents = documents(&recorded, rules, &mut lacking);
-    let decided = decide_again(documents)
+    let context = at(&verdict.root, "/result_details/policy_context");
+    let context = context.map(|it| it.span.of(verdict.file.text.as_str()).to_owned());
+    let decided = decide_again(documents, context)
         .map_err(|message| vec![Diagnostic::new(Code::MovaValidationFailed, message)])?;
     let against = Against::new(&recorded, &decided);
     let (outcome, goes_on) = plan_outcome(&recorded, verdict, &decided, &against, &lacking);
@@ -240,6 +242,11 @@ fn plan_outcome(
     against: &Against,
     lacking: &Lacking,
 ) -> (Outcome, bool) {
+    if string(&verdict.root, "/result_details/decided_as").is_some() {
+        let reason = "it was decided with a planner's answer or a live catalogue, which evidence \
+                      contains by their digests only";
+        return (Outcome::Undecidable(reason.to_owned()), false);
+    }
     let was = string(&verdict.root, "/result_details/authorized");
     let now = decided.authorized.as_ref().map(|plan| authorized(plan).1);
     let undecidable = || undecidable(decided, against, lacking).map(Outcome::Undecidable);

@@ -7,7 +7,7 @@ use super::replay::{Check, Outcome, contains_redaction, in_words, problem, size}
 use agent_api::decide::AuthorizedPlan;
 use agent_api::diagnostic::Code;
 use agent_api::lower::digest;
-use agent_api::model::{Driver, Input, Origin};
+use agent_api::model::{Context, Driver, Input, Origin};
 use agent_api::plan::{self, RunProblem};
 use agent_syntax::Node;
 use agent_syntax::json::Writer;
@@ -86,7 +86,12 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
         let refused = |at| self.stop.as_ref().filter(|_| stage == at);
         let outcome = match &input {
             Some(input) => {
-                let now = plan::check_input(self.plan, self.number, input);
+                let now = plan::check_input(
+                    self.plan,
+                    self.number,
+                    input,
+                    self.policy_context(0).as_ref(),
+                );
                 Outcome::of(refused(Stage::Input), now.first())
             }
             None => Outcome::Undecidable("the input is redacted".to_owned()),
@@ -94,10 +99,10 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
         if !self.add("input", outcome, checks) || stage == Stage::Input {
             return false;
         }
-        if let Some(outcome) = self.approval(input.as_deref(), stage) {
-            if !self.add("approval", outcome, checks) {
-                return false;
-            }
+        if let Some(outcome) = self.approval(input.as_deref(), stage)
+            && !self.add("approval", outcome, checks)
+        {
+            return false;
         }
         if stage == Stage::Approval || !self.effects(input.as_deref(), checks) {
             return false;
@@ -164,6 +169,19 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
         last.is_some_and(|it| {
             let facts = |member| at(&it.root, &format!("/result_details/facts/{member}"));
             facts("failure").is_some() || facts("rose").is_some()
+        })
+    }
+
+    /// Returns the context in which the policy was asked about an input of the step: first about that of
+    /// the step, then about that of its effect.
+    fn policy_context(&self, number: usize) -> Option<Context> {
+        let contexts = items(&self.record.root, "/result_details/policy_contexts");
+        let json = contexts
+            .get(number)?
+            .span
+            .of(self.record.file.text.as_str());
+        Some(Context {
+            json: json.to_owned(),
         })
     }
 
@@ -410,7 +428,12 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
                 w.key("stdin").string("");
             });
             let text = w.finish();
-            let now = plan::check_input(self.plan, self.number, text.trim_end());
+            let now = plan::check_input(
+                self.plan,
+                self.number,
+                text.trim_end(),
+                self.policy_context(1).as_ref(),
+            );
             if self.was_interrupted_before(&["run_program"]) {
                 return true;
             }
@@ -427,7 +450,8 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
         let recorded = string(wanted, "/arguments/digest");
         let outcome = match input.filter(|input| recorded == Some(&*digest(input))) {
             Some(input) => {
-                let now = plan::check_input(self.plan, self.number, input);
+                let context = self.policy_context(1);
+                let now = plan::check_input(self.plan, self.number, input, context.as_ref());
                 // Whatever the arguments are refused for, their server is not resolved.
                 let refused = self.refused_before(&follows);
                 let refused = refused.filter(|(code, _)| *code != Code::MovaDestinationDenied);

@@ -18,13 +18,17 @@ pub struct Decided {
     pub authorized: Option<AuthorizedPlan>,
 }
 
-/// Decides on the plan of a run as its first states do.
+/// Decides on the plan of a run as its first states do, in the policy's context of that time: JSON.
 ///
 /// # Errors
 /// MOVA's core can't be used.
-pub fn decide_again(documents: Documents) -> Result<Decided, String> {
+pub fn decide_again(
+    documents: Documents,
+    policy_context: Option<String>,
+) -> Result<Decided, String> {
     let documents = read(documents, &Redactor::default())?;
-    let answer = decide(&documents);
+    let evaluation_context = documents.recorded_context(policy_context);
+    let answer = decide(&documents, None, &evaluation_context);
     Ok(Decided {
         problems: answer.problems().collect(),
         against: answer.decided_against(),

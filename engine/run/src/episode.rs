@@ -207,6 +207,6 @@ fn file(w: &mut Writer, file: &StoredFile) {
     w.object(|w| {
         number(w, "bytes", file.bytes);
         w.key("digest").string(&file.digest);
-        w.key("path").string(&file.path);
+        w.key("name").string(&file.path);
     });
 }

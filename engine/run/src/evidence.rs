@@ -11,8 +11,9 @@ use super::redact::Redactor;
 use super::stop::Stop;
 use super::turns::Turns;
 use agent_api::lower::{bytes_digest, digest};
+use agent_api::text::Span;
 use agent_syntax::json::Writer;
-use core::cell::RefCell;
+use core::cell::{Ref, RefCell};
 use sha2::{Digest, Sha256};
 
 /// The folder of the evidence of all runs, below the root that the host chooses.
@@ -23,7 +24,7 @@ const ROOT: &str = "mova_agent";
 pub(crate) struct Evidence {
     turns: Turns,
     redactor: Redactor,
-    subject: Subject,
+    subject: RefCell<Subject>,
     /// The seed of the episodes' ids.
     random: [u8; 32],
     state: RefCell<State>,
@@ -53,7 +54,7 @@ impl Evidence {
         Self {
             turns,
             redactor,
-            subject,
+            subject: RefCell::new(subject),
             random,
             state: RefCell::default(),
         }
@@ -67,15 +68,20 @@ impl Evidence {
         &self.redactor
     }
 
-    pub(crate) fn subject(&self) -> &Subject {
-        &self.subject
+    pub(crate) fn subject(&self) -> Ref<'_, Subject> {
+        self.subject.borrow()
+    }
+
+    /// Sets the name of the plan, once there is one.
+    pub(crate) fn set_plan_id(&self, id: Option<String>) {
+        self.subject.borrow_mut().plan_id = id;
     }
 
     /// Returns the folder of the run.
     pub(crate) fn directory(&self) -> String {
         let Subject {
             run_id, request_id, ..
-        } = &self.subject;
+        } = &*self.subject.borrow();
         format!("{ROOT}/{request_id}/runs/{run_id}")
     }
 
@@ -114,7 +120,15 @@ impl Evidence {
     /// # Errors
     /// The host can't store it.
     pub(crate) async fn document(&self, name: &str, json: &str) -> Result<(), Stop> {
-        self.file(name, self.redacted(json)).await
+        self.json(name, self.redactor.json(json)).await
+    }
+
+    /// Stores a JSON document with marked parts, redacted.
+    ///
+    /// # Errors
+    /// As [`Evidence::document`].
+    pub(crate) async fn marked(&self, name: &str, json: &str, marked: &[Span]) -> Result<(), Stop> {
+        self.json(name, self.redactor.marked(json, marked)).await
     }
 
     /// Stores a tool pool, whose bindings name secrets.
@@ -122,8 +136,21 @@ impl Evidence {
     /// # Errors
     /// As [`Evidence::document`].
     pub(crate) async fn pool(&self, name: &str, json: &str) -> Result<(), Stop> {
-        let redacted = self.redactor.document(json).unwrap_or_default();
-        self.file(name, redacted).await
+        self.json(name, self.redactor.document(json)).await
+    }
+
+    /// Stores redacted JSON. A text that is not JSON can't be redacted, and is not stored.
+    async fn json(&self, name: &str, redacted: Option<String>) -> Result<(), Stop> {
+        match redacted {
+            Some(json) => self.file(name, json).await,
+            None => Err(self.fail(Stop::internal(format!("`{name}` is not JSON")))),
+        }
+    }
+
+    /// Ends the evidence: nothing is stored any more.
+    fn fail(&self, stop: Stop) -> Stop {
+        let mut state = self.state.borrow_mut();
+        state.failed.get_or_insert(stop).clone()
     }
 
     /// Stores the log of a step, redacted.
@@ -157,8 +184,10 @@ impl Evidence {
         let id = self.episode_id(number);
         let kind = episode.kind;
         let files = core::mem::take(&mut self.state.borrow_mut().files);
-        let json = episode.json(&id, &self.subject, &files, self.turns.now());
-        let json = self.redacted(&json);
+        let json = episode.json(&id, &self.subject(), &files, self.turns.now());
+        let Some(json) = self.redactor.json(&json) else {
+            return Err(self.fail(Stop::internal(format!("the episode {id} is not JSON"))));
+        };
         let line = index_line(&digest(&json), &id, &kind.name(), self.head().as_deref());
         {
             let mut state = self.state.borrow_mut();
@@ -211,8 +240,7 @@ impl Evidence {
             Ok(_) => Stop::internal("evidence was answered out of turn"),
             Err(stop) => stop,
         };
-        self.state.borrow_mut().failed = Some(stop.clone());
-        Err(stop)
+        Err(self.fail(stop))
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct RunReport<'r> {
     pub(crate) status: Status,
     pub(crate) stop: Option<&'r Stop>,
     pub(crate) message: &'r str,
+    /// The result of a query.
+    pub(crate) result: Option<&'r str>,
     pub(crate) started: Clock,
     pub(crate) finished: Clock,
     /// The episode of the run.
@@ -76,6 +78,9 @@ fn members(w: &mut Writer, report: &RunReport<'_>) {
     }
     reason(w, report.stop);
     w.key("request_id").string(&subject.request_id);
+    if let Some(result) = report.result {
+        w.key("result").string(result);
+    }
     w.key("run_id").string(&subject.run_id);
     w.key("schema_id").string("ds.mova_agent_run_summary_v1");
     let events = evidence.security_events();

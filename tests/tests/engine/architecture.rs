@@ -195,6 +195,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-mcp",
                 "agent-operator",
                 "agent-pack",
+                "agent-planner",
                 "agent-sandbox",
                 "agent-way-out",
             ],

@@ -1,6 +1,9 @@
 //! Runs of plans: the lifecycle, the evidence, and hosts that misbehave.
 
+mod ask;
+mod attacks;
 mod evidence;
+mod goals;
 mod lifecycle;
 mod misbehaviour;
 mod secrets;
@@ -58,6 +61,21 @@ pub(crate) fn plan_of(steps: Value) -> Documents {
         index: base("mcp.index.json"),
         ..Documents::default()
     }
+}
+
+/// Returns the documents of the base of plans, without a plan and a request.
+pub(crate) fn documents_of_base() -> Documents {
+    Documents {
+        plan: None,
+        ..plan_of(json!([]))
+    }
+}
+
+/// Returns a lock for the base manifest and another index.
+pub(crate) fn locked(index: &str) -> String {
+    let manifest = std::fs::read(corpus().join("plan/base/agents.md")).expect("the manifest");
+    let answers = agent_tests::native::resolve(&manifest, index.as_bytes());
+    answers.get("agents.lock").expect("a lock").clone()
 }
 
 /// Returns documents with another tool pool, made from the base one.

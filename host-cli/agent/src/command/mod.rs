@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod ask;
 mod completions;
 mod diff;
 mod discover;
@@ -14,10 +15,13 @@ mod man;
 mod match_task;
 mod open_evidence;
 mod plan_check;
+mod plan_goal;
 mod policy_check;
 mod replay;
+mod rerun;
 mod resolve;
 mod run_plan;
+mod running;
 mod schema;
 mod session;
 mod tools;
@@ -25,8 +29,11 @@ mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command, Evidence, Index, Output, Plan, Policy, Schema};
+use crate::args::{
+    Arguments, Command, Evidence, Index, Output, Plan, PlanCommand, PlanGoal, Policy, Run, Schema,
+};
 use agent_host::Failure;
+use agent_host::contract::run::Mode;
 use session::{Session, mending};
 
 /// The answer of a command.
@@ -56,9 +63,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Match(it) => mending(&it.fixes, open(&it.output)?, |to| match_task::run(it, to)),
         Command::Tools(it) => mending(&it.fixes, open(&it.output)?, |to| tools::run(it, to)),
         Command::Expand(it) => mending(&it.fixes, open(&it.output)?, |to| expand::run(it, to)),
-        Command::Plan(Plan::Check(it)) => {
-            mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to))
+        Command::Plan(Plan {
+            command: Some(PlanCommand::Check(it)),
+            ..
+        }) => mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to)),
+        Command::Plan(Plan {
+            goal: Some(PlanGoal { goal, run, output }),
+            ..
+        }) => plan_goal::run((goal, run), Mode::Decide, &mut open(output)?),
+        // The parser requires one of the two.
+        Command::Plan(_) => Ok(Answer::None),
+        Command::Run(Run { goal, run, output }) => {
+            plan_goal::run((goal, run), Mode::CarryOut, &mut open(output)?)
         }
+        Command::Rerun(it) => rerun::run(it, &mut open(&it.output)?),
+        Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),

@@ -1,7 +1,7 @@
 //! `agent replay`: decides a recorded run again.
 
 use super::Answer;
-use super::run_plan::present;
+use super::running::present;
 use super::session::Session;
 use crate::args::{INDEX, LOCK, Replay};
 use agent_host::contract::diagnostic::DocumentKind;
@@ -59,5 +59,7 @@ fn rules(args: &Replay, session: &mut Session) -> Result<Documents, Failure> {
             TEXT_MAX,
         )?,
         mova: session.mova(&args.mova)?,
+        goal: None,
+        summary: None,
     })
 }

@@ -74,7 +74,7 @@ impl Call {
         let state = State {
             asks,
             log: Arc::clone(&log),
-            bounds: Bounds,
+            bounds: Bounds::default(),
         };
         let engine = engine.clone();
         Self {

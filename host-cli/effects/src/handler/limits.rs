@@ -7,7 +7,7 @@ use wasmtime::ResourceLimiter;
 /// Units of fuel for a call: about as many WebAssembly instructions, some seconds of them.
 pub const FUEL: u64 = 10_000_000_000;
 
-/// Bytes of linear memory of a call.
+/// Bytes of all linear memories of a call.
 pub const MEMORY_BYTES: usize = 64 << 20;
 
 /// Entries of all tables of a call.
@@ -16,9 +16,30 @@ const TABLE_ENTRIES: usize = 20_000;
 /// The time after which guest code yields, so that a timeout can end it.
 pub const TICK: Duration = Duration::from_millis(10);
 
-/// Bounds the memory of one call.
-#[derive(Debug)]
-pub(super) struct Bounds;
+/// Bounds the memory of one call. A component may have many memories and tables, which count together.
+#[derive(Debug, Default)]
+pub(super) struct Bounds {
+    /// Bytes of memories.
+    memory: usize,
+    /// Entries of tables.
+    entries: usize,
+}
+
+impl Bounds {
+    /// Adds what grows to what there is already.
+    fn grow(
+        total: &mut usize,
+        current: usize,
+        desired: usize,
+        most: usize,
+    ) -> wasmtime::Result<bool> {
+        *total = total.saturating_add(desired.saturating_sub(current));
+        if *total > most {
+            return Err(MemoryReached.into());
+        }
+        Ok(true)
+    }
+}
 
 /// A limit of memory that a handler has reached.
 #[derive(Debug)]
@@ -39,14 +60,11 @@ impl std::error::Error for MemoryReached {}
 impl ResourceLimiter for Bounds {
     fn memory_growing(
         &mut self,
-        _current: usize,
+        current: usize,
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        if desired > MEMORY_BYTES {
-            return Err(MemoryReached.into());
-        }
-        Ok(true)
+        Self::grow(&mut self.memory, current, desired, MEMORY_BYTES)
     }
 
     fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
@@ -55,13 +73,10 @@ impl ResourceLimiter for Bounds {
 
     fn table_growing(
         &mut self,
-        _current: usize,
+        current: usize,
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        if desired > TABLE_ENTRIES {
-            return Err(MemoryReached.into());
-        }
-        Ok(true)
+        Self::grow(&mut self.entries, current, desired, TABLE_ENTRIES)
     }
 }

@@ -76,7 +76,7 @@ fn rechain(files: &mut Files, ids: &[String]) {
         let episode = value(files, &path);
         let covered = episode["meta_episode"]["files"].as_array().cloned();
         for (place, file) in covered.unwrap_or_default().iter().enumerate() {
-            let name = file["path"].as_str().expect("a path").to_owned();
+            let name = file["name"].as_str().expect("a path").to_owned();
             covering.insert(name, (path.clone(), place));
         }
     }

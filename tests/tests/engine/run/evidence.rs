@@ -116,7 +116,7 @@ fn every_file_is_covered_by_an_episode() {
         for episode in ended.episodes() {
             let files = episode["meta_episode"]["files"].as_array().cloned();
             for file in files.unwrap_or_default() {
-                let path = file["path"].as_str().expect("a path").to_owned();
+                let path = file["name"].as_str().expect("a path").to_owned();
                 covered.insert(path, (file["bytes"].clone(), file["digest"].clone()));
             }
         }
