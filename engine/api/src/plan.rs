@@ -1,10 +1,10 @@
 //! May a plan of several steps run, and why not \[3\]?
 
-pub use agent_decide::secret_inputs;
 use agent_decide::{
     AuthorizedPlan, DestinationDenial, PlanAnswer as Decision, PlanContext, PlanPolicy,
     QueryDenial, RunDenial, StepCheck, authorize_plan, decide_query, payload_denials,
 };
+pub use agent_decide::{secret_inputs, secret_values};
 use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
 use agent_explain::{
     CheckRecord, PlanDocuments, addresses, plan_checks, plan_diagnostics, plan_findings,

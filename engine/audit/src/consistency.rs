@@ -158,11 +158,11 @@ impl<'r, 'f> Checking<'r, 'f> {
         let steps = items(&summary.root, "/steps");
         let run = self.recorded.of_kind("run").last();
         let begun = run.and_then(|it| number(&it.root, "/result_details/steps"));
-        if let (Some(run), Some(begun)) = (run, begun) {
-            if begun != records.len() as u64 {
-                let message = format!("{} steps are recorded, and {begun} began", records.len());
-                contradiction(run, "/result_details/steps", None, message, found);
-            }
+        if let (Some(run), Some(begun)) = (run, begun)
+            && begun != records.len() as u64
+        {
+            let message = format!("{} steps are recorded, and {begun} began", records.len());
+            contradiction(run, "/result_details/steps", None, message, found);
         }
         let is_allowed = self.recorded.is_allowed();
         if is_allowed && steps.len() != planned.len() {

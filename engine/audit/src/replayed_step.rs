@@ -99,10 +99,10 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
         if !self.add("input", outcome, checks) || stage == Stage::Input {
             return false;
         }
-        if let Some(outcome) = self.approval(input.as_deref(), stage) {
-            if !self.add("approval", outcome, checks) {
-                return false;
-            }
+        if let Some(outcome) = self.approval(input.as_deref(), stage)
+            && !self.add("approval", outcome, checks)
+        {
+            return false;
         }
         if stage == Stage::Approval || !self.effects(input.as_deref(), checks) {
             return false;

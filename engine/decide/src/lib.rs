@@ -48,7 +48,7 @@ pub use plan::{
     InputDenial, ListingDenial, PlanAnswer, PlanBasis, PlanContext, PlanDenial, PlanPolicy,
     PlanReason, QueryDenial, ReferenceMismatch, Referred, RunCheck, RunDenial, ServerUse,
     StepCheck, StepRecord, authorize_destination, authorize_endpoint, authorize_plan, decide_query,
-    secret_inputs,
+    secret_inputs, secret_values,
 };
 pub use policy_decision::{
     Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,

@@ -376,24 +376,28 @@ fn is_reference(key: &str, value: &Node<'_>) -> bool {
     }
 }
 
-/// Returns the places of values that stand behind a key that names a secret and are not redacted. A
-/// document that `refers` to secrets may have their names there.
-pub fn unredacted(node: &Node<'_>, refers: bool) -> Vec<Span> {
+/// Returns the places of values that are behind a key that names a secret, or that are marked, and that are
+/// not redacted. A document that `refers` to secrets may have their names there.
+pub fn unredacted(node: &Node<'_>, refers: bool, marked: &[Span]) -> Vec<Span> {
     let mut found = Vec::new();
-    collect_unredacted(node, refers, &mut found);
+    collect_unredacted(node, refers, marked, &mut found);
     found
 }
 
-fn collect_unredacted(node: &Node<'_>, refers: bool, found: &mut Vec<Span>) {
+fn collect_unredacted(node: &Node<'_>, refers: bool, marked: &[Span], found: &mut Vec<Span>) {
+    if marked.contains(&node.span) {
+        found.extend(needs_redaction(node).then_some(node.span));
+        return;
+    }
     match &node.value {
         Value::Sequence(items) => {
             let items = items.iter();
-            items.for_each(|item| collect_unredacted(item, refers, found));
+            items.for_each(|item| collect_unredacted(item, refers, marked, found));
         }
         Value::Mapping(entries) => {
             for entry in entries {
                 if !is_hidden(entry, refers) {
-                    collect_unredacted(&entry.value, refers, found);
+                    collect_unredacted(&entry.value, refers, marked, found);
                 } else if needs_redaction(&entry.value) {
                     found.push(entry.value.span);
                 }

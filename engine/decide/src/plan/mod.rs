@@ -46,7 +46,7 @@ pub use listing::ListingDenial;
 pub use policy::PlanPolicy;
 pub use query::{QueryDenial, decide_query};
 pub use record::{Compared, RunCheck, StepCheck, StepRecord};
-pub use secrecy::secret_inputs;
+pub use secrecy::{secret_inputs, secret_values};
 pub use server::ServerUse;
 
 use crate::call_record::CallDenial;

@@ -39,25 +39,37 @@ impl AuthorizedPlan {
 /// [authorized plan](AuthorizedPlan::secret_input).
 pub fn secret_inputs(plan: &Plan, text: &str, rules: &PlanPolicy) -> Vec<Span> {
     let mut found = Vec::new();
-    let Some(pool) = &rules.pool.value else {
-        return found;
-    };
-    for step in &plan.steps {
-        let Input::Literal(span) = &step.input else {
-            continue;
-        };
-        let binding = pool.binding(&step.connector.value, &step.tool.value);
-        let Some((binding, value)) = binding.zip(JsonText::read(span.of(text))) else {
-            continue;
-        };
-        let schemas = Applicable::of(rules, pool, step, binding, Side::Input);
-        let parts = marked(&schemas, &ToolSchemas::default(), Side::Input, value.root());
-        found.extend(parts.into_iter().map(|part| Span {
-            start: part.start + span.start,
-            end: part.end + span.start,
-        }));
+    for (number, step) in plan.steps.iter().enumerate() {
+        if let Input::Literal(span) = &step.input {
+            let parts = secret_values(plan, number, false, span.of(text), rules);
+            found.extend(parts.into_iter().map(|part| Span {
+                start: part.start + span.start,
+                end: part.end + span.start,
+            }));
+        }
     }
     found
+}
+
+/// Returns the places of secret parts of a step's input, or of its output if `is_output`, by the schemas of
+/// the pool, of the drivers and of the project. What is no JSON has none.
+pub fn secret_values(
+    plan: &Plan,
+    step: usize,
+    is_output: bool,
+    text: &str,
+    rules: &PlanPolicy,
+) -> Vec<Span> {
+    let side = if is_output { Side::Output } else { Side::Input };
+    let (Some(pool), Some(step)) = (&rules.pool.value, plan.steps.get(step)) else {
+        return Vec::new();
+    };
+    let binding = pool.binding(&step.connector.value, &step.tool.value);
+    let Some((binding, value)) = binding.zip(JsonText::read(text)) else {
+        return Vec::new();
+    };
+    let schemas = Applicable::of(rules, pool, step, binding, side);
+    marked(&schemas, &ToolSchemas::default(), side, value.root())
 }
 
 /// Returns the parts that one of the schemas marks. A value that can't be searched is secret as a whole.

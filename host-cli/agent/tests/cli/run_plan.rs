@@ -1,5 +1,6 @@
 //! `run-plan`: real handlers, a real sandbox, and servers on loopback.
 
+mod evidence;
 pub(crate) mod server;
 
 use crate::project::{Project, Run};

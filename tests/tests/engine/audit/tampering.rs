@@ -1,10 +1,12 @@
 //! Evidence that was changed: each change by its name, with the code and the place of the problem.
 
-use super::{Files, completed, denied, found};
+use super::super::run::with_pool;
+use super::{Files, completed, denied, files_of, found, three_steps};
 use agent_diagnostic::Code;
 use agent_run::{index_line, summary_digest};
 use agent_tests::corpus::Failures;
 use agent_tests::digest::digest;
+use agent_tests::run::{behave, options, run};
 use serde_json::{Value, json};
 
 const INDEX: &str = "episodes/index.jsonl";
@@ -405,5 +407,50 @@ fn a_secret_is_not_quoted() {
     assert!(problems.iter().any(|it| it.code == Code::EvidenceSecret));
     for problem in problems {
         assert!(!format!("{problem:?}").contains("swordfish"), "{problem:?}");
+    }
+}
+
+/// The evidence of a run whose pool marks an input and an output as secret.
+fn marked() -> Files {
+    let documents = with_pool(three_steps(), |pool| {
+        for binding in pool["bindings"].as_array_mut().expect("bindings") {
+            let visits = json!({ "properties": { "visits": { "writeOnly": true } } });
+            match binding["tool_id"].as_str() {
+                Some("get-report") => {
+                    binding["output_schema"] = json!({ "properties": { "body": visits } });
+                }
+                Some("keep") => binding["input_schema"] = visits,
+                _ => {}
+            }
+        }
+    });
+    let ended = run(documents, options(), behave);
+    assert_eq!(
+        ended.summary()["status"],
+        "completed",
+        "{}",
+        ended.summary()
+    );
+    files_of(ended)
+}
+
+#[test]
+fn a_value_that_a_schema_marks_is_redacted() {
+    assert_eq!(found(&marked()), []);
+    for (id, pointer) in [
+        ("report", "/result_details/output/value/body/visits"),
+        ("keep", "/result_details/input/value/visits"),
+    ] {
+        let mut files = marked();
+        let ids = ids(&files);
+        let path = step(&files, id);
+        edit(&mut files, &path, |it| {
+            let value = it.pointer_mut(pointer).expect("a value");
+            assert_eq!(*value, json!({ "len": 1, "present": true }));
+            *value = json!(3);
+        });
+        rechain(&mut files, &ids);
+        let problem = (Code::EvidenceSecret, path, "3".to_owned());
+        assert_eq!(found(&files), [problem], "{id}");
     }
 }
