@@ -800,6 +800,10 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) goal: GoalOptions,
 
+    /// Print an explanation of the run from its evidence, as `agent explain-run` does
+    #[arg(long)]
+    pub(crate) explain: bool,
+
     #[command(flatten)]
     pub(crate) run: RunOptions,
 

@@ -1,13 +1,15 @@
 //! Runs of plans through the component: the same actions and the same evidence, byte for byte.
 
 use agent_host::contract::run as contract;
-use agent_host::{Engine, Instance, call};
+use agent_host::{Engine, call};
 use agent_run::{
-    Action, Clock, Documents, Failure, FailureKind, HandlerEvent, Outcome, Response, Run, StoreMode,
+    Action, Clock, Documents, Failure, FailureKind, Goal, HandlerEvent, Mode, Options, Outcome,
+    Response, Run, StoreMode,
 };
-use agent_tests::corpus::Failures;
+use agent_tests::corpus::{Failures, corpus};
 use agent_tests::plan::{PlanInputs, plan_cases};
 use agent_tests::run::{behave, clock, options};
+use std::fs;
 
 /// More turns than a run of the corpus takes.
 const TURNS_MAX: u64 = 1_000;
@@ -17,7 +19,7 @@ const TURNS_MAX: u64 = 1_000;
 enum Wanted {
     Store(String, Vec<u8>, bool),
     Effect(&'static str),
-    Finished(String, String, String, bool),
+    Finished(String, String, String, String, bool),
 }
 
 fn natively(action: &Action) -> Wanted {
@@ -31,6 +33,7 @@ fn natively(action: &Action) -> Wanted {
             finished.message.clone(),
             finished.directory.clone(),
             finished.summary.clone(),
+            finished.answer.clone(),
             finished.evidence_complete,
         ),
         action => Wanted::Effect(action.name()),
@@ -47,9 +50,11 @@ fn by_component(action: contract::Action) -> Wanted {
             finished.message,
             finished.directory,
             finished.summary,
+            finished.answer,
             finished.evidence_complete,
         ),
         contract::Action::Approve(_) => Wanted::Effect("approve"),
+        contract::Action::Plan(_) => Wanted::Effect("plan"),
         contract::Action::Resolve(_) => Wanted::Effect("resolve"),
         contract::Action::Request(_) => Wanted::Effect("request"),
         contract::Action::CallHandler(_) => Wanted::Effect("call_handler"),
@@ -139,8 +144,30 @@ fn contracted(outcome: Outcome) -> contract::Outcome {
     }
 }
 
+/// A host that behaves, whose planner gives one answer.
+fn behave_with(planned: &str, action: &Action) -> Outcome {
+    match action {
+        Action::Plan(_) => Outcome::Bytes(planned.as_bytes().to_vec()),
+        action => behave(action),
+    }
+}
+
+fn goal(goal: Goal) -> contract::Goal {
+    contract::Goal {
+        text: goal.text,
+        context: goal.context,
+        planner: goal.planner,
+    }
+}
+
 /// Runs documents on both sides at once, and returns the first turn in which they differ.
-fn compare(instance: &mut Instance, documents: Documents) -> Result<u64, String> {
+fn compare(
+    engine: &Engine,
+    documents: Documents,
+    (mode, other): (Mode, contract::Mode),
+    planned: &str,
+) -> Result<u64, String> {
+    let instance = &mut engine.instantiate().expect("an instance");
     let given = contract::Documents {
         plan: documents.plan.clone(),
         request: documents.request.clone(),
@@ -154,6 +181,8 @@ fn compare(instance: &mut Instance, documents: Documents) -> Result<u64, String>
         policy: None,
         policy_context: None,
         mova: Vec::new(),
+        goal: documents.goal.clone().map(goal),
+        summary: None,
     };
     let chosen = contract::Options {
         run_id: options().run_id,
@@ -162,8 +191,11 @@ fn compare(instance: &mut Instance, documents: Documents) -> Result<u64, String>
         handlers: Vec::new(),
         approvals: Vec::new(),
         secrets: Vec::new(),
+        mode: other,
+        asks_for_summary: false,
     };
-    let mut native = Run::start(documents, options(), clock(0)).expect("a run id");
+    let options = Options { mode, ..options() };
+    let mut native = Run::start(documents, options, clock(0)).expect("a run id");
     let started = call!(
         instance,
         run.plan_run.call_start(&given, &chosen, reading(clock(0)))
@@ -179,7 +211,7 @@ fn compare(instance: &mut Instance, documents: Documents) -> Result<u64, String>
         let outcome = match &action {
             Action::Finished(_) => return Ok(turn),
             Action::Store(_) => Outcome::Stored,
-            action => behave(action),
+            action => behave_with(planned, action),
         };
         native
             .complete(outcome.clone(), clock(turn))
@@ -210,14 +242,66 @@ fn runs_of_the_corpus_are_the_same_through_the_component() {
             index: inputs.index,
             ..Documents::default()
         };
-        let mut instance = engine.instantiate().expect("an instance");
-        match compare(&mut instance, documents) {
-            Ok(count) => turns += count,
-            Err(difference) => failures.add(&case.name(), difference),
+        for mode in [
+            (Mode::CarryOut, contract::Mode::CarryOut),
+            (Mode::Preview, contract::Mode::Preview),
+        ] {
+            match compare(&engine, documents.clone(), mode, "") {
+                Ok(count) => turns += count,
+                Err(difference) => failures.add(&case.name(), difference),
+            }
         }
     }
     failures.finish();
     assert!(turns > 5_000, "{turns} turns are few");
+}
+
+#[test]
+fn goals_and_queries_are_the_same_through_the_component() {
+    let engine = Engine::embedded().expect("the engine");
+    let base = |name: &str| fs::read(corpus().join("plan/base").join(name)).ok();
+    let documents = Documents {
+        tool_pool: base("tool-pool.json"),
+        profile: base("profile.json"),
+        lock: base("agents.lock"),
+        index: base("mcp.index.json"),
+        goal: Some(Goal {
+            text: "list audiences".to_owned(),
+            context: Some(b"{\"at_most\": 2}".to_vec()),
+            planner: "a-model".to_owned(),
+        }),
+        ..Documents::default()
+    };
+    let call = |tool: &str, args: &str| {
+        format!(r#"{{"type":"call_tool","server":"acme-audiences","tool":"{tool}","args":{args}}}"#)
+    };
+    let step = r#"{"envelope_id":"env.mova_agent_plan_v1","verb":"create","roles":{"planner":"p","executor":"e"},
+        "plan":{"plan_id":"p","request_id":"run-1","tool_pool_ref":{"pool_id":"pool","pool_version":"1.0.0"},
+        "instruction_profile_ref":{"profile_id":"profile"},"steps":[{"step_id":"keep",
+        "connector_id":"connector_core:noop","tool_id":"keep","input":{"a":1}}]}}"#;
+    let ask = (Mode::Ask, contract::Mode::Ask);
+    let carry_out = (Mode::CarryOut, contract::Mode::CarryOut);
+    let decide = (Mode::Decide, contract::Mode::Decide);
+    let mut turns = Vec::new();
+    for (mode, planned) in [
+        (ask, call("list_audiences", r#"{"limit":2}"#)),
+        (ask, call("rename_audience", "{}")),
+        (ask, "prose".to_owned()),
+        (carry_out, step.to_owned()),
+        (decide, step.to_owned()),
+        (decide, "prose".to_owned()),
+    ] {
+        let without_profile = Documents {
+            profile: None,
+            ..documents.clone()
+        };
+        let documents = match mode.0 {
+            Mode::Ask => without_profile,
+            _ => documents.clone(),
+        };
+        turns.push(compare(&engine, documents, mode, &planned).expect("no difference"));
+    }
+    assert!(turns[0] > turns[1] && turns[3] > turns[4], "{turns:?}");
 }
 
 #[test]
@@ -239,6 +323,8 @@ fn options_that_no_run_can_have_are_refused() {
         policy: None,
         policy_context: None,
         mova: Vec::new(),
+        goal: None,
+        summary: None,
     };
     for (run_id, random) in [("../x", 32), ("", 32), ("run", 31)] {
         let options = contract::Options {
@@ -248,6 +334,8 @@ fn options_that_no_run_can_have_are_refused() {
             handlers: Vec::new(),
             approvals: Vec::new(),
             secrets: Vec::new(),
+            mode: contract::Mode::CarryOut,
+            asks_for_summary: false,
         };
         let started = call!(
             instance,

@@ -2,13 +2,27 @@
 
 use super::Answer;
 use super::session::Session;
-use crate::args::ExplainRun;
+use crate::args::{ExplainRun, MovaOption};
 use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::{Failure, call};
+use std::path::Path;
 
 pub(super) fn run(args: &ExplainRun, session: &mut Session) -> Result<Answer, Failure> {
-    let core = session.core(&args.mova)?;
-    let folder = session.run_folder(&args.folder)?;
+    explain(&args.folder, &args.mova, session).map(Answer::yes_if)
+}
+
+/// Prints the explanation of a run. Returns whether its evidence verifies.
+///
+/// # Errors
+///
+/// When the folder can't be read.
+pub(super) fn explain(
+    folder: &Path,
+    mova: &MovaOption,
+    session: &mut Session,
+) -> Result<bool, Failure> {
+    let core = session.core(mova)?;
+    let folder = session.run_folder(folder)?;
     let explanation = call!(
         session.engine,
         evidence.run_folder.call_explain(folder, core)
@@ -20,5 +34,5 @@ pub(super) fn run(args: &ExplainRun, session: &mut Session) -> Result<Answer, Fa
         text: explanation.markdown,
     };
     session.show(|_| Ok(vec![text]), |_| Ok(explanation.bundle))?;
-    Ok(Answer::yes_if(verifies))
+    Ok(verifies)
 }

@@ -66,10 +66,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             ..
         }) => mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to)),
         Command::Plan(it) => {
-            plan_goal::run((&it.goal, &it.run), Mode::Decide, &mut open(&it.output)?)
+            let mode = (Mode::Decide, false);
+            plan_goal::run((&it.goal, &it.run), mode, &mut open(&it.output)?)
         }
         Command::Run(it) => {
-            plan_goal::run((&it.goal, &it.run), Mode::CarryOut, &mut open(&it.output)?)
+            let mode = (Mode::CarryOut, it.explain);
+            plan_goal::run((&it.goal, &it.run), mode, &mut open(&it.output)?)
         }
         Command::Rerun(it) => rerun::run(it, &mut open(&it.output)?),
         Command::Ask(it) => ask::run(it, &mut open(&it.output)?),

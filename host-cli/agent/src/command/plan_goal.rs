@@ -1,17 +1,18 @@
 //! `agent plan --goal` and `agent run`: a planner makes the plan.
 
 use super::Answer;
+use super::explain_run::explain;
 use super::running::{Running, planner_name, shared_documents, text};
 use super::session::Session;
 use crate::args::{GoalOptions, RunOptions};
 use agent_host::Failure;
 use agent_host::contract::diagnostic::DocumentKind;
-use agent_host::contract::run::{Documents, Goal, Mode};
+use agent_host::contract::run::{Documents, Goal, Mode, Status};
 
 /// Plans for a goal, and decides on the plan or carries it out.
 pub(super) fn run(
     (goal, options): (&GoalOptions, &RunOptions),
-    mode: Mode,
+    (mode, explains): (Mode, bool),
     session: &mut Session,
 ) -> Result<Answer, Failure> {
     let shared = shared_documents(options, session)?;
@@ -33,5 +34,13 @@ pub(super) fn run(
         ..Running::of_plan(options)
     };
     let finished = running.carry_out(&documents, session)?;
+    if explains && finished.evidence_complete {
+        let folder = options.artifacts.join(&finished.directory);
+        let is_completed = finished.status == Status::Completed;
+        session.add(finished.diagnostics);
+        let verifies = explain(&folder, &options.mova, session)?;
+        session.note(format_args!("evidence: {}", folder.display()));
+        return Ok(Answer::yes_if(is_completed && verifies));
+    }
     running.show(finished, |it| it.summary.clone(), session)
 }

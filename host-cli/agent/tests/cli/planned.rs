@@ -109,6 +109,8 @@ fn a_goal_is_planned_and_carried_out_and_its_run_repeated() {
     fs::write(first.join("instruction_profile.json"), profile).unwrap();
     let ended = project.agent(&format!("rerun --evidence {}", first.display()));
     ended.exits(1).notes("policy_denied");
+    let explained = project.agent(&format!("run {GOAL} --explain")).exits(0);
+    drop(explained.answers("human_ui").notes("evidence: "));
     project.agent("rerun --request-id ../x").exits(2);
     project.agent("rerun").exits(2);
 }
