@@ -1,9 +1,9 @@
 //! One step of a plan, from its input to its episode \[3, 4.2, 5\].
 
 use super::action::{
-    Action, Approval, Connection, Exited, Failure, FailureKind, Handled, HandlerCall, HandlerEvent,
-    HandlerRequest, Header, HeaderValue, Outcome, Program, Reply, Request, Resolve, Server, Status,
-    ToolCall,
+    Aborted, Action, Approval, Connection, Exited, Failure, FailureKind, Handled, HandlerCall,
+    HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, Program, Reply, Request, Resolve,
+    Server, Status, ToolCall,
 };
 use super::clock::Clock;
 use super::episode::{Episode, EpisodeType, SecurityKind};
@@ -43,6 +43,8 @@ pub(crate) struct StepReport {
     pub(crate) approved: Option<Approved>,
     /// The digest of the handler.
     pub(crate) handler: Option<String>,
+    /// Whether the host started the step's server outside of the sandbox.
+    pub(crate) is_unsandboxed: bool,
     pub(crate) episode_id: Option<String>,
 }
 
@@ -108,6 +110,7 @@ impl<'r> Step<'r> {
                 log: Log::default(),
                 approved: None,
                 handler: None,
+                is_unsandboxed: false,
                 episode_id: None,
             },
             dispatched: None,
@@ -275,18 +278,13 @@ impl<'r> Step<'r> {
 
     async fn handle(&mut self, action: Action) -> Result<Handled, Stop> {
         match self.effect(action).await? {
-            Outcome::Handler(handled) => {
-                let limit = self.binding.limits.max_log_bytes.value;
-                let (log, truncated) = (&handled.log, handled.log_truncated);
-                self.report.log.add(log, truncated, limit);
-                Ok(handled)
-            }
+            Outcome::Handler(handled) => Ok(handled),
             _ => Err(unexpected()),
         }
     }
 
     /// Makes the HTTP request of a handler.
-    async fn request(&self, wanted: HandlerRequest) -> Result<Reply, Stop> {
+    async fn request(&mut self, wanted: HandlerRequest) -> Result<Reply, Stop> {
         let Driver::Http {
             methods, headers, ..
         } = &self.binding.driver
@@ -337,7 +335,7 @@ impl<'r> Step<'r> {
     }
 
     /// Resolves a host, once, and decides on its addresses.
-    async fn connect(&self, url: &str, origin: &Origin) -> Result<Connection, Stop> {
+    async fn connect(&mut self, url: &str, origin: &Origin) -> Result<Connection, Stop> {
         let texts = match origin.address() {
             Some(address) => vec![address.to_string()],
             None => {
@@ -392,30 +390,21 @@ impl<'r> Step<'r> {
             timeout_ms: self.remaining()?,
         };
         match self.effect(Action::RunProgram(program)).await? {
-            Outcome::Exited(exited) => {
-                let Exited {
-                    stderr,
-                    stderr_truncated,
-                    ..
-                } = &exited;
-                let limit = limits.max_log_bytes.value;
-                self.report.log.add(stderr, *stderr_truncated, limit);
-                match exited.code {
-                    0 => Ok(Reply::Exited(exited)),
-                    code => {
-                        self.report.output = Some(failed_output(&exited));
-                        let message = format!("the program ended with the code {code}");
-                        Err(Stop::new(Code::MovaHandlerFailed, message))
-                    }
+            Outcome::Exited(exited) => match exited.code {
+                0 => Ok(Reply::Exited(exited)),
+                code => {
+                    self.report.output = Some(failed_output(&exited));
+                    let message = format!("the program ended with the code {code}");
+                    Err(Stop::new(Code::MovaHandlerFailed, message))
                 }
-            }
+            },
             _ => Err(unexpected()),
         }
     }
 
     /// Calls the locked tool of a handler: opens its server, compares its live tools with the lock, and
     /// calls it.
-    async fn tool(&self, arguments: Vec<u8>) -> Result<Reply, Stop> {
+    async fn tool(&mut self, arguments: Vec<u8>) -> Result<Reply, Stop> {
         let server = self
             .plan
             .steps()
@@ -444,7 +433,10 @@ impl<'r> Step<'r> {
             max_message_bytes: self.binding.limits.max_output_bytes.value,
             timeout_ms: self.remaining()?,
         };
-        self.effect(Action::OpenServer(open)).await?;
+        let opened = self.effect(Action::OpenServer(open)).await?;
+        if let Outcome::Opened { is_unsandboxed, .. } = opened {
+            self.report.is_unsandboxed = is_unsandboxed;
+        }
         let timeout_ms = self.remaining()?;
         let list = self.bytes(Action::ListTools { timeout_ms }).await?;
         let list = String::from_utf8_lossy(&list);
@@ -459,7 +451,7 @@ impl<'r> Step<'r> {
         Ok(Reply::Payload(payload))
     }
 
-    async fn bytes(&self, action: Action) -> Result<Vec<u8>, Stop> {
+    async fn bytes(&mut self, action: Action) -> Result<Vec<u8>, Stop> {
         match self.effect(action).await? {
             Outcome::Bytes(bytes) => Ok(bytes),
             _ => Err(unexpected()),
@@ -467,15 +459,16 @@ impl<'r> Step<'r> {
     }
 
     /// Performs an effect, which must not fail.
-    async fn effect(&self, action: Action) -> Result<Outcome, Stop> {
+    async fn effect(&mut self, action: Action) -> Result<Outcome, Stop> {
         match self.attempt(action).await? {
             Outcome::Failed(failure) => Err(Self::failed(&failure)),
+            Outcome::Aborted(aborted) => Err(Self::failed(&aborted.failure)),
             outcome => Ok(outcome),
         }
     }
 
     /// Records the decision for an effect, waits for its outcome, and records that.
-    async fn attempt(&self, action: Action) -> Result<Outcome, Stop> {
+    async fn attempt(&mut self, action: Action) -> Result<Outcome, Stop> {
         self.record("decision", action.name(), |w| {
             record::action(w, &action);
         })
@@ -483,11 +476,24 @@ impl<'r> Step<'r> {
         let name = action.name();
         let outcome = self.evidence.turns().perform(action).await?;
         let outcome = self.without_secrets(outcome);
+        self.log(&outcome);
         self.record("effect", name, |w| record::outcome(w, &outcome))
             .await?;
         // The clock decides, whatever the host says of the time.
         self.remaining()?;
         Ok(outcome)
+    }
+
+    /// Adds what an outcome logged to the log of the step, also if the step ends with it.
+    fn log(&mut self, outcome: &Outcome) {
+        let (log, truncated) = match outcome {
+            Outcome::Handler(handled) => (&handled.log, handled.log_truncated),
+            Outcome::Exited(exited) => (&exited.stderr, exited.stderr_truncated),
+            Outcome::Aborted(aborted) => (&aborted.stderr, aborted.stderr_truncated),
+            _ => return,
+        };
+        let limit = self.binding.limits.max_log_bytes.value;
+        self.report.log.add(log, truncated, limit);
     }
 
     /// Redacts what an outcome says of a failure: it quotes peers, perhaps up to the middle of a secret.
@@ -498,6 +504,10 @@ impl<'r> Step<'r> {
         };
         match outcome {
             Outcome::Failed(failure) => Outcome::Failed(redacted(failure)),
+            Outcome::Aborted(aborted) => Outcome::Aborted(Aborted {
+                failure: redacted(aborted.failure),
+                ..aborted
+            }),
             Outcome::Handler(Handled {
                 event: HandlerEvent::Failed(failure),
                 log,
