@@ -45,6 +45,8 @@ pub enum World {
     ResolverOnly,
     /// A built-in handler, which imports what its kind may do.
     Handler(HandlerKind),
+    /// `examples/handler`, a handler of the kind `http`.
+    ExampleHandler,
 }
 
 /// The kind of a handler. Each has a world in `wit/handler`.
@@ -109,6 +111,7 @@ pub fn pack(
     let allowed = match world {
         World::Engine | World::ResolverOnly => &[],
         World::Handler(kind) => kind.imports(),
+        World::ExampleHandler => HandlerKind::Http.imports(),
     };
     let module = module(workspace, toolchain, target_dir, world)?;
     Component::with_imports(&module, allowed)

@@ -11,6 +11,7 @@ impl World {
             Self::Engine => ("agent-component", None),
             Self::ResolverOnly => ("agent-component", Some("")),
             Self::Handler(kind) => ("agent-handlers", Some(kind.world())),
+            Self::ExampleHandler => ("agent-example-handler", None),
         }
     }
 
@@ -18,14 +19,14 @@ impl World {
     fn profile(self) -> &'static str {
         match self {
             Self::Engine => "component",
-            Self::ResolverOnly | Self::Handler(_) => "resolver-only",
+            Self::ResolverOnly | Self::Handler(_) | Self::ExampleHandler => "resolver-only",
         }
     }
 
     fn aim(self) -> Aim {
         match self {
             Self::Engine => Aim::Speed,
-            Self::ResolverOnly | Self::Handler(_) => Aim::Size,
+            Self::ResolverOnly | Self::Handler(_) | Self::ExampleHandler => Aim::Size,
         }
     }
 }

@@ -67,6 +67,10 @@ pub(crate) enum Command {
     Plan(Plan),
     RunPlan(RunPlan),
     #[command(subcommand)]
+    Handler(Handler),
+    #[command(subcommand)]
+    Sandbox(Sandbox),
+    #[command(subcommand)]
     Schema(Schema),
     #[command(subcommand)]
     Policy(Policy),
@@ -676,6 +680,67 @@ pub(crate) struct RunPlan {
 
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Check a handler of a third party before the operator admits it
+#[derive(Debug, Subcommand)]
+pub(crate) enum Handler {
+    Check(HandlerCheck),
+}
+
+/// Compile a component, check that it imports no more than its kind, and print its digest
+///
+/// The code is kept in the user's cache folder: the first call of the handler does not compile it again.
+#[derive(Args, Debug)]
+pub(crate) struct HandlerCheck {
+    /// The component
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// The kind of drivers that it handles
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Kind,
+
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: DataFormat,
+}
+
+/// A kind of drivers, as bindings name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// No effect
+    Noop,
+    /// One HTTP request
+    Http,
+    /// One call of a tool of an MCP server
+    McpProxy,
+    /// One program
+    RestrictedShell,
+}
+
+/// Report the sandboxes of this machine
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sandbox {
+    Check(SandboxCheck),
+}
+
+/// Try each sandbox, and report what is missing and how to get it
+#[derive(Args, Debug)]
+pub(crate) struct SandboxCheck {
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: DataFormat,
+}
+
+/// The format of an answer that has no diagnostics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DataFormat {
+    /// For people
+    Text,
+    /// As JSON
+    Json,
 }
 
 /// Print the JSON Schemas of the project, or check a document against one

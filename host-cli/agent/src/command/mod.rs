@@ -6,6 +6,7 @@ mod discover;
 mod expand;
 mod explain;
 mod ground;
+mod handler_check;
 mod index_import;
 mod init;
 mod man;
@@ -14,6 +15,7 @@ mod plan_check;
 mod policy_check;
 mod resolve;
 mod run_plan;
+mod sandbox_check;
 mod schema;
 mod session;
 mod tools;
@@ -21,7 +23,7 @@ mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command, Index, Output, Plan, Policy, Schema};
+use crate::args::{Arguments, Command, Handler, Index, Output, Plan, Policy, Sandbox, Schema};
 use agent_host::Failure;
 use session::{Session, mending};
 
@@ -56,6 +58,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to))
         }
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
+        Command::Handler(Handler::Check(it)) => handler_check::run(it),
+        Command::Sandbox(Sandbox::Check(it)) => sandbox_check::run(it),
         Command::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
         Command::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
         Command::Schema(Schema::Check(it)) => {

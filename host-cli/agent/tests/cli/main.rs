@@ -19,4 +19,5 @@ mod plan;
 mod project;
 mod resolve;
 mod run_plan;
+mod sandbox;
 mod writing;

@@ -2,7 +2,7 @@
 
 use super::bindings::HandlersPre;
 use super::bindings::agent::handler::{log, program, request, tool};
-use super::limits::{Bounds, FUEL, MEMORY_BYTES, MemoryReached};
+use super::limits::{Bounds, FUEL, MemoryReached};
 use agent_host::contract::run::{
     Failure, FailureKind, Handled, HandlerCall, HandlerEvent, HandlerProgram, HandlerRequest, Reply,
 };
@@ -48,12 +48,15 @@ struct Log {
 
 impl Log {
     fn write(&mut self, line: &str) {
-        for part in [line.as_bytes(), b"\n"] {
-            let kept = part.len().min(self.rest);
-            self.bytes.extend_from_slice(&part[..kept]);
-            self.rest -= kept;
-            self.truncated |= kept < part.len();
-        }
+        self.add(line.as_bytes());
+        self.add(b"\n");
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        let kept = bytes.len().min(self.rest);
+        self.bytes.extend_from_slice(&bytes[..kept]);
+        self.rest -= kept;
+        self.truncated |= kept < bytes.len();
     }
 }
 
@@ -65,7 +68,12 @@ pub(super) struct State {
 }
 
 impl Call {
-    pub(super) fn new(engine: &Engine, handler: HandlersPre<State>, call: HandlerCall) -> Self {
+    pub(super) fn new(
+        engine: &Engine,
+        handler: HandlersPre<State>,
+        bounds: Bounds,
+        call: HandlerCall,
+    ) -> Self {
         let log = SharedLog::new(Mutex::new(Log {
             rest: usize::try_from(call.max_log_bytes).unwrap_or(usize::MAX),
             ..Log::default()
@@ -74,7 +82,7 @@ impl Call {
         let state = State {
             asks,
             log: Arc::clone(&log),
-            bounds: Bounds,
+            bounds,
         };
         let engine = engine.clone();
         Self {
@@ -116,6 +124,13 @@ impl Call {
         }
     }
 
+    /// Adds to the log what a server wrote for the handler to standard error.
+    pub fn add_log(&self, bytes: &[u8], is_truncated: bool) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.add(bytes);
+        log.truncated |= is_truncated;
+    }
+
     fn ended(&self, ended: Ended) -> HandlerEvent {
         match ended {
             Ok(Ok(output)) if output.len() as u64 > self.max_output_bytes => failed(
@@ -135,9 +150,10 @@ impl Call {
 
 /// Runs a handler in a store of its own.
 async fn run(engine: Engine, handler: HandlersPre<State>, state: State, input: String) -> Ended {
+    let memory = state.bounds.memory;
     let mut store = Store::new(&engine, state);
     store.limiter(|state| &mut state.bounds);
-    store.set_hostcall_fuel(MEMORY_BYTES);
+    store.set_hostcall_fuel(memory);
     store.set_fuel(FUEL)?;
     store.set_epoch_deadline(1);
     store.epoch_deadline_async_yield_and_update(1);
