@@ -4,16 +4,16 @@ use agent_effects::block_on;
 use agent_effects::handler::{Call, Handlers};
 use agent_host::contract::run::{DriverKind, HandlerCall, HandlerEvent, HttpResponse, Reply};
 use agent_operator::Handler;
-use agent_pack::{Toolchain, Workspace, World, pack};
+use agent_pack::{ExampleApi, Toolchain, Workspace, World, pack};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Builds `examples/handler` as its author does.
-fn example(folder: &Path) -> PathBuf {
+fn example(folder: &Path, api: ExampleApi) -> PathBuf {
     let workspace = Workspace::of_this_build();
     let toolchain = Toolchain::find(&workspace).unwrap();
     let target = workspace.component_target_dir();
-    let component = pack(&workspace, &toolchain, &target, World::ExampleHandler).unwrap();
+    let component = pack(&workspace, &toolchain, &target, World::ExampleHandler(api)).unwrap();
     let path = folder.join("example.wasm");
     fs::write(&path, component.bytes()).unwrap();
     path
@@ -38,19 +38,49 @@ fn call_of(driver_kind: DriverKind, digest: &str, input: &str) -> HandlerCall {
     }
 }
 
-fn next(call: &mut Call) -> (HandlerEvent, String) {
-    let handled = block_on(async { Ok(call.next().await) }).unwrap();
+async fn next(call: &mut Call) -> (HandlerEvent, String) {
+    let handled = call.next().await;
     (handled.event, String::from_utf8(handled.log).unwrap())
 }
 
 #[test]
 fn the_example_asks_for_a_request_and_counts_its_lines() {
     let folder = tempfile::tempdir().unwrap();
-    let path = example(folder.path());
+    let path = example(folder.path(), ExampleApi::Own);
+    block_on(async { Ok(assert_counts_lines(&path).await) }).unwrap();
+    // A handler of another kind may not import a request.
     let checks = Handlers::new(&[]).unwrap();
-    let digest = checks.check(DriverKind::Http, &path).unwrap().unwrap();
+    let refused = checks.check(DriverKind::McpProxy, &path).unwrap();
+    let refused = refused.unwrap_err().message;
+    assert!(
+        refused.contains("it imports `agent:handler/request@0.1.0`"),
+        "{refused}"
+    );
+}
 
-    let mut handlers = Handlers::new(&[admitted(&digest, "http", &path)]).unwrap();
+#[test]
+fn over_wasi_http_the_example_asks_for_the_same_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = example(folder.path(), ExampleApi::Wasi);
+    let call = || block_on(async { Ok(assert_counts_lines(&path).await) }).unwrap();
+    let (one, other) = (call(), call());
+    assert!(one.starts_with("time 0, random bytes ["), "{one}");
+    assert_eq!(one, other);
+    let checks = Handlers::new(&[]).unwrap();
+    let refused = checks.check(DriverKind::Noop, &path).unwrap();
+    let refused = refused.unwrap_err().message;
+    assert!(
+        refused.contains("`wasi:http/outgoing-handler@"),
+        "{refused}"
+    );
+}
+
+/// Calls the example, and returns what it logged before its request.
+async fn assert_counts_lines(path: &Path) -> String {
+    let checks = Handlers::new(&[]).unwrap();
+    let digest = checks.check(DriverKind::Http, path).unwrap().unwrap();
+
+    let mut handlers = Handlers::new(&[admitted(&digest, "http", path)]).unwrap();
     let listed = handlers.listed();
     assert!(
         listed
@@ -60,28 +90,27 @@ fn the_example_asks_for_a_request_and_counts_its_lines() {
     let input = r#"{"url": "https://example.com/text"}"#;
     let call = call_of(DriverKind::Http, &digest, input);
     let mut call = handlers.call(call).unwrap();
-    let (HandlerEvent::Request(request), _) = next(&mut call) else {
-        panic!("the handler asks for a request");
+    let (request, first) = match next(&mut call).await {
+        (HandlerEvent::Request(request), log) => (request, log),
+        (other, _) => panic!("{other:?} is no request"),
     };
     assert_eq!(request.url, "https://example.com/text");
+    assert_eq!(request.method, "GET");
+    let accept = ("accept".to_owned(), "text/plain".to_owned());
+    assert_eq!(request.headers, [accept]);
+    assert_eq!(request.body, None);
     call.resume(Reply::Response(HttpResponse {
         status: 200,
         content_type: "text/plain".to_owned(),
         body: b"a\nb\nc\n".to_vec(),
     }));
-    let (HandlerEvent::Returned(output), log) = next(&mut call) else {
-        panic!("the handler returns");
+    let (output, log) = match next(&mut call).await {
+        (HandlerEvent::Returned(output), log) => (output, log),
+        (other, _) => panic!("{other:?} is no output"),
     };
     assert_eq!(output, br#"{"lines":3}"#);
     assert_eq!(log, "6 bytes\n");
-
-    // A handler of another kind may not import a request.
-    let refused = checks.check(DriverKind::McpProxy, &path).unwrap();
-    let refused = refused.unwrap_err().message;
-    assert!(
-        refused.contains("it imports `agent:handler/request@0.1.0`"),
-        "{refused}"
-    );
+    first
 }
 
 #[test]
@@ -163,8 +192,9 @@ fn the_memory_of_a_call_is_limited_in_all() {
     let mut call = handlers
         .call(call_of(DriverKind::Noop, &digest, "1"))
         .unwrap();
-    let (HandlerEvent::Failed(failure), _) = next(&mut call) else {
-        panic!("the handler has too much memory");
+    let (event, _) = block_on(async { Ok(next(&mut call).await) }).unwrap();
+    let HandlerEvent::Failed(failure) = event else {
+        panic!("{event:?}, with too much memory");
     };
     assert!(
         failure.message.contains("limit of 256 MiB"),

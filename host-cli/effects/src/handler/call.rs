@@ -3,6 +3,7 @@
 use super::bindings::HandlersPre;
 use super::bindings::agent::handler::{log, program, request, tool};
 use super::limits::{Bounds, FUEL, MemoryReached};
+use super::wasi::Wasi;
 use agent_host::contract::run::{
     Failure, FailureKind, Handled, HandlerCall, HandlerEvent, HandlerProgram, HandlerRequest, Reply,
 };
@@ -30,7 +31,7 @@ pub struct Call {
 type Ended = Result<std::result::Result<String, String>>;
 
 /// What a handler asks for, and where the reply goes.
-struct Asked {
+pub(super) struct Asked {
     event: HandlerEvent,
     reply: oneshot::Sender<Reply>,
 }
@@ -65,6 +66,8 @@ pub(super) struct State {
     asks: mpsc::Sender<Asked>,
     log: SharedLog,
     bounds: Bounds,
+    /// For handlers that are linked with `wasi:http`.
+    wasi: Option<Box<Wasi>>,
 }
 
 impl Call {
@@ -72,6 +75,7 @@ impl Call {
         engine: &Engine,
         handler: HandlersPre<State>,
         bounds: Bounds,
+        has_wasi: bool,
         call: HandlerCall,
     ) -> Self {
         let log = SharedLog::new(Mutex::new(Log {
@@ -79,10 +83,12 @@ impl Call {
             ..Log::default()
         }));
         let (asks, asked) = mpsc::channel(1);
+        let wasi = has_wasi.then(|| Box::new(Wasi::new(asks.clone())));
         let state = State {
             asks,
             log: Arc::clone(&log),
             bounds,
+            wasi,
         };
         let engine = engine.clone();
         Self {
@@ -186,16 +192,28 @@ fn trapped(error: &wasmtime::Error) -> HandlerEvent {
 }
 
 impl State {
-    /// Hands a request over to the run, and waits for the reply. A run that refuses it drops the call.
-    async fn ask(&self, event: HandlerEvent) -> Result<Reply> {
-        let (reply, replied) = oneshot::channel();
-        let asked = Asked { event, reply };
-        let sent = self.asks.send(asked).await;
-        sent.map_err(|_| wasmtime::Error::msg("the call was given up"))?;
-        replied
-            .await
-            .map_err(|_| wasmtime::Error::msg("the call was given up"))
+    async fn ask(&mut self, event: HandlerEvent) -> Result<Reply> {
+        ask(&self.asks, event).await
     }
+
+    /// Returns the state of `wasi:http`.
+    ///
+    /// # Panics
+    ///
+    /// If the handler is not linked with it.
+    pub(super) fn wasi(&mut self) -> &mut Wasi {
+        let wasi = self.wasi.as_mut();
+        wasi.expect("only what is linked with `wasi:http` calls it")
+    }
+}
+
+/// Hands a request over to the run, and waits for the reply. A run that refuses it drops the call.
+pub(super) async fn ask(asks: &mpsc::Sender<Asked>, event: HandlerEvent) -> Result<Reply> {
+    let given_up = || wasmtime::Error::msg("the call was given up");
+    let (reply, replied) = oneshot::channel();
+    let asked = Asked { event, reply };
+    asks.send(asked).await.map_err(|_| given_up())?;
+    replied.await.map_err(|_| given_up())
 }
 
 fn unexpected() -> wasmtime::Error {

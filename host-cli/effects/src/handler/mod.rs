@@ -8,6 +8,7 @@ mod call;
 mod embedded;
 mod limits;
 mod third_party;
+mod wasi;
 
 pub use call::Call;
 pub use limits::{FUEL, MEMORY_BYTES, THIRD_PARTY_MEMORY_BYTES, TICK};
@@ -79,7 +80,7 @@ impl Handlers {
             Ok(Loaded {
                 kind: builtin.kind,
                 digest: builtin.digest.to_owned(),
-                component: link(&engine, builtin.kind, &component)?,
+                component: link(&linker(&engine, builtin.kind)?, &component)?,
             })
         });
         let builtin = builtin.collect::<Result<_>>()?;
@@ -121,16 +122,24 @@ impl Handlers {
         let mut builtin = self.builtin.iter();
         if let Some(loaded) = builtin.find(|it| is_wanted(it.kind, &it.digest)) {
             let component = loaded.component.clone();
-            return Ok(Call::new(&self.engine, component, Bounds::BUILTIN, call));
+            return Ok(Call::new(
+                &self.engine,
+                component,
+                Bounds::BUILTIN,
+                false,
+                call,
+            ));
         }
         let mut admitted = self.admitted.iter_mut();
         match admitted.find(|it| is_wanted(it.kind, &it.digest)) {
             Some(admitted) => {
                 let component = admitted.component(&self.engine)?;
+                let has_wasi = admitted.kind == DriverKind::Http;
                 Ok(Call::new(
                     &self.engine,
                     component,
                     Bounds::THIRD_PARTY,
+                    has_wasi,
                     call,
                 ))
             }
@@ -175,8 +184,8 @@ impl Admitted {
     }
 }
 
-/// Links a component with what its kind may import; another import refuses it.
-fn link(engine: &Engine, kind: DriverKind, component: &Component) -> Result<HandlersPre<State>> {
+/// Returns what a handler of a kind may import.
+fn linker(engine: &Engine, kind: DriverKind) -> Result<Linker<State>> {
     let mut linker = Linker::<State>::new(engine);
     match kind {
         DriverKind::Noop => {}
@@ -193,6 +202,11 @@ fn link(engine: &Engine, kind: DriverKind, component: &Component) -> Result<Hand
             program::add_to_linker::<_, HasSelf<_>>(&mut linker, |it| it)?;
         }
     }
+    Ok(linker)
+}
+
+/// Links a component; another import refuses it.
+fn link(linker: &Linker<State>, component: &Component) -> Result<HandlersPre<State>> {
     HandlersPre::new(linker.instantiate_pre(component)?)
 }
 

@@ -2,7 +2,7 @@
 
 use super::bindings::HandlersPre;
 use super::call::State;
-use super::link;
+use super::{link, linker, wasi};
 use agent_host::contract::run::DriverKind;
 use agent_host::input::{self, Input};
 use agent_host::{Failure, Shelf};
@@ -75,19 +75,38 @@ pub(super) fn prepare(
     if !others.is_empty() {
         return Err(refused(&format!("it imports {}", others.join(", "))));
     }
-    link(engine, kind, &component).map_err(|error| refused(&format!("{error:#}")))
+    linked(engine, kind, &component).map_err(|error| refused(&format!("{error:#}")))
 }
 
-/// Lists the imports of a component that the world of its kind does not have.
+/// Links a component with what its kind may import. One of the kind `http` may also use `wasi:http`.
+fn linked(
+    engine: &Engine,
+    kind: DriverKind,
+    component: &Component,
+) -> wasmtime::Result<HandlersPre<State>> {
+    let mut linker = linker(engine, kind)?;
+    if kind == DriverKind::Http {
+        wasi::add_to_linker(&mut linker)?;
+    }
+    link(&linker, component)
+}
+
+/// Lists the imports of a component that the worlds of its kind do not have.
 fn imports_beyond(engine: &Engine, kind: DriverKind, component: &Component) -> Vec<String> {
-    let allowed = match kind {
+    let own = match kind {
         DriverKind::Noop => &[][..],
         DriverKind::Http => &["agent:handler/log@0.1.0", "agent:handler/request@0.1.0"],
         DriverKind::McpProxy => &["agent:handler/log@0.1.0", "agent:handler/tool@0.1.0"],
         DriverKind::RestrictedShell => &["agent:handler/log@0.1.0", "agent:handler/program@0.1.0"],
     };
+    let is_allowed = |name: &str| {
+        // Releases of one series are compatible; the linker looks for a matching one.
+        let interface = name.split('@').next().unwrap_or(name);
+        let is_wasi = kind == DriverKind::Http && wasi::INTERFACES.contains(&interface);
+        own.contains(&name) || is_wasi
+    };
     let component = component.component_type();
     let names = component.imports(engine).map(|(name, _)| name);
-    let others = names.filter(|name| !allowed.contains(name));
+    let others = names.filter(|name| !is_allowed(name));
     others.map(|name| format!("`{name}`")).collect()
 }
