@@ -71,6 +71,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Sandbox(Sandbox),
     #[command(subcommand)]
+    Servers(Servers),
+    #[command(subcommand)]
     Schema(Schema),
     #[command(subcommand)]
     Policy(Policy),
@@ -732,6 +734,30 @@ pub(crate) struct SandboxCheck {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: DataFormat,
+}
+
+/// Install the packages of locked servers
+#[derive(Debug, Subcommand)]
+pub(crate) enum Servers {
+    Install(ServersInstall),
+}
+
+/// Install the packages of locked servers that are started locally
+///
+/// npm and pip run in the sandbox, with the network, and run no code of a package. The exact version of the
+/// lock is installed, and everything that came with it is recorded with its digest.
+#[derive(Args, Debug)]
+pub(crate) struct ServersInstall {
+    /// The ids of the servers [default: all locked ones with a package of npm or PyPI]
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+
+    /// The lock
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// The format of an answer that has no diagnostics.

@@ -12,6 +12,7 @@ use agent_mcp::{
     Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Transport, Wait,
 };
 use agent_operator::{Network, Operator, Server as Entry};
+use agent_packages::{Package, Store};
 use agent_sandbox::{Child, Command, Log, Network as Reach, Sandbox};
 use agent_way_out::WayOut;
 use std::collections::BTreeMap;
@@ -26,6 +27,9 @@ const CLIENT: &str = "agent";
 
 /// Bytes that are kept of what a server writes to standard error.
 const LOG_BYTES: u64 = 256 << 10;
+
+/// Bytes of memory of a server with all that it starts. Node.js alone reserves more than short programs get.
+const MEMORY_BYTES: u64 = 2 << 30;
 
 /// Characters of the last line that a server wrote to standard error, in a message.
 const LAST_LINE_CHARS: usize = 200;
@@ -234,32 +238,30 @@ fn limits() -> agent_sandbox::Limits {
     agent_sandbox::Limits {
         wall_time: None,
         cpu_time: None,
+        memory_bytes: MEMORY_BYTES,
         stderr_bytes: LOG_BYTES,
         ..agent_sandbox::Limits::default()
     }
 }
 
-/// Returns the command that starts a server.
+/// Returns the command that starts a server: that of the operator's entry, or else the program of the
+/// installed package.
 fn launch(server: &Server, entry: &Entry, secrets: &Secrets) -> Result<Command, String> {
     let text = |value| secrets.value(value).map(|(text, _)| text.to_owned());
-    let mut argv = entry.command.iter().chain(&entry.arguments).map(text);
-    let Some(program) = argv.next() else {
-        return Err(format!(
-            "`servers.local.yaml` has no `command` for `{}`, whose endpoint is `{}`",
-            server.id, server.endpoint
-        ));
+    let arguments = entry.command.iter().skip(1).chain(&entry.arguments);
+    let arguments = arguments.map(|it| text(it).map(Into::into));
+    let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+    let mut command = match entry.command.first() {
+        Some(program) => Command::new(find(&text(program)?)?),
+        None => installed(server)?,
     };
-    let mut command = Command::new(find(&program?)?);
-    command.arguments = argv
-        .map(|it| it.map(Into::into))
-        .collect::<Result<_, _>>()?;
-    let env = entry.env.iter().map(|(name, value)| {
+    command.arguments.extend(arguments);
+    for (name, value) in &entry.env {
         let (value, _) = secrets.value(value)?;
-        Ok((name.into(), value.into()))
-    });
-    command.env = env.collect::<Result<_, String>>()?;
+        command.env.insert(name.into(), value.into());
+    }
     command.cwd.clone_from(&entry.workdir);
-    command.read.clone_from(&entry.read);
+    command.read.extend(entry.read.iter().cloned());
     command.write.clone_from(&entry.write);
     command.network = match &entry.network {
         Network::None => Reach::None,
@@ -271,6 +273,27 @@ fn launch(server: &Server, entry: &Entry, secrets: &Secrets) -> Result<Command, 
             ));
         }
     };
+    Ok(command)
+}
+
+/// Returns the command of an installed package.
+fn installed(server: &Server) -> Result<Command, String> {
+    let id = &server.id;
+    let package = Package::parse(&server.endpoint).map_err(|error| {
+        format!("`servers.local.yaml` has no `command` for `{id}`, and {error}")
+    })?;
+    let store = Store::usual().ok_or("this user has no folder for packages")?;
+    let installed = store
+        .installed(&package)
+        .map_err(|error| error.to_string())?;
+    let installed = installed.ok_or_else(|| {
+        format!("the package `{package}` is not installed: run `agent servers install {id}`")
+    })?;
+    let [program, start] = installed.command;
+    let mut command = Command::new(program);
+    command.arguments = vec![start.into()];
+    command.env = installed.env;
+    command.read = installed.read;
     Ok(command)
 }
 

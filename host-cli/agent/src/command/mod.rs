@@ -17,13 +17,16 @@ mod resolve;
 mod run_plan;
 mod sandbox_check;
 mod schema;
+mod servers_install;
 mod session;
 mod tools;
 mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command, Handler, Index, Output, Plan, Policy, Sandbox, Schema};
+use crate::args::{
+    Arguments, Command, Handler, Index, Output, Plan, Policy, Sandbox, Schema, Servers,
+};
 use agent_host::Failure;
 use session::{Session, mending};
 
@@ -60,6 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
         Command::Handler(Handler::Check(it)) => handler_check::run(it),
         Command::Sandbox(Sandbox::Check(it)) => sandbox_check::run(it),
+        Command::Servers(Servers::Install(it)) => servers_install::run(it, &mut open(&it.output)?),
         Command::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
         Command::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
         Command::Schema(Schema::Check(it)) => {

@@ -1,6 +1,7 @@
 //! `run-plan`: real handlers, a real sandbox, and servers on loopback.
 
 mod handlers;
+mod packages;
 mod server;
 
 use crate::project::{Project, Run};
