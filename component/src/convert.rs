@@ -69,7 +69,8 @@ same! {
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
         TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged DefinitionsChanged LoadChanged PolicySyntax
         PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing PolicyV0 ImportFormat ImportValue ImportClaims
-        ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded PlanNotJson
+        ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort EvidenceChanged EvidenceInconsistent EvidenceInvalid
+        EvidenceMissing EvidenceSecret EvidenceUnexpected ReplayDiffers Ungrounded PlanNotJson
         PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
         SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaHandlerFailed MovaInternal
         MovaLimitExceeded MovaOutputInvalid MovaPolicyDenied MovaTimeout MovaValidationFailed
@@ -78,7 +79,7 @@ same! {
     problems::Applicability = diagnostic::Applicability { Safe Unsafe Display }
     text::DocumentKind = diagnostic::DocumentKind {
         Manifest Index Lock Task Tenant Health Context Policy PolicyTest Import Overlay Call Plan
-        Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput Document
+        Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput Document Evidence
     }
     model::Load = resolver::Load { Essential OnDemand }
     agent_api::UnreadableLock = lockfile::UnreadableLock { Foreign Later Damaged }

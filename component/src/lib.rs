@@ -7,6 +7,8 @@ mod catalogue;
 mod convert;
 mod diagnostic;
 #[cfg(feature = "full")]
+mod evidence;
+#[cfg(feature = "full")]
 mod expansion;
 #[cfg(feature = "full")]
 mod explanation;

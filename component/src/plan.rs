@@ -2,10 +2,10 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::plan::{
-    self, AuthorizedStep, CallAnswer, CallOutcome, CallPlanBorrow, CallVerdict, CoreBorrow,
-    Diagnostic, EvaluationContextBorrow, Guest, GuestAuthorizedCall, GuestAuthorizedPlan,
-    GuestCallPlan, GuestPlanPolicy, GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow,
-    PlanAnswer, PlanPolicyBorrow, PlanVerdict, Problem, ServerUse, StepOutput, ToolsSnapshotBorrow,
+    self, AuthorizedStep, CallAnswer, CallPlanBorrow, CallVerdict, CoreBorrow, Diagnostic,
+    EvaluationContextBorrow, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan,
+    GuestPlanPolicy, GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow, PlanAnswer,
+    PlanPolicyBorrow, PlanVerdict, ServerUse, ToolsSnapshotBorrow,
 };
 use crate::capability::EvaluationContext;
 use crate::convert::all;
@@ -13,7 +13,6 @@ use crate::inputs::Index;
 use crate::lockfile::Lock;
 use crate::schemas::Core;
 use agent_api::decide::{self, CallContext, PlanContext};
-use agent_api::diagnostic::Code;
 use agent_api::{self as api, lower, model};
 use std::sync::Arc;
 
@@ -31,7 +30,6 @@ pub(crate) struct AuthorizedCall {
     endpoint: String,
     tool: String,
     arguments: String,
-    output_schema: Option<String>,
     needs_approval: bool,
 }
 
@@ -126,7 +124,6 @@ impl AuthorizedCall {
             endpoint: call.server().endpoint().to_owned(),
             tool: call.tool().to_owned(),
             arguments: call.arguments().to_owned(),
-            output_schema: call.output_schema().map(str::to_owned),
             needs_approval: call.needs_approval(),
         }
     }
@@ -178,15 +175,6 @@ impl GuestAuthorizedCall for AuthorizedCall {
     fn needs_approval(&self) -> bool {
         self.needs_approval
     }
-
-    fn complete(&self, payload: Vec<u8>, summary: Option<Vec<u8>>) -> CallOutcome {
-        let schema = self.output_schema.as_deref();
-        let (result, problems) = api::complete(schema, payload, summary);
-        CallOutcome {
-            result: result.into(),
-            problems: all(problems),
-        }
-    }
 }
 
 impl GuestPlanPolicy for PlanPolicy {
@@ -198,10 +186,6 @@ impl GuestPlanPolicy for PlanPolicy {
         let library = core.map(|core| Arc::clone(&core.get::<Core>().0));
         let rules = decide::PlanPolicy::new(tool_pool, profile, library);
         plan::PlanPolicy::new(Self(Arc::new(rules)))
-    }
-
-    fn decide_input(&self, query: String) -> Vec<Problem> {
-        all(api::plan::check_query(&self.0, &query))
     }
 }
 
@@ -232,38 +216,6 @@ impl GuestAuthorizedPlan for AuthorizedPlan {
                 })
             })
             .collect()
-    }
-
-    fn resolve_input(&self, step: u32, outputs: Vec<StepOutput>) -> Result<String, Problem> {
-        let outputs = outputs.iter().map(|it| (it.step as usize, &*it.output));
-        let outputs: Vec<_> = outputs.collect();
-        api::plan::resolve_input(&self.0, step as usize, &outputs).map_err(Into::into)
-    }
-
-    fn check_input(&self, step: u32, input: String) -> Vec<Problem> {
-        all(api::plan::check_input(&self.0, step as usize, &input))
-    }
-
-    fn check_output(&self, step: u32, output: String) -> Vec<Problem> {
-        all(api::plan::check_output(&self.0, step as usize, &output))
-    }
-
-    fn authorize_destination(
-        &self,
-        step: u32,
-        url: String,
-        addresses: Vec<String>,
-    ) -> Result<Vec<String>, Vec<Problem>> {
-        api::plan::authorize_destination(&self.0, step as usize, &url, &addresses).map_err(all)
-    }
-}
-
-impl From<(Code, String)> for Problem {
-    fn from((code, message): (Code, String)) -> Self {
-        Self {
-            code: code.into(),
-            message,
-        }
     }
 }
 

@@ -53,6 +53,8 @@ impl From<Documents> for agent_run::Documents {
             policy: documents.policy,
             policy_context: documents.policy_context,
             mova: core.map(|schema| (schema.name, schema.text)).collect(),
+            goal: documents.goal.map(Into::into),
+            summary: documents.summary,
         }
     }
 }
@@ -70,6 +72,8 @@ impl TryFrom<Options> for agent_run::Options {
             handlers: all(options.handlers),
             approvals: options.approvals,
             secrets: all(options.secrets),
+            mode: options.mode.into(),
+            asks_for_summary: options.asks_for_summary,
         })
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`attacks`] | the tables of attacks |
 //! | [`compact`] | a reader of compact explanations |
 //! | [`corpus`] | cases in files beside expected answers |
 //! | [`hostile`] | inputs that no file in a repository can contain, with their expected diagnostics |
@@ -16,6 +17,7 @@
 //! | [`digest`] | the digest of an entry, computed without the engine |
 //! | [`difference`] | differences for printing |
 
+pub mod attacks;
 pub mod compact;
 pub mod corpus;
 pub mod difference;

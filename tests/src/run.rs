@@ -1,6 +1,8 @@
 //! A host of runs for tests: it stores evidence in memory and answers everything else as a test says.
 
 use crate::corpus::corpus;
+use agent_api::schema::Library;
+use agent_audit::{EvidenceFile, Folder, verify};
 use agent_run::{
     Action, Clock, Documents, DriverKind, Exited, Failure, FailureKind, Finished, Handled,
     HandlerEvent, HandlerRequest, Options, Outcome, Reply, Response, Run, StoreMode,
@@ -92,7 +94,7 @@ impl Ended {
 /// Runs documents to their end. `answer` gets every action except evidence.
 ///
 /// # Panics
-/// If the run needs more than 10,000 actions, or refuses an answer.
+/// If the run needs more than 10,000 actions, refuses an answer, or leaves evidence with problems.
 pub fn run(
     documents: Documents,
     options: Options,
@@ -109,8 +111,10 @@ pub fn run(
                     let name = path.strip_prefix(&folder).expect("in the run's folder");
                     (name.to_owned(), String::from_utf8(content).expect("UTF-8"))
                 });
+                let files = named.collect();
+                assert_verifies(&files);
                 return Ended {
-                    files: named.collect(),
+                    files,
                     finished,
                     effects,
                 };
@@ -132,6 +136,19 @@ pub fn run(
         run.complete(outcome, clock(reading)).expect("in turn");
     }
     panic!("the run does not end");
+}
+
+/// Verifies the evidence of a run, if it left some: whatever happened, its evidence is whole.
+fn assert_verifies(files: &BTreeMap<String, String>) {
+    if files.is_empty() {
+        return;
+    }
+    let named = files.iter().map(|(path, text)| EvidenceFile {
+        path: path.clone(),
+        content: text.clone().into_bytes(),
+    });
+    let problems = verify(&Folder::new(named.collect()), Library::own());
+    assert!(problems.is_empty(), "{problems:#?}");
 }
 
 /// A handler's event without a log.
@@ -234,7 +251,7 @@ pub fn behave(action: &Action) -> Outcome {
             approved: true,
             by: "terminal".to_owned(),
         },
-        other => panic!("{other:?} is no action of a step"),
+        other => panic!("{other:?} has no usual answer"),
     }
 }
 

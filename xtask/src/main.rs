@@ -28,6 +28,7 @@ mod fuzz;
 mod lint;
 mod playground;
 mod python;
+mod quality;
 mod resolver;
 mod setup;
 mod test;
@@ -45,6 +46,8 @@ Commands:
   cargo xtask build [--release]    build the component and the programs
   cargo xtask demo                 build everything and resolve examples/hello-agent
   cargo xtask test [WORDS]         run every test, or the parts with one of WORDS in their name
+  cargo xtask quality-pos          run the plans that have to run
+  cargo xtask quality-neg          run the plans that must not
   cargo xtask lint                 check format, lints, documentation and tidiness
   cargo xtask bless                accept the present output of the corpus tests
   cargo xtask component            build the component and print its file, size and digest
@@ -79,6 +82,8 @@ fn dispatch(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         "build" => build::command,
         "demo" => demo::command,
         "test" => test::command,
+        "quality-pos" => quality::positive,
+        "quality-neg" => quality::negative,
         "lint" => lint::command,
         "bless" => bless::command,
         "component" => component::command,

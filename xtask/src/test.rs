@@ -12,18 +12,21 @@ use std::time::Instant;
 
 use crate::cargo::{GUESTS, all_but_playground, cargo, playground};
 use crate::playground::PLANS_AND_POLICY;
-use crate::{bubblewrap, component, process, resolver, setup, status};
+use crate::{bubblewrap, component, process, quality, resolver, setup, status};
 
 /// One part of the tests: its name and its check.
 pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The parts of every run. A failed part does not stop the others, because a long run should report
 /// everything.
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 10] = [
     ("unit, integration and documentation tests", |workspace| {
         run_tests(workspace, &[], &[])
     }),
-    ("the same of the playground's packages", |workspace| {
+    // The first part runs them too. By themselves they are the definition of done of [3, 7].
+    ("the quality suite of plans that run", quality::pos),
+    ("the quality suite of plans that must not", quality::neg),
+    ("the tests of the playground's packages", |workspace| {
         run(workspace, &playground(), &[], &[])?;
         let plans = ["--package", "agent-worker", "--features", PLANS_AND_POLICY];
         run(workspace, &plans, &[], &[])

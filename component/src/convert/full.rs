@@ -1,8 +1,6 @@
 //! Conversions for the world `engine` alone.
 
-use crate::bindings::exports::agent::engine::{
-    capability, grounding, lockfile, plan, policy, view,
-};
+use crate::bindings::exports::agent::engine::{capability, grounding, lockfile, policy, view};
 use agent_api::policy as rego;
 use agent_api::{decide, lower, model, render};
 
@@ -12,9 +10,6 @@ same! {
     render::Format = view::ReportFormat { Json Sarif Github }
     render::Style = view::Style { Plain Heading Name Accepted Rejected Warning Code Dim }
     decide::Difference = grounding::Difference { Escaping Lookalikes Case WhiteSpace }
-    decide::CallResult = plan::CallResult {
-        ToolResult ToolResultWithSummary NeedsMoreInfo Blocked Error
-    }
     rego::TestVerdict = policy::TestVerdict { Passed Failed Skipped }
 }
 

@@ -4,8 +4,13 @@ use super::all;
 use crate::bindings::exports::agent::engine::run;
 
 same! {
+    agent_api::decide::CallResult = run::CallResult {
+        ToolResult ToolResultWithSummary NeedsMoreInfo Blocked Error
+    }
     agent_run::DriverKind = run::DriverKind { Noop Http McpProxy RestrictedShell }
     agent_run::FailureKind = run::FailureKind { Timeout LimitExceeded Unavailable Failed }
+    agent_run::Mode = run::Mode { CarryOut Decide Preview Ask }
+    agent_run::PlannerTask = run::PlannerTask { Steps Call Summary }
     agent_run::StoreMode = run::StoreMode { Replace Append }
 }
 
@@ -15,12 +20,14 @@ alike! {
     agent_run::Clock = run::Clock { unix_ms, monotonic_ms, utc_offset_minutes; ; }
     agent_run::Exited = run::Exited { code, stdout, stderr, stderr_truncated; ; }
     agent_run::Failure = run::Failure { message; kind; }
+    agent_run::Goal = run::Goal { text, context, planner; ; }
     agent_run::Handler = run::Handler { digest, is_builtin; driver_kind; }
     agent_run::HandlerCall = run::HandlerCall {
         handler, input, max_output_bytes, max_log_bytes, timeout_ms; driver_kind;
     }
     agent_run::HandlerRequest = run::HandlerRequest { method, url, headers, body; ; }
     agent_run::Header = run::Header { name; value; }
+    agent_run::Planning = run::Planning { request, max_bytes, timeout_ms; task; }
     agent_run::Program = run::Program {
         path, arguments, stdin, max_output_bytes, max_log_bytes, timeout_ms; ;
     }
@@ -37,6 +44,7 @@ impl From<agent_run::Action> for run::Action {
         match action {
             Action::Store(it) => Self::Store(it.into()),
             Action::Approve(it) => Self::Approve(it.into()),
+            Action::Plan(it) => Self::Plan(it.into()),
             Action::Resolve(it) => Self::Resolve(it.into()),
             Action::Request(it) => Self::Request(it.into()),
             Action::CallHandler(it) => Self::CallHandler(it.into()),
@@ -131,6 +139,8 @@ impl From<agent_run::Finished> for run::Finished {
             directory: finished.directory,
             evidence_complete: finished.evidence_complete,
             summary: finished.summary,
+            result: finished.result.map(Into::into),
+            answer: finished.answer,
             text: all(finished.text),
             diagnostics: all(finished.diagnostics),
         }

@@ -55,9 +55,9 @@ pub use agent_text as text;
 /// Reads inputs, and digests what was read.
 pub mod lower {
     pub use agent_lower::{
-        Checked, Lowered, Notation, Validated, bytes_digest, call_plan, context, contradictions,
-        definition, digest, health, index, integrity, lock, manifest, payload, plan, request,
-        summarised, summary, task, tenant, tools_snapshot,
+        Checked, LocalTime, Lowered, Notation, PLAN_LIMIT, Validated, bytes_digest, call_plan,
+        context, contradictions, definition, digest, health, index, integrity, live_context, lock,
+        manifest, payload, plan, request, summarised, summary, task, tenant, tools_snapshot,
     };
 }
 

@@ -1,8 +1,9 @@
 //! May a plan of several steps run, and why not \[3\]?
 
+pub use agent_decide::secret_inputs;
 use agent_decide::{
-    AuthorizedPlan, PlanAnswer as Decision, PlanContext, PlanPolicy, QueryDenial, RunDenial,
-    StepCheck, authorize_plan, decide_query, payload_denials,
+    AuthorizedPlan, DestinationDenial, PlanAnswer as Decision, PlanContext, PlanPolicy,
+    QueryDenial, RunDenial, StepCheck, authorize_plan, decide_query, payload_denials,
 };
 use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
 use agent_explain::{
@@ -10,8 +11,10 @@ use agent_explain::{
     plan_fixes, plan_warnings, query_denial, run_denial, step_payload,
 };
 use agent_lower::{Validated, digest};
-use agent_model::{Origin, Plan};
-use agent_render::{PlanReport, StyledSpan, authorized_plan, plan_answer, validation_report};
+use agent_model::{Context, Origin, Plan};
+use agent_render::{
+    PlanReport, StyledSpan, authorized_plan, plan_answer, step_approval, validation_report,
+};
 use agent_text::DocumentKind;
 use std::sync::Arc;
 
@@ -57,6 +60,13 @@ impl<'a> PlanAnswer<'a> {
         let own = own.filter(|(finding, _)| finding.denial.is_none());
         let unreadable = unreadable.into_iter().map(Finding::unreadable);
         (self.findings, self.fixes) = own.chain(unreadable.map(|it| (it, None))).unzip();
+    }
+
+    /// Refuses the plan for reasons of another decision, which alone are reported.
+    pub fn refuse_because(&mut self, reasons: Vec<Diagnostic>) {
+        self.decision.authorized = None;
+        self.findings = reasons.into_iter().map(Finding::from).collect();
+        self.fixes = self.findings.iter().map(|_| None).collect();
     }
 
     /// Returns the decision and its trace.
@@ -159,6 +169,12 @@ pub fn authorized(plan: &AuthorizedPlan) -> (String, String) {
     (json, digest)
 }
 
+/// Returns the digest that approves a step with an input from an earlier step: over the digest of the
+/// authorized plan, the input and the step's id.
+pub fn approval_digest(authorized: &str, input: &str, step_id: &str) -> String {
+    digest(&step_approval(authorized, input, step_id))
+}
+
 /// Resolves the input of a step from the outputs of earlier ones.
 ///
 /// # Errors
@@ -172,9 +188,14 @@ pub fn resolve_input(
     resolved.map_err(|denial| run_denial(&denial))
 }
 
-/// Decides whether a step takes an input.
-pub fn check_input(plan: &AuthorizedPlan, step: usize, input: &str) -> Vec<RunProblem> {
-    in_words(&plan.check_input(step, input))
+/// Decides whether a step takes an input, in the policy's context at this time.
+pub fn check_input(
+    plan: &AuthorizedPlan,
+    step: usize,
+    input: &str,
+    context: Option<&Context>,
+) -> Vec<RunProblem> {
+    in_words(&plan.check_input(step, input, context))
 }
 
 /// Decides whether the output of a step is accepted.
@@ -196,6 +217,33 @@ pub fn authorize_destination(
     match plan.destination(step, url, &addresses) {
         Ok(allowed) => Ok(allowed.iter().map(ToString::to_string).collect()),
         Err(denials) => Err(in_words(&denials)),
+    }
+}
+
+/// Returns the origin of a locked server's endpoint, and the path with the query.
+///
+/// # Errors
+/// The endpoint is no URL that a connection can be made for.
+pub fn endpoint(endpoint: &str) -> Result<(Origin, String), RunProblem> {
+    let found = Origin::with_target(endpoint);
+    found.map_err(|error| run_denial(&RunDenial::Destination(DestinationDenial::Url(error))))
+}
+
+/// Decides which of the addresses of a locked server's host may be connected to.
+///
+/// # Errors
+/// Every reason why none may be.
+pub fn authorize_endpoint(
+    endpoint: &str,
+    texts: &[String],
+) -> Result<Vec<String>, Vec<RunProblem>> {
+    let addresses = addresses(texts).map_err(|problem| vec![problem])?;
+    match agent_decide::authorize_endpoint(endpoint, &addresses) {
+        Ok(allowed) => Ok(allowed.iter().map(ToString::to_string).collect()),
+        Err(denials) => {
+            let denials: Vec<_> = denials.into_iter().map(RunDenial::Destination).collect();
+            Err(in_words(&denials))
+        }
     }
 }
 

@@ -123,7 +123,7 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     trace.record(CallCheck::Arguments, problems);
     if let Some(policy) = policy {
         let asked = arguments.is_some() && !found.entries.is_empty();
-        let asked = asked.then(|| policy.denials(call.args.of(plan.text.as_str())));
+        let asked = asked.then(|| policy.denials(call.args.of(plan.text.as_str()), None));
         trace.record(CallCheck::Policy, asked.unwrap_or_default());
     }
     let server = found.entries.first().zip(found.definition);

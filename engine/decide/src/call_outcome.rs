@@ -21,6 +21,19 @@ pub enum CallResult {
     Error,
 }
 
+impl CallResult {
+    /// Returns the word of \[1\].
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ToolResult => "tool_result",
+            Self::ToolResultWithSummary => "tool_result_with_summary",
+            Self::NeedsMoreInfo => "needs_more_info",
+            Self::Blocked => "blocked",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// A reason to refuse the payload of a call.
 #[derive(Debug)]
 pub enum PayloadDenial {

@@ -99,6 +99,11 @@ impl CallCheck {
         Self::Policy,
     ];
 
+    /// Returns whether other arguments may change the outcome.
+    pub fn depends_on_arguments(self) -> bool {
+        matches!(self, Self::Arguments | Self::Policy)
+    }
+
     /// Returns the checks whose failure leaves this one without input.
     fn needs(self) -> &'static [Self] {
         match self {

@@ -503,7 +503,7 @@ fn denied_by_policy(
 ) -> (Vec<Denial>, Option<Arc<PolicyDecision>>) {
     let phase = PolicyPhase::Expand;
     let questions = LockedQuestions::new(phase, lock, server, tools, evaluation_context);
-    let found = questions.denials(None);
+    let found = questions.denials(None, None);
     let denying = found.first().map(|it| Arc::clone(&it.decision));
     let denials = found.iter().map(|it| Denial {
         id: it.id.clone(),

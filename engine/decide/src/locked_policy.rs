@@ -11,7 +11,7 @@ use super::rejection::Rejection;
 use agent_lower::{
     Candidate, PolicyInput, PolicyPhase, PolicyQuestion, PolicyRequirement, tool_id,
 };
-use agent_model::{Grant, Load, Lock, Name, ServerView, ToolView};
+use agent_model::{Context, Grant, Load, Lock, Name, ServerView, ToolView};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -96,12 +96,17 @@ impl LockedQuestions {
         }
     }
 
-    /// Asks every question. Returns the first denial of each tool, ordered by id.
-    pub(super) fn denials(&self, arguments: Option<&str>) -> Vec<LockedDenial> {
+    /// Asks every question, in another context than that of the preparation if there is one. Returns
+    /// the first denial of each tool, ordered by id.
+    pub(super) fn denials(
+        &self,
+        arguments: Option<&str>,
+        context: Option<&Context>,
+    ) -> Vec<LockedDenial> {
         let mut denials: BTreeMap<&str, LockedDenial> = BTreeMap::new();
         for (input, ids) in &self.questions {
             let decision = match (&self.policy, &self.missing) {
-                (Some(policy), _) => Arc::new(policy.ask(&input.text(arguments))),
+                (Some(policy), _) => Arc::new(policy.ask(&input.text(arguments, context))),
                 (None, Some(missing)) => Arc::clone(missing),
                 (None, None) => continue,
             };
@@ -151,8 +156,13 @@ impl CallPolicy {
         Some(Self::Questions(questions.collect()))
     }
 
-    /// Returns the reasons of the policy against a call with these arguments.
-    pub(super) fn denials(&self, arguments: &str) -> Vec<CallDenial<'static>> {
+    /// Returns the reasons of the policy against a call with these arguments, in another context than
+    /// that of the preparation if there is one.
+    pub(super) fn denials(
+        &self,
+        arguments: &str,
+        context: Option<&Context>,
+    ) -> Vec<CallDenial<'static>> {
         match self {
             Self::Other(mismatch) => vec![CallDenial::OtherPolicy(mismatch.clone())],
             Self::Questions(questions) if questions.is_empty() => {
@@ -160,7 +170,7 @@ impl CallPolicy {
             }
             Self::Questions(questions) => {
                 let denials = questions.iter();
-                let denials = denials.flat_map(|it| it.denials(Some(arguments)));
+                let denials = denials.flat_map(|it| it.denials(Some(arguments), context));
                 denials.map(CallDenial::Policy).collect()
             }
         }

@@ -95,9 +95,27 @@ catalogue! {
     EndpointChanged "ENDPOINT_CHANGED" Error
         "the locked server has another endpoint"
         "Check the new endpoint, then run `agent resolve`."
+    EvidenceChanged "EVIDENCE_CHANGED" Error
+        "a file of evidence is not the one that the run stored"
+        "Restore the whole folder of the run from a copy; don't edit evidence."
+    EvidenceInconsistent "EVIDENCE_INCONSISTENT" Error
+        "two records of a run contradict each other"
+        "Don't rely on the run: its evidence was changed, or its writer is defective."
+    EvidenceInvalid "EVIDENCE_INVALID" Error
+        "a record of a run violates its schema or a catalogue"
+        "Don't rely on the record: its evidence was changed, or its writer is defective."
+    EvidenceMissing "EVIDENCE_MISSING" Error
+        "a file or a record of a run is missing"
+        "Restore the whole folder of the run from a copy; an interrupted run has no summary."
+    EvidenceSecret "EVIDENCE_SECRET" Error
+        "evidence contains a value that must be redacted"
+        "Treat the secret as leaked: replace it, and delete all copies of the evidence."
     EvidenceTooShort "EVIDENCE_TOO_SHORT" Error
         "the evidence of a claim is too short to prove it"
         "Quote at least 8 characters of a text of the payload, or a whole value."
+    EvidenceUnexpected "EVIDENCE_UNEXPECTED" Error
+        "a folder of evidence contains something that the run did not store"
+        "Remove it from the folder of the run, after you know where it came from."
     ExpansionDenied "EXPANSION_DENIED" Error
         "tools may not be expanded"
         "Request tools that the lock lists as `on_demand` and that the policy allows."
@@ -245,6 +263,9 @@ catalogue! {
     PolicyV0 "POLICY_V0" Error
         "a policy is written in Rego v0"
         "Write `if` before the body of a rule, and `contains` before an element of a set."
+    ReplayDiffers "REPLAY_DIFFERS" Error
+        "a recorded run would be decided otherwise"
+        "Compare the rules of the run with the ones of the replay."
     RequirementAdded "REQUIREMENT_ADDED" Error
         "a category or a capability is newly required"
         "Review the change, which gives the agent more access, then run `agent resolve`."

@@ -38,6 +38,8 @@ pub(super) struct Subschema<'a> {
     pub(super) keyword: Keyword,
     /// Whether one of its rules depends on the parts that others have evaluated.
     pub(super) tracks: bool,
+    /// Whether it marks its values as secret.
+    pub(super) is_secret: bool,
 }
 
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// The subschemas to follow from a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+pub(super) enum Reach {
     /// All that may apply to the value: every branch, except under `not`.
     Any,
     /// All that always apply: through references and `allOf`.
@@ -170,7 +170,7 @@ impl<'a> Schema<'a> {
     }
 
     /// Adds the subschemas for a property of a name.
-    fn named(
+    pub(super) fn named(
         &self,
         properties: &Properties<'a>,
         name: &str,
@@ -193,7 +193,7 @@ impl<'a> Schema<'a> {
     }
 
     /// Returns some subschemas, and those that apply to the same value.
-    fn reached(
+    pub(super) fn reached(
         &self,
         from: impl IntoIterator<Item = SubId>,
         reach: Reach,

@@ -16,6 +16,7 @@
 //! | `compile` | checks a schema, resolves its references, and fills `arena` |
 //! | `evaluate` | checks values against a schema |
 //! | `introspection` | derives what a schema requires without a value |
+//! | `secrecy` | the parts of a value that a schema marks as secret |
 //! | `json` | values and schemas, for layers without access to syntax trees |
 //! | `set` | schemas together with their texts |
 //! | `library` | the schemas of the project, with the core that they refer to |
@@ -43,6 +44,7 @@ mod number;
 mod pattern;
 mod pointer;
 mod schema_error;
+mod secrecy;
 mod set;
 mod types;
 mod uri;

@@ -295,7 +295,7 @@ fn json_of(root: &Node<'_>, strings: &[&str]) -> String {
     out
 }
 
-fn write_json(node: &Node<'_>, strings: &[&str], out: &mut String) {
+pub(crate) fn write_json(node: &Node<'_>, strings: &[&str], out: &mut String) {
     let separate = |out: &mut String, i| out.push_str(if i == 0 { "" } else { "," });
     match &node.value {
         Value::Null | Value::Refused => out.push_str("null"),

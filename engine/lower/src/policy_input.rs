@@ -134,15 +134,25 @@ pub struct PolicyQuestion<'q> {
 /// The input of a policy, but for the arguments of a call.
 #[derive(Debug, Clone)]
 pub struct PolicyInput {
-    /// The members behind `arguments`, the first one.
+    /// `candidate_tools`, as JSON.
+    candidates: String,
+    /// `context`, as JSON.
+    context: String,
+    /// The members behind those, with the end of the object.
     rest: String,
 }
 
 impl PolicyInput {
-    /// Returns the input as JSON. Only a call has arguments.
-    pub fn text(&self, arguments: Option<&str>) -> String {
+    /// Returns the input as JSON. Only a call has arguments. `context` replaces the one that the input
+    /// was made with.
+    pub fn text(&self, arguments: Option<&str>, context: Option<&Context>) -> String {
         let arguments = arguments.unwrap_or("null");
-        format!("{{\"arguments\":{arguments},{}", &self.rest[1..])
+        let context = context.map_or(&self.context, |it| &it.json);
+        format!(
+            "{{\"arguments\":{arguments},\"candidate_tools\":{},\"context\":{context},{}",
+            self.candidates,
+            &self.rest[1..]
+        )
     }
 }
 
@@ -156,9 +166,6 @@ pub fn input(
 ) -> PolicyInput {
     let mut w = Writer::dense();
     w.object(|w| {
-        w.key("candidate_tools").json(candidates.trim_end());
-        w.key("context")
-            .json(context.map_or("null", |context| &context.json));
         w.key("phase").string(question.phase.as_str());
         w.key("requirement").object(|w| {
             let load = question.load.as_str();
@@ -188,5 +195,9 @@ pub fn input(
         w.key("user_tier")
             .optional(tenant.and_then(|tenant| tenant.tier.as_deref()));
     });
-    PolicyInput { rest: w.finish() }
+    PolicyInput {
+        candidates: candidates.trim_end().to_owned(),
+        context: context.map_or("null", |it| &it.json).to_owned(),
+        rest: w.finish(),
+    }
 }

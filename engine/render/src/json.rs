@@ -87,6 +87,7 @@ pub(super) fn source_name(source: DocumentKind) -> &'static str {
         DocumentKind::StepInput => "input",
         DocumentKind::StepOutput => "output",
         DocumentKind::Document => "document",
+        DocumentKind::Evidence => "evidence",
     }
 }
 

@@ -32,7 +32,7 @@ pub use expansion::{
 };
 pub use grounding::{grounding, grounding_json};
 pub use lock::lock;
-pub use plan::{PlanReport, authorized_plan, plan_answer, validation_report};
+pub use plan::{PlanReport, authorized_plan, plan_answer, step_approval, validation_report};
 pub use report::{File, Format, VERSION, report};
 pub use resolution::{FULL_LIMIT, matching, resolution};
 pub use schemas::{schemas, schemas_json};

@@ -233,6 +233,19 @@ pub fn authorized_plan(authorized: &AuthorizedPlan) -> String {
     text
 }
 
+/// Returns what an approval of a step with an input from an earlier step covers, as JSON in one line.
+pub fn step_approval(authorized: &str, input: &str, step_id: &str) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("authorized").string(authorized);
+        w.key("input").json(input);
+        w.key("step_id").string(step_id);
+    });
+    let mut text = w.finish();
+    text.pop();
+    text
+}
+
 /// Writes the digests of everything that a plan was decided against, keys sorted.
 fn write_against(w: &mut Writer, authorized: &AuthorizedPlan) {
     let basis = authorized.basis();

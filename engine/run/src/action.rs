@@ -2,6 +2,7 @@
 //!
 //! Each action is one effect, as small as effects are: the host chooses nothing in it.
 
+use agent_api::decide::CallResult;
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::model::DriverKind;
 use agent_api::render::StyledSpan;
@@ -14,6 +15,8 @@ pub enum Action {
     Store(Store),
     /// Ask the user for approval. Answer: [`Outcome::Decision`].
     Approve(Approval),
+    /// Ask a planner. Answer: [`Outcome::Bytes`].
+    Plan(Planning),
     /// Resolve a host name. Answer: [`Outcome::Addresses`].
     Resolve(Resolve),
     /// Make one HTTP request over a connection to the given address. Answer: [`Outcome::Response`].
@@ -68,6 +71,41 @@ pub struct Approval {
     pub digest: String,
     /// What is approved: the tool and its input, for people, with secrets redacted.
     pub subject: String,
+}
+
+/// A request to a planner, which makes one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planning {
+    /// What is wanted.
+    pub task: PlannerTask,
+    /// The request, as JSON without secrets.
+    pub request: String,
+    /// Maximum size of the answer, in bytes.
+    pub max_bytes: u64,
+    /// Milliseconds until the answer has to be there.
+    pub timeout_ms: u64,
+}
+
+/// What a planner is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlannerTask {
+    /// A plan of several steps \[3\].
+    Steps,
+    /// A plan of one call \[1\].
+    Call,
+    /// A summary of a payload \[1\].
+    Summary,
+}
+
+impl PlannerTask {
+    /// Returns the word of evidence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Steps => "steps",
+            Self::Call => "call",
+            Self::Summary => "summary",
+        }
+    }
 }
 
 /// A host name to resolve.
@@ -221,6 +259,11 @@ pub struct Finished {
     pub evidence_complete: bool,
     /// `run_summary.json`, as it was stored; empty if nothing was.
     pub summary: String,
+    /// The result of a query.
+    pub result: Option<CallResult>,
+    /// The answer to a query of [`Mode::Ask`](super::Mode::Ask), or the effects of
+    /// [`Mode::Preview`](super::Mode::Preview), as JSON that ends with a newline; otherwise empty.
+    pub answer: String,
     /// The outcome of the run and its steps, for people.
     pub text: Vec<StyledSpan>,
     /// Why the plan may not run, with fixes, and warnings about its documents.
@@ -399,6 +442,7 @@ impl Action {
         match self {
             Self::Store(_) => "store",
             Self::Approve(_) => "approve",
+            Self::Plan(_) => "plan",
             Self::Resolve(_) => "resolve",
             Self::Request(_) => "request",
             Self::CallHandler(_) => "call_handler",
@@ -424,7 +468,7 @@ impl Action {
             | (Self::RunProgram(_), Outcome::Exited(_) | Outcome::Aborted(_))
             | (Self::OpenServer(_), Outcome::Opened { .. } | Outcome::Aborted(_))
             | (
-                Self::ListTools { .. } | Self::CallTool(_),
+                Self::Plan(_) | Self::ListTools { .. } | Self::CallTool(_),
                 Outcome::Bytes(_) | Outcome::Aborted(_),
             ) => true,
             _ => false,

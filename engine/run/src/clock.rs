@@ -1,5 +1,7 @@
 //! Readings of the host's clock, and how evidence writes them.
 
+use agent_api::lower::LocalTime;
+
 /// A reading of the host's clock. The engine has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Clock {
@@ -16,6 +18,17 @@ const LAST_MS: u64 = 253_402_300_799_999;
 
 const MS_PER_DAY: u64 = 86_400_000;
 
+/// The days of the week, from that of 1970-01-01.
+const WEEKDAYS: [&str; 7] = [
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "monday",
+    "tuesday",
+    "wednesday",
+];
+
 impl Clock {
     /// Returns the reading as RFC 3339 in UTC with milliseconds.
     pub(crate) fn rfc3339(self) -> String {
@@ -24,6 +37,31 @@ impl Clock {
         let (hours, minutes) = (ms / 3_600_000 % 24, ms / 60_000 % 60);
         let (seconds, ms) = (ms / 1000 % 60, ms % 1000);
         format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{ms:03}Z")
+    }
+
+    /// Returns the reading as policies see it: in the host's time zone.
+    pub(crate) fn local_time(self) -> LocalTime {
+        let offset_ms = i64::from(self.utc_offset_minutes) * 60_000;
+        let unix_ms = self.unix_ms.min(LAST_MS).saturating_add_signed(offset_ms);
+        let local = Self {
+            unix_ms: unix_ms.min(LAST_MS),
+            ..self
+        };
+        let sign = if offset_ms < 0 { '-' } else { '+' };
+        let minutes = self.utc_offset_minutes.unsigned_abs();
+        let (hours, minutes) = (minutes / 60, minutes % 60);
+        let mut time = local.rfc3339();
+        if self.utc_offset_minutes != 0 {
+            time.pop();
+            time.push_str(&format!("{sign}{hours:02}:{minutes:02}"));
+        }
+        let hour = local.unix_ms / 3_600_000 % 24;
+        let weekday = local.unix_ms / MS_PER_DAY % 7;
+        LocalTime {
+            time,
+            hour: u8::try_from(hour).unwrap_or_default(),
+            weekday: WEEKDAYS[usize::try_from(weekday).unwrap_or_default()],
+        }
     }
 
     /// Returns the milliseconds since an earlier reading.
@@ -78,6 +116,24 @@ mod tests {
             (u64::MAX, "9999-12-31T23:59:59.999Z"),
         ] {
             assert_eq!(written(ms), text);
+        }
+    }
+
+    #[test]
+    fn policies_see_the_time_of_the_zone() {
+        // As `TZ=... date -d @1795467208` has it.
+        for (minutes, time, hour, weekday) in [
+            (0, "2026-11-23T20:53:28.042Z", 20, "monday"),
+            (330, "2026-11-24T02:23:28.042+05:30", 2, "tuesday"),
+            (-1_260, "2026-11-22T23:53:28.042-21:00", 23, "sunday"),
+        ] {
+            let clock = Clock {
+                unix_ms: 1_795_467_208_042,
+                monotonic_ms: 0,
+                utc_offset_minutes: minutes,
+            };
+            let now = clock.local_time();
+            assert_eq!((&*now.time, now.hour, now.weekday), (time, hour, weekday));
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The documents of a run: reading them is its first state.
 
+use super::clock::Clock;
 use super::redact::Redactor;
 use agent_api::decide::{EvaluationContext, PlanPolicy, PolicyEngine};
 use agent_api::diagnostic::Diagnostic;
-use agent_api::lower::{self, Lowered, Notation, Validated};
-use agent_api::model::{Index, Lock, Plan, Request};
+use agent_api::lower::{self, Lowered, Notation, Validated, live_context};
+use agent_api::model::{Context, Index, Lock, Plan, Request};
 use agent_api::policy;
 use agent_api::schema::Library;
 use agent_syntax::json::Writer;
@@ -38,6 +39,21 @@ pub struct Documents {
     pub policy_context: Option<Vec<u8>>,
     /// MOVA's core schemas by name, in place of the project's own; empty for the own ones.
     pub mova: Vec<(String, Vec<u8>)>,
+    /// The goal to plan for, in place of a plan and a request.
+    pub goal: Option<Goal>,
+    /// A summary of the payload of [`Mode::Ask`](super::Mode::Ask).
+    pub summary: Option<Vec<u8>>,
+}
+
+/// What a planner shall plan for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Goal {
+    /// The goal or the query, in the words of the requester.
+    pub text: String,
+    /// Facts beside it: a JSON object.
+    pub context: Option<Vec<u8>>,
+    /// The name of the planner.
+    pub planner: String,
 }
 
 /// The documents of a run, as they were read.
@@ -48,10 +64,14 @@ pub(crate) struct Read {
     pub(crate) rules: Arc<PlanPolicy>,
     pub(crate) index: Option<Index>,
     pub(crate) lock: Option<Lock>,
-    pub(crate) evaluation_context: EvaluationContext,
+    evaluation_context: EvaluationContext,
     /// The problems of the documents that are not part of the plan.
     pub(crate) unreadable: Vec<Diagnostic>,
     pub(crate) snapshots: Snapshots,
+    /// Whether a planner made the plan, after the documents were stored.
+    pub(crate) is_planned: bool,
+    /// The given summary of a payload.
+    pub(crate) summary: Option<Vec<u8>>,
 }
 
 /// The four documents as evidence keeps them, before redaction.
@@ -118,7 +138,61 @@ pub(crate) fn read(documents: Documents, redactor: &Redactor) -> Result<Read, St
         },
         unreadable,
         snapshots,
+        is_planned: false,
+        summary: documents.summary,
     })
+}
+
+impl Read {
+    /// Takes the plan that a planner made.
+    pub(crate) fn set_plan(&mut self, plan: Vec<u8>, redactor: &Redactor) {
+        self.is_planned = true;
+        self.snapshots.plan = snapshot(Some(&plan), redactor);
+        self.plan = Arc::new(lower::plan(plan));
+    }
+
+    /// Takes the request that was made for a goal.
+    pub(crate) fn set_request(&mut self, request: String, redactor: &Redactor) {
+        self.snapshots.request = snapshot(Some(request.as_bytes()), redactor);
+        self.request = Some(lower::request(request.into_bytes()));
+    }
+
+    /// Takes another tool pool.
+    pub(crate) fn set_pool(&mut self, pool: String, redactor: &Redactor) {
+        self.snapshots.tool_pool = snapshot(Some(pool.as_bytes()), redactor);
+        self.rules = Arc::new(self.rules.with(Some(pool.into_bytes()), None));
+    }
+
+    /// Returns the context in which a policy decides at a time, if there is a policy \[4\].
+    pub(crate) fn live_context(&self, now: Clock) -> Option<Context> {
+        let given = self.evaluation_context.context.as_deref();
+        let policy = self.evaluation_context.policy.as_ref();
+        policy.map(|_| live_context(given, &now.local_time()))
+    }
+
+    /// Returns what a policy was asked with, in a recorded context.
+    pub(crate) fn recorded_context(&self, json: Option<String>) -> EvaluationContext {
+        let given = self.evaluation_context.clone();
+        match json {
+            Some(json) => EvaluationContext {
+                context: Some(Arc::new(Context { json })),
+                ..given
+            },
+            None => given,
+        }
+    }
+
+    /// Returns what a policy is asked with at a time.
+    pub(crate) fn evaluation_context(&self, now: Clock) -> EvaluationContext {
+        let given = self.evaluation_context.clone();
+        match self.live_context(now) {
+            Some(live) => EvaluationContext {
+                context: Some(Arc::new(live)),
+                ..given
+            },
+            None => given,
+        }
+    }
 }
 
 fn value<T>(read: Option<Lowered<T>>, unreadable: &mut Vec<Diagnostic>) -> Option<T> {

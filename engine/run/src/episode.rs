@@ -1,6 +1,7 @@
 //! Episodes: the records of a run, in MOVA's form \[3, 4.4\].
 
 use super::clock::Clock;
+use super::record::number;
 use super::stop::Stop;
 use agent_api::diagnostic::Code;
 use agent_api::render::VERSION;
@@ -96,6 +97,17 @@ pub(crate) struct Subject {
     pub(crate) profile_id: Option<String>,
 }
 
+/// A file of evidence that an episode covers.
+#[derive(Debug)]
+pub(crate) struct StoredFile {
+    /// The path below the run's folder.
+    pub(crate) path: String,
+    /// The size in bytes.
+    pub(crate) bytes: u64,
+    /// The digest of the bytes.
+    pub(crate) digest: String,
+}
+
 /// An episode before it has an id.
 pub(crate) struct Episode<'e> {
     pub(crate) kind: EpisodeType,
@@ -110,13 +122,26 @@ pub(crate) struct Episode<'e> {
 
 impl Episode<'_> {
     /// Returns the episode as JSON that ends with a newline.
-    pub(crate) fn json(self, id: &str, subject: &Subject, now: Clock) -> String {
+    pub(crate) fn json(
+        self,
+        id: &str,
+        subject: &Subject,
+        files: &[StoredFile],
+        now: Clock,
+    ) -> String {
         let mut w = Writer::pretty();
-        w.object(|w| self.members(w, id, subject, now));
+        w.object(|w| self.members(w, id, subject, files, now));
         w.finish()
     }
 
-    fn members(self, w: &mut Writer, id: &str, subject: &Subject, now: Clock) {
+    fn members(
+        self,
+        w: &mut Writer,
+        id: &str,
+        subject: &Subject,
+        files: &[StoredFile],
+        now: Clock,
+    ) {
         let security = match self.kind {
             EpisodeType::Security(kind) => Some(kind),
             _ => None,
@@ -150,6 +175,10 @@ impl Episode<'_> {
             });
         });
         w.key("meta_episode").object(|w| {
+            if !files.is_empty() {
+                w.key("files")
+                    .array(|w| files.iter().for_each(|it| file(w, it)));
+            }
             w.key("request_id").string(&subject.request_id);
             w.key("run_id").string(&subject.run_id);
         });
@@ -172,4 +201,12 @@ impl Episode<'_> {
         }
         w.key("started_at").string(&self.started.rfc3339());
     }
+}
+
+fn file(w: &mut Writer, file: &StoredFile) {
+    w.object(|w| {
+        number(w, "bytes", file.bytes);
+        w.key("digest").string(&file.digest);
+        w.key("name").string(&file.path);
+    });
 }

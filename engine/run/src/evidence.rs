@@ -1,16 +1,19 @@
 //! The evidence of a run: files that the host stores as they are \[3, 6\].
 //!
 //! Everything passes the redaction here, so nothing can be stored without it. Each line of
-//! `episodes/index.jsonl` holds the digest of its episode and of the line before.
+//! `episodes/index.jsonl` holds the digest of its episode and of the line before. An episode holds the
+//! digests of the files that were stored since the episode before, so the chain covers every file. The
+//! episode of the run holds that of the summary, which in turn holds the head of the chain.
 
 use super::action::{Action, Outcome, Store, StoreMode};
-use super::episode::{Episode, EpisodeType, Subject};
+use super::episode::{Episode, EpisodeType, StoredFile, Subject};
 use super::redact::Redactor;
 use super::stop::Stop;
 use super::turns::Turns;
-use agent_api::lower::digest;
+use agent_api::lower::{bytes_digest, digest};
+use agent_api::text::Span;
 use agent_syntax::json::Writer;
-use core::cell::RefCell;
+use core::cell::{Ref, RefCell};
 use sha2::{Digest, Sha256};
 
 /// The folder of the evidence of all runs, below the root that the host chooses.
@@ -21,7 +24,7 @@ const ROOT: &str = "mova_agent";
 pub(crate) struct Evidence {
     turns: Turns,
     redactor: Redactor,
-    subject: Subject,
+    subject: RefCell<Subject>,
     /// The seed of the episodes' ids.
     random: [u8; 32],
     state: RefCell<State>,
@@ -35,6 +38,8 @@ struct State {
     head: Option<String>,
     /// The ids of the episodes about security.
     security: Vec<String>,
+    /// The files that were stored since the last episode.
+    files: Vec<StoredFile>,
     /// Why evidence is incomplete: the first failure to store some.
     failed: Option<Stop>,
 }
@@ -49,7 +54,7 @@ impl Evidence {
         Self {
             turns,
             redactor,
-            subject,
+            subject: RefCell::new(subject),
             random,
             state: RefCell::default(),
         }
@@ -63,15 +68,20 @@ impl Evidence {
         &self.redactor
     }
 
-    pub(crate) fn subject(&self) -> &Subject {
-        &self.subject
+    pub(crate) fn subject(&self) -> Ref<'_, Subject> {
+        self.subject.borrow()
+    }
+
+    /// Sets the name of the plan, once there is one.
+    pub(crate) fn set_plan_id(&self, id: Option<String>) {
+        self.subject.borrow_mut().plan_id = id;
     }
 
     /// Returns the folder of the run.
     pub(crate) fn directory(&self) -> String {
         let Subject {
             run_id, request_id, ..
-        } = &self.subject;
+        } = &*self.subject.borrow();
         format!("{ROOT}/{request_id}/runs/{run_id}")
     }
 
@@ -90,6 +100,16 @@ impl Evidence {
         self.state.borrow().security.clone()
     }
 
+    /// Returns the id of the next episode.
+    pub(crate) fn next_episode(&self) -> String {
+        self.episode_id(self.episodes() + 1)
+    }
+
+    /// Returns a JSON document as it is stored.
+    pub(crate) fn redacted(&self, json: &str) -> String {
+        self.redactor.json(json).unwrap_or_default()
+    }
+
     /// Returns whether everything was stored.
     pub(crate) fn is_complete(&self) -> bool {
         self.state.borrow().failed.is_none()
@@ -100,9 +120,15 @@ impl Evidence {
     /// # Errors
     /// The host can't store it.
     pub(crate) async fn document(&self, name: &str, json: &str) -> Result<(), Stop> {
-        let redacted = self.redactor.json(json).unwrap_or_default();
-        self.store(name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.json(name, self.redactor.json(json)).await
+    }
+
+    /// Stores a JSON document with marked parts, redacted.
+    ///
+    /// # Errors
+    /// As [`Evidence::document`].
+    pub(crate) async fn marked(&self, name: &str, json: &str, marked: &[Span]) -> Result<(), Stop> {
+        self.json(name, self.redactor.marked(json, marked)).await
     }
 
     /// Stores a tool pool, whose bindings name secrets.
@@ -110,9 +136,21 @@ impl Evidence {
     /// # Errors
     /// As [`Evidence::document`].
     pub(crate) async fn pool(&self, name: &str, json: &str) -> Result<(), Stop> {
-        let redacted = self.redactor.document(json).unwrap_or_default();
-        self.store(name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.json(name, self.redactor.document(json)).await
+    }
+
+    /// Stores redacted JSON. A text that is not JSON can't be redacted, and is not stored.
+    async fn json(&self, name: &str, redacted: Option<String>) -> Result<(), Stop> {
+        match redacted {
+            Some(json) => self.file(name, json).await,
+            None => Err(self.fail(Stop::internal(format!("`{name}` is not JSON")))),
+        }
+    }
+
+    /// Ends the evidence: nothing is stored any more.
+    fn fail(&self, stop: Stop) -> Stop {
+        let mut state = self.state.borrow_mut();
+        state.failed.get_or_insert(stop).clone()
     }
 
     /// Stores the log of a step, redacted.
@@ -121,9 +159,20 @@ impl Evidence {
     /// As [`Evidence::document`].
     pub(crate) async fn log(&self, step_id: &str, log: &str) -> Result<(), Stop> {
         let name = format!("logs/{step_id}.log");
-        let redacted = self.redactor.text(log);
-        self.store(&name, redacted.into_bytes(), StoreMode::Replace)
-            .await
+        self.file(&name, self.redactor.text(log)).await
+    }
+
+    /// Stores a file beside the episodes, which the next episode covers.
+    async fn file(&self, name: &str, content: String) -> Result<(), Stop> {
+        let file = StoredFile {
+            path: name.to_owned(),
+            bytes: content.len() as u64,
+            digest: bytes_digest(content.as_bytes()),
+        };
+        self.store(name, content.into_bytes(), StoreMode::Replace)
+            .await?;
+        self.state.borrow_mut().files.push(file);
+        Ok(())
     }
 
     /// Stores an episode and its line of the index. Returns the episode's id.
@@ -134,9 +183,12 @@ impl Evidence {
         let number = self.state.borrow().episodes + 1;
         let id = self.episode_id(number);
         let kind = episode.kind;
-        let json = episode.json(&id, &self.subject, self.turns.now());
-        let json = self.redactor.json(&json).unwrap_or_default();
-        let line = self.line(&id, kind, &json);
+        let files = core::mem::take(&mut self.state.borrow_mut().files);
+        let json = episode.json(&id, &self.subject(), &files, self.turns.now());
+        let Some(json) = self.redactor.json(&json) else {
+            return Err(self.fail(Stop::internal(format!("the episode {id} is not JSON"))));
+        };
+        let line = index_line(&digest(&json), &id, &kind.name(), self.head().as_deref());
         {
             let mut state = self.state.borrow_mut();
             state.episodes = number;
@@ -155,20 +207,6 @@ impl Evidence {
         )
         .await?;
         Ok(id)
-    }
-
-    /// Returns the line of an episode in the index, without its end.
-    fn line(&self, id: &str, kind: EpisodeType, json: &str) -> String {
-        let mut w = Writer::dense();
-        w.object(|w| {
-            w.key("digest").string(&digest(json));
-            w.key("episode_id").string(id);
-            w.key("episode_type").string(&kind.name());
-            w.key("previous").optional(self.head().as_deref());
-        });
-        let mut line = w.finish();
-        line.pop();
-        line
     }
 
     /// Returns the id of an episode: its number, so that names sort in order, and digits that differ
@@ -202,7 +240,21 @@ impl Evidence {
             Ok(_) => Stop::internal("evidence was answered out of turn"),
             Err(stop) => stop,
         };
-        self.state.borrow_mut().failed = Some(stop.clone());
-        Err(stop)
+        Err(self.fail(stop))
     }
+}
+
+/// Returns a line of the index, without its end, by the digest, the id and the type of its episode and
+/// the digest of the line before.
+pub fn index_line(digest: &str, id: &str, kind: &str, previous: Option<&str>) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("digest").string(digest);
+        w.key("episode_id").string(id);
+        w.key("episode_type").string(kind);
+        w.key("previous").optional(previous);
+    });
+    let mut line = w.finish();
+    line.pop();
+    line
 }

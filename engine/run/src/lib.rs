@@ -15,24 +15,35 @@
 //! | `documents` | the documents of a run |
 //! | `evidence`, `episode`, `record`, `summary` | the files that a run leaves |
 //! | `text` | the run for people |
-//! | `redact` | secrets, and how none reaches a file |
+//! | `decided` | the decision on the plan, made again |
+//! | `redact`, `hidden` | secrets, and how none reaches a file or a diagnostic |
 //! | `clock` | readings of the host's clock |
 //! | `stop` | why a run ends early |
 
 #![forbid(unsafe_code)]
 
 mod action;
+mod answer;
+mod ask;
+mod catalogue;
 mod clock;
+mod decided;
 mod documents;
+mod effects;
 mod episode;
 mod evidence;
+mod hidden;
 mod lifecycle;
+mod one_step;
 mod options;
+mod planning;
+mod preview;
 mod record;
 mod redact;
 mod run;
 mod step;
 mod stop;
+mod styled;
 mod summary;
 mod text;
 mod turns;
@@ -41,12 +52,15 @@ pub use agent_api::model::DriverKind;
 
 pub use action::{
     Aborted, Action, Approval, Connection, Exited, Failure, FailureKind, Finished, Handled,
-    HandlerCall, HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, Program, Reply,
-    Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
+    HandlerCall, HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, PlannerTask, Planning,
+    Program, Reply, Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
 };
 pub use clock::Clock;
-pub use documents::Documents;
-pub use options::{Handler, InvalidRunId, Options};
-pub use redact::Secret;
+pub use decided::{Decided, decide_again};
+pub use documents::{Documents, Goal};
+pub use evidence::index_line;
+pub use options::{Handler, InvalidRunId, Mode, Options};
+pub use redact::{MARKER, Secret, is_presence, unredacted};
 pub use run::Run;
+pub use summary::summary_digest;
 pub use turns::OutOfTurn;

@@ -20,6 +20,24 @@ pub struct Options {
     pub approvals: Vec<String>,
     /// The secrets that actions may name. Their values appear in nothing that the run emits.
     pub secrets: Vec<Secret>,
+    /// What the run is for.
+    pub mode: Mode,
+    /// Whether [`Mode::Ask`] asks the planner for a summary of the payload.
+    pub asks_for_summary: bool,
+}
+
+/// What a run is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Decide on the plan and carry it out.
+    #[default]
+    CarryOut,
+    /// Decide on the plan, and record the decision.
+    Decide,
+    /// Decide on the plan and describe its effects. Nothing is stored.
+    Preview,
+    /// Answer a query with one call of one tool \[1\].
+    Ask,
 }
 
 /// A handler that this host has.

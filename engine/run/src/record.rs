@@ -12,6 +12,13 @@ pub(crate) fn action(w: &mut Writer, action: &Action) {
         // Evidence about evidence would never end.
         Action::Store(_) | Action::Finished(_) => {}
         Action::Approve(approval) => w.key("digest").string(&approval.digest),
+        Action::Plan(planning) => {
+            number(w, "max_bytes", planning.max_bytes);
+            w.key("request")
+                .object(|w| content(w, planning.request.as_bytes()));
+            w.key("task").string(planning.task.name());
+            number(w, "timeout_ms", planning.timeout_ms);
+        }
         Action::Resolve(resolve) => {
             w.key("host").string(&resolve.host);
             number(w, "port", resolve.port.into());

@@ -2,13 +2,17 @@
 //!
 //! A secret is found as it is, in its percent-encoded forms and in base64. In JSON strings are
 //! compared by their value, so no escape hides one. A value behind a key that names a secret is
-//! redacted too.
+//! redacted too, and so is a part of an input or output that a schema marks.
+//!
+//! Such a value comes from a plan or a peer, who must not be able to remove what evidence says. It is
+//! therefore searched only where text is free: in messages, logs, and what handlers got and returned.
 
 use agent_api::text::Span;
 use agent_syntax::json::{Writer, parse_strict};
-use agent_syntax::{Node, Value, json_string};
+use agent_syntax::{Entry, Node, Value, json_string};
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use base64::prelude::Engine;
+use core::cell::RefCell;
 use core::ops::Range;
 
 /// Keys whose values are secrets, in lower case without `-`, `_` and blanks.
@@ -37,6 +41,26 @@ const SECRET_KEYS: [&str; 22] = [
     "xapikey",
 ];
 
+/// Members of evidence with free text, in which a value is searched that a plan or a peer marked as secret.
+const FREE_TEXT: [&str; 13] = [
+    "arguments",
+    "by",
+    "content_type",
+    "help",
+    "message",
+    "path",
+    "protocol",
+    "result_summary",
+    "rule",
+    "target",
+    "text",
+    "url",
+    "value",
+];
+
+/// Minimum size of a marked value that is searched elsewhere, in bytes.
+const MARKED_MIN_BYTES: usize = 4;
+
 /// The sign that a quoted text was cut off.
 const CUT: char = '…';
 
@@ -61,47 +85,65 @@ impl core::fmt::Debug for Secret {
 /// The secrets of a run, in every form that is searched for.
 #[derive(Debug, Default)]
 pub(crate) struct Redactor {
-    /// Each form with the length of its secret, the longest form first.
-    forms: Vec<(String, usize)>,
+    /// The forms of the secret store.
+    forms: Forms,
+    /// The forms of marked values, and those of the secret store.
+    all: RefCell<Forms>,
 }
+
+/// Each form with the length of its secret, the longest form first.
+type Forms = Vec<(String, usize)>;
 
 impl Redactor {
     pub(crate) fn new(secrets: &[Secret]) -> Self {
-        let mut forms = Vec::new();
-        for secret in secrets.iter().filter(|it| !it.value.is_empty()) {
-            let found = forms_of(&secret.value).into_iter();
-            forms.extend(found.map(|form| (form, secret.value.len())));
+        let values = secrets.iter().map(|secret| &*secret.value);
+        let forms = ordered(
+            values
+                .filter(|it| !it.is_empty())
+                .flat_map(sized_forms)
+                .collect(),
+        );
+        Self {
+            all: RefCell::new(forms.clone()),
+            forms,
         }
-        agent_api::text::sort::sort_by(&mut forms, |(a, _), (b, _)| {
-            b.len().cmp(&a.len()).then_with(|| a.cmp(b))
-        });
-        forms.dedup();
-        Self { forms }
+    }
+
+    /// Takes the marked parts of a JSON text, and the values behind keys that name secrets, as secrets.
+    pub(crate) fn learn(&self, json: &str, marked: &[Span]) {
+        let Some(root) = parse_strict(json) else {
+            return;
+        };
+        let mut found = Vec::new();
+        secrets_of(&root, marked, false, &mut found);
+        found.retain(|(value, _)| value.len() >= MARKED_MIN_BYTES);
+        if !found.is_empty() {
+            let mut all = self.all.borrow_mut();
+            let forms = found.iter().flat_map(|(value, _)| sized_forms(value));
+            let forms = all.drain(..).chain(forms).collect();
+            *all = ordered(forms);
+        }
+    }
+
+    /// Returns the places of secrets in a text, in order.
+    pub(crate) fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let places = found_in(text, &self.all.borrow());
+        places.into_iter().map(|(from, to, _)| from..to).collect()
+    }
+
+    /// Returns the places of values behind keys that name secrets in a JSON text.
+    pub(crate) fn behind_keys(&self, json: &str) -> Vec<Range<usize>> {
+        let Some(root) = parse_strict(json) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        secrets_of(&root, &[], false, &mut found);
+        found.into_iter().map(|(_, span)| range(span)).collect()
     }
 
     /// Returns a text without the secrets.
     pub(crate) fn text(&self, text: &str) -> String {
-        let mut found: Vec<(usize, usize, usize)> = Vec::new();
-        for (form, len) in &self.forms {
-            let matches = text.match_indices(&**form);
-            found.extend(matches.map(|(at, _)| (at, at + form.len(), *len)));
-        }
-        if found.is_empty() {
-            return text.to_owned();
-        }
-        agent_api::text::sort::sort_by(&mut found, |a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-        let mut out = String::with_capacity(text.len());
-        let mut end = 0;
-        for (from, to, len) in found {
-            // Two secrets may overlap: nothing of either may stay.
-            if from >= end {
-                out.push_str(&text[end..from]);
-                out.push_str(&marker(len));
-            }
-            end = end.max(to);
-        }
-        out.push_str(&text[end..]);
-        out
+        without(text, &self.all.borrow())
     }
 
     /// Returns a text that was cut off, at its end or before a `…`, without the secrets, and without the
@@ -117,12 +159,13 @@ impl Redactor {
 
     /// Returns a text without the beginning of a secret at its end.
     fn without_beginning<'t>(&self, text: &'t str) -> &'t str {
+        let all = self.all.borrow();
         let begins = |at: &usize| {
             let rest = &text[*at..];
-            self.forms.iter().any(|(form, _)| form.starts_with(rest))
+            all.iter().any(|(form, _)| form.starts_with(rest))
         };
         let starts = text.char_indices().map(|(at, _)| at);
-        let longest = self.forms.first().map_or(0, |(form, _)| form.len());
+        let longest = all.first().map_or(0, |(form, _)| form.len());
         let mut near = starts.skip_while(|at| at + longest < text.len());
         &text[..near.find(begins).unwrap_or(text.len())]
     }
@@ -135,20 +178,27 @@ impl Redactor {
     /// Returns a JSON text without the secrets, otherwise as it is written. Returns `None` for a text
     /// that is not strict JSON.
     pub(crate) fn json(&self, json: &str) -> Option<String> {
-        self.rewritten(json, false)
+        self.rewritten(json, false, &[])
+    }
+
+    /// As [`Redactor::json`], without the marked parts, which are places in the text.
+    pub(crate) fn marked(&self, json: &str, marked: &[Span]) -> Option<String> {
+        self.rewritten(json, false, marked)
     }
 
     /// As [`Redactor::json`], for a document in which `{"secret": NAME}` refers to a secret.
     pub(crate) fn document(&self, json: &str) -> Option<String> {
-        self.rewritten(json, true)
+        self.rewritten(json, true, &[])
     }
 
-    fn rewritten(&self, json: &str, refers: bool) -> Option<String> {
+    fn rewritten(&self, json: &str, refers: bool, marked: &[Span]) -> Option<String> {
         let root = parse_strict(json)?;
         let mut rewriting = Rewriting {
             redactor: self,
             json,
             refers,
+            marked,
+            is_free: false,
             out: String::new(),
             end: 0,
         };
@@ -163,6 +213,9 @@ struct Rewriting<'r> {
     redactor: &'r Redactor,
     json: &'r str,
     refers: bool,
+    marked: &'r [Span],
+    /// Whether the present value is free text.
+    is_free: bool,
     out: String,
     /// The end of what was copied.
     end: usize,
@@ -170,10 +223,13 @@ struct Rewriting<'r> {
 
 impl Rewriting<'_> {
     fn value(&mut self, node: &Node<'_>) {
+        if self.marked.contains(&node.span) {
+            return self.hide(node);
+        }
         match &node.value {
             Value::String(text) => self.string(range(node.span), text),
             Value::Number(text) => {
-                if self.redactor.forms.iter().any(|(form, _)| form == text) {
+                if self.with_forms(|forms| forms.iter().any(|(form, _)| form == text)) {
                     self.replace(range(node.span), &presence(text.len()));
                 }
             }
@@ -181,11 +237,13 @@ impl Rewriting<'_> {
             Value::Mapping(entries) => {
                 for entry in entries {
                     self.string(range(entry.key_span), &entry.key);
-                    let is_secret = is_secret_key(&entry.key);
-                    if is_secret && !(self.refers && is_reference(&entry.key, &entry.value)) {
+                    if is_hidden(entry, self.refers) {
                         self.hide(&entry.value);
                     } else {
+                        let is_free = self.is_free;
+                        self.is_free |= FREE_TEXT.contains(&&*entry.key);
                         self.value(&entry.value);
+                        self.is_free = is_free;
                     }
                 }
             }
@@ -194,24 +252,36 @@ impl Rewriting<'_> {
     }
 
     fn string(&mut self, at: Range<usize>, text: &str) {
-        let redacted = self.redactor.text(text);
+        let redacted = self.with_forms(|forms| without(text, forms));
         if redacted == text {
             return;
         }
-        let forms = &self.redactor.forms;
-        let is_whole = forms.iter().find(|(form, _)| form == text);
+        let whole = |forms: &Forms| {
+            let found = forms.iter().find(|(form, _)| form == text);
+            found.map(|(_, len)| *len)
+        };
+        let is_whole = self.with_forms(whole);
         let is_key = self.json[at.end..].trim_start().starts_with(':');
         match is_whole {
-            Some((_, len)) if !is_key => self.replace(at, &presence(*len)),
+            Some(len) if !is_key => self.replace(at, &presence(len)),
             _ => self.replace(at, &json_string(&redacted)),
         }
     }
 
-    /// Replaces a value behind a key that names a secret, unless it is replaced already.
+    /// Calls a function with the forms that are searched in the present value.
+    fn with_forms<R>(&self, look: impl FnOnce(&Forms) -> R) -> R {
+        match self.is_free {
+            true => look(&self.redactor.all.borrow()),
+            false => look(&self.redactor.forms),
+        }
+    }
+
+    /// Replaces a value that is secret as a whole, unless it is replaced already.
     fn hide(&mut self, node: &Node<'_>) {
+        if !needs_redaction(node) {
+            return;
+        }
         let len = match &node.value {
-            Value::Null | Value::Bool(_) => return,
-            _ if is_presence(node) => return,
             Value::String(text) => text.len(),
             _ => node.span.of(self.json).len(),
         };
@@ -222,6 +292,74 @@ impl Rewriting<'_> {
         self.out.push_str(&self.json[self.end..at.start]);
         self.out.push_str(replacement);
         self.end = at.end;
+    }
+}
+
+/// Orders forms, each once.
+fn ordered(mut forms: Forms) -> Forms {
+    agent_api::text::sort::sort_by(&mut forms, |(a, _), (b, _)| {
+        b.len().cmp(&a.len()).then_with(|| a.cmp(b))
+    });
+    forms.dedup();
+    forms
+}
+
+/// Returns the forms of a secret with its length.
+fn sized_forms(secret: &str) -> impl Iterator<Item = (String, usize)> {
+    let len = secret.len();
+    forms_of(secret).into_iter().map(move |form| (form, len))
+}
+
+/// Returns the places of secrets in a text, in order, and the length of each secret.
+fn found_in(text: &str, forms: &Forms) -> Vec<(usize, usize, usize)> {
+    let mut found: Vec<(usize, usize, usize)> = Vec::new();
+    for (form, len) in forms {
+        let matches = text.match_indices(&**form);
+        found.extend(matches.map(|(at, _)| (at, at + form.len(), *len)));
+    }
+    agent_api::text::sort::sort_by(&mut found, |a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+    found
+}
+
+/// Returns a text without secrets.
+fn without(text: &str, forms: &Forms) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut end = 0;
+    for (from, to, len) in found_in(text, forms) {
+        // Two secrets may overlap: nothing of either may stay.
+        if from >= end {
+            out.push_str(&text[end..from]);
+            out.push_str(&marker(len));
+        }
+        end = end.max(to);
+    }
+    out.push_str(&text[end..]);
+    out
+}
+
+/// Adds the texts and numbers in marked parts of a value and behind keys that name secrets.
+fn secrets_of<'n, 't>(
+    node: &'n Node<'t>,
+    marked: &[Span],
+    is_secret: bool,
+    found: &mut Vec<(&'n str, Span)>,
+) {
+    let is_secret = is_secret || marked.contains(&node.span);
+    match &node.value {
+        Value::String(text) if is_secret => found.push((text, node.span)),
+        Value::Number(text) if is_secret => found.push((text, node.span)),
+        Value::Sequence(items) => {
+            for item in items {
+                secrets_of(item, marked, is_secret, found);
+            }
+        }
+        Value::Mapping(entries) => {
+            for entry in entries {
+                let is_named = is_secret_key(&entry.key) && !is_reference(&entry.key, &entry.value);
+                secrets_of(&entry.value, marked, is_secret || is_named, found);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -236,6 +374,43 @@ fn is_reference(key: &str, value: &Node<'_>) -> bool {
         },
         _ => false,
     }
+}
+
+/// Returns the places of values that stand behind a key that names a secret and are not redacted. A
+/// document that `refers` to secrets may have their names there.
+pub fn unredacted(node: &Node<'_>, refers: bool) -> Vec<Span> {
+    let mut found = Vec::new();
+    collect_unredacted(node, refers, &mut found);
+    found
+}
+
+fn collect_unredacted(node: &Node<'_>, refers: bool, found: &mut Vec<Span>) {
+    match &node.value {
+        Value::Sequence(items) => {
+            let items = items.iter();
+            items.for_each(|item| collect_unredacted(item, refers, found));
+        }
+        Value::Mapping(entries) => {
+            for entry in entries {
+                if !is_hidden(entry, refers) {
+                    collect_unredacted(&entry.value, refers, found);
+                } else if needs_redaction(&entry.value) {
+                    found.push(entry.value.span);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns whether the value of a member is hidden for its key.
+fn is_hidden(entry: &Entry<'_>, refers: bool) -> bool {
+    is_secret_key(&entry.key) && !(refers && is_reference(&entry.key, &entry.value))
+}
+
+/// Returns whether a value behind a key that names a secret is still to be replaced.
+fn needs_redaction(node: &Node<'_>) -> bool {
+    !matches!(node.value, Value::Null | Value::Bool(_)) && !is_presence(node)
 }
 
 fn is_secret_key(key: &str) -> bool {
@@ -257,7 +432,7 @@ fn presence(len: usize) -> String {
 }
 
 /// Returns whether a value is the object in place of a secret.
-fn is_presence(node: &Node<'_>) -> bool {
+pub fn is_presence(node: &Node<'_>) -> bool {
     let Value::Mapping(entries) = &node.value else {
         return false;
     };
@@ -270,9 +445,12 @@ fn range(span: Span) -> Range<usize> {
     span.start as usize..span.end as usize
 }
 
+/// The beginning of the text in place of a secret within a longer text.
+pub const MARKER: &str = "{present, len: ";
+
 /// Returns the text in place of a secret within a longer text.
 fn marker(len: usize) -> String {
-    format!("{{present, len: {len}}}")
+    format!("{MARKER}{len}}}")
 }
 
 /// Returns the forms of a secret that are searched for.

@@ -1,21 +1,22 @@
 //! One step of a plan, from its input to its episode \[3, 4.2, 5\].
 
 use super::action::{
-    Aborted, Action, Approval, Connection, Exited, Failure, FailureKind, Handled, HandlerCall,
-    HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, Program, Reply, Request, Resolve,
-    Server, Status, ToolCall,
+    Action, Approval, Connection, Exited, Handled, HandlerCall, HandlerEvent, HandlerRequest,
+    Header, HeaderValue, Outcome, Program, Reply, Request, Server, Status, ToolCall,
 };
 use super::clock::Clock;
+use super::documents::Read;
+use super::effects::{Effects, Part, failed, succeeded};
 use super::episode::{Episode, EpisodeType, SecurityKind};
 use super::evidence::Evidence;
 use super::options::Options;
-use super::record::{self, content, number};
+use super::record::{content, number};
 use super::stop::{APPROVAL_REQUIRED, Stop};
 use agent_api::decide::AuthorizedPlan;
 use agent_api::diagnostic::Code;
-use agent_api::lower::digest;
 use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
 use agent_api::plan;
+use agent_api::text::Span;
 use agent_syntax::json::{Writer, parse_strict};
 
 /// The headers that a handler may set: those that describe the body and the answer.
@@ -39,6 +40,10 @@ pub(crate) struct StepReport {
     pub(crate) finished: Clock,
     pub(crate) input: Option<String>,
     pub(crate) output: Option<Vec<u8>>,
+    /// The result of the tool that the step called, as received.
+    pub(crate) payload: Option<Vec<u8>>,
+    /// The contexts in which the policy was asked, as JSON, in this order.
+    pub(crate) policy_contexts: Vec<String>,
     pub(crate) log: Log,
     pub(crate) approved: Option<Approved>,
     /// The digest of the handler.
@@ -73,12 +78,12 @@ pub(crate) struct Step<'r> {
     number: usize,
     step: &'r PlanStep,
     binding: &'r Binding,
-    /// The digest of the authorized plan.
+    /// The digest by which literal inputs are approved.
     authorized: &'r str,
     options: &'r Options,
+    documents: &'r Read,
     report: StepReport,
-    /// When the handler was called.
-    dispatched: Option<Clock>,
+    effects: Effects<'r>,
 }
 
 impl<'r> Step<'r> {
@@ -87,18 +92,22 @@ impl<'r> Step<'r> {
         evidence: &'r Evidence,
         plan: &'r AuthorizedPlan,
         authorized: &'r str,
-        options: &'r Options,
+        (options, documents): (&'r Options, &'r Read),
         number: usize,
     ) -> Option<Self> {
         let now = evidence.turns().now();
+        let step = plan.plan()?.steps.get(number)?;
+        let binding = plan.binding(number)?;
+        let part = Part::Step { id: &step.id.value };
         Some(Self {
             evidence,
             plan,
             number,
-            step: plan.plan()?.steps.get(number)?,
-            binding: plan.binding(number)?,
+            step,
+            binding,
             authorized,
             options,
+            documents,
             report: StepReport {
                 number,
                 status: Status::Failed,
@@ -107,13 +116,15 @@ impl<'r> Step<'r> {
                 finished: now,
                 input: None,
                 output: None,
+                payload: None,
+                policy_contexts: Vec::new(),
                 log: Log::default(),
                 approved: None,
                 handler: None,
                 is_unsandboxed: false,
                 episode_id: None,
             },
-            dispatched: None,
+            effects: Effects::new(evidence, part, binding.limits.timeout_ms.value),
         })
     }
 
@@ -151,17 +162,33 @@ impl<'r> Step<'r> {
         // a: resolve the input.
         let outputs: Vec<_> = outputs.iter().map(|(step, it)| (*step, &**it)).collect();
         let input = plan::resolve_input(self.plan, self.number, &outputs)?;
+        let secret = self.plan.secret_input(self.number, &input);
+        self.evidence.redactor().learn(&input, &secret);
         self.report.input = Some(input.clone());
         // b and c: validate the input, and check what may be done with it.
-        Stop::first(plan::check_input(self.plan, self.number, &input))?;
+        self.check_input(&input)?;
         self.approve(&input).await?;
         // d and e: dispatch by the kind of the driver, and execute.
         let output = self.execute(input).await?;
+        if let Ok(output) = core::str::from_utf8(&output) {
+            let secret = self.plan.secret_output(self.number, output);
+            self.evidence.redactor().learn(output, &secret);
+        }
         self.report.output = Some(output.clone());
         // f: validate the output.
         let text = String::from_utf8(output)
             .map_err(|_| Stop::new(Code::MovaOutputInvalid, "the output is not UTF-8"))?;
         Stop::first(plan::check_output(self.plan, self.number, &text))
+    }
+
+    /// Decides on an input, in the policy's context at this time \[4\].
+    fn check_input(&mut self, input: &str) -> Result<(), Stop> {
+        let context = self.documents.live_context(self.evidence.turns().now());
+        let problems = plan::check_input(self.plan, self.number, input, context.as_ref());
+        self.report
+            .policy_contexts
+            .extend(context.map(|it| it.json));
+        Stop::first(problems)
     }
 
     /// Gets the approval that the step needs, if it needs one \[4\].
@@ -173,11 +200,7 @@ impl<'r> Step<'r> {
         // The digest of a plan covers literal inputs, and no others.
         let wanted = match &self.step.input {
             Input::Literal(_) => self.authorized.to_owned(),
-            _ => digest(&object(|w| {
-                w.key("authorized").string(self.authorized);
-                w.key("input").json(input);
-                w.key("step_id").string(self.id());
-            })),
+            _ => plan::approval_digest(self.authorized, input, self.id()),
         };
         let (step_id, digest) = (self.id().to_owned(), wanted.clone());
         let approved = |by: String| Approved {
@@ -189,7 +212,9 @@ impl<'r> Step<'r> {
             self.report.approved = Some(approved("digest".to_owned()));
             return Ok(());
         }
-        let redacted = self.evidence.redactor().json(input).unwrap_or_default();
+        let secret = self.plan.secret_input(self.number, input);
+        let redacted = self.evidence.redactor().marked(input, &secret);
+        let redacted = redacted.unwrap_or_default();
         let action = Action::Approve(Approval {
             step_id: self.id().to_owned(),
             digest: wanted.clone(),
@@ -198,7 +223,7 @@ impl<'r> Step<'r> {
                 self.step.connector.value, self.step.tool.value
             ),
         });
-        match self.attempt(action).await? {
+        match self.effects.attempt(action).await? {
             Outcome::Decision { approved: true, by } => {
                 self.report.approved = Some(approved(by));
                 Ok(())
@@ -213,7 +238,7 @@ impl<'r> Step<'r> {
 
     /// Calls the handler of the step's driver, and performs what it asks for.
     async fn execute(&mut self, input: String) -> Result<Vec<u8>, Stop> {
-        self.dispatched = Some(self.evidence.turns().now());
+        self.effects.begin();
         let limits = self.binding.limits;
         let handler = self.handler()?;
         self.report.handler.clone_from(&handler);
@@ -223,14 +248,14 @@ impl<'r> Step<'r> {
             input,
             max_output_bytes: limits.max_output_bytes.value,
             max_log_bytes: limits.max_log_bytes.value,
-            timeout_ms: self.remaining()?,
+            timeout_ms: self.effects.remaining()?,
         };
         let mut handled = self.handle(Action::CallHandler(call)).await?;
         let mut has_asked = false;
         loop {
             let reply = match handled.event {
                 HandlerEvent::Returned(output) => return Ok(output),
-                HandlerEvent::Failed(failure) => return Err(Self::failed(&failure)),
+                HandlerEvent::Failed(failure) => return Err(failed(&failure)),
                 // No driver does more than one thing.
                 _ if has_asked => {
                     return Err(Stop::new(
@@ -279,7 +304,7 @@ impl<'r> Step<'r> {
     async fn handle(&mut self, action: Action) -> Result<Handled, Stop> {
         match self.effect(action).await? {
             Outcome::Handler(handled) => Ok(handled),
-            _ => Err(unexpected()),
+            _ => Err(Stop::unexpected()),
         }
     }
 
@@ -297,8 +322,13 @@ impl<'r> Step<'r> {
                 format!("the handler asks for the method {:?}", wanted.method),
             ));
         }
-        let (origin, target) = plan::target(self.plan, self.number, &wanted.url)?;
-        let connection = self.connect(&wanted.url, &origin).await?;
+        let limits = self.binding.limits;
+        let sent = wanted.body.as_deref().unwrap_or_default();
+        within(
+            sent,
+            limits.max_input_bytes.value,
+            "the body of the request",
+        )?;
         let own = headers.iter().map(|(name, value)| Header {
             name: name.clone(),
             value: match value {
@@ -319,49 +349,31 @@ impl<'r> Step<'r> {
                 headers.push(Header { name, value });
             }
         }
+        let (origin, target) = plan::target(self.plan, self.number, &wanted.url)?;
+        let connection = self.connect(&wanted.url, &origin).await?;
         let request = Request {
             connection,
             method: wanted.method,
             target,
             headers,
             body: wanted.body,
-            max_body_bytes: self.binding.limits.max_output_bytes.value,
-            timeout_ms: self.remaining()?,
+            max_body_bytes: limits.max_output_bytes.value,
+            timeout_ms: self.effects.remaining()?,
         };
-        match self.effect(Action::Request(request)).await? {
-            Outcome::Response(response) => Ok(Reply::Response(response)),
-            _ => Err(unexpected()),
+        match self.effects.perform(Action::Request(request)).await? {
+            Outcome::Response(response) => {
+                let most = limits.max_output_bytes.value;
+                within(&response.body, most, "the body of the response")?;
+                Ok(Reply::Response(response))
+            }
+            _ => Err(Stop::unexpected()),
         }
     }
 
-    /// Resolves a host, once, and decides on its addresses.
-    async fn connect(&mut self, url: &str, origin: &Origin) -> Result<Connection, Stop> {
-        let texts = match origin.address() {
-            Some(address) => vec![address.to_string()],
-            None => {
-                let resolve = Resolve {
-                    host: origin.host().to_owned(),
-                    port: origin.port(),
-                    timeout_ms: self.remaining()?,
-                };
-                match self.effect(Action::Resolve(resolve)).await? {
-                    Outcome::Addresses(texts) => texts,
-                    _ => return Err(unexpected()),
-                }
-            }
-        };
-        let allowed = plan::authorize_destination(self.plan, self.number, url, &texts);
-        let allowed = allowed.map_err(|problems| match Stop::first(problems) {
-            Err(stop) => stop,
-            Ok(()) => unexpected(),
-        })?;
-        let first = allowed.first().and_then(|it| it.parse().ok());
-        Ok(Connection {
-            tls: origin.is_secure(),
-            host: origin.host().to_owned(),
-            port: origin.port(),
-            address: first.ok_or_else(unexpected)?,
-        })
+    async fn connect(&self, url: &str, origin: &Origin) -> Result<Connection, Stop> {
+        let decide =
+            |texts: &[String]| plan::authorize_destination(self.plan, self.number, url, texts);
+        self.effects.connect(origin, decide).await
     }
 
     /// Runs the program of a handler. It may differ from the step's input, and is checked like one.
@@ -379,7 +391,7 @@ impl<'r> Step<'r> {
             w.key("program").string(&path);
             w.key("stdin").string(&String::from_utf8_lossy(&stdin));
         });
-        Stop::first(plan::check_input(self.plan, self.number, &wanted))?;
+        self.check_input(&wanted)?;
         let limits = self.binding.limits;
         let program = Program {
             path,
@@ -387,18 +399,25 @@ impl<'r> Step<'r> {
             stdin,
             max_output_bytes: limits.max_output_bytes.value,
             max_log_bytes: limits.max_log_bytes.value,
-            timeout_ms: self.remaining()?,
+            timeout_ms: self.effects.remaining()?,
         };
         match self.effect(Action::RunProgram(program)).await? {
-            Outcome::Exited(exited) => match exited.code {
-                0 => Ok(Reply::Exited(exited)),
-                code => {
-                    self.report.output = Some(failed_output(&exited));
-                    let message = format!("the program ended with the code {code}");
-                    Err(Stop::new(Code::MovaHandlerFailed, message))
+            Outcome::Exited(exited) => {
+                within(
+                    &exited.stdout,
+                    limits.max_output_bytes.value,
+                    "standard output",
+                )?;
+                match exited.code {
+                    0 => Ok(Reply::Exited(exited)),
+                    code => {
+                        self.report.output = Some(failed_output(&exited));
+                        let message = format!("the program ended with the code {code}");
+                        Err(Stop::new(Code::MovaHandlerFailed, message))
+                    }
                 }
-            },
-            _ => Err(unexpected()),
+            }
+            _ => Err(Stop::unexpected()),
         }
     }
 
@@ -415,7 +434,7 @@ impl<'r> Step<'r> {
         };
         let arguments = String::from_utf8(arguments)
             .map_err(|_| Stop::new(Code::MovaValidationFailed, "the arguments are not UTF-8"))?;
-        Stop::first(plan::check_input(self.plan, self.number, &arguments))?;
+        self.check_input(&arguments)?;
         let (connection, target) = match server.endpoint.starts_with("pkg:") {
             true => (None, String::new()),
             false => {
@@ -431,22 +450,25 @@ impl<'r> Step<'r> {
             connection,
             target,
             max_message_bytes: self.binding.limits.max_output_bytes.value,
-            timeout_ms: self.remaining()?,
+            timeout_ms: self.effects.remaining()?,
         };
         let opened = self.effect(Action::OpenServer(open)).await?;
         if let Outcome::Opened { is_unsandboxed, .. } = opened {
             self.report.is_unsandboxed = is_unsandboxed;
         }
-        let timeout_ms = self.remaining()?;
+        let timeout_ms = self.effects.remaining()?;
         let list = self.bytes(Action::ListTools { timeout_ms }).await?;
         let list = String::from_utf8_lossy(&list);
         plan::check_listing(self.plan, self.number, &list)?;
         let call = ToolCall {
             tool: server.tool.clone(),
             arguments,
-            timeout_ms: self.remaining()?,
+            timeout_ms: self.effects.remaining()?,
         };
         let payload = self.bytes(Action::CallTool(call)).await?;
+        let most = self.binding.limits.max_output_bytes.value;
+        within(&payload, most, "the result of the tool")?;
+        self.report.payload = Some(payload.clone());
         Stop::first(plan::check_payload(payload.clone()))?;
         Ok(Reply::Payload(payload))
     }
@@ -454,121 +476,26 @@ impl<'r> Step<'r> {
     async fn bytes(&mut self, action: Action) -> Result<Vec<u8>, Stop> {
         match self.effect(action).await? {
             Outcome::Bytes(bytes) => Ok(bytes),
-            _ => Err(unexpected()),
+            _ => Err(Stop::unexpected()),
         }
     }
 
-    /// Performs an effect, which must not fail.
+    /// Performs an effect, which must not fail, and adds what it logged to the log of the step, also if
+    /// the step ends with it.
     async fn effect(&mut self, action: Action) -> Result<Outcome, Stop> {
-        match self.attempt(action).await? {
-            Outcome::Failed(failure) => Err(Self::failed(&failure)),
-            Outcome::Aborted(aborted) => Err(Self::failed(&aborted.failure)),
-            outcome => Ok(outcome),
+        let outcome = self.effects.outcome(action).await?;
+        let logged = match &outcome {
+            Outcome::Handler(handled) => Some((&handled.log, handled.log_truncated)),
+            Outcome::Exited(exited) => Some((&exited.stderr, exited.stderr_truncated)),
+            Outcome::Aborted(aborted) => Some((&aborted.stderr, aborted.stderr_truncated)),
+            _ => None,
+        };
+        if let Some((log, truncated)) = logged {
+            let limit = self.binding.limits.max_log_bytes.value;
+            self.report.log.add(log, truncated, limit);
         }
-    }
-
-    /// Records the decision for an effect, waits for its outcome, and records that.
-    async fn attempt(&mut self, action: Action) -> Result<Outcome, Stop> {
-        self.record("decision", action.name(), |w| {
-            record::action(w, &action);
-        })
-        .await?;
-        let name = action.name();
-        let outcome = self.evidence.turns().perform(action).await?;
-        let outcome = self.without_secrets(outcome);
-        self.log(&outcome);
-        self.record("effect", name, |w| record::outcome(w, &outcome))
-            .await?;
-        // The clock decides, whatever the host says of the time.
-        self.remaining()?;
-        Ok(outcome)
-    }
-
-    /// Adds what an outcome logged to the log of the step, also if the step ends with it.
-    fn log(&mut self, outcome: &Outcome) {
-        let (log, truncated) = match outcome {
-            Outcome::Handler(handled) => (&handled.log, handled.log_truncated),
-            Outcome::Exited(exited) => (&exited.stderr, exited.stderr_truncated),
-            Outcome::Aborted(aborted) => (&aborted.stderr, aborted.stderr_truncated),
-            _ => return,
-        };
-        let limit = self.binding.limits.max_log_bytes.value;
-        self.report.log.add(log, truncated, limit);
-    }
-
-    /// Redacts what an outcome says of a failure: it quotes peers, perhaps up to the middle of a secret.
-    fn without_secrets(&self, outcome: Outcome) -> Outcome {
-        let redacted = |failure: Failure| Failure {
-            message: self.evidence.redactor().cut(&failure.message),
-            ..failure
-        };
-        match outcome {
-            Outcome::Failed(failure) => Outcome::Failed(redacted(failure)),
-            Outcome::Aborted(aborted) => Outcome::Aborted(Aborted {
-                failure: redacted(aborted.failure),
-                ..aborted
-            }),
-            Outcome::Handler(Handled {
-                event: HandlerEvent::Failed(failure),
-                log,
-                log_truncated,
-            }) => Outcome::Handler(Handled {
-                event: HandlerEvent::Failed(redacted(failure)),
-                log,
-                log_truncated,
-            }),
-            outcome => outcome,
-        }
-    }
-
-    async fn record(
-        &self,
-        record: &'static str,
-        action: &'static str,
-        facts: impl FnOnce(&mut Writer),
-    ) -> Result<(), Stop> {
-        let episode = Episode {
-            kind: EpisodeType::Step,
-            status: "in_progress",
-            summary: format!("{record} of step `{}`: {action}", self.id()),
-            started: self.report.started,
-            details: Box::new(|w| {
-                w.key("action").string(action);
-                w.key("facts").object(facts);
-                w.key("record").string(record);
-                w.key("step_id").string(self.id());
-            }),
-        };
-        self.evidence.episode(episode).await.map(|_| ())
-    }
-
-    /// Returns the milliseconds that the step has left.
-    fn remaining(&self) -> Result<u64, Stop> {
-        let limit = self.binding.limits.timeout_ms.value;
-        let Some(dispatched) = self.dispatched else {
-            return Ok(limit);
-        };
-        let spent = self.evidence.turns().now().since(dispatched);
-        match limit.checked_sub(spent) {
-            Some(rest) if rest > 0 => Ok(rest),
-            _ => Err(Stop::new(
-                Code::MovaTimeout,
-                format!("the step took longer than its limit of {limit} ms"),
-            )),
-        }
-    }
-
-    fn failed(failure: &Failure) -> Stop {
-        let code = match failure.kind {
-            FailureKind::Timeout => Code::MovaTimeout,
-            FailureKind::LimitExceeded => Code::MovaLimitExceeded,
-            FailureKind::Unavailable | FailureKind::Failed => Code::MovaHandlerFailed,
-        };
-        let stop = Stop::new(code, failure.message.as_str());
-        match failure.kind {
-            FailureKind::Unavailable => stop.because("UNAVAILABLE"),
-            _ => stop,
-        }
+        self.effects.remaining()?;
+        succeeded(outcome)
     }
 
     fn not_its_kind(&self, wanted: &str) -> Stop {
@@ -633,14 +560,29 @@ impl<'r> Step<'r> {
             w.key("handler").string(handler);
         }
         if let Some(input) = &report.input {
-            w.key("input").object(|w| self.value(w, input.as_bytes()));
+            let secret = |json: &str| self.plan.secret_input(self.number, json);
+            w.key("input")
+                .object(|w| self.value(w, input.as_bytes(), secret));
         }
         w.key("log").object(|w| {
             number(w, "bytes", report.log.bytes.len() as u64);
             w.key("truncated").bool(report.log.truncated);
         });
         if let Some(output) = &report.output {
-            w.key("output").object(|w| self.value(w, output));
+            let secret = |json: &str| self.plan.secret_output(self.number, json);
+            w.key("output").object(|w| self.value(w, output, secret));
+        }
+        // Without an output, the payload is the only record of what the tool did.
+        if let Some(payload) = report.payload.as_ref().filter(|_| report.output.is_none()) {
+            w.key("payload")
+                .object(|w| self.value(w, payload, |_| Vec::new()));
+        }
+        if !report.policy_contexts.is_empty() {
+            w.key("policy_contexts").array(|w| {
+                for context in &report.policy_contexts {
+                    w.json(context);
+                }
+            });
         }
         w.key("record").string("step");
         w.key("step_id").string(self.id());
@@ -648,13 +590,14 @@ impl<'r> Step<'r> {
         w.key("tool_id").string(&self.step.tool.value);
     }
 
-    /// Writes a value with its size and the digest of its raw bytes. What is no JSON is text.
-    fn value(&self, w: &mut Writer, bytes: &[u8]) {
+    /// Writes a value with its size and the digest of its raw bytes, without its secret parts. What is no
+    /// JSON is text.
+    fn value(&self, w: &mut Writer, bytes: &[u8], secret: impl Fn(&str) -> Vec<Span>) {
         content(w, bytes);
         let text = core::str::from_utf8(bytes).ok();
         match text.filter(|text| may_be_embedded(text)) {
             Some(json) => {
-                let json = self.evidence.redactor().json(json);
+                let json = self.evidence.redactor().marked(json, &secret(json));
                 w.key("value").json(&json.unwrap_or_default());
             }
             None => w.key("text").string(&self.evidence.redactor().log(bytes)),
@@ -675,9 +618,9 @@ pub(crate) fn write_stop(w: &mut Writer, stop: Option<&Stop>) {
 }
 
 /// Returns whether a text is JSON that is also strict JSON within an episode, three levels down: the
-/// limit of nesting is the same for both.
+/// limit of nesting is the same for both. A list of values, or none, is JSON only between brackets.
 fn may_be_embedded(text: &str) -> bool {
-    parse_strict(&format!("[[[{text}]]]")).is_some()
+    parse_strict(text).is_some() && parse_strict(&format!("[[[{text}]]]")).is_some()
 }
 
 /// Returns the output of a program that failed, for evidence.
@@ -699,6 +642,12 @@ fn object(members: impl FnOnce(&mut Writer)) -> String {
     text
 }
 
-fn unexpected() -> Stop {
-    Stop::internal("the host answered with something else")
+/// Checks the size of what a handler or a peer handed over.
+fn within(bytes: &[u8], most: u64, name: &str) -> Result<(), Stop> {
+    let size = bytes.len() as u64;
+    if size <= most {
+        return Ok(());
+    }
+    let message = format!("{name} has {size} bytes, and at most {most} are accepted");
+    Err(Stop::new(Code::MovaLimitExceeded, message))
 }

@@ -41,8 +41,17 @@ impl Stop {
         Self::new(Code::MovaInternal, message)
     }
 
+    pub(crate) fn unexpected() -> Self {
+        Self::internal("the host answered with something else")
+    }
+
     pub(crate) fn cancelled() -> Self {
         Self::new(Code::MovaHandlerFailed, "the run was cancelled").because(CANCELLED)
+    }
+
+    /// Returns whether nothing more can be wanted: the run is interrupted, or evidence can't be stored.
+    pub(crate) fn is_final(&self) -> bool {
+        self.is_cancelled() || self.code == Code::MovaInternal
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

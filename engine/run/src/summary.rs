@@ -9,8 +9,10 @@ use super::record::number;
 use super::step::StepReport;
 use super::stop::Stop;
 use agent_api::decide::AuthorizedPlan;
+use agent_api::lower::digest;
 use agent_api::model::{Driver, PlanStep};
-use agent_syntax::json::Writer;
+use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::{Node, Value};
 
 /// The word of evidence for a program without a sandbox.
 const NO_SANDBOX: &str = "none";
@@ -27,7 +29,11 @@ pub(crate) struct RunReport<'r> {
     pub(crate) status: Status,
     pub(crate) stop: Option<&'r Stop>,
     pub(crate) message: &'r str,
+    /// The result of a query.
+    pub(crate) result: Option<&'r str>,
     pub(crate) started: Clock,
+    pub(crate) finished: Clock,
+    /// The episode of the run.
     pub(crate) episode_id: &'r str,
 }
 
@@ -55,13 +61,11 @@ fn members(w: &mut Writer, report: &RunReport<'_>) {
     }
     caps(w, report.documents);
     w.key("chain").object(|w| {
-        number(w, "episodes", evidence.episodes().into());
-        w.key("head").optional(evidence.head().as_deref());
+        chain(w, evidence.episodes().into(), evidence.head().as_deref());
     });
     stop_code(w, report.stop);
     w.key("episode_id").string(report.episode_id);
-    w.key("finished_at")
-        .string(&evidence.turns().now().rfc3339());
+    w.key("finished_at").string(&report.finished.rfc3339());
     if let Some(profile) = report.documents.rules.profile.as_written() {
         w.key("instruction_profile_ref").object(|w| {
             w.key("digest").string(&profile.digest);
@@ -77,6 +81,9 @@ fn members(w: &mut Writer, report: &RunReport<'_>) {
     }
     reason(w, report.stop);
     w.key("request_id").string(&subject.request_id);
+    if let Some(result) = report.result {
+        w.key("result").string(result);
+    }
     w.key("run_id").string(&subject.run_id);
     w.key("schema_id").string("ds.mova_agent_run_summary_v1");
     let events = evidence.security_events();
@@ -98,6 +105,40 @@ fn members(w: &mut Writer, report: &RunReport<'_>) {
         });
     }
     w.key("verb").string("record");
+}
+
+fn chain(w: &mut Writer, episodes: u64, head: Option<&str>) {
+    number(w, "episodes", episodes);
+    w.key("head").optional(head);
+}
+
+/// Returns the digest of a summary without the value of its `chain`. The episode of the run, which is
+/// part of the chain, holds it. Returns `None` unless that value is written as runs write it.
+pub fn summary_digest(summary: &str) -> Option<String> {
+    let root = parse_strict(summary)?;
+    let written = member(&root, "chain")?;
+    let episodes = match &member(written, "episodes")?.value {
+        Value::Number(episodes) => episodes.parse().ok()?,
+        _ => return None,
+    };
+    let head = match &member(written, "head")?.value {
+        Value::String(head) => Some(&**head),
+        _ => None,
+    };
+    let mut w = Writer::pretty();
+    w.object(|w| w.key("chain").object(|w| chain(w, episodes, head)));
+    let text = written.span.of(summary);
+    let (before, after) = summary.split_at(written.span.start as usize);
+    let is_as_written = w.finish() == format!("{{\n  \"chain\": {text}\n}}\n");
+    is_as_written.then(|| digest(&format!("{before}{}", &after[text.len()..])))
+}
+
+fn member<'n, 't>(node: &'n Node<'t>, key: &str) -> Option<&'n Node<'t>> {
+    let Value::Mapping(entries) = &node.value else {
+        return None;
+    };
+    let entry = entries.iter().find(|it| it.key == key);
+    entry.map(|it| &it.value)
 }
 
 fn caps(w: &mut Writer, documents: &Read) {

@@ -1,6 +1,7 @@
 //! The outcome of a run, for people.
 
 use super::action::Status;
+use super::styled::Styled;
 use super::summary::RunReport;
 use agent_api::model::PlanStep;
 use agent_api::render::{Style, StyledSpan};
@@ -9,7 +10,7 @@ use agent_api::render::{Style, StyledSpan};
 pub(crate) fn run_text(report: &RunReport<'_>) -> Vec<StyledSpan> {
     let mut out = Lines {
         report,
-        spans: Vec::new(),
+        spans: Styled::default(),
     };
     out.mark(report.status);
     out.put(Style::Heading, report.status.name());
@@ -30,12 +31,12 @@ pub(crate) fn run_text(report: &RunReport<'_>) -> Vec<StyledSpan> {
         out.redacted(Style::Plain, &stop.message);
         out.end();
     }
-    out.spans
+    out.spans.0
 }
 
 struct Lines<'r> {
     report: &'r RunReport<'r>,
-    spans: Vec<StyledSpan>,
+    spans: Styled,
 }
 
 impl Lines<'_> {
@@ -83,13 +84,10 @@ impl Lines<'_> {
     }
 
     fn put(&mut self, style: Style, text: &str) {
-        self.spans.push(StyledSpan {
-            text: text.to_owned(),
-            style,
-        });
+        self.spans.put(style, text);
     }
 
     fn end(&mut self) {
-        self.put(Style::Plain, "\n");
+        self.spans.end();
     }
 }

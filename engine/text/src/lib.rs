@@ -33,7 +33,7 @@ macro_rules! document_kinds {
 
         impl DocumentKind {
             /// Every kind, in order.
-            pub const ALL: [Self; 22] = [$(Self::$kind,)*];
+            pub const ALL: [Self; 23] = [$(Self::$kind,)*];
 
             /// Returns the usual file name of the input.
             pub fn usual_name(self) -> &'static str {
@@ -89,21 +89,23 @@ document_kinds! {
     StepOutput "output.json"
     /// A document to check against a schema.
     Document "document.json"
+    /// A file that a run left. If it contains a secret, no view must show it.
+    Evidence "run_summary.json"
 }
 
 impl DocumentKind {
     /// Returns whether a view may show lines of the text. For a text that may contain secrets, views
     /// show only places, because a faulty line may contain a key or adjoin one.
     pub fn may_be_shown(self) -> bool {
-        self != Self::Import
+        !matches!(self, Self::Import | Self::Evidence)
     }
 
     /// Returns whether a fix may change the text. A lock and a policy bind the author of the other
-    /// documents, and an imported document belongs to somebody else.
+    /// documents, an imported document belongs to somebody else, and evidence is never edited.
     pub fn may_be_edited(self) -> bool {
         !matches!(
             self,
-            Self::Lock | Self::Policy | Self::PolicyTest | Self::Import
+            Self::Lock | Self::Policy | Self::PolicyTest | Self::Import | Self::Evidence
         )
     }
 }

@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::version;
+use agent_effects::Zone;
 use agent_host::input::Input;
 use anstyle::{AnsiColor, Effects};
 use clap::builder::{PathBufValueParser, Styles, TypedValueParser};
@@ -63,9 +64,16 @@ pub(crate) enum Command {
     Why(Why),
     Diff(Diff),
     Verify(Verify),
-    #[command(subcommand)]
     Plan(Plan),
+    Run(Run),
     RunPlan(RunPlan),
+    Rerun(Rerun),
+    Ask(Ask),
+    #[command(subcommand)]
+    Evidence(Evidence),
+    ExplainRun(ExplainRun),
+    OpenEvidence(OpenEvidence),
+    Replay(Replay),
     #[command(subcommand)]
     Handler(Handler),
     #[command(subcommand)]
@@ -561,10 +569,106 @@ pub(crate) struct IndexImport {
     pub(crate) fixes: Fixes,
 }
 
-/// Check plans
+/// Make a plan for a goal, or check one
+///
+/// With `--goal`, a planner makes a plan from the goal, the tools of the pool that the profile allows, and
+/// the schema of plans. It makes one attempt, sees no secrets and executes nothing. The plan is decided
+/// like any other. Plan and report are written below `--artifacts`, and the folder is printed.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Plan {
+    #[command(subcommand)]
+    pub(crate) command: Option<PlanCommand>,
+
+    #[command(flatten)]
+    pub(crate) goal: Option<PlanGoal>,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Plan {
+pub(crate) enum PlanCommand {
     Check(PlanCheck),
+}
+
+/// The options of a plan for a goal.
+#[derive(Args, Debug)]
+pub(crate) struct PlanGoal {
+    #[command(flatten)]
+    pub(crate) goal: GoalOptions,
+
+    #[command(flatten)]
+    pub(crate) run: RunOptions,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// The goal, and what to plan with.
+#[derive(Args, Debug)]
+pub(crate) struct GoalOptions {
+    /// The goal
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) goal: String,
+
+    /// The tools that the plan may name (`ds.mova_agent_tool_pool_v1`)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tool_pool: Input,
+
+    /// The allowed tools and their limits (`ds.instruction_profile_core_v1` with `caps`)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) profile: Input,
+
+    /// Facts for the planner beside the goal (a JSON object)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) context: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) planner: PlannerOptions,
+}
+
+/// The choice of a planner.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Planner")]
+pub(crate) struct PlannerOptions {
+    /// Who makes the plan
+    #[arg(long, value_name = "KIND", default_value = "template")]
+    pub(crate) planner: PlannerKind,
+
+    /// The program of `--planner command`: it reads the request from standard input and writes the plan
+    /// to standard output
+    #[arg(long, value_name = "PROGRAM", required_if_eq("planner", "command"), value_hint = ValueHint::CommandName)]
+    pub(crate) planner_command: Option<String>,
+
+    /// An argument of that program; may be repeated
+    #[arg(
+        long = "planner-argument",
+        value_name = "ARG",
+        requires = "planner_command",
+        allow_hyphen_values = true
+    )]
+    pub(crate) planner_arguments: Vec<String>,
+
+    /// The base URL of `--planner openai`, such as `http://127.0.0.1:11434/v1`
+    #[arg(long, value_name = "URL", required_if_eq("planner", "openai"), value_hint = ValueHint::Url)]
+    pub(crate) planner_url: Option<String>,
+
+    /// The model of `--planner openai`
+    #[arg(long, value_name = "NAME", required_if_eq("planner", "openai"))]
+    pub(crate) planner_model: Option<String>,
+
+    /// The secret of the operator that contains the key of `--planner openai`
+    #[arg(long, value_name = "SECRET", requires = "planner_url")]
+    pub(crate) planner_key: Option<String>,
+}
+
+/// The planners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlannerKind {
+    /// Needs no model: a call for each tool that has a word of the goal, with the smallest input
+    Template,
+    /// A program of the operator
+    Command,
+    /// A model behind an OpenAI-compatible server
+    Openai,
 }
 
 /// Check whether a plan may run, and list every reason against it
@@ -654,11 +758,25 @@ pub(crate) struct RunPlan {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) request: Option<Input>,
 
+    /// Describe the effects of each step, and stop there
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) run: RunOptions,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// The options of every run.
+#[derive(Args, Debug)]
+pub(crate) struct RunOptions {
     /// The lock; without one no tool of an MCP server may be called
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) lock: Input,
 
-    /// Approve the plan or the step with this digest; may be repeated
+    /// Approve the plan, the call or the step with this digest; may be repeated
     #[arg(long = "approve", value_name = "DIGEST")]
     pub(crate) approvals: Vec<String>,
 
@@ -670,6 +788,188 @@ pub(crate) struct RunPlan {
     /// The folder below which evidence is written
     #[arg(long, value_name = "DIR", default_value = "artifacts", value_hint = ValueHint::DirPath)]
     pub(crate) artifacts: PathBuf,
+
+    /// The time zone of `time`, `hour` and `weekday` in the policy's context: `UTC`, an offset such as
+    /// `+02:00`, or a name such as `Europe/Berlin`
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) timezone: Zone,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+
+    #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+}
+
+/// Plan for a goal and carry the plan out
+///
+/// A planner makes one plan, as with `agent plan --goal`. If it may run, its steps run in order, until one
+/// fails. The folder of the evidence is printed.
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) goal: GoalOptions,
+
+    #[command(flatten)]
+    pub(crate) run: RunOptions,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Carry out the plan of an earlier run again
+///
+/// The stored plan, tool pool, profile and request are decided by today's lock, index and policy. No planner
+/// is asked. The new run has evidence of its own.
+#[derive(Args, Debug)]
+pub(crate) struct Rerun {
+    /// The folder of the run's evidence
+    #[arg(long, value_name = "DIR", required_unless_present = "request_id", value_hint = ValueHint::DirPath)]
+    pub(crate) evidence: Option<PathBuf>,
+
+    /// The request, below `--artifacts`
+    #[arg(long, value_name = "ID", conflicts_with = "evidence")]
+    pub(crate) request_id: Option<String>,
+
+    /// The run of that request [default: its latest]
+    #[arg(long, value_name = "ID", requires = "request_id")]
+    pub(crate) run_id: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) run: RunOptions,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Answer a query with one call of one locked tool
+///
+/// The locked servers list their tools, a planner chooses one, and the engine decides on the call. Only tools
+/// that read may be called, and only as the lock has them. The answer is the tool's result, word for word, or a
+/// summary in which every claim has evidence.
+#[derive(Args, Debug)]
+pub(crate) struct Ask {
+    /// The query
+    #[arg(value_name = "QUERY")]
+    pub(crate) query: String,
+
+    /// The instruction profile: its `input_policy` decides on the query, its caps limit the call
+    /// [default: a built-in one]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) profile: Option<Input>,
+
+    /// A summary of the result; without evidence for every claim it is dropped
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) summary: Option<Input>,
+
+    /// Ask the planner for a summary of the result
+    #[arg(long, conflicts_with = "summary")]
+    pub(crate) summarize: bool,
+
+    #[command(flatten)]
+    pub(crate) planner: PlannerOptions,
+
+    #[command(flatten)]
+    pub(crate) run: RunOptions,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Verify the evidence of a run, or export it for others
+#[derive(Debug, Subcommand)]
+pub(crate) enum Evidence {
+    Verify(EvidenceVerify),
+    Export(EvidenceExport),
+}
+
+/// Verify the evidence of a run
+///
+/// Checks the chain of episodes and the digests of all files, the schemas, MOVA's catalogues, the
+/// redaction of secrets, and that the records agree with each other. Reports every problem with its file
+/// and line.
+#[derive(Args, Debug)]
+pub(crate) struct EvidenceVerify {
+    /// The folder of the run
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Export the evidence of a run as an in-toto statement
+///
+/// The statement names every file with its SHA-256, and has facts of the summary. With a key, it is in a
+/// DSSE envelope with an Ed25519 signature. Evidence with problems is not exported.
+#[derive(Args, Debug)]
+pub(crate) struct EvidenceExport {
+    /// Export an in-toto Statement v1
+    #[arg(long, required = true)]
+    pub(crate) in_toto: bool,
+
+    /// The folder of the run
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    /// An Ed25519 private key in PKCS#8 (PEM or DER), which only its owner may read
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) key: Option<PathBuf>,
+
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+}
+
+/// Explain a run from its evidence
+///
+/// Prints Markdown for people, or with `--format json` the same as `ds.ui_text_bundle_core_v1`. Exits
+/// with 1 if the evidence does not verify; the explanation then says so.
+#[derive(Args, Debug)]
+pub(crate) struct ExplainRun {
+    /// The folder of the run
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Decide a recorded run again
+///
+/// Every decision is made again, offline, with the recorded effects, and compared with the recorded one.
+/// Rules that are given replace those of the run, so that the differences are what they would have
+/// changed. A lock, an index and a policy are not part of the evidence: pass those of the run. Exits with
+/// 1 at a difference, and with 2 if the evidence does not verify.
+#[derive(Args, Debug)]
+pub(crate) struct Replay {
+    /// The folder of the run
+    #[arg(value_name = "PATH", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    /// The lock [default: agents.lock, if it exists]
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    /// An instruction profile in place of the recorded one
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) profile: Option<Input>,
+
+    /// A tool pool in place of the recorded one
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tool_pool: Option<Input>,
 
     #[command(flatten)]
     pub(crate) mova: MovaOption,
@@ -767,6 +1067,26 @@ pub(crate) enum DataFormat {
     Text,
     /// As JSON
     Json,
+}
+
+/// Print the folder of a run
+#[derive(Args, Debug)]
+pub(crate) struct OpenEvidence {
+    /// The request of the run
+    #[arg(long, value_name = "ID", required_unless_present = "evidence")]
+    pub(crate) request_id: Option<String>,
+
+    /// The run [default: the newest one of the request]
+    #[arg(long, value_name = "ID", requires = "request_id")]
+    pub(crate) run_id: Option<String>,
+
+    /// The folder of a run, or that of a request for its newest run
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "request_id")]
+    pub(crate) evidence: Option<PathBuf>,
+
+    /// The folder below which evidence is written
+    #[arg(long, value_name = "DIR", default_value = "artifacts", value_hint = ValueHint::DirPath)]
+    pub(crate) artifacts: PathBuf,
 }
 
 /// Print the JSON Schemas of the project, or check a document against one

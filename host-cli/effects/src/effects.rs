@@ -1,6 +1,7 @@
 //! Performs the actions of a run, one at a time.
 
 use super::handler::{Call, Handlers};
+use super::planners::{self, PlannerChoice};
 use super::programs::Programs;
 use super::requests::Requests;
 use super::secrets::Secrets;
@@ -12,6 +13,7 @@ use agent_host::contract::run::{
     Reply, Secret, Store, StoreMode,
 };
 use agent_operator::Operator;
+use agent_planner::Planner;
 use agent_sandbox::Log;
 
 /// Asks the user for approval.
@@ -26,6 +28,7 @@ pub struct Effects {
     programs: Programs,
     servers: Servers,
     secrets: Secrets,
+    planner: Option<Planner>,
     /// The call of the present step.
     call: Option<Call>,
 }
@@ -50,8 +53,20 @@ impl Effects {
             programs: Programs::find().await,
             servers: Servers::new(operator),
             secrets: Secrets::of(operator),
+            planner: None,
             call: None,
         })
+    }
+
+    /// Chooses the planner of the run.
+    ///
+    /// # Errors
+    ///
+    /// When it is not configured correctly, or its key can't be had.
+    pub fn plan_with(&mut self, choice: &PlannerChoice) -> Result<(), Failure> {
+        let way_out = self.requests.way_out();
+        self.planner = Some(planners::planner(choice, &self.secrets, way_out)?);
+        Ok(())
     }
 
     /// Returns the handlers of this host.
@@ -89,6 +104,7 @@ impl Effects {
         match action {
             Action::Store(store) => self.store(&store),
             Action::Approve(approval) => Outcome::Decision((self.approver)(&approval)),
+            Action::Plan(planning) => planners::plan(self.planner.as_ref(), planning).await,
             Action::CallHandler(call) => self.call_handler(call).await,
             Action::ResumeHandler(reply) => self.resume_handler(reply).await,
             Action::Resolve(resolve) => self.requests.resolve(resolve).await,

@@ -8,11 +8,16 @@
 
 mod effects;
 pub mod handler;
+mod planners;
 mod programs;
+mod progress;
 mod requests;
 mod run;
 mod secrets;
 mod servers;
+mod zone;
 
 pub use effects::{Approver, Effects};
-pub use run::{Run, block_on, clock, random, run_id};
+pub use planners::PlannerChoice;
+pub use run::{Run, block_on, random, run_id};
+pub use zone::Zone;

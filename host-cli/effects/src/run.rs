@@ -1,7 +1,10 @@
 //! The turns of a run and this host.
 
 use super::effects::Effects;
+use super::progress::progress;
+use super::zone::Zone;
 use agent_host::contract::run::{Action, Clock, Documents, Finished, Options, Outcome};
+use agent_host::output::Progress;
 use agent_host::{Failure, Instance, ResourceAny, call};
 use std::future::Future;
 use std::pin::pin;
@@ -14,10 +17,11 @@ use tokio::{select, signal};
 pub struct Run<'i> {
     instance: &'i mut Instance,
     run: ResourceAny,
+    zone: Zone,
 }
 
 impl<'i> Run<'i> {
-    /// Starts a run.
+    /// Starts a run, whose policies see the time of a zone.
     ///
     /// # Errors
     ///
@@ -26,13 +30,18 @@ impl<'i> Run<'i> {
         instance: &'i mut Instance,
         documents: &Documents,
         options: &Options,
+        zone: Zone,
     ) -> Result<Self, Failure> {
         let started = call!(
             instance,
-            run.plan_run.call_start(documents, options, clock())
+            run.plan_run.call_start(documents, options, clock(&zone))
         )?;
         let run = started.map_err(Failure::internal)?;
-        Ok(Self { instance, run })
+        Ok(Self {
+            instance,
+            run,
+            zone,
+        })
     }
 
     /// Carries out the run to its end. An interrupt of the user (Ctrl-C) cancels it: the present effect
@@ -58,6 +67,7 @@ impl<'i> Run<'i> {
                 // Evidence is stored, whatever happens.
                 Action::Store(store) => effects.store(&store),
                 action => {
+                    let _progress = progress(&action).map(Progress::of);
                     let performed = pin!(effects.perform(action));
                     select! {
                         biased;
@@ -81,7 +91,8 @@ impl<'i> Run<'i> {
     fn complete(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         let taken = call!(
             self.instance,
-            run.plan_run.call_complete(self.run, outcome, clock())
+            run.plan_run
+                .call_complete(self.run, outcome, clock(&self.zone))
         )?;
         // The run ends with `internal` and its evidence; `next` tells.
         let _ = taken;
@@ -89,7 +100,10 @@ impl<'i> Run<'i> {
     }
 
     fn cancel(&mut self) -> Result<(), Failure> {
-        call!(self.instance, run.plan_run.call_cancel(self.run, clock()))
+        call!(
+            self.instance,
+            run.plan_run.call_cancel(self.run, clock(&self.zone))
+        )
     }
 }
 
@@ -136,19 +150,19 @@ pub fn run_id() -> Result<String, Failure> {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect::<String>();
-    Ok(format!("{:013}-{digits}", clock().unix_ms))
+    Ok(format!("{:013}-{digits}", clock(&Zone::default()).unix_ms))
 }
 
-/// Returns a reading of the clocks. The local time of policies is UTC.
-#[must_use]
-pub fn clock() -> Clock {
+/// Returns a reading of the clocks.
+fn clock(zone: &Zone) -> Clock {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let millis =
         |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = SystemTime::now();
+    let since_epoch = now.duration_since(UNIX_EPOCH);
     Clock {
         unix_ms: millis(since_epoch.unwrap_or_default()),
         monotonic_ms: millis(START.elapsed()),
-        utc_offset_minutes: 0,
+        utc_offset_minutes: zone.offset_minutes(now),
     }
 }

@@ -1,8 +1,14 @@
-//! Files of evidence, below one root.
+//! Files of evidence, below one root: written by runs, and read by those who check a run.
 //!
 //! The content comes from the engine and is stored as it is. A file is replaced as a whole, or whole
 //! lines are added to its end; either is on disk when the call returns. What can't be stored leaves
 //! the file as it was.
+
+mod folder;
+mod signing;
+
+pub use folder::{find, read, resolve};
+pub use signing::SigningKey;
 
 use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;

@@ -28,6 +28,8 @@ pub enum PlannerErrorKind {
     InvalidRequest,
     /// Template: no tool fits the goal, and there is no noop tool.
     NoTool,
+    /// Template: it writes no summaries.
+    NoSummary,
     /// Command: the program could not be started.
     NotStarted,
     /// Command: the program failed.

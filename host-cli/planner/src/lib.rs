@@ -1,4 +1,4 @@
-//! Planners: plan bytes from a goal, a catalogue of tools and a profile.
+//! Planners: plan bytes from a goal, a catalogue of tools and a profile, and summaries of payloads.
 //!
 //! [`Planner::plan`] makes one attempt and returns the bytes as it received them. The engine decides on
 //! them as on anybody's. A planner gets the [`PlannerRequest`] and nothing else of a run: it sees no
@@ -7,7 +7,7 @@
 //! | item | content |
 //! |---|---|
 //! | [`Planner`] | the choice of a planner, and its one function |
-//! | [`PlannerRequest`], [`Tool`] | what a planner gets |
+//! | [`PlannerRequest`], [`Tool`], [`CallableTool`] | what a planner gets |
 //! | [`Template`] | plans without a model: offline, and the same bytes for the same request |
 //! | [`Command`] | plans of a program of the operator |
 //! | [`OpenAi`], [`ApiKey`] | plans of a model behind an OpenAI-compatible server |
@@ -37,7 +37,9 @@ pub use command::Command;
 pub use error::{PlannerError, PlannerErrorKind};
 pub use limits::Limits;
 pub use openai::OpenAi;
-pub use request::{PlannerRequest, Tool};
+pub use request::{
+    CallRequest, CallableTool, PlannerRequest, StepsRequest, SummaryRequest, Task, Tool,
+};
 pub use template::Template;
 
 use agent_way_out::Cancel;

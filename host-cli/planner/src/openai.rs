@@ -27,7 +27,7 @@ const ESCAPED_BYTES: u64 = 6;
 const ENVELOPE_BYTES: u64 = 1 << 20;
 
 /// A model behind an OpenAI-compatible server. The request is `POST {base}/chat/completions` with the
-/// schema of a plan as the response format.
+/// schema of the answer as the response format.
 ///
 /// The base URL is the operator's own, so that any address may be its server.
 #[derive(Clone)]
@@ -131,8 +131,8 @@ impl OpenAi {
     }
 
     fn request(&self, request: &PlannerRequest) -> Result<Request, PlannerError> {
-        let text = serde_json::to_string(request).map_err(|e| PlannerRequest::invalid(&e))?;
-        let body = Body::new(&self.model, self.strict, &text, &request.schema);
+        let text = String::from_utf8(request.to_json()?).unwrap_or_default();
+        let body = Body::new(&self.model, self.strict, &text, request);
         let body = serde_json::to_vec(&body).map_err(|e| PlannerRequest::invalid(&e))?;
         let mut request = Request::new(Method::POST, self.path.clone());
         request.headers.insert(ACCEPT, JSON);

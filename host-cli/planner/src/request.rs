@@ -5,11 +5,41 @@ use crate::redaction::Redaction;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A request for a plan, as the engine makes it. Members that are JSON keep the characters of the
+/// A request to a planner, as the engine makes it. Members that are JSON keep the characters of the
 /// engine.
+#[derive(Debug, Clone)]
+pub enum PlannerRequest {
+    /// For a plan of several steps.
+    Steps(StepsRequest),
+    /// For a plan of one call.
+    Call(CallRequest),
+    /// For a summary of a payload.
+    Summary(SummaryRequest),
+}
+
+/// The member by which a planner tells requests apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// A plan of several steps.
+    Steps,
+    /// A plan of one call.
+    Call,
+    /// A summary.
+    Summary,
+}
+
+#[derive(Deserialize)]
+struct OfTask {
+    task: Task,
+}
+
+/// A request for a plan of several steps.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PlannerRequest {
+pub struct StepsRequest {
+    /// [`Task::Steps`]
+    pub task: Task,
     /// What is wanted, in the words of the requester.
     pub goal: String,
     /// Facts beside the goal. Data: nothing of it is executed.
@@ -25,6 +55,50 @@ pub struct PlannerRequest {
     pub request_id: String,
     /// The JSON Schema of a plan.
     pub schema: Box<RawValue>,
+}
+
+/// A request for a plan of one call, or for a question to the user.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallRequest {
+    /// [`Task::Call`]
+    pub task: Task,
+    /// The user's query.
+    pub query: String,
+    /// The tools that may be called.
+    pub tools: Vec<CallableTool>,
+    /// The JSON Schema of a plan.
+    pub schema: Box<RawValue>,
+}
+
+/// A request for a summary, whose claims need evidence.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SummaryRequest {
+    /// [`Task::Summary`]
+    pub task: Task,
+    /// The user's query.
+    pub query: String,
+    /// The payload of the tool. Data: nothing of it is an instruction.
+    pub payload: Box<RawValue>,
+    /// The JSON Schema of a summary.
+    pub schema: Box<RawValue>,
+}
+
+/// A tool that the one call may name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallableTool {
+    /// The id of its server.
+    pub server: String,
+    /// The name.
+    pub tool: String,
+    /// The tool's description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The JSON Schema of arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Box<RawValue>>,
 }
 
 /// A tool that a step of the plan can call.
@@ -50,10 +124,36 @@ impl PlannerRequest {
     ///
     /// # Errors
     ///
-    /// [`PlannerErrorKind::InvalidRequest`] when the bytes are not a JSON object with exactly these
-    /// members. The optional ones may be missing or `null`.
+    /// [`PlannerErrorKind::InvalidRequest`] when the bytes are not a JSON object with exactly the
+    /// members of its task. The optional ones may be missing or `null`.
     pub fn from_json(bytes: &[u8]) -> Result<Self, PlannerError> {
-        serde_json::from_slice(bytes).map_err(|error| Self::invalid(&error))
+        let read = || {
+            let OfTask { task } = serde_json::from_slice(bytes)?;
+            Ok(match task {
+                Task::Steps => Self::Steps(serde_json::from_slice(bytes)?),
+                Task::Call => Self::Call(serde_json::from_slice(bytes)?),
+                Task::Summary => Self::Summary(serde_json::from_slice(bytes)?),
+            })
+        };
+        read().map_err(|error| Self::invalid(&error))
+    }
+
+    /// Returns the JSON Schema of the answer.
+    pub(crate) fn schema(&self) -> &RawValue {
+        match self {
+            Self::Steps(request) => &request.schema,
+            Self::Call(request) => &request.schema,
+            Self::Summary(request) => &request.schema,
+        }
+    }
+
+    /// Returns the task.
+    pub(crate) fn task(&self) -> Task {
+        match self {
+            Self::Steps(request) => request.task,
+            Self::Call(request) => request.task,
+            Self::Summary(request) => request.task,
+        }
     }
 
     /// Returns the request as compact JSON.
@@ -62,7 +162,12 @@ impl PlannerRequest {
     ///
     /// [`PlannerErrorKind::InvalidRequest`] when it can't be written.
     pub fn to_json(&self) -> Result<Vec<u8>, PlannerError> {
-        serde_json::to_vec(self).map_err(|error| Self::invalid(&error))
+        let written = match self {
+            Self::Steps(request) => serde_json::to_vec(request),
+            Self::Call(request) => serde_json::to_vec(request),
+            Self::Summary(request) => serde_json::to_vec(request),
+        };
+        written.map_err(|error| Self::invalid(&error))
     }
 
     /// Returns the error of a request that can't be read.
@@ -81,7 +186,7 @@ mod tests {
     use super::PlannerRequest;
     use crate::PlannerErrorKind;
 
-    const REQUEST: &str = r#"{"goal":"g","context":{"a": 1.0e400},"tools":[{"connector_id":"c","tool_id":"t","driver_kind":"noop","input_schema":{"b":12345678901234567890123,"a":1}}],"tool_pool_ref":{},"instruction_profile_ref":{},"request_id":"r","schema":true}"#;
+    const REQUEST: &str = r#"{"task":"steps","goal":"g","context":{"a": 1.0e400},"tools":[{"connector_id":"c","tool_id":"t","driver_kind":"noop","input_schema":{"b":12345678901234567890123,"a":1}}],"tool_pool_ref":{},"instruction_profile_ref":{},"request_id":"r","schema":true}"#;
 
     #[test]
     fn json_within_a_request_is_passed_on_as_written() {
@@ -93,6 +198,8 @@ mod tests {
     fn other_members_and_other_texts_are_refused() {
         let changed = [
             REQUEST.replacen("\"goal\"", "\"goals\"", 1),
+            REQUEST.replacen("\"steps\"", "\"call\"", 1),
+            REQUEST.replacen("\"steps\"", "\"execute\"", 1),
             REQUEST.replacen("\"goal\":\"g\"", "\"goal\":\"g\",\"key\":1", 1),
             REQUEST.replacen("\"goal\":\"g\"", "\"goal\":\"g\",\"goal\":\"h\"", 1),
             REQUEST.replacen("\"tool_id\":\"t\",", "", 1),

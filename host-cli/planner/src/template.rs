@@ -1,7 +1,7 @@
 //! Plans without a model.
 
 use crate::error::{PlannerError, PlannerErrorKind};
-use crate::request::{PlannerRequest, Tool};
+use crate::request::{CallRequest, CallableTool, PlannerRequest, StepsRequest, Tool};
 use crate::smallest_value::smallest_value;
 use crate::words::words;
 use serde::Serialize;
@@ -67,8 +67,19 @@ struct Step<'a> {
 }
 
 impl Template {
-    /// Returns the bytes of the plan.
+    /// Returns the bytes of the plan. There are none for a summary, which needs a model.
     pub(crate) fn plan(self, request: &PlannerRequest) -> Result<Vec<u8>, PlannerError> {
+        match request {
+            PlannerRequest::Steps(request) => self.steps(request),
+            PlannerRequest::Call(request) => call(request),
+            PlannerRequest::Summary(_) => {
+                let message = "the template planner writes no summaries";
+                Err(PlannerError::new(PlannerErrorKind::NoSummary, message))
+            }
+        }
+    }
+
+    fn steps(self, request: &StepsRequest) -> Result<Vec<u8>, PlannerError> {
         let goal = words(&request.goal);
         let fits = |tool: &&Tool| {
             let description = tool.description.as_deref().unwrap_or_default();
@@ -91,7 +102,7 @@ impl Template {
                 step_id: format!("step-{number}"),
                 connector_id: &tool.connector_id,
                 tool_id: &tool.tool_id,
-                input: input(tool, &request.goal)?,
+                input: input(tool.input_schema.as_deref(), &request.goal)?,
             })
         });
         let steps = steps.collect::<Result<_, serde_json::Error>>();
@@ -114,9 +125,56 @@ impl Template {
     }
 }
 
-/// Returns the input of a step.
-fn input(tool: &Tool, goal: &str) -> Result<Value, serde_json::Error> {
-    let mut schema = match &tool.input_schema {
+/// A plan of one call.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum CallPlan<'a> {
+    CallTool {
+        server: &'a str,
+        tool: &'a str,
+        args: Value,
+    },
+    FinalAnswer {
+        answer: String,
+        needs_more_info: bool,
+    },
+}
+
+/// Returns a call of the first tool with a word of the query, or a question for one.
+fn call(request: &CallRequest) -> Result<Vec<u8>, PlannerError> {
+    let query = words(&request.query);
+    let fits = |tool: &&CallableTool| {
+        let description = tool.description.as_deref().unwrap_or_default();
+        !query.is_disjoint(&words(&format!("{} {description}", tool.tool)))
+    };
+    let plan = match request.tools.iter().find(fits) {
+        Some(tool) => CallPlan::CallTool {
+            server: &tool.server,
+            tool: &tool.tool,
+            args: input(tool.input_schema.as_deref(), &request.query)
+                .map_err(|error| PlannerRequest::invalid(&error))?,
+        },
+        None => {
+            let names: Vec<_> = request.tools.iter().map(|tool| &*tool.tool).collect();
+            let answer = match &names[..] {
+                [] => "No tool may be called.".to_owned(),
+                names => format!(
+                    "Which of these tools should be called: {}?",
+                    names.join(", ")
+                ),
+            };
+            CallPlan::FinalAnswer {
+                answer,
+                needs_more_info: true,
+            }
+        }
+    };
+    serde_json::to_vec(&plan).map_err(|error| PlannerRequest::invalid(&error))
+}
+
+/// Returns the input of a tool with a schema.
+fn input(schema: Option<&RawValue>, goal: &str) -> Result<Value, serde_json::Error> {
+    let mut schema = match schema {
         Some(schema) => serde_json::from_str(schema.get())?,
         None => Value::Null,
     };

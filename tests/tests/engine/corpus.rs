@@ -65,7 +65,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 34] = [
+const ELSEWHERE: [(Code, &str, &str); 41] = [
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,
@@ -81,6 +81,41 @@ const ELSEWHERE: [(Code, &str, &str); 34] = [
         Code::OutputInvalid,
         "tests/tests/engine/plan/run.rs",
         "OutputInvalid",
+    ),
+    (
+        Code::EvidenceChanged,
+        "tests/tests/engine/audit/tampering.rs",
+        "EvidenceChanged",
+    ),
+    (
+        Code::EvidenceInconsistent,
+        "tests/tests/engine/audit/tampering.rs",
+        "EvidenceInconsistent",
+    ),
+    (
+        Code::EvidenceInvalid,
+        "tests/tests/engine/audit/tampering.rs",
+        "EvidenceInvalid",
+    ),
+    (
+        Code::EvidenceMissing,
+        "tests/tests/engine/audit.rs",
+        "EvidenceMissing",
+    ),
+    (
+        Code::EvidenceSecret,
+        "tests/tests/engine/audit/tampering.rs",
+        "EvidenceSecret",
+    ),
+    (
+        Code::EvidenceUnexpected,
+        "tests/tests/engine/audit.rs",
+        "EvidenceUnexpected",
+    ),
+    (
+        Code::ReplayDiffers,
+        "tests/tests/engine/audit/replays.rs",
+        "ReplayDiffers",
     ),
     (
         Code::DefinitionsChanged,

@@ -126,7 +126,7 @@ fn a_call_with_the_output_of_an_earlier_step_waits_for_it() {
         panic!("{found:#?}");
     };
     let codes = |plan: &AuthorizedPlan, input: &str| -> Vec<Code> {
-        let denials = plan.check_input(1, input);
+        let denials = plan.check_input(1, input, None);
         denials.iter().map(|it| run_denial(it).0).collect()
     };
     assert_eq!(codes(&plan, r#"{"limit": 1}"#), []);

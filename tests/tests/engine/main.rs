@@ -2,6 +2,7 @@
 //! shows in a whole answer.
 
 mod architecture;
+mod audit;
 mod broken;
 mod call;
 mod captures;

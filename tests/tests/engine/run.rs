@@ -1,6 +1,9 @@
 //! Runs of plans: the lifecycle, the evidence, and hosts that misbehave.
 
+mod ask;
+mod attacks;
 mod evidence;
+mod goals;
 mod lifecycle;
 mod misbehaviour;
 mod secrets;
@@ -11,7 +14,7 @@ use agent_tests::plan::PlanInputs;
 use serde_json::{Value, json};
 
 /// Returns the documents of a case of plans.
-fn documents(case: &Case) -> Documents {
+pub(crate) fn documents(case: &Case) -> Documents {
     let inputs = PlanInputs::of(case);
     Documents {
         plan: Some(inputs.plan),
@@ -25,7 +28,7 @@ fn documents(case: &Case) -> Documents {
 }
 
 /// Returns the documents of a case whose plan may run.
-fn accepted(name: &str) -> Documents {
+pub(crate) fn accepted(name: &str) -> Documents {
     let cases = agent_tests::plan::plan_cases();
     let wanted = format!("plan/accept/{name}");
     let case = cases.iter().find(|case| case.name() == wanted);
@@ -33,7 +36,7 @@ fn accepted(name: &str) -> Documents {
 }
 
 /// Returns the documents of a plan with steps for the tools of the base pool.
-fn plan_of(steps: Value) -> Documents {
+pub(crate) fn plan_of(steps: Value) -> Documents {
     let plan = json!({
         "envelope_id": "env.mova_agent_plan_v1",
         "verb": "create",
@@ -60,8 +63,23 @@ fn plan_of(steps: Value) -> Documents {
     }
 }
 
+/// Returns the documents of the base of plans, without a plan and a request.
+pub(crate) fn documents_of_base() -> Documents {
+    Documents {
+        plan: None,
+        ..plan_of(json!([]))
+    }
+}
+
+/// Returns a lock for the base manifest and another index.
+pub(crate) fn locked(index: &str) -> String {
+    let manifest = std::fs::read(corpus().join("plan/base/agents.md")).expect("the manifest");
+    let answers = agent_tests::native::resolve(&manifest, index.as_bytes());
+    answers.get("agents.lock").expect("a lock").clone()
+}
+
 /// Returns documents with another tool pool, made from the base one.
-fn with_pool(documents: Documents, change: impl FnOnce(&mut Value)) -> Documents {
+pub(crate) fn with_pool(documents: Documents, change: impl FnOnce(&mut Value)) -> Documents {
     let pool = documents.tool_pool.as_deref().expect("a pool");
     let mut pool: Value = serde_json::from_slice(pool).expect("JSON");
     change(&mut pool);
@@ -72,7 +90,7 @@ fn with_pool(documents: Documents, change: impl FnOnce(&mut Value)) -> Documents
 }
 
 /// A step that asks for a report over HTTP.
-fn report() -> Value {
+pub(crate) fn report() -> Value {
     json!([{
         "step_id": "report",
         "connector_id": "connector_core:http_generic",
@@ -82,7 +100,7 @@ fn report() -> Value {
 }
 
 /// A step that lists audiences with a tool of an MCP server.
-fn audiences() -> Value {
+pub(crate) fn audiences() -> Value {
     json!([{
         "step_id": "list",
         "connector_id": "connector_acme:audiences",
@@ -92,7 +110,7 @@ fn audiences() -> Value {
 }
 
 /// A step that renames an audience, which needs approval.
-fn rename() -> Value {
+pub(crate) fn rename() -> Value {
     json!([{
         "step_id": "rename",
         "connector_id": "connector_acme:audiences",
@@ -102,7 +120,7 @@ fn rename() -> Value {
 }
 
 /// A step that runs a program.
-fn files() -> Value {
+pub(crate) fn files() -> Value {
     json!([{
         "step_id": "files",
         "connector_id": "connector_core:shell",
@@ -112,7 +130,7 @@ fn files() -> Value {
 }
 
 /// A step that does nothing.
-fn keep() -> Value {
+pub(crate) fn keep() -> Value {
     json!([{
         "step_id": "keep",
         "connector_id": "connector_core:noop",

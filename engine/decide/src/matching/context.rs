@@ -44,7 +44,7 @@ impl EvaluationContext {
         let Some(policy) = &self.policy else {
             return self.missing_policy();
         };
-        let input = self.input(question, tools).text(None);
+        let input = self.input(question, tools).text(None, None);
         Some(Arc::new(policy.ask(&input)))
     }
 
@@ -89,7 +89,7 @@ impl EvaluationContext {
         let Some(policy) = &self.policy else {
             return Vec::new();
         };
-        let input = self.input(question, &[tool]).text(None);
+        let input = self.input(question, &[tool]).text(None, None);
         policy.facts(&input, held)
     }
 }

@@ -392,7 +392,7 @@ impl Matching {
             .collect();
         let question = question(self.requirement(requirement));
         let input = self.evaluation_context.input(question, &candidates);
-        Some(input.text(None))
+        Some(input.text(None, None))
     }
 
     /// Returns the parts of the policy that decided against a tool, with the values that they found. Empty

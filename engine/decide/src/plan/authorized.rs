@@ -10,7 +10,7 @@ use crate::call_record::CallDenial;
 use crate::locked_policy::{CallPolicy, LockedDenial};
 use agent_json_schema::{Budget, Json, JsonText, OverBudget, Refused, Violation, with_schema};
 use agent_lower::{Validated, rule};
-use agent_model::{Binding, Input, Lock, Origin, Plan, PlanStep, ToolPool};
+use agent_model::{Binding, Context, Input, Lock, Origin, Plan, PlanStep, ToolPool};
 use core::net::IpAddr;
 use std::sync::Arc;
 
@@ -135,7 +135,7 @@ impl AuthorizedPlan {
         self.parts(step).map(|parts| parts.binding)
     }
 
-    fn parts(&self, number: usize) -> Option<Parts<'_>> {
+    pub(super) fn parts(&self, number: usize) -> Option<Parts<'_>> {
         let authorized = self.steps.get(number)?;
         let pool = self.rules.pool.value.as_ref()?;
         Some(Parts {
@@ -179,7 +179,13 @@ impl AuthorizedPlan {
     }
 
     /// Returns the reasons to refuse an input of a step \[3, 4.2, 5b and 5c\], those of the policy too.
-    pub fn check_input(&self, step: usize, input: &str) -> Vec<RunDenial<'_>> {
+    /// `context` is the policy's context at this time, in place of that of the decision on the plan.
+    pub fn check_input(
+        &self,
+        step: usize,
+        input: &str,
+        context: Option<&Context>,
+    ) -> Vec<RunDenial<'_>> {
         let Some(parts) = self.parts(step) else {
             return vec![RunDenial::NoStep];
         };
@@ -195,7 +201,7 @@ impl AuthorizedPlan {
         let found = denials(text.root(), 0, consumer, &mut Budget::new());
         let found = found.into_iter().map(RunDenial::Input);
         let policy = parts.authorized.policy.iter();
-        let denied = policy.flat_map(|it| it.denials(input));
+        let denied = policy.flat_map(|it| it.denials(input, context));
         let denied = denied.filter_map(|denial| match denial {
             CallDenial::Policy(denial) => Some(RunDenial::Policy(denial)),
             // A step with another reason is not authorized.
@@ -268,16 +274,16 @@ impl AuthorizedPlan {
 }
 
 /// The documents of a step.
-struct Parts<'p> {
+pub(super) struct Parts<'p> {
     rules: &'p PlanPolicy,
     pool: &'p ToolPool,
     step: &'p PlanStep,
     binding: &'p Binding,
-    authorized: &'p AuthorizedStep,
+    pub(super) authorized: &'p AuthorizedStep,
 }
 
 impl<'p> Parts<'p> {
-    fn schemas(&self, side: Side) -> Applicable<'p> {
+    pub(super) fn schemas(&self, side: Side) -> Applicable<'p> {
         Applicable::of(self.rules, self.pool, self.step, self.binding, side)
     }
 }

@@ -35,11 +35,38 @@ pub fn authorize_destination(
     url: &str,
     addresses: &[IpAddr],
 ) -> Result<Vec<IpAddr>, Vec<DestinationDenial>> {
-    let mut denials = Vec::from_iter(elsewhere(binding, url));
+    let own = binding.driver.addresses();
+    let denials = Vec::from_iter(elsewhere(binding, url));
+    checked(denials, &binding.destinations, own, addresses)
+}
+
+/// Decides on a connection to the endpoint of a locked server, which is its own only destination.
+/// Returns the allowed addresses.
+///
+/// # Errors
+/// As [`authorize_destination`].
+pub fn authorize_endpoint(
+    endpoint: &str,
+    addresses: &[IpAddr],
+) -> Result<Vec<IpAddr>, Vec<DestinationDenial>> {
+    match Origin::of(endpoint) {
+        Ok(origin) => checked(Vec::new(), &[origin], &[], addresses),
+        Err(error) => Err(vec![DestinationDenial::Url(error)]),
+    }
+}
+
+fn checked(
+    mut denials: Vec<DestinationDenial>,
+    destinations: &[Origin],
+    own: &[IpAddr],
+    addresses: &[IpAddr],
+) -> Result<Vec<IpAddr>, Vec<DestinationDenial>> {
     if addresses.is_empty() {
         denials.push(DestinationDenial::NoAddress);
     }
-    let denied = addresses.iter().filter(|it| !may_connect(binding, **it));
+    let denied = addresses
+        .iter()
+        .filter(|it| !may_connect(destinations, own, **it));
     let mut seen = BTreeSet::new();
     let denied = denied.filter(|it| seen.insert(**it)).take(Problems::LIMIT);
     denials.extend(denied.copied().map(DestinationDenial::NonPublic));
@@ -78,10 +105,10 @@ pub(super) fn elsewhere(binding: &Binding, url: &str) -> Option<DestinationDenia
 }
 
 /// Returns whether an address is public, or has an entry: as the host of a destination or among the
-/// binding's addresses.
-fn may_connect(binding: &Binding, address: IpAddr) -> bool {
+/// allowed addresses `own`.
+fn may_connect(destinations: &[Origin], own: &[IpAddr], address: IpAddr) -> bool {
     let wanted = address.to_canonical();
-    let hosts = binding.destinations.iter().filter_map(Origin::address);
-    let own = binding.driver.addresses().iter().copied();
-    is_public(address) || hosts.chain(own).any(|it| it.to_canonical() == wanted)
+    let hosts = destinations.iter().filter_map(Origin::address);
+    let mut allowed = hosts.chain(own.iter().copied());
+    is_public(address) || allowed.any(|it| it.to_canonical() == wanted)
 }

@@ -13,6 +13,7 @@
 //! | `flow` | inputs that are taken from earlier steps |
 //! | `destination` | allowed destinations of connections |
 //! | `schemas` | the schemas that apply to a step's input and output |
+//! | `secrecy` | the parts of inputs and outputs that a schema marks as secret |
 //! | `listing` | the live tools of a server |
 //! | `query` | the user's query, before there is a plan |
 //! | `record`, `trace` | the record of each step |
@@ -31,6 +32,7 @@ mod query;
 mod record;
 mod references;
 mod schemas;
+mod secrecy;
 mod server;
 mod trace;
 
@@ -38,12 +40,13 @@ pub(super) use authorized::output_denials;
 pub use authorized::{AuthorizedPlan, AuthorizedStep, PlanBasis, RunDenial};
 pub use decision::PlanContext;
 pub use denial::{Between, FlowMismatch, PlanDenial, PlanReason, ReferenceMismatch, Referred};
-pub use destination::{DestinationDenial, authorize_destination};
+pub use destination::{DestinationDenial, authorize_destination, authorize_endpoint};
 pub use input::InputDenial;
 pub use listing::ListingDenial;
 pub use policy::PlanPolicy;
 pub use query::{QueryDenial, decide_query};
 pub use record::{Compared, RunCheck, StepCheck, StepRecord};
+pub use secrecy::secret_inputs;
 pub use server::ServerUse;
 
 use crate::call_record::CallDenial;
@@ -342,7 +345,7 @@ impl<'a> Decision<'a> {
             (CallPolicy::Questions(_), Input::Literal(span)) => {
                 let arguments = span.of(self.text);
                 if JsonText::read(arguments).is_some() {
-                    for denial in policy.denials(arguments) {
+                    for denial in policy.denials(arguments, None) {
                         self.deny(number, PlanReason::Server(denial));
                     }
                 }

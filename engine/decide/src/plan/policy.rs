@@ -86,6 +86,13 @@ impl PlanPolicy {
         rules.collect()
     }
 
+    /// Returns whether the rules of the profile allow a tool.
+    pub fn allows(&self, connector: &str, tool: &str) -> bool {
+        let rules = &self.by_tool;
+        rules.denying.first(connector, tool, 1).is_empty()
+            && !rules.allowing.first(connector, tool, 1).is_empty()
+    }
+
     /// Returns the project's schemas.
     pub(crate) fn library(&self) -> &Library {
         self.library.as_deref().unwrap_or(Library::own())

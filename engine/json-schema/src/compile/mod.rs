@@ -14,6 +14,7 @@ use super::budget::{Budget, OverBudget};
 use super::documents::{Documents, Registry};
 use super::keyword::{Dialect, Draft, Fields, Keyword, text};
 use super::schema_error::{Refused, SchemaErrorKind};
+use super::secrecy::is_secret;
 use agent_syntax::{Node, Value};
 use compiler::{Compiler, Location};
 use std::collections::BTreeMap;
@@ -100,6 +101,7 @@ impl<'a> Compiler<'a, '_> {
                     span: at.node.span,
                     keyword: at.keyword,
                     tracks,
+                    is_secret: is_secret(at.node),
                 });
             }
             self.intern_dynamic()?;

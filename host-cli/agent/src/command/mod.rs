@@ -1,20 +1,28 @@
 //! The commands, a file each.
 
+mod ask;
 mod completions;
 mod diff;
 mod discover;
+mod evidence;
 mod expand;
 mod explain;
+mod explain_run;
 mod ground;
 mod handler_check;
 mod index_import;
 mod init;
 mod man;
 mod match_task;
+mod open_evidence;
 mod plan_check;
+mod plan_goal;
 mod policy_check;
+mod replay;
+mod rerun;
 mod resolve;
 mod run_plan;
+mod running;
 mod sandbox_check;
 mod schema;
 mod servers_install;
@@ -25,9 +33,11 @@ mod verify;
 mod why;
 
 use crate::args::{
-    Arguments, Command, Handler, Index, Output, Plan, Policy, Sandbox, Schema, Servers,
+    Arguments, Command, Evidence, Handler, Index, Output, Plan, PlanCommand, PlanGoal, Policy, Run,
+    Sandbox, Schema, Servers,
 };
 use agent_host::Failure;
+use agent_host::contract::run::Mode;
 use session::{Session, mending};
 
 /// The answer of a command.
@@ -57,10 +67,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Match(it) => mending(&it.fixes, open(&it.output)?, |to| match_task::run(it, to)),
         Command::Tools(it) => mending(&it.fixes, open(&it.output)?, |to| tools::run(it, to)),
         Command::Expand(it) => mending(&it.fixes, open(&it.output)?, |to| expand::run(it, to)),
-        Command::Plan(Plan::Check(it)) => {
-            mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to))
+        Command::Plan(Plan {
+            command: Some(PlanCommand::Check(it)),
+            ..
+        }) => mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to)),
+        Command::Plan(Plan {
+            goal: Some(PlanGoal { goal, run, output }),
+            ..
+        }) => plan_goal::run((goal, run), Mode::Decide, &mut open(output)?),
+        // The parser requires one of the two.
+        Command::Plan(_) => Ok(Answer::None),
+        Command::Run(Run { goal, run, output }) => {
+            plan_goal::run((goal, run), Mode::CarryOut, &mut open(output)?)
         }
+        Command::Rerun(it) => rerun::run(it, &mut open(&it.output)?),
+        Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
+        Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
+        Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),
+        Command::ExplainRun(it) => explain_run::run(it, &mut open(&it.output)?),
+        Command::Replay(it) => replay::run(it, &mut open(&it.output)?),
+        Command::OpenEvidence(it) => open_evidence::run(it),
         Command::Handler(Handler::Check(it)) => handler_check::run(it),
         Command::Sandbox(Sandbox::Check(it)) => sandbox_check::run(it),
         Command::Servers(Servers::Install(it)) => servers_install::run(it, &mut open(&it.output)?),

@@ -6,6 +6,7 @@
 // The tests make the program fail by means that other systems do not have.
 #![cfg(target_os = "linux")]
 
+mod canary;
 mod capabilities;
 mod codes;
 mod engines;
@@ -17,7 +18,9 @@ mod locks;
 mod output;
 mod plan;
 mod project;
+mod quality;
 mod resolve;
 mod run_plan;
 mod sandbox;
+mod validity;
 mod writing;

@@ -1,5 +1,6 @@
 //! A folder with input files, and runs of the program in it.
 
+use super::canary;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
@@ -38,8 +39,11 @@ pub(crate) const INDEX: &str = r#"[
 ]
 "#;
 
-/// A folder with a manifest and an index that satisfies it.
-pub(crate) struct Project(TempDir);
+/// A folder with a manifest and an index that satisfies it, and the operator's configuration elsewhere.
+pub(crate) struct Project {
+    folder: TempDir,
+    operator: TempDir,
+}
 
 impl Project {
     pub(crate) fn new() -> Self {
@@ -50,7 +54,12 @@ impl Project {
     }
 
     pub(crate) fn empty() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        let operator = tempfile::tempdir().unwrap();
+        canary::configure(operator.path());
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            operator,
+        }
     }
 
     /// Creates a project whose requirement no server satisfies.
@@ -61,7 +70,7 @@ impl Project {
     }
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
     }
 
     pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
@@ -78,7 +87,7 @@ impl Project {
 
     /// Returns the names of all files, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
-        let mut names: Vec<_> = fs::read_dir(self.0.path())
+        let mut names: Vec<_> = fs::read_dir(self.folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
@@ -86,7 +95,7 @@ impl Project {
         names
     }
 
-    /// Returns a call of the program in this folder.
+    /// Returns a call of the program in this folder, with the operator's secrets.
     pub(crate) fn command<I: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = I>,
@@ -94,11 +103,12 @@ impl Project {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agent"));
         command
             .args(arguments)
-            .current_dir(self.0.path())
+            .current_dir(self.folder.path())
             .stdin(Stdio::null());
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
             command.env_remove(variable);
         }
+        canary::give(&mut command, self.operator.path());
         command
     }
 
@@ -121,7 +131,7 @@ impl Project {
             .unwrap()
             .write_all(input.as_ref())
             .unwrap();
-        Run::new(child.wait_with_output().unwrap())
+        Run::new(child.wait_with_output().unwrap(), self.folder.path())
     }
 }
 
@@ -135,16 +145,22 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    #[track_caller]
     pub(crate) fn of(mut command: Command) -> Self {
-        Self::new(command.output().unwrap())
+        let output = command.output().unwrap();
+        Self::new(output, command.get_current_dir().unwrap())
     }
 
-    fn new(output: Output) -> Self {
-        Self {
+    /// Takes the output of a run in a folder, and looks for secrets in all that it left.
+    #[track_caller]
+    pub(crate) fn new(output: Output, folder: &Path) -> Self {
+        let run = Self {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        };
+        canary::assert_hidden(&run, folder);
+        run
     }
 
     /// Checks the exit code.

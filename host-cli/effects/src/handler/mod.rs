@@ -3,6 +3,8 @@
 //! A handler runs until it asks for an effect or ends. Its request goes to the run, which decides on
 //! it; only the reply that comes of that lets the handler go on.
 
+#[cfg(test)]
+mod attacks;
 mod bindings;
 mod call;
 mod embedded;

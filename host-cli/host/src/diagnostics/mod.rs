@@ -24,7 +24,7 @@ pub struct Document {
 impl Document {
     /// Returns whether its lines may be shown. An imported document may contain secrets.
     fn may_be_shown(&self) -> bool {
-        self.source != DocumentKind::Import
+        !matches!(self.source, DocumentKind::Import | DocumentKind::Evidence)
     }
 
     /// Returns whether a label points into it.

@@ -84,6 +84,7 @@ macro_rules! call {
     (@capability $engine:ident) => { $engine.agent_engine_capability() };
     (@catalogue $engine:ident) => { $engine.agent_engine_catalogue() };
     (@diagnostic $engine:ident) => { $engine.agent_engine_diagnostic() };
+    (@evidence $engine:ident) => { $engine.agent_engine_evidence() };
     (@expansion $engine:ident) => { $engine.agent_engine_expansion() };
     (@explanation $engine:ident) => { $engine.agent_engine_explanation() };
     (@first_manifest $engine:ident) => { $engine.agent_engine_first_manifest() };

@@ -13,6 +13,7 @@ pub(crate) const AMPLE: Limits = Limits {
 /// The request of the documentation's tool pool.
 pub(crate) fn content() -> Value {
     json!({
+        "task": "steps",
         "goal": "Which audiences are the largest?",
         "context": {"at_most": 2},
         "tools": [

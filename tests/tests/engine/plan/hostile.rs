@@ -738,7 +738,7 @@ fn what_comes_while_a_plan_runs() {
         ("the same name", &named, 1, 1),
         ("a long text", &long, 0, 2),
     ] {
-        let found = soon(name, || plan.check_input(0, text).len());
+        let found = soon(name, || plan.check_input(0, text, None).len());
         assert_eq!(found.min(1), input, "{name}: {found}");
         let found = soon(name, || plan.check_output(0, text).len());
         assert_eq!(found, output, "{name}");

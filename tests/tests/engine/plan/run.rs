@@ -59,19 +59,19 @@ fn inputs_are_checked_when_they_are_there() {
     let plan = authorized("a-destination-that-is-not-known-yet");
     let last = plan.steps().len() - 1;
     let good = r#"{"method": "GET", "url": "https://reports.example/a"}"#;
-    assert_eq!(plan.check_input(last, good), []);
+    assert_eq!(plan.check_input(last, good, None), []);
     let elsewhere = r#"{"method": "GET", "url": "https://reports.example:8443/a"}"#;
     assert_eq!(
-        codes(&plan.check_input(last, elsewhere)),
+        codes(&plan.check_input(last, elsewhere, None)),
         [Code::MovaDestinationDenied]
     );
     let method = r#"{"method": "PUT", "url": "https://reports.example/a"}"#;
     assert!(matches!(
-        plan.check_input(last, method)[..],
+        plan.check_input(last, method, None)[..],
         [RunDenial::Input(InputDenial::Method { .. })]
     ));
     assert_eq!(
-        codes(&plan.check_input(last, r#"{"url": 1}"#)),
+        codes(&plan.check_input(last, r#"{"url": 1}"#, None)),
         [Code::MovaValidationFailed; 2]
     );
     let long = format!(
@@ -82,11 +82,11 @@ fn inputs_are_checked_when_they_are_there() {
     let spaced = good.replacen(' ', &" ".repeat(1024), 1);
     for long in [long, spaced] {
         assert_eq!(
-            codes(&plan.check_input(last, &long)),
+            codes(&plan.check_input(last, &long, None)),
             [Code::MovaLimitExceeded]
         );
     }
-    let denials = plan.check_input(last, "{\"a\": 1,}");
+    let denials = plan.check_input(last, "{\"a\": 1,}", None);
     assert_eq!(denials, [RunDenial::InputNotJson]);
     assert_eq!(codes(&denials), [Code::MovaValidationFailed]);
 }

@@ -3,11 +3,12 @@
 use super::{audiences, files, keep, plan_of, rename, report};
 use agent_api::schema::Library;
 use agent_explain::nonconformities;
-use agent_run::Documents;
+use agent_run::{Documents, summary_digest};
 use agent_tests::corpus::Failures;
 use agent_tests::digest::digest;
 use agent_tests::run::{Ended, behave, options, run};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 
 fn ended() -> Vec<Ended> {
@@ -105,5 +106,46 @@ fn the_index_is_a_chain_and_the_summary_holds_its_head() {
 fn a_run_leaves_the_same_bytes_for_the_same_answers() {
     for (first, second) in ended().iter().zip(&ended()) {
         assert_eq!(first.files, second.files);
+    }
+}
+
+#[test]
+fn every_file_is_covered_by_an_episode() {
+    for ended in ended() {
+        let mut covered = BTreeMap::new();
+        for episode in ended.episodes() {
+            let files = episode["meta_episode"]["files"].as_array().cloned();
+            for file in files.unwrap_or_default() {
+                let path = file["name"].as_str().expect("a path").to_owned();
+                covered.insert(path, (file["bytes"].clone(), file["digest"].clone()));
+            }
+        }
+        for (path, text) in &ended.files {
+            if path.starts_with("episodes/") || path == "run_summary.json" {
+                continue;
+            }
+            let expected = (Value::from(text.len()), Value::String(digest(text)));
+            assert_eq!(covered.remove(path), Some(expected), "{path}");
+        }
+        assert_eq!(covered, BTreeMap::new());
+    }
+}
+
+#[test]
+fn the_episode_of_the_run_covers_the_summary() {
+    for ended in ended() {
+        let episodes = ended.episodes();
+        let recorded = &episodes.last().expect("an episode")["result_details"]["summary"];
+        let summary = &ended.files["run_summary.json"];
+        assert_eq!(*recorded, Value::from(summary_digest(summary)), "{summary}");
+        // Of the chain, only the two values are not covered.
+        let (before, after) = summary.split_once("\"chain\": {").expect("a chain");
+        for (changed, covers) in [
+            (format!("{before}\"chain\":  {{{after}"), true),
+            (format!("{before}\"chain\": {{ {after}"), true),
+            (summary.replace("\"episodes\": ", "\"episodes\": 1"), false),
+        ] {
+            assert_eq!(summary_digest(&changed) != summary_digest(summary), covers);
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Secrets reach no file and no message, in whatever form a peer returns them.
 
-use super::{files, keep, plan_of, report};
+use super::{files, keep, plan_of, report, with_pool};
 use agent_run::{
     Action, Documents, Exited, FailureKind, Handled, HandlerEvent, Options, Outcome, Secret,
 };
-use agent_tests::run::{behave, failed, options, run};
-use serde_json::json;
+use agent_tests::run::{Ended, behave, failed, options, run};
+use serde_json::{Value, json};
 
 const CANARY: &str = "cn-7/Qx\"9é+k";
 
@@ -94,4 +94,167 @@ fn a_plan_that_holds_a_secret_is_stored_without_it() {
         assert!(!text.contains("hunter2"), "{name}: {text}");
     }
     assert!(ended.files["plan.envelope.json"].contains(r#""user":"ada""#));
+}
+
+/// A plan whose tool marks two members of its input as secret.
+fn marked(input: Value) -> Documents {
+    let mut steps = keep();
+    steps[0]["input"] = input;
+    with_pool(plan_of(steps), |pool| {
+        let bindings = pool["bindings"].as_array_mut().expect("bindings");
+        let keep = bindings.iter_mut().find(|it| it["tool_id"] == "keep");
+        keep.expect("the tool")["input_schema"] = json!({
+            "properties": {
+                "number": { "type": "integer", "writeOnly": true },
+                "phrase": { "$ref": "#/$defs/phrase" },
+                "count": { "type": "integer" }
+            },
+            "$defs": { "phrase": { "type": "string", "format": "password" } }
+        });
+    })
+}
+
+/// Returns a handler's answer: its input, and a log that quotes it.
+fn echoes(action: &Action) -> Outcome {
+    match action {
+        Action::CallHandler(call) => Outcome::Handler(Handled {
+            event: HandlerEvent::Returned(
+                json!({ "echo": call.input, "of": [4711, "open sesame"] })
+                    .to_string()
+                    .into_bytes(),
+            ),
+            log: format!("got {}\n", call.input).into_bytes(),
+            log_truncated: false,
+        }),
+        action => behave(action),
+    }
+}
+
+#[test]
+fn a_value_whose_schema_marks_it_is_hidden_wherever_text_is_free() {
+    let input = json!({ "count": 1, "number": 4711, "phrase": "open sesame", "note": "hello" });
+    let ended = run(marked(input), options(), echoes);
+    assert_eq!(ended.code(), (None, None), "{:?}", ended.finished);
+    for (name, text) in &ended.files {
+        assert!(!text.contains("sesame"), "{name}: {text}");
+        // Digits may be part of a digest.
+        assert!(
+            !text.contains(":4711") && !text.contains(" 4711"),
+            "{name}: {text}"
+        );
+    }
+    let plan: Value = serde_json::from_str(&ended.files["plan.envelope.json"]).expect("JSON");
+    assert_eq!(
+        plan["plan"]["steps"][0]["input"],
+        json!({
+            "count": 1,
+            "note": "hello",
+            "number": { "len": 4, "present": true },
+            "phrase": { "len": 11, "present": true }
+        })
+    );
+}
+
+#[test]
+fn a_plan_that_may_not_run_is_stored_without_marked_values_too() {
+    let input = json!({ "count": "many", "number": "4711-4711", "phrase": 7_777_777 });
+    let ended = run(marked(input), options(), |action| {
+        panic!("{} is wanted", action.name())
+    });
+    assert_eq!(ended.code().0, Some("validation_failed"));
+    let shown = format!("{:?} {:?}", ended.files, ended.finished);
+    for secret in ["4711-4711", "7777777"] {
+        assert!(!shown.contains(secret), "{secret} in {shown}");
+    }
+    assert!(shown.contains("count"), "{shown}");
+}
+
+#[test]
+fn a_marked_value_removes_nothing_that_evidence_says() {
+    for phrase in [
+        "completed",
+        "in_progress",
+        "execution/step",
+        "connector_core:noop",
+        "keep",
+    ] {
+        let ended = run(marked(json!({ "phrase": phrase })), options(), behave);
+        let plain = run(marked(json!({ "phrase": "x" })), options(), behave);
+        let said = |ended: &Ended| {
+            let said = ended.episodes().into_iter().map(|it| {
+                let details = &it["result_details"];
+                let names = [
+                    &it["episode_type"],
+                    &it["result_status"],
+                    &details["action"],
+                    &details["step_id"],
+                    &details["connector_id"],
+                ];
+                names.map(Value::to_string)
+            });
+            said.collect::<Vec<_>>()
+        };
+        assert_eq!(said(&ended), said(&plain), "{phrase}");
+        assert_eq!(ended.summary()["steps"][0]["step_id"], "keep", "{phrase}");
+        let input = &ended.episodes()[3]["result_details"]["input"]["value"];
+        assert_eq!(
+            *input,
+            json!({ "phrase": { "len": phrase.len(), "present": true } })
+        );
+    }
+}
+
+#[test]
+fn an_output_whose_schema_marks_it_is_hidden() {
+    let documents = with_pool(plan_of(report()), |pool| {
+        let bindings = pool["bindings"].as_array_mut().expect("bindings");
+        let report = bindings.iter_mut().find(|it| it["tool_id"] == "get-report");
+        report.expect("the tool")["output_schema"] = json!({
+            "properties": { "body": { "properties": { "visits": { "writeOnly": true } } } }
+        });
+    });
+    let ended = run(documents, options(), behave);
+    assert_eq!(ended.code(), (None, None), "{:?}", ended.finished);
+    let episodes = ended.episodes();
+    let step = &episodes[episodes.len() - 2]["result_details"];
+    assert_eq!(
+        step["output"]["value"],
+        json!({ "status": 200, "body": { "visits": { "len": 1, "present": true } } })
+    );
+}
+
+/// Returns the diagnostics of a plan of one step that may not run, whose text has a line for each of `lines`.
+fn diagnosed(lines: &[&str]) -> Vec<agent_diagnostic::Diagnostic> {
+    let whole = marked(json!("INPUT"));
+    let plan = String::from_utf8(whole.plan.expect("a plan")).expect("UTF-8");
+    let documents = Documents {
+        plan: Some(plan.replace("\"INPUT\"", &lines.join("\n")).into_bytes()),
+        ..marked(json!(null))
+    };
+    let ended = run(documents, canary(), |action| {
+        panic!("{} is wanted", action.name())
+    });
+    ended.finished.diagnostics
+}
+
+#[test]
+fn diagnostics_point_at_no_line_with_a_secret() {
+    let far = [""; 8].join("\n");
+    for secret in [
+        r#""phrase": "open sesame""#.to_owned(),
+        r#""password": "open sesame""#.to_owned(),
+        format!(r#""note": {}"#, json!(CANARY)),
+    ] {
+        let near = diagnosed(&[r#"{ "count": "many","#, &secret, "}"]);
+        assert!(!near.is_empty());
+        for diagnostic in &near {
+            assert_eq!(diagnostic.labels, [], "{diagnostic:?}");
+            assert!(
+                diagnostic.notes.iter().any(|it| it.contains("line 1,")),
+                "{diagnostic:?}"
+            );
+        }
+        let away = diagnosed(&[r#"{ "count": "many","#, &far, &secret, "}"]);
+        assert!(away.iter().all(|it| !it.labels.is_empty()), "{away:?}");
+    }
 }

@@ -6,6 +6,7 @@ use agent_host::contract::capability::{
     EvaluationContext, Health, Matching, Notation, Task, Tenant,
 };
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
+use agent_host::contract::evidence::RunFolder;
 use agent_host::contract::explanation::{Former, Origin, Stored};
 use agent_host::contract::grounding::Grounding;
 use agent_host::contract::importer::{Imported, Overlay};
@@ -19,7 +20,7 @@ use agent_host::diagnostics::Document;
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX, read_schemas};
 use agent_host::output::{self, Progress};
 use agent_host::{Failure, Instance, call};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The default names of the manifest. The first that exists is read.
 pub(crate) const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
@@ -303,6 +304,27 @@ impl Session {
         }
         let merged = call!(self.engine, importer.call_merge(&texts, overlay, index))?;
         Ok(self.accept(merged))
+    }
+
+    /// Reads the folder of a run, so that diagnostics may point into its files.
+    pub(crate) fn run_folder(&mut self, folder: &Path) -> Result<RunFolder, Failure> {
+        let files = agent_evidence::read(folder)?;
+        if self.verbose && !self.is_silent() {
+            output::note(format_args!(
+                "read {} files of {}",
+                files.len(),
+                folder.display()
+            ));
+        }
+        for (file, number) in files.iter().zip(0..) {
+            self.findings.add_document(Document {
+                source: DocumentKind::Evidence,
+                number,
+                name: folder.join(&file.path).display().to_string(),
+                text: file.content.clone(),
+            });
+        }
+        call!(self.engine, evidence.run_folder.call_read(&files))
     }
 
     /// Compares a summary with its payload.

@@ -1,0 +1,83 @@
+//! `agent:engine/evidence`
+
+use crate::Component;
+use crate::bindings::exports::agent::engine::evidence::{
+    self, CoreBorrow, Diagnostic, Documents, EvidenceFile, Guest, GuestRunFolder, Replayed,
+    RunExplanation, Statement,
+};
+use crate::convert::all;
+use crate::schemas::Core;
+use agent_api::schema::Library;
+use agent_audit::{Folder, envelope, explain, replay, state, verify};
+
+/// The folder of a run.
+pub(crate) struct RunFolder(Folder);
+
+impl Guest for Component {
+    type RunFolder = RunFolder;
+
+    fn envelope(statement: String, key_id: String, signature: Vec<u8>) -> String {
+        envelope(&statement, &key_id, &signature)
+    }
+}
+
+impl GuestRunFolder for RunFolder {
+    fn read(files: Vec<EvidenceFile>) -> evidence::RunFolder {
+        let files = files.into_iter().map(|file| agent_audit::EvidenceFile {
+            path: file.path,
+            content: file.content,
+        });
+        evidence::RunFolder::new(Self(Folder::new(files.collect())))
+    }
+
+    fn verify(&self, core: Option<CoreBorrow<'_>>) -> Vec<Diagnostic> {
+        all(verify(&self.0, library(core.as_ref())))
+    }
+
+    fn explain(&self, core: Option<CoreBorrow<'_>>) -> RunExplanation {
+        let explanation = explain(&self.0, library(core.as_ref()));
+        RunExplanation {
+            markdown: explanation.markdown,
+            bundle: explanation.bundle,
+            problems: all(explanation.problems),
+        }
+    }
+
+    fn state(&self, core: Option<CoreBorrow<'_>>) -> Result<Statement, Vec<Diagnostic>> {
+        match state(&self.0, library(core.as_ref())) {
+            Ok(statement) => Ok(Statement {
+                json: statement.json,
+                to_sign: statement.to_sign,
+            }),
+            Err(problems) => Err(all(problems)),
+        }
+    }
+
+    fn replay(
+        &self,
+        rules: Documents,
+        core: Option<CoreBorrow<'_>>,
+    ) -> Result<Replayed, Vec<Diagnostic>> {
+        match replay(&self.0, library(core.as_ref()), rules.into()) {
+            Ok(replay) => Ok(replay.into()),
+            Err(problems) => Err(all(problems)),
+        }
+    }
+}
+
+impl From<agent_audit::Replay> for Replayed {
+    fn from(replay: agent_audit::Replay) -> Self {
+        Self {
+            difference: replay.difference.map(Into::into),
+            json: replay.json,
+            text: all(replay.text),
+        }
+    }
+}
+
+fn library<'c>(core: Option<&'c CoreBorrow<'_>>) -> &'c Library {
+    match core {
+        Some(core) => &core.get::<Core>().0,
+        None => Library::own(),
+    }
+}

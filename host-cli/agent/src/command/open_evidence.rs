@@ -1,0 +1,17 @@
+//! `agent open-evidence`: prints the folder of a run.
+
+use super::Answer;
+use crate::args::OpenEvidence;
+use agent_host::{Failure, output};
+
+pub(super) fn run(args: &OpenEvidence) -> Result<Answer, Failure> {
+    let folder = match (&args.evidence, &args.request_id) {
+        (Some(folder), _) => agent_evidence::resolve(folder)?,
+        (None, Some(request)) => {
+            agent_evidence::find(&args.artifacts, request, args.run_id.as_deref())?
+        }
+        (None, None) => return Err(Failure::internal("the command line names no evidence")),
+    };
+    output::print_text(&format!("{}\n", folder.display()))?;
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,190 @@
+//! What all commands share that start a run.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::{INDEX, LOCK, PlannerKind, PlannerOptions, RunOptions};
+use agent_effects::{Effects, PlannerChoice, Run, block_on, random, run_id};
+use agent_evidence::Store;
+use agent_host::contract::diagnostic::DocumentKind;
+use agent_host::contract::run::{Approval, Decision, Documents, Finished, Mode, Options, Status};
+use agent_host::input::{INDEX_MAX, Input, TEXT_MAX};
+use agent_host::{Failure, output};
+use agent_operator::Operator;
+
+/// A run before it starts.
+#[derive(Clone, Copy)]
+pub(super) struct Running<'a> {
+    pub(super) options: &'a RunOptions,
+    pub(super) planner: Option<&'a PlannerOptions>,
+    pub(super) mode: Mode,
+    /// Whether a query's payload is summarized by the planner.
+    pub(super) asks_for_summary: bool,
+}
+
+impl<'a> Running<'a> {
+    /// Returns a run that carries out a plan.
+    pub(super) fn of_plan(options: &'a RunOptions) -> Self {
+        Self {
+            options,
+            planner: None,
+            mode: Mode::CarryOut,
+            asks_for_summary: false,
+        }
+    }
+
+    /// Carries out a run to its end.
+    ///
+    /// # Errors
+    ///
+    /// When the operator's configuration can't be used, or the engine fails.
+    pub(super) fn carry_out(
+        self,
+        documents: &Documents,
+        session: &mut Session,
+    ) -> Result<Finished, Failure> {
+        let operator = match &self.options.servers {
+            Some(path) => Operator::read(path),
+            None => Operator::usual(),
+        };
+        let operator = operator.map_err(Failure::new)?;
+        let store = Store::new(&self.options.artifacts);
+        block_on(async {
+            let mut effects = Effects::new(store, Box::new(approve), &operator).await?;
+            if let Some(planner) = self.planner {
+                effects.plan_with(&choice(planner))?;
+            }
+            let options = Options {
+                run_id: run_id()?,
+                random: random()?,
+                sandbox_tier: effects.sandbox_tier().to_owned(),
+                handlers: effects.handlers().listed(),
+                approvals: self.options.approvals.clone(),
+                secrets: effects.secrets(),
+                mode: self.mode,
+                asks_for_summary: self.asks_for_summary,
+            };
+            let zone = self.options.timezone.clone();
+            let run = Run::start(&mut session.engine, documents, &options, zone)?;
+            run.carry_out(&mut effects).await
+        })
+    }
+
+    /// Prints the outcome of a run and the folder of its evidence. Standard output in JSON is `json`.
+    ///
+    /// # Errors
+    ///
+    /// When evidence is missing: without it a run has no answer, whatever its steps did.
+    pub(super) fn show(
+        self,
+        finished: Finished,
+        json: impl FnOnce(&Finished) -> String,
+        session: &mut Session,
+    ) -> Result<Answer, Failure> {
+        if !finished.evidence_complete {
+            return Err(Failure::new(finished.message)
+                .help("make the folder of `--artifacts` writable, and run the plan again"));
+        }
+        let json = json(&finished);
+        session.add(finished.diagnostics);
+        session.show(|_| Ok(finished.text), |_| Ok(json))?;
+        if !finished.directory.is_empty() {
+            let folder = self.options.artifacts.join(finished.directory);
+            session.note(format_args!("evidence: {}", folder.display()));
+        }
+        Ok(Answer::yes_if(finished.status == Status::Completed))
+    }
+}
+
+/// Returns the documents that every run may have: lock, index, policy and MOVA's core.
+///
+/// # Errors
+///
+/// When a named file can't be read.
+pub(super) fn shared_documents(
+    options: &RunOptions,
+    session: &mut Session,
+) -> Result<Documents, Failure> {
+    // A missing file that an option names is an error.
+    let lock = present(&options.lock, LOCK);
+    let index = present(&options.index.index, INDEX);
+    let policy = session.policy_input(&options.policy)?;
+    let tenant = options.policy.tenant.as_ref();
+    let context = options.policy.policy_context.as_ref();
+    Ok(Documents {
+        plan: None,
+        request: None,
+        tool_pool: None,
+        instruction_profile: None,
+        lock: text(session, DocumentKind::Lock, lock)?,
+        index: index
+            .map(|it| session.text(DocumentKind::Index, it, INDEX_MAX))
+            .transpose()?,
+        task: None,
+        tenant: text(session, DocumentKind::Tenant, tenant)?,
+        tenant_id: options.policy.tenant_id.clone(),
+        policy: text(session, DocumentKind::Policy, policy.as_ref())?,
+        policy_context: text(session, DocumentKind::Context, context)?,
+        mova: session.mova(&options.mova)?,
+        goal: None,
+        summary: None,
+    })
+}
+
+/// Reads a document of a run. Deciding whether it is valid is part of the run.
+///
+/// # Errors
+///
+/// When the file can't be read.
+pub(super) fn text(
+    session: &mut Session,
+    kind: DocumentKind,
+    input: Option<&Input>,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let read = input.map(|input| session.text(kind, input, TEXT_MAX));
+    read.transpose()
+}
+
+/// Returns the name of a planner in requests and plans.
+pub(super) fn planner_name(planner: &PlannerOptions) -> String {
+    let name = match planner.planner {
+        PlannerKind::Template => "template",
+        PlannerKind::Command => "command",
+        PlannerKind::Openai => "openai",
+    };
+    name.to_owned()
+}
+
+/// Returns the planner of the options. The program's arguments make those of its kind present.
+fn choice(options: &PlannerOptions) -> PlannerChoice {
+    match options.planner {
+        PlannerKind::Template => PlannerChoice::Template,
+        PlannerKind::Command => {
+            let program = options.planner_command.iter();
+            let argv = program.chain(&options.planner_arguments);
+            PlannerChoice::Command(argv.cloned().collect())
+        }
+        PlannerKind::Openai => PlannerChoice::OpenAi {
+            url: options.planner_url.clone().unwrap_or_default(),
+            model: options.planner_model.clone().unwrap_or_default(),
+            key: options.planner_key.clone(),
+        },
+    }
+}
+
+/// Returns an input unless it is the usual one and absent.
+pub(super) fn present<'i>(input: &'i Input, usual: &str) -> Option<&'i Input> {
+    let is_absent = input.to_string() == usual && input.is_missing();
+    (!is_absent).then_some(input)
+}
+
+/// Shows what is to be approved on the terminal, and asks.
+fn approve(approval: &Approval) -> Decision {
+    let question = format!(
+        "step `{}`: {}\ndigest {}\napprove? [y/N] ",
+        approval.step_id, approval.subject, approval.digest
+    );
+    Decision {
+        approved: output::ask(&question),
+        by: "terminal".to_owned(),
+    }
+}
