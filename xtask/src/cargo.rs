@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::process;
 
 /// The packages that are built for wasm only.
-pub(crate) const GUESTS: [&str; 2] = ["agent-component", "agent-handlers"];
+pub(crate) const GUESTS: [&str; 3] = ["agent-component", "agent-handlers", "agent-example-handler"];
 
 /// The packages of the playground. They also run here, but need separate builds: the features of
 /// their procedural macros would compile wasmtime once more.

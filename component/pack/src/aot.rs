@@ -115,9 +115,9 @@ fn sources(workspace: &Workspace) -> PathBuf {
 /// Returns the name and version lines of the packages that generate code.
 fn compiler_versions(lock: &str) -> Vec<&str> {
     let generates_code = |name: &str| {
-        ["wasmtime", "cranelift", "regalloc2"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+        let prefixes = ["wasmtime", "cranelift", "regalloc2"];
+        let mut prefixes = prefixes.iter();
+        prefixes.any(|prefix| name.starts_with(prefix)) && !name.starts_with("wasmtime-wasi")
     };
     let mut versions = Vec::new();
     let mut lines = lock.lines();

@@ -45,7 +45,31 @@ pub enum World {
     ResolverOnly,
     /// A built-in handler, which imports what its kind may do.
     Handler(HandlerKind),
+    /// `examples/handler`, a handler of the kind `http`.
+    ExampleHandler(ExampleApi),
 }
+
+/// The interface over which the example makes its request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExampleApi {
+    /// `agent:handler/request`
+    Own,
+    /// `wasi:http/outgoing-handler`
+    Wasi,
+}
+
+/// The imports of the world `http-wasi`, as far as the example uses them.
+const WASI_IMPORTS: [&str; 9] = [
+    "agent:handler/log@0.1.0",
+    "wasi:clocks/monotonic-clock@0.2.12",
+    "wasi:clocks/wall-clock@0.2.12",
+    "wasi:http/outgoing-handler@0.2.12",
+    "wasi:http/types@0.2.12",
+    "wasi:io/error@0.2.12",
+    "wasi:io/poll@0.2.12",
+    "wasi:io/streams@0.2.12",
+    "wasi:random/random@0.2.12",
+];
 
 /// The kind of a handler. Each has a world in `wit/handler`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +133,8 @@ pub fn pack(
     let allowed = match world {
         World::Engine | World::ResolverOnly => &[],
         World::Handler(kind) => kind.imports(),
+        World::ExampleHandler(ExampleApi::Own) => HandlerKind::Http.imports(),
+        World::ExampleHandler(ExampleApi::Wasi) => &WASI_IMPORTS,
     };
     let module = module(workspace, toolchain, target_dir, world)?;
     Component::with_imports(&module, allowed)

@@ -1,7 +1,7 @@
 //! The build of the core module with cargo.
 
 use crate::environment::run;
-use crate::{Aim, Result, TARGET, Toolchain, Workspace, World, read, reproducible};
+use crate::{Aim, ExampleApi, Result, TARGET, Toolchain, Workspace, World, read, reproducible};
 use std::path::Path;
 
 impl World {
@@ -11,6 +11,8 @@ impl World {
             Self::Engine => ("agent-component", None),
             Self::ResolverOnly => ("agent-component", Some("")),
             Self::Handler(kind) => ("agent-handlers", Some(kind.world())),
+            Self::ExampleHandler(ExampleApi::Own) => ("agent-example-handler", None),
+            Self::ExampleHandler(ExampleApi::Wasi) => ("agent-example-handler", Some("wasi")),
         }
     }
 
@@ -18,14 +20,14 @@ impl World {
     fn profile(self) -> &'static str {
         match self {
             Self::Engine => "component",
-            Self::ResolverOnly | Self::Handler(_) => "resolver-only",
+            Self::ResolverOnly | Self::Handler(_) | Self::ExampleHandler(_) => "resolver-only",
         }
     }
 
     fn aim(self) -> Aim {
         match self {
             Self::Engine => Aim::Speed,
-            Self::ResolverOnly | Self::Handler(_) => Aim::Size,
+            Self::ResolverOnly | Self::Handler(_) | Self::ExampleHandler(_) => Aim::Size,
         }
     }
 }

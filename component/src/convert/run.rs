@@ -15,6 +15,7 @@ same! {
 }
 
 alike! {
+    agent_run::Aborted = run::Aborted { stderr, stderr_truncated; failure; }
     agent_run::Approval = run::Approval { step_id, digest, subject; ; }
     agent_run::Clock = run::Clock { unix_ms, monotonic_ms, utc_offset_minutes; ; }
     agent_run::Exited = run::Exited { code, stdout, stderr, stderr_truncated; ; }
@@ -177,6 +178,7 @@ impl From<run::Outcome> for agent_run::Outcome {
         match outcome {
             run::Outcome::Stored => Self::Stored,
             run::Outcome::Failed(failure) => Self::Failed(failure.into()),
+            run::Outcome::Aborted(aborted) => Self::Aborted(aborted.into()),
             run::Outcome::Decision(decision) => Self::Decision {
                 approved: decision.approved,
                 by: decision.by,
@@ -185,7 +187,10 @@ impl From<run::Outcome> for agent_run::Outcome {
             run::Outcome::Handler(handled) => Self::Handler(handled.into()),
             run::Outcome::Response(response) => Self::Response(response.into()),
             run::Outcome::Exited(exited) => Self::Exited(exited.into()),
-            run::Outcome::Opened(protocol) => Self::Opened { protocol },
+            run::Outcome::Opened(opened) => Self::Opened {
+                protocol: opened.protocol,
+                is_unsandboxed: opened.is_unsandboxed,
+            },
             run::Outcome::Bytes(bytes) => Self::Bytes(bytes),
         }
     }

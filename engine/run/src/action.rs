@@ -302,6 +302,8 @@ pub enum Outcome {
     Stored,
     /// The effect failed.
     Failed(Failure),
+    /// A program or a server failed after it was started.
+    Aborted(Aborted),
     /// The user's decision.
     Decision {
         /// Whether the user approves.
@@ -321,6 +323,8 @@ pub enum Outcome {
     Opened {
         /// The version of the protocol, such as `2025-11-25`.
         protocol: String,
+        /// Whether a server that the host started runs outside of the sandbox.
+        is_unsandboxed: bool,
     },
     /// The bytes that a server answered with.
     Bytes(Vec<u8>),
@@ -333,6 +337,17 @@ pub struct Failure {
     pub kind: FailureKind,
     /// What happened, in a sentence. The run redacts it.
     pub message: String,
+}
+
+/// The failure of a program or a server that was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aborted {
+    /// Why it failed.
+    pub failure: Failure,
+    /// What it wrote to standard error.
+    pub stderr: Vec<u8>,
+    /// Whether the host cut off some of standard error.
+    pub stderr_truncated: bool,
 }
 
 /// The kind of a failed effect.
@@ -450,11 +465,12 @@ impl Action {
             | (Self::Resolve(_), Outcome::Addresses(_))
             | (Self::Request(_), Outcome::Response(_))
             | (Self::CallHandler(_) | Self::ResumeHandler(_), Outcome::Handler(_))
-            | (Self::RunProgram(_), Outcome::Exited(_))
-            | (Self::OpenServer(_), Outcome::Opened { .. })
-            | (Self::Plan(_) | Self::ListTools { .. } | Self::CallTool(_), Outcome::Bytes(_)) => {
-                true
-            }
+            | (Self::RunProgram(_), Outcome::Exited(_) | Outcome::Aborted(_))
+            | (Self::OpenServer(_), Outcome::Opened { .. } | Outcome::Aborted(_))
+            | (
+                Self::Plan(_) | Self::ListTools { .. } | Self::CallTool(_),
+                Outcome::Bytes(_) | Outcome::Aborted(_),
+            ) => true,
             _ => false,
         }
     }

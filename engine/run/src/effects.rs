@@ -1,7 +1,7 @@
 //! Effects of a part of a run: each is recorded before and after, and all share a time limit.
 
 use super::action::{
-    Action, Connection, Failure, FailureKind, Handled, HandlerEvent, Outcome, Resolve,
+    Aborted, Action, Connection, Failure, FailureKind, Handled, HandlerEvent, Outcome, Resolve,
 };
 use super::clock::Clock;
 use super::episode::{Episode, EpisodeType};
@@ -85,10 +85,7 @@ impl<'r> Effects<'r> {
     /// # Errors
     /// It failed, or as [`Effects::attempt`].
     pub(crate) async fn perform(&self, action: Action) -> Result<Outcome, Stop> {
-        match self.attempt(action).await? {
-            Outcome::Failed(failure) => Err(failed(&failure)),
-            outcome => Ok(outcome),
-        }
+        succeeded(self.attempt(action).await?)
     }
 
     /// Performs an effect whose outcome are bytes.
@@ -144,6 +141,17 @@ impl<'r> Effects<'r> {
     /// # Errors
     /// Evidence can't be stored, the run is interrupted, or the time is over.
     pub(crate) async fn attempt(&self, action: Action) -> Result<Outcome, Stop> {
+        let outcome = self.outcome(action).await?;
+        // The clock decides, whatever the host says of the time.
+        self.remaining()?;
+        Ok(outcome)
+    }
+
+    /// As [`Effects::attempt`], whether or not the time is over.
+    ///
+    /// # Errors
+    /// Evidence can't be stored, or the run is interrupted.
+    pub(crate) async fn outcome(&self, action: Action) -> Result<Outcome, Stop> {
         self.record("decision", action.name(), |w| {
             record::action(w, &action);
         })
@@ -153,8 +161,6 @@ impl<'r> Effects<'r> {
         let outcome = self.without_secrets(outcome);
         self.record("effect", name, |w| record::outcome(w, &outcome))
             .await?;
-        // The clock decides, whatever the host says of the time.
-        self.remaining()?;
         Ok(outcome)
     }
 
@@ -166,6 +172,10 @@ impl<'r> Effects<'r> {
         };
         match outcome {
             Outcome::Failed(failure) => Outcome::Failed(redacted(failure)),
+            Outcome::Aborted(aborted) => Outcome::Aborted(Aborted {
+                failure: redacted(aborted.failure),
+                ..aborted
+            }),
             Outcome::Handler(Handled {
                 event: HandlerEvent::Failed(failure),
                 log,
@@ -209,6 +219,18 @@ impl<'r> Effects<'r> {
             }),
         };
         self.evidence.episode(episode).await.map(|_| ())
+    }
+}
+
+/// Returns an outcome that is no failure.
+///
+/// # Errors
+/// It is one.
+pub(crate) fn succeeded(outcome: Outcome) -> Result<Outcome, Stop> {
+    match outcome {
+        Outcome::Failed(failure) => Err(failed(&failure)),
+        Outcome::Aborted(aborted) => Err(failed(&aborted.failure)),
+        outcome => Ok(outcome),
     }
 }
 

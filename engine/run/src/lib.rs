@@ -51,9 +51,9 @@ mod turns;
 pub use agent_api::model::DriverKind;
 
 pub use action::{
-    Action, Approval, Connection, Exited, Failure, FailureKind, Finished, Handled, HandlerCall,
-    HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, PlannerTask, Planning, Program,
-    Reply, Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
+    Aborted, Action, Approval, Connection, Exited, Failure, FailureKind, Finished, Handled,
+    HandlerCall, HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, PlannerTask, Planning,
+    Program, Reply, Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
 };
 pub use clock::Clock;
 pub use decided::{Decided, decide_again};

@@ -1,7 +1,7 @@
 //! What evidence holds of actions and their outcomes: facts and digests, no content.
 
 use super::action::{
-    Action, Connection, FailureKind, HandlerEvent, Header, HeaderValue, Outcome, Reply,
+    Action, Connection, Failure, FailureKind, HandlerEvent, Header, HeaderValue, Outcome, Reply,
 };
 use agent_api::lower::bytes_digest;
 use agent_syntax::json::Writer;
@@ -83,10 +83,11 @@ pub(crate) fn action(w: &mut Writer, action: &Action) {
 pub(crate) fn outcome(w: &mut Writer, outcome: &Outcome) {
     match outcome {
         Outcome::Stored => {}
-        Outcome::Failed(failure) => w.key("failure").object(|w| {
-            w.key("kind").string(kind(failure.kind));
-            w.key("message").string(&failure.message);
-        }),
+        Outcome::Failed(it) => w.key("failure").object(|w| failure(w, it)),
+        Outcome::Aborted(aborted) => {
+            w.key("failure").object(|w| failure(w, &aborted.failure));
+            w.key("stderr").object(|w| content(w, &aborted.stderr));
+        }
         Outcome::Decision { approved, by } => {
             w.key("approved").bool(*approved);
             w.key("by").string(by);
@@ -100,10 +101,7 @@ pub(crate) fn outcome(w: &mut Writer, outcome: &Outcome) {
                 HandlerEvent::Returned(output) => {
                     w.key("returned").object(|w| content(w, output));
                 }
-                HandlerEvent::Failed(failure) => w.key("rose").object(|w| {
-                    w.key("kind").string(kind(failure.kind));
-                    w.key("message").string(&failure.message);
-                }),
+                HandlerEvent::Failed(it) => w.key("rose").object(|w| failure(w, it)),
                 HandlerEvent::Request(request) => w.key("wants_request").object(|w| {
                     let body = request.body.as_deref().unwrap_or_default();
                     w.key("body").object(|w| content(w, body));
@@ -136,9 +134,20 @@ pub(crate) fn outcome(w: &mut Writer, outcome: &Outcome) {
             w.key("stderr").object(|w| content(w, &exited.stderr));
             w.key("stdout").object(|w| content(w, &exited.stdout));
         }
-        Outcome::Opened { protocol } => w.key("protocol").string(protocol),
+        Outcome::Opened {
+            protocol,
+            is_unsandboxed,
+        } => {
+            w.key("protocol").string(protocol);
+            w.key("unsandboxed").bool(*is_unsandboxed);
+        }
         Outcome::Bytes(bytes) => w.key("received").object(|w| content(w, bytes)),
     }
+}
+
+fn failure(w: &mut Writer, failure: &Failure) {
+    w.key("kind").string(kind(failure.kind));
+    w.key("message").string(&failure.message);
 }
 
 /// Writes the size and the digest of a content.

@@ -6,7 +6,7 @@ use super::action::{
 };
 use super::clock::Clock;
 use super::documents::Read;
-use super::effects::{Effects, Part, failed};
+use super::effects::{Effects, Part, failed, succeeded};
 use super::episode::{Episode, EpisodeType, SecurityKind};
 use super::evidence::Evidence;
 use super::options::Options;
@@ -48,6 +48,8 @@ pub(crate) struct StepReport {
     pub(crate) approved: Option<Approved>,
     /// The digest of the handler.
     pub(crate) handler: Option<String>,
+    /// Whether the host started the step's server outside of the sandbox.
+    pub(crate) is_unsandboxed: bool,
     pub(crate) episode_id: Option<String>,
 }
 
@@ -119,6 +121,7 @@ impl<'r> Step<'r> {
                 log: Log::default(),
                 approved: None,
                 handler: None,
+                is_unsandboxed: false,
                 episode_id: None,
             },
             effects: Effects::new(evidence, part, binding.limits.timeout_ms.value),
@@ -299,19 +302,14 @@ impl<'r> Step<'r> {
     }
 
     async fn handle(&mut self, action: Action) -> Result<Handled, Stop> {
-        match self.effects.perform(action).await? {
-            Outcome::Handler(handled) => {
-                let limit = self.binding.limits.max_log_bytes.value;
-                let (log, truncated) = (&handled.log, handled.log_truncated);
-                self.report.log.add(log, truncated, limit);
-                Ok(handled)
-            }
+        match self.effect(action).await? {
+            Outcome::Handler(handled) => Ok(handled),
             _ => Err(Stop::unexpected()),
         }
     }
 
     /// Makes the HTTP request of a handler.
-    async fn request(&self, wanted: HandlerRequest) -> Result<Reply, Stop> {
+    async fn request(&mut self, wanted: HandlerRequest) -> Result<Reply, Stop> {
         let Driver::Http {
             methods, headers, ..
         } = &self.binding.driver
@@ -403,15 +401,8 @@ impl<'r> Step<'r> {
             max_log_bytes: limits.max_log_bytes.value,
             timeout_ms: self.effects.remaining()?,
         };
-        match self.effects.perform(Action::RunProgram(program)).await? {
+        match self.effect(Action::RunProgram(program)).await? {
             Outcome::Exited(exited) => {
-                let Exited {
-                    stderr,
-                    stderr_truncated,
-                    ..
-                } = &exited;
-                let limit = limits.max_log_bytes.value;
-                self.report.log.add(stderr, *stderr_truncated, limit);
                 within(
                     &exited.stdout,
                     limits.max_output_bytes.value,
@@ -461,9 +452,12 @@ impl<'r> Step<'r> {
             max_message_bytes: self.binding.limits.max_output_bytes.value,
             timeout_ms: self.effects.remaining()?,
         };
-        self.effects.perform(Action::OpenServer(open)).await?;
+        let opened = self.effect(Action::OpenServer(open)).await?;
+        if let Outcome::Opened { is_unsandboxed, .. } = opened {
+            self.report.is_unsandboxed = is_unsandboxed;
+        }
         let timeout_ms = self.effects.remaining()?;
-        let list = self.effects.bytes(Action::ListTools { timeout_ms }).await?;
+        let list = self.bytes(Action::ListTools { timeout_ms }).await?;
         let list = String::from_utf8_lossy(&list);
         plan::check_listing(self.plan, self.number, &list)?;
         let call = ToolCall {
@@ -471,12 +465,37 @@ impl<'r> Step<'r> {
             arguments,
             timeout_ms: self.effects.remaining()?,
         };
-        let payload = self.effects.bytes(Action::CallTool(call)).await?;
+        let payload = self.bytes(Action::CallTool(call)).await?;
         let most = self.binding.limits.max_output_bytes.value;
         within(&payload, most, "the result of the tool")?;
         self.report.payload = Some(payload.clone());
         Stop::first(plan::check_payload(payload.clone()))?;
         Ok(Reply::Payload(payload))
+    }
+
+    async fn bytes(&mut self, action: Action) -> Result<Vec<u8>, Stop> {
+        match self.effect(action).await? {
+            Outcome::Bytes(bytes) => Ok(bytes),
+            _ => Err(Stop::unexpected()),
+        }
+    }
+
+    /// Performs an effect, which must not fail, and adds what it logged to the log of the step, also if
+    /// the step ends with it.
+    async fn effect(&mut self, action: Action) -> Result<Outcome, Stop> {
+        let outcome = self.effects.outcome(action).await?;
+        let logged = match &outcome {
+            Outcome::Handler(handled) => Some((&handled.log, handled.log_truncated)),
+            Outcome::Exited(exited) => Some((&exited.stderr, exited.stderr_truncated)),
+            Outcome::Aborted(aborted) => Some((&aborted.stderr, aborted.stderr_truncated)),
+            _ => None,
+        };
+        if let Some((log, truncated)) = logged {
+            let limit = self.binding.limits.max_log_bytes.value;
+            self.report.log.add(log, truncated, limit);
+        }
+        self.effects.remaining()?;
+        succeeded(outcome)
     }
 
     fn not_its_kind(&self, wanted: &str) -> Stop {

@@ -14,6 +14,9 @@ use agent_api::model::{Driver, PlanStep};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::{Node, Value};
 
+/// The word of evidence for a program without a sandbox.
+const NO_SANDBOX: &str = "none";
+
 /// The contents of a summary.
 pub(crate) struct RunReport<'r> {
     pub(crate) evidence: &'r Evidence,
@@ -193,6 +196,7 @@ fn write_step(w: &mut Writer, report: &RunReport<'_>, place: usize, step: &PlanS
         }
         reason(w, stop);
         if let Some(tier) = sandbox_tier(report, place) {
+            let tier = if run.is_unsandboxed { NO_SANDBOX } else { tier };
             w.key("sandbox_tier").string(tier);
         }
     }

@@ -75,6 +75,12 @@ pub(crate) enum Command {
     OpenEvidence(OpenEvidence),
     Replay(Replay),
     #[command(subcommand)]
+    Handler(Handler),
+    #[command(subcommand)]
+    Sandbox(Sandbox),
+    #[command(subcommand)]
+    Servers(Servers),
+    #[command(subcommand)]
     Schema(Schema),
     #[command(subcommand)]
     Policy(Policy),
@@ -973,6 +979,91 @@ pub(crate) struct Replay {
 
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Check a handler of a third party before the operator admits it
+#[derive(Debug, Subcommand)]
+pub(crate) enum Handler {
+    Check(HandlerCheck),
+}
+
+/// Compile a component, check that it imports no more than its kind, and print its digest
+///
+/// The code is kept in the user's cache folder: the first call of the handler does not compile it again.
+#[derive(Args, Debug)]
+pub(crate) struct HandlerCheck {
+    /// The component
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// The kind of drivers that it handles
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Kind,
+
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: DataFormat,
+}
+
+/// A kind of drivers, as bindings name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// No effect
+    Noop,
+    /// One HTTP request
+    Http,
+    /// One call of a tool of an MCP server
+    McpProxy,
+    /// One program
+    RestrictedShell,
+}
+
+/// Report the sandboxes of this machine
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sandbox {
+    Check(SandboxCheck),
+}
+
+/// Try each sandbox, and report what is missing and how to get it
+#[derive(Args, Debug)]
+pub(crate) struct SandboxCheck {
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: DataFormat,
+}
+
+/// Install the packages of locked servers
+#[derive(Debug, Subcommand)]
+pub(crate) enum Servers {
+    Install(ServersInstall),
+}
+
+/// Install the packages of locked servers that are started locally
+///
+/// npm and pip run in the sandbox, with the network, and run no code of a package. The exact version of the
+/// lock is installed, and everything that came with it is recorded with its digest.
+#[derive(Args, Debug)]
+pub(crate) struct ServersInstall {
+    /// The ids of the servers [default: all locked ones with a package of npm or PyPI]
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+
+    /// The lock
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// The format of an answer that has no diagnostics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DataFormat {
+    /// For people
+    Text,
+    /// As JSON
+    Json,
 }
 
 /// Print the folder of a run

@@ -9,11 +9,12 @@ use super::servers::Servers;
 use agent_evidence::Store as Evidence;
 use agent_host::Failure;
 use agent_host::contract::run::{
-    Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome, Reply,
-    Secret, Store, StoreMode,
+    Aborted, Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome,
+    Reply, Secret, Store, StoreMode,
 };
 use agent_operator::Operator;
 use agent_planner::Planner;
+use agent_sandbox::Log;
 
 /// Asks the user for approval.
 pub type Approver = Box<dyn FnMut(&Approval) -> Decision>;
@@ -45,7 +46,7 @@ impl Effects {
         operator: &Operator,
     ) -> Result<Self, Failure> {
         Ok(Self {
-            handlers: Handlers::new()?,
+            handlers: Handlers::new(&operator.handlers)?,
             evidence,
             approver,
             requests: Requests::new(),
@@ -115,7 +116,13 @@ impl Effects {
                 opened.await
             }
             Action::ListTools(timeout_ms) => self.servers.list_tools(timeout_ms).await,
-            Action::CallTool(call) => self.servers.call_tool(call).await,
+            Action::CallTool(call) => {
+                let (outcome, stderr) = self.servers.call_tool(call).await;
+                if let Some(handler) = &self.call {
+                    handler.add_log(&stderr.bytes, stderr.truncated);
+                }
+                outcome
+            }
             Action::Finished(_) => failed(FailureKind::Failed, "the run has ended".to_owned()),
         }
     }
@@ -137,6 +144,15 @@ impl Effects {
         call.resume(reply);
         Outcome::Handler(call.next().await)
     }
+}
+
+/// Returns the outcome of a program or a server that failed after it was started.
+pub(crate) fn aborted(kind: FailureKind, message: String, stderr: Log) -> Outcome {
+    Outcome::Aborted(Aborted {
+        failure: Failed { kind, message },
+        stderr: stderr.bytes,
+        stderr_truncated: stderr.truncated,
+    })
 }
 
 /// Returns the outcome of an effect that failed.

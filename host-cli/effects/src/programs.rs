@@ -1,6 +1,6 @@
 //! Programs in the sandbox of the operating system.
 
-use super::effects::failed;
+use super::effects::{aborted, failed};
 use agent_host::contract::run::{Exited, FailureKind, Outcome, Program};
 use agent_sandbox::{Command, Exit, Limits, NoSandbox, RunError, Sandbox};
 use std::future;
@@ -67,7 +67,11 @@ impl Programs {
                     RunError::LimitExceeded(..) => FailureKind::LimitExceeded,
                     _ => FailureKind::Failed,
                 };
-                failed(kind, error.to_string())
+                let message = error.to_string();
+                match error.log() {
+                    Some(log) => aborted(kind, message, log.clone()),
+                    None => failed(kind, message),
+                }
             }
         }
     }

@@ -1,18 +1,19 @@
 //! MCP servers: the one that the present step talks to.
 //!
 //! A server over HTTP is reached over the way out, at the address that the engine checked. A server with a
-//! package URL is started in the sandbox by its entry in `servers.local.yaml`, speaks over its standard
-//! streams, and ends with the step.
+//! package URL is started by its entry in `servers.local.yaml`, speaks over its standard streams, and ends
+//! with the step. It runs in the sandbox, unless the entry says `sandbox: none`.
 
-use super::effects::failed;
+use super::effects::{aborted, failed};
 use super::requests::{headers, target};
 use super::secrets::Secrets;
-use agent_host::contract::run::{FailureKind, Outcome, Server, ToolCall};
+use agent_host::contract::run::{FailureKind, Opened, Outcome, Server, ToolCall};
 use agent_mcp::{
     Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Transport, Wait,
 };
 use agent_operator::{Network, Operator, Server as Entry};
-use agent_sandbox::{Child, Command, Network as Reach, Sandbox};
+use agent_packages::{Package, Store};
+use agent_sandbox::{Child, Command, Log, Network as Reach, Sandbox};
 use agent_way_out::WayOut;
 use std::collections::BTreeMap;
 use std::env;
@@ -23,6 +24,12 @@ use tokio::process::{ChildStdin, ChildStdout};
 
 /// The name by which servers know this client.
 const CLIENT: &str = "agent";
+
+/// Bytes that are kept of what a server writes to standard error.
+const LOG_BYTES: u64 = 256 << 10;
+
+/// Bytes of memory of a server with all that it starts. Node.js alone reserves more than short programs get.
+const MEMORY_BYTES: u64 = 2 << 30;
 
 /// Characters of the last line that a server wrote to standard error, in a message.
 const LAST_LINE_CHARS: usize = 200;
@@ -75,13 +82,8 @@ impl Servers {
                 .reach(server, &entry, secrets, way_out, &options, &wait)
                 .await;
         }
-        match sandbox {
-            Ok(sandbox) => {
-                self.start(&server, &entry, secrets, sandbox, options, &wait)
-                    .await
-            }
-            Err(reason) => failed(FailureKind::Unavailable, reason),
-        }
+        let started = self.start(&server, &entry, secrets, sandbox, options, &wait);
+        started.await
     }
 
     /// Connects to a server over HTTP.
@@ -114,19 +116,22 @@ impl Servers {
             Ok(client) => {
                 let protocol = client.version().name().to_owned();
                 self.open = Some(Open::Http(client));
-                Outcome::Opened(protocol)
+                Outcome::Opened(Opened {
+                    protocol,
+                    is_unsandboxed: false,
+                })
             }
             Err(error) => lost(&error, None),
         }
     }
 
-    /// Starts a server in the sandbox.
+    /// Starts a server: in the sandbox, unless the operator's entry makes an exception.
     async fn start(
         &mut self,
         server: &Server,
         entry: &Entry,
         secrets: &Secrets,
-        sandbox: Sandbox,
+        sandbox: Result<Sandbox, String>,
         options: Options,
         wait: &Wait,
     ) -> Outcome {
@@ -136,12 +141,12 @@ impl Servers {
                 Ok(command) => command,
                 Err(message) => return failed(FailureKind::Unavailable, message),
             };
-            let limits = agent_sandbox::Limits {
-                wall_time: None,
-                cpu_time: None,
-                ..agent_sandbox::Limits::default()
+            let started = match (&sandbox, entry.unfenced) {
+                (_, true) => agent_sandbox::spawn_unsandboxed(command, LOG_BYTES).await,
+                (Ok(sandbox), false) => sandbox.spawn(command, limits()).await,
+                (Err(reason), false) => return failed(FailureKind::Unavailable, reason.clone()),
             };
-            let mut child = match sandbox.spawn(command, limits).await {
+            let mut child = match started {
                 Ok(child) => child,
                 Err(error) => return failed(FailureKind::Failed, error.to_string()),
             };
@@ -159,10 +164,13 @@ impl Servers {
                 Ok(client) => {
                     let protocol = client.version().name().to_owned();
                     self.open = Some(Open::Stdio(client, child));
-                    return Outcome::Opened(protocol);
+                    return Outcome::Opened(Opened {
+                        protocol,
+                        is_unsandboxed: entry.unfenced,
+                    });
                 }
                 Err(Error::Closed(_)) if generations == Generations::Both => {}
-                Err(error) => return lost(&error, Some(&child)),
+                Err(error) => return lost(&error, Some(end(child).await)),
             }
         }
         failed(FailureKind::Failed, "the server ended at once".to_owned())
@@ -171,77 +179,89 @@ impl Servers {
     /// Lists the tools of the server.
     pub(crate) async fn list_tools(&mut self, timeout_ms: u64) -> Outcome {
         let wait = wait(timeout_ms);
-        match &mut self.open {
-            Some(Open::Http(client)) => listed(client, None, &wait).await,
-            Some(Open::Stdio(client, child)) => listed(client, Some(child), &wait).await,
-            None => failed(FailureKind::Failed, "no server is open".to_owned()),
+        let listed = match &mut self.open {
+            Some(Open::Http(client)) => client.list_tools(&wait).await,
+            Some(Open::Stdio(client, _)) => client.list_tools(&wait).await,
+            None => return failed(FailureKind::Failed, "no server is open".to_owned()),
+        };
+        match listed {
+            Ok(list) => Outcome::Bytes(list.json.bytes().to_vec()),
+            Err(error) => match self.open.take() {
+                Some(Open::Stdio(_, child)) => lost(&error, Some(end(child).await)),
+                _ => lost(&error, None),
+            },
         }
     }
 
-    /// Calls a tool of the server, and ends the connection: a step makes one call.
-    pub(crate) async fn call_tool(&mut self, call: ToolCall) -> Outcome {
-        match self.open.take() {
-            Some(Open::Http(client)) => called(client, None, &call).await,
-            Some(Open::Stdio(client, child)) => called(client, Some(&child), &call).await,
-            None => failed(FailureKind::Failed, "no server is open".to_owned()),
+    /// Calls a tool of the server, and ends the connection: a step makes one call. Returns besides what a
+    /// server that was started wrote to standard error, unless the outcome contains it.
+    pub(crate) async fn call_tool(&mut self, call: ToolCall) -> (Outcome, Log) {
+        let (called, log) = match self.open.take() {
+            Some(Open::Http(client)) => (called(client, &call).await, None),
+            Some(Open::Stdio(client, child)) => {
+                let called = called(client, &call).await;
+                (called, Some(end(child).await))
+            }
+            None => {
+                let none = failed(FailureKind::Failed, "no server is open".to_owned());
+                return (none, Log::default());
+            }
+        };
+        match called {
+            Ok(result) => (Outcome::Bytes(result), log.unwrap_or_default()),
+            Err(error) => (lost(&error, log), Log::default()),
         }
     }
 }
 
-async fn listed<T: Transport>(
-    client: &mut Client<T>,
-    child: Option<&Child>,
-    wait: &Wait,
-) -> Outcome {
-    match client.list_tools(wait).await {
-        Ok(list) => Outcome::Bytes(list.json.bytes().to_vec()),
-        Err(error) => lost(&error, child),
-    }
-}
-
-async fn called<T: Transport>(
-    mut client: Client<T>,
-    child: Option<&Child>,
-    call: &ToolCall,
-) -> Outcome {
+/// Calls a tool and closes the connection.
+async fn called<T: Transport>(mut client: Client<T>, call: &ToolCall) -> Result<Vec<u8>, Error> {
     let wait = wait(call.timeout_ms);
     let called = client.call_tool(&call.tool, call.arguments.as_bytes(), &wait);
-    let outcome = match called.await {
-        Ok(result) => Outcome::Bytes(result.bytes().to_vec()),
-        Err(error) => lost(&error, child),
-    };
+    let called = called.await.map(|result| result.bytes().to_vec());
     // What a server answers to the farewell changes nothing.
     let _ = client.close(&wait).await;
-    outcome
+    called
 }
 
-/// Returns the command that starts a server.
+/// Ends a server, and returns what it wrote to standard error.
+async fn end(child: Child) -> Log {
+    child.kill();
+    match child.wait().await {
+        Ok((_, log)) => log,
+        Err(error) => error.log().cloned().unwrap_or_default(),
+    }
+}
+
+/// Returns the limits of a server in the sandbox. It ends with its step.
+fn limits() -> agent_sandbox::Limits {
+    agent_sandbox::Limits {
+        wall_time: None,
+        cpu_time: None,
+        memory_bytes: MEMORY_BYTES,
+        stderr_bytes: LOG_BYTES,
+        ..agent_sandbox::Limits::default()
+    }
+}
+
+/// Returns the command that starts a server: that of the operator's entry, or else the program of the
+/// installed package.
 fn launch(server: &Server, entry: &Entry, secrets: &Secrets) -> Result<Command, String> {
     let text = |value| secrets.value(value).map(|(text, _)| text.to_owned());
-    let mut argv = entry.command.iter().chain(&entry.arguments).map(text);
-    let Some(program) = argv.next() else {
-        return Err(format!(
-            "`servers.local.yaml` has no `command` for `{}`, whose endpoint is `{}`",
-            server.id, server.endpoint
-        ));
+    let arguments = entry.command.iter().skip(1).chain(&entry.arguments);
+    let arguments = arguments.map(|it| text(it).map(Into::into));
+    let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+    let mut command = match entry.command.first() {
+        Some(program) => Command::new(find(&text(program)?)?),
+        None => installed(server)?,
     };
-    if entry.unfenced {
-        return Err(format!(
-            "this host starts `{}` only in the sandbox",
-            server.id
-        ));
-    }
-    let mut command = Command::new(find(&program?)?);
-    command.arguments = argv
-        .map(|it| it.map(Into::into))
-        .collect::<Result<_, _>>()?;
-    let env = entry.env.iter().map(|(name, value)| {
+    command.arguments.extend(arguments);
+    for (name, value) in &entry.env {
         let (value, _) = secrets.value(value)?;
-        Ok((name.into(), value.into()))
-    });
-    command.env = env.collect::<Result<_, String>>()?;
+        command.env.insert(name.into(), value.into());
+    }
     command.cwd.clone_from(&entry.workdir);
-    command.read.clone_from(&entry.read);
+    command.read.extend(entry.read.iter().cloned());
     command.write.clone_from(&entry.write);
     command.network = match &entry.network {
         Network::None => Reach::None,
@@ -253,6 +273,27 @@ fn launch(server: &Server, entry: &Entry, secrets: &Secrets) -> Result<Command, 
             ));
         }
     };
+    Ok(command)
+}
+
+/// Returns the command of an installed package.
+fn installed(server: &Server) -> Result<Command, String> {
+    let id = &server.id;
+    let package = Package::parse(&server.endpoint).map_err(|error| {
+        format!("`servers.local.yaml` has no `command` for `{id}`, and {error}")
+    })?;
+    let store = Store::usual().ok_or("this user has no folder for packages")?;
+    let installed = store
+        .installed(&package)
+        .map_err(|error| error.to_string())?;
+    let installed = installed.ok_or_else(|| {
+        format!("the package `{package}` is not installed: run `agent servers install {id}`")
+    })?;
+    let [program, start] = installed.command;
+    let mut command = Command::new(program);
+    command.arguments = vec![start.into()];
+    command.env = installed.env;
+    command.read = installed.read;
     Ok(command)
 }
 
@@ -297,21 +338,23 @@ fn wait(timeout_ms: u64) -> Wait {
     Wait::time(Duration::from_millis(timeout_ms))
 }
 
-/// Returns the outcome of a conversation that failed, with the last line of the server's log.
-fn lost(error: &Error, child: Option<&Child>) -> Outcome {
+/// Returns the outcome of a conversation that failed, with the log of a server that was started.
+fn lost(error: &Error, log: Option<Log>) -> Outcome {
     let kind = match error {
         Error::Timeout => FailureKind::Timeout,
         Error::TooLarge { .. } | Error::TooMany { .. } => FailureKind::LimitExceeded,
         _ => FailureKind::Failed,
     };
-    let log = child.map(|child| child.log().bytes).unwrap_or_default();
-    let log = String::from_utf8_lossy(&log).into_owned();
-    let message = match log.lines().rfind(|line| !line.trim().is_empty()) {
+    let Some(log) = log else {
+        return failed(kind, error.to_string());
+    };
+    let text = String::from_utf8_lossy(&log.bytes).into_owned();
+    let message = match text.lines().rfind(|line| !line.trim().is_empty()) {
         Some(line) => format!(
             "{error}; the server wrote: {}",
             agent_way_out::quote(line, LAST_LINE_CHARS)
         ),
         None => error.to_string(),
     };
-    failed(kind, message)
+    aborted(kind, message, log)
 }

@@ -20,6 +20,9 @@ const SCHEMA_MAX: u64 = 1 << 20;
 /// Maximum number of bytes of a component given by `--engine`.
 const ENGINE_MAX: u64 = 64 << 20;
 
+/// The first bytes of every WebAssembly file.
+pub const WASM_MAGIC: &[u8] = b"\0asm";
+
 /// The place an input is read from. Command lines spell standard input `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {

@@ -7,6 +7,7 @@
 //! | item | content |
 //! |---|---|
 //! | [`Engine`], [`Instance`], [`call!`] | the component, its instances within their [`Limits`], and calls into them |
+//! | [`compile`] | compilation of components, kept in the user's cache |
 //! | [`contract`] | the types of the contract, generated from `wit/engine` |
 //! | [`Failure`] | the reason why a question has no answer |
 //! | [`input`] | reading files and standard input up to their limits |
@@ -35,6 +36,8 @@ pub mod input;
 pub mod output;
 
 pub use bindings::exports::agent::engine as contract;
-pub use engine::{COMPONENT, COMPONENT_SHA256, Engine, Instance, Limits, WASMTIME_VERSION};
+pub use engine::{
+    COMPONENT, COMPONENT_SHA256, Engine, Instance, Limits, Shelf, WASMTIME_VERSION, compile,
+};
 pub use failure::Failure;
 pub use wasmtime::component::ResourceAny;

@@ -8,6 +8,7 @@
 //! | item | content |
 //! |---|---|
 //! | [`Sandbox`], [`NoSandbox`] | a tier that passed its trial; it runs a [`Command`] once, or starts it as a [`Child`]; why there is none |
+//! | [`spawn_unsandboxed`] | the explicit exception: a command without a sandbox |
 //! | [`Limits`], [`Limit`] | the limits of a command, and the one that ended it |
 //! | [`Finished`], [`RunError`] | what came of it |
 //! | [`check`], [`Report`] | what this machine gives, what is missing and how to get it |
@@ -95,5 +96,5 @@ pub use command::{Command, Home, Network};
 pub use limits::{Limit, Limits};
 pub use outcome::{Exit, Finished, Log, RunError};
 pub use report::{ControlGroups, Report, TierReport, Weakness, check};
-pub use sandbox::{NoSandbox, Sandbox};
+pub use sandbox::{NoSandbox, Sandbox, spawn_unsandboxed};
 pub use tier::{Obstacle, Tier, Unavailable};

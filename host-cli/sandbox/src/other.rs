@@ -45,7 +45,7 @@ impl Stopper {
     }
 }
 
-pub(crate) async fn start(_: Place, _: Command, _: Limits) -> Result<Started, String> {
+pub(crate) async fn start(_: Option<Place>, _: Command, _: Limits) -> Result<Started, String> {
     Err(Obstacle::System.to_string())
 }
 

@@ -99,11 +99,37 @@ impl Sandbox {
     ///
     /// If it was not started. Some failures to start are seen later, by [`Child::wait`].
     pub async fn spawn(&self, command: Command, limits: Limits) -> Result<Child, RunError> {
-        spawn_in(self.0, command, limits).await
+        spawn_in(Some(self.0), command, limits).await
     }
 }
 
-async fn spawn_in(place: Place, command: Command, limits: Limits) -> Result<Child, RunError> {
+/// Starts a command with open standard streams and without any sandbox: it can do whatever this user
+/// can. It gets no environment but its own, and ends as a whole like one in a sandbox, unless one of
+/// its processes leaves the process group. Needs a tokio runtime with I/O, and Linux.
+///
+/// # Errors
+///
+/// If it was not started.
+pub async fn spawn_unsandboxed(command: Command, max_log: u64) -> Result<Child, RunError> {
+    let limits = Limits {
+        wall_time: None,
+        cpu_time: None,
+        memory_bytes: u64::MAX,
+        processes: u32::MAX,
+        file_bytes: u64::MAX,
+        open_files: u32::MAX,
+        stdout_bytes: u64::MAX,
+        stderr_bytes: max_log,
+    };
+    spawn_in(None, command, limits).await
+}
+
+/// Starts a command in a place, or in none.
+async fn spawn_in(
+    place: Option<Place>,
+    command: Command,
+    limits: Limits,
+) -> Result<Child, RunError> {
     let max_log = limits.stderr_bytes;
     command.check().map_err(RunError::NotStarted)?;
     let started = system::start(place, command, limits).await;
@@ -123,7 +149,7 @@ pub(crate) async fn run_in(
     let max_output = limits.stdout_bytes;
     let mut cancel = pin!(cancel);
     let mut cancelled = false;
-    let mut start = pin!(spawn_in(place, command, limits));
+    let mut start = pin!(spawn_in(Some(place), command, limits));
     // Dropping the start ends what it has started.
     let started = poll_fn(|context| match start.as_mut().poll(context) {
         Poll::Ready(started) => Poll::Ready(Some(started)),

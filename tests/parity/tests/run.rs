@@ -115,6 +115,11 @@ fn contracted(outcome: Outcome) -> contract::Outcome {
     match outcome {
         Outcome::Stored => contract::Outcome::Stored,
         Outcome::Failed(it) => contract::Outcome::Failed(failure(it)),
+        Outcome::Aborted(aborted) => contract::Outcome::Aborted(contract::Aborted {
+            failure: failure(aborted.failure),
+            stderr: aborted.stderr,
+            stderr_truncated: aborted.stderr_truncated,
+        }),
         Outcome::Decision { approved, by } => {
             contract::Outcome::Decision(contract::Decision { approved, by })
         }
@@ -139,7 +144,13 @@ fn contracted(outcome: Outcome) -> contract::Outcome {
             stderr: exited.stderr,
             stderr_truncated: exited.stderr_truncated,
         }),
-        Outcome::Opened { protocol } => contract::Outcome::Opened(protocol),
+        Outcome::Opened {
+            protocol,
+            is_unsandboxed,
+        } => contract::Outcome::Opened(contract::Opened {
+            protocol,
+            is_unsandboxed,
+        }),
         Outcome::Bytes(bytes) => contract::Outcome::Bytes(bytes),
     }
 }

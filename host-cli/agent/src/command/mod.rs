@@ -9,6 +9,7 @@ mod expand;
 mod explain;
 mod explain_run;
 mod ground;
+mod handler_check;
 mod index_import;
 mod init;
 mod man;
@@ -22,14 +23,19 @@ mod rerun;
 mod resolve;
 mod run_plan;
 mod running;
+mod sandbox_check;
 mod schema;
+mod servers_install;
 mod session;
 mod tools;
 mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command, Evidence, Index, Output, Plan, PlanCommand, Policy, Schema};
+use crate::args::{
+    Arguments, Command, Evidence, Handler, Index, Output, Plan, PlanCommand, Policy, Sandbox,
+    Schema, Servers,
+};
 use agent_host::Failure;
 use agent_host::contract::run::Mode;
 use session::{Session, mending};
@@ -81,6 +87,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::ExplainRun(it) => explain_run::run(it, &mut open(&it.output)?),
         Command::Replay(it) => replay::run(it, &mut open(&it.output)?),
         Command::OpenEvidence(it) => open_evidence::run(it),
+        Command::Handler(Handler::Check(it)) => handler_check::run(it),
+        Command::Sandbox(Sandbox::Check(it)) => sandbox_check::run(it),
+        Command::Servers(Servers::Install(it)) => servers_install::run(it, &mut open(&it.output)?),
         Command::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
         Command::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
         Command::Schema(Schema::Check(it)) => {

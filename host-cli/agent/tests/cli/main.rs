@@ -24,5 +24,6 @@ mod project;
 mod quality;
 mod resolve;
 mod run_plan;
+mod sandbox;
 mod validity;
 mod writing;

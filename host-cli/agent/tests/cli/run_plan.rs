@@ -1,6 +1,8 @@
 //! `run-plan`: real handlers, a real sandbox, and servers on loopback.
 
 mod evidence;
+mod handlers;
+mod packages;
 pub(crate) mod server;
 
 use crate::project::{Project, Run};
@@ -292,6 +294,21 @@ fn a_program_that_fails_leaves_its_log() {
 }
 
 #[test]
+fn a_program_that_takes_too_long_leaves_its_log() {
+    let path = "/usr/bin/python3";
+    let program = "import sys, time; print('begun', file=sys.stderr, flush=True); time.sleep(60)";
+    let programs = json!([{ "path": path, "arguments": ["-c", "import.*"] }]);
+    let input = json!({ "program": path, "arguments": ["-c", program] });
+    let mut bindings = shell(programs);
+    bindings[0]["limits"] = json!({
+        "timeout_ms": 5_000, "max_input_bytes": 4096, "max_output_bytes": 4096, "max_log_bytes": 256
+    });
+    let project = project(bindings, json!([step(SHELL, "run", input)]));
+    run(&project).exits(1).answers("timeout");
+    assert_eq!(read(&project, "logs/run.log"), "begun\n");
+}
+
+#[test]
 fn an_interrupted_run_ends_its_program_and_says_so() {
     let programs = json!([{ "path": "/usr/bin/sleep", "arguments": ["[0-9]+"] }]);
     let input = json!({ "program": "/usr/bin/sleep", "arguments": ["61"] });
@@ -569,6 +586,7 @@ fn a_server_is_started_in_the_sandbox_with_the_environment_of_the_operator() {
     );
     assert!(environment.get("PATH").is_none(), "{environment}");
     assert_eq!(summary(&project)["steps"][0]["sandbox_tier"], "bubblewrap");
+    assert!(read(&project, "logs/search.log").starts_with("called with "));
 }
 
 #[test]
@@ -576,6 +594,23 @@ fn a_server_that_crashes_leaks_nothing_with_its_last_words() {
     let project = started("crash");
     let ended = run_as_operator(&project).exits(1).answers("handler_failed");
     assert!(ended.stdout.contains("gone: "), "{}", ended.stdout);
+    let log = read(&project, "logs/search.log");
+    assert!(log.contains("called with "), "{log}");
+    assert!(log.contains("gone: "), "{log}");
+}
+
+#[test]
+fn a_server_without_a_sandbox_is_an_exception_that_the_evidence_names() {
+    let project = started("mars");
+    // Outside of the sandbox no grant is needed.
+    let text = project.read("operator/servers.local.yaml");
+    let granted = text.lines().find(|line| line.contains("read: ")).unwrap();
+    operator(&project, &text.replace(granted, "    sandbox: none"));
+    run_as_operator(&project).exits(0);
+    let environment = output(&project, "search");
+    assert_eq!(environment["TOKEN"]["present"], true);
+    assert!(environment.get("HOME").is_none(), "{environment}");
+    assert_eq!(summary(&project)["steps"][0]["sandbox_tier"], "none");
 }
 
 #[test]

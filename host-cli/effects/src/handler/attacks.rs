@@ -1,7 +1,8 @@
 //! Guests that attack their host, by the table `tests/attacks/guests.json`.
 
 use super::call::Call;
-use super::{Loaded, link};
+use super::limits::Bounds;
+use super::{Loaded, link, linker};
 use agent_host::contract::run::{DriverKind, FailureKind, HandlerCall, HandlerEvent};
 use serde_json::Value;
 use std::path::Path;
@@ -55,7 +56,7 @@ async fn end_of(engine: &Engine, row: &Value) -> ((&'static str, String), usize)
         other => panic!("{other} is no kind"),
     };
     let component = wat::parse_str(guest(row)).unwrap_or_else(|e| panic!("{}: {e}", row["name"]));
-    let linked = Component::new(engine, component).and_then(|it| link(engine, kind, &it));
+    let linked = Component::new(engine, component).and_then(|it| link(&linker(engine, kind)?, &it));
     let component = match linked {
         Ok(component) => component,
         Err(error) => return (("refused", format!("{error:#}")), 0),
@@ -73,7 +74,9 @@ async fn end_of(engine: &Engine, row: &Value) -> ((&'static str, String), usize)
         max_log_bytes: LOG_BYTES,
         timeout_ms: TIMEOUT_MS,
     };
-    let handled = Call::new(engine, loaded.component, call).next().await;
+    let bounds = Bounds::BUILTIN;
+    let mut call = Call::new(engine, loaded.component, bounds, false, call);
+    let handled = call.next().await;
     let end = match handled.event {
         HandlerEvent::Returned(output) => {
             ("returned", String::from_utf8_lossy(&output).into_owned())

@@ -2,7 +2,8 @@
 
 use super::bindings::HandlersPre;
 use super::bindings::agent::handler::{log, program, request, tool};
-use super::limits::{Bounds, FUEL, MEMORY_BYTES, MemoryReached};
+use super::limits::{Bounds, FUEL, MemoryReached};
+use super::wasi::Wasi;
 use agent_host::contract::run::{
     Failure, FailureKind, Handled, HandlerCall, HandlerEvent, HandlerProgram, HandlerRequest, Reply,
 };
@@ -30,7 +31,7 @@ pub struct Call {
 type Ended = Result<std::result::Result<String, String>>;
 
 /// What a handler asks for, and where the reply goes.
-struct Asked {
+pub(super) struct Asked {
     event: HandlerEvent,
     reply: oneshot::Sender<Reply>,
 }
@@ -48,12 +49,15 @@ struct Log {
 
 impl Log {
     fn write(&mut self, line: &str) {
-        for part in [line.as_bytes(), b"\n"] {
-            let kept = part.len().min(self.rest);
-            self.bytes.extend_from_slice(&part[..kept]);
-            self.rest -= kept;
-            self.truncated |= kept < part.len();
-        }
+        self.add(line.as_bytes());
+        self.add(b"\n");
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        let kept = bytes.len().min(self.rest);
+        self.bytes.extend_from_slice(&bytes[..kept]);
+        self.rest -= kept;
+        self.truncated |= kept < bytes.len();
     }
 }
 
@@ -62,19 +66,29 @@ pub(super) struct State {
     asks: mpsc::Sender<Asked>,
     log: SharedLog,
     bounds: Bounds,
+    /// For handlers that are linked with `wasi:http`.
+    wasi: Option<Box<Wasi>>,
 }
 
 impl Call {
-    pub(super) fn new(engine: &Engine, handler: HandlersPre<State>, call: HandlerCall) -> Self {
+    pub(super) fn new(
+        engine: &Engine,
+        handler: HandlersPre<State>,
+        bounds: Bounds,
+        has_wasi: bool,
+        call: HandlerCall,
+    ) -> Self {
         let log = SharedLog::new(Mutex::new(Log {
             rest: usize::try_from(call.max_log_bytes).unwrap_or(usize::MAX),
             ..Log::default()
         }));
         let (asks, asked) = mpsc::channel(1);
+        let wasi = has_wasi.then(|| Box::new(Wasi::new(asks.clone())));
         let state = State {
             asks,
             log: Arc::clone(&log),
-            bounds: Bounds::default(),
+            bounds,
+            wasi,
         };
         let engine = engine.clone();
         Self {
@@ -116,6 +130,13 @@ impl Call {
         }
     }
 
+    /// Adds to the log what a server wrote for the handler to standard error.
+    pub fn add_log(&self, bytes: &[u8], is_truncated: bool) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.add(bytes);
+        log.truncated |= is_truncated;
+    }
+
     fn ended(&self, ended: Ended) -> HandlerEvent {
         match ended {
             Ok(Ok(output)) if output.len() as u64 > self.max_output_bytes => failed(
@@ -135,9 +156,10 @@ impl Call {
 
 /// Runs a handler in a store of its own.
 async fn run(engine: Engine, handler: HandlersPre<State>, state: State, input: String) -> Ended {
+    let memory = state.bounds.memory;
     let mut store = Store::new(&engine, state);
     store.limiter(|state| &mut state.bounds);
-    store.set_hostcall_fuel(MEMORY_BYTES);
+    store.set_hostcall_fuel(memory);
     store.set_fuel(FUEL)?;
     store.set_epoch_deadline(1);
     store.epoch_deadline_async_yield_and_update(1);
@@ -170,16 +192,28 @@ fn trapped(error: &wasmtime::Error) -> HandlerEvent {
 }
 
 impl State {
-    /// Hands a request over to the run, and waits for the reply. A run that refuses it drops the call.
-    async fn ask(&self, event: HandlerEvent) -> Result<Reply> {
-        let (reply, replied) = oneshot::channel();
-        let asked = Asked { event, reply };
-        let sent = self.asks.send(asked).await;
-        sent.map_err(|_| wasmtime::Error::msg("the call was given up"))?;
-        replied
-            .await
-            .map_err(|_| wasmtime::Error::msg("the call was given up"))
+    async fn ask(&mut self, event: HandlerEvent) -> Result<Reply> {
+        ask(&self.asks, event).await
     }
+
+    /// Returns the state of `wasi:http`.
+    ///
+    /// # Panics
+    ///
+    /// If the handler is not linked with it.
+    pub(super) fn wasi(&mut self) -> &mut Wasi {
+        let wasi = self.wasi.as_mut();
+        wasi.expect("only what is linked with `wasi:http` calls it")
+    }
+}
+
+/// Hands a request over to the run, and waits for the reply. A run that refuses it drops the call.
+pub(super) async fn ask(asks: &mpsc::Sender<Asked>, event: HandlerEvent) -> Result<Reply> {
+    let given_up = || wasmtime::Error::msg("the call was given up");
+    let (reply, replied) = oneshot::channel();
+    let asked = Asked { event, reply };
+    asks.send(asked).await.map_err(|_| given_up())?;
+    replied.await.map_err(|_| given_up())
 }
 
 fn unexpected() -> wasmtime::Error {

@@ -9,9 +9,12 @@ mod bindings;
 mod call;
 mod embedded;
 mod limits;
+mod third_party;
+mod wasi;
 
 pub use call::Call;
-pub use limits::{FUEL, MEMORY_BYTES, TICK};
+pub use limits::{FUEL, MEMORY_BYTES, THIRD_PARTY_MEMORY_BYTES, TICK};
+pub use third_party::{COMPONENT_BYTES, kind};
 
 use agent_host::Failure;
 use agent_host::contract::run::{DriverKind, Handler, HandlerCall};
@@ -19,6 +22,8 @@ use bindings::HandlersPre;
 use bindings::agent::handler::{log, program, request, tool};
 use call::State;
 use embedded::Builtin;
+use limits::Bounds;
+use std::path::{Path, PathBuf};
 use std::thread;
 use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Engine, Result};
@@ -28,6 +33,8 @@ pub struct Handlers {
     engine: Engine,
     /// One for each kind.
     builtin: Vec<Loaded>,
+    /// Those that the operator admits.
+    admitted: Vec<Admitted>,
 }
 
 /// A handler that is ready to be instantiated.
@@ -37,16 +44,35 @@ struct Loaded {
     component: HandlersPre<State>,
 }
 
+/// A handler of a third party, which is loaded for its first call.
+struct Admitted {
+    kind: DriverKind,
+    digest: String,
+    path: PathBuf,
+    component: Option<HandlersPre<State>>,
+}
+
 impl Handlers {
-    /// Loads the built-in handlers. Nothing is compiled.
+    /// Loads the built-in handlers, and takes note of those that the operator admits. Nothing is
+    /// compiled.
     ///
     /// # Errors
     ///
     /// When wasmtime does not support this machine.
-    pub fn new() -> std::result::Result<Self, Failure> {
-        Self::load().map_err(|error| {
+    pub fn new(admitted: &[agent_operator::Handler]) -> std::result::Result<Self, Failure> {
+        let mut handlers = Self::load().map_err(|error| {
             Failure::internal(format_args!("the handlers can't be loaded: {error:#}"))
-        })
+        })?;
+        let admitted = admitted.iter().filter_map(|it| {
+            Some(Admitted {
+                kind: kind(&it.kind)?,
+                digest: it.digest.clone(),
+                path: it.path.clone(),
+                component: None,
+            })
+        });
+        handlers.admitted.extend(admitted);
+        Ok(handlers)
     }
 
     fn load() -> Result<Self> {
@@ -56,44 +82,112 @@ impl Handlers {
             Ok(Loaded {
                 kind: builtin.kind,
                 digest: builtin.digest.to_owned(),
-                component: link(&engine, builtin.kind, &component)?,
+                component: link(&linker(&engine, builtin.kind)?, &component)?,
             })
         });
         let builtin = builtin.collect::<Result<_>>()?;
         tick(&engine);
-        Ok(Self { engine, builtin })
+        Ok(Self {
+            engine,
+            builtin,
+            admitted: Vec::new(),
+        })
     }
 
     /// Returns the handlers as a run needs to know them.
     #[must_use]
     pub fn listed(&self) -> Vec<Handler> {
-        let listed = self.builtin.iter().map(|loaded| Handler {
-            driver_kind: loaded.kind,
-            digest: loaded.digest.clone(),
-            is_builtin: true,
-        });
-        listed.collect()
+        let listed = |kind, digest: &str, is_builtin| Handler {
+            driver_kind: kind,
+            digest: digest.to_owned(),
+            is_builtin,
+        };
+        let builtin = self.builtin.iter();
+        let builtin = builtin.map(|it| listed(it.kind, &it.digest, true));
+        let admitted = self.admitted.iter();
+        builtin
+            .chain(admitted.map(|it| listed(it.kind, &it.digest, false)))
+            .collect()
     }
 
-    /// Begins a call. Nothing runs before [`Call::next`].
+    /// Begins a call. Nothing runs before [`Call::next`]. The first call of a third party's handler
+    /// compiles it, unless the user's cache has its code.
     ///
     /// # Errors
     ///
-    /// When this host has no such handler.
-    pub fn call(&self, call: HandlerCall) -> std::result::Result<Call, Failure> {
-        let wanted = |it: &&Loaded| {
+    /// When this host has no such handler, or it can't be loaded.
+    pub fn call(&mut self, call: HandlerCall) -> std::result::Result<Call, Failure> {
+        let is_wanted = |kind, digest: &String| {
             let named = call.handler.as_ref();
-            it.kind == call.driver_kind && named.is_none_or(|digest| *digest == it.digest)
+            kind == call.driver_kind && named.is_none_or(|named| named == digest)
         };
-        match self.builtin.iter().find(wanted) {
-            Some(loaded) => Ok(Call::new(&self.engine, loaded.component.clone(), call)),
+        let mut builtin = self.builtin.iter();
+        if let Some(loaded) = builtin.find(|it| is_wanted(it.kind, &it.digest)) {
+            let component = loaded.component.clone();
+            return Ok(Call::new(
+                &self.engine,
+                component,
+                Bounds::BUILTIN,
+                false,
+                call,
+            ));
+        }
+        let mut admitted = self.admitted.iter_mut();
+        match admitted.find(|it| is_wanted(it.kind, &it.digest)) {
+            Some(admitted) => {
+                let component = admitted.component(&self.engine)?;
+                let has_wasi = admitted.kind == DriverKind::Http;
+                Ok(Call::new(
+                    &self.engine,
+                    component,
+                    Bounds::THIRD_PARTY,
+                    has_wasi,
+                    call,
+                ))
+            }
             None => Err(Failure::new("this host has no such handler")),
         }
     }
+
+    /// Compiles a component as a handler of a kind and keeps its code in the user's cache. Returns its
+    /// digest, by which the operator admits it, or why it is not one: it imports more than the kind's
+    /// world, or does not export `agent:handler/handler`.
+    ///
+    /// # Errors
+    ///
+    /// When the file can't be read.
+    pub fn check(
+        &self,
+        kind: DriverKind,
+        path: &Path,
+    ) -> std::result::Result<std::result::Result<String, Failure>, Failure> {
+        let (wasm, digest) = third_party::read(path)?;
+        let prepared = third_party::prepare(&self.engine, kind, path, &wasm);
+        Ok(prepared.map(|_| digest))
+    }
 }
 
-/// Links a component with what its kind may import; another import refuses it.
-fn link(engine: &Engine, kind: DriverKind, component: &Component) -> Result<HandlersPre<State>> {
+impl Admitted {
+    /// Loads the component, whose bytes must have the admitted digest.
+    fn component(&mut self, engine: &Engine) -> std::result::Result<HandlersPre<State>, Failure> {
+        if let Some(component) = &self.component {
+            return Ok(component.clone());
+        }
+        let (wasm, digest) = third_party::read(&self.path)?;
+        if digest != self.digest {
+            return Err(Failure::new(format_args!(
+                "`{}` has the digest {digest}, and the operator admits {}",
+                self.path.display(),
+                self.digest
+            )));
+        }
+        let component = third_party::prepare(engine, self.kind, &self.path, &wasm)?;
+        Ok(self.component.insert(component).clone())
+    }
+}
+
+/// Returns what a handler of a kind may import.
+fn linker(engine: &Engine, kind: DriverKind) -> Result<Linker<State>> {
     let mut linker = Linker::<State>::new(engine);
     match kind {
         DriverKind::Noop => {}
@@ -110,6 +204,11 @@ fn link(engine: &Engine, kind: DriverKind, component: &Component) -> Result<Hand
             program::add_to_linker::<_, HasSelf<_>>(&mut linker, |it| it)?;
         }
     }
+    Ok(linker)
+}
+
+/// Links a component; another import refuses it.
+fn link(linker: &Linker<State>, component: &Component) -> Result<HandlersPre<State>> {
     HandlersPre::new(linker.instantiate_pre(component)?)
 }
 

@@ -1,6 +1,6 @@
-//! Compiled engines, kept between runs in the user's cache directory.
+//! Compiled components, kept between runs in the user's cache directory.
 //!
-//! The cache only saves time. If an entry or the directory is unusable, the engine is compiled.
+//! The cache only saves time. If an entry or the directory is unusable, the component is compiled.
 
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
@@ -14,13 +14,31 @@ use wasmtime::{Engine, Result};
 /// Size in bytes of the digest that precedes an entry's machine code.
 const DIGEST_BYTES: usize = 32;
 
-/// Compiles a component, or loads the code that an earlier run compiled.
-pub(super) fn compile(engine: &Engine, wasm: &[u8]) -> Result<Component> {
-    compile_within(user_cache(), engine, wasm)
+/// The folder of the cache that holds a kind of components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shelf {
+    /// Engines.
+    Engines,
+    /// Handlers of third parties.
+    Handlers,
 }
 
-fn compile_within(cache: Option<PathBuf>, engine: &Engine, wasm: &[u8]) -> Result<Component> {
-    let Some(directory) = cache.and_then(directory) else {
+/// Compiles a component, or loads the code that an earlier run compiled.
+///
+/// # Errors
+///
+/// When the bytes are not a valid component.
+pub fn compile(engine: &Engine, shelf: Shelf, wasm: &[u8]) -> Result<Component> {
+    compile_within(user_cache(), engine, shelf, wasm)
+}
+
+fn compile_within(
+    cache: Option<PathBuf>,
+    engine: &Engine,
+    shelf: Shelf,
+    wasm: &[u8],
+) -> Result<Component> {
+    let Some(directory) = cache.and_then(|cache| directory(&cache, shelf)) else {
         return Component::from_binary(engine, wasm);
     };
     let entry = directory.join(entry_name(engine, wasm));
@@ -86,8 +104,11 @@ impl Hasher for Key {
 
 /// Returns the directory of the cache and creates it if it is missing. Returns `None` if others can
 /// write to it, because the program executes its content.
-fn directory(cache: PathBuf) -> Option<PathBuf> {
-    let directory = cache.join("agent").join("engines");
+fn directory(cache: &Path, shelf: Shelf) -> Option<PathBuf> {
+    let directory = cache.join("agent").join(match shelf {
+        Shelf::Engines => "engines",
+        Shelf::Handlers => "handlers",
+    });
     create_private(&directory).ok()?;
     is_private(&directory).then_some(directory)
 }
@@ -156,7 +177,8 @@ mod tests {
 
     fn compile(cache: &TempDir) {
         let engine = agent_aot::engine().unwrap();
-        compile_within(Some(cache.path().to_owned()), &engine, WASM).unwrap();
+        let cache = Some(cache.path().to_owned());
+        compile_within(cache, &engine, Shelf::Engines, WASM).unwrap();
     }
 
     fn entries(cache: &TempDir) -> Vec<PathBuf> {

@@ -5,6 +5,7 @@ mod embedded;
 mod instance;
 mod limits;
 
+pub use cache::{Shelf, compile};
 pub use embedded::{COMPONENT, COMPONENT_SHA256};
 pub use instance::Instance;
 pub use limits::Limits;
@@ -13,12 +14,9 @@ pub use wasmtime_environ::VERSION as WASMTIME_VERSION;
 
 use crate::bindings::EnginePre;
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, WASM_MAGIC};
 use std::path::Path;
 use wasmtime::component::{Component, Linker};
-
-/// The first bytes of every WebAssembly file.
-const WASM_MAGIC: &[u8] = b"\0asm";
 
 /// An engine that is ready to be instantiated.
 pub struct Engine {
@@ -58,7 +56,7 @@ impl Engine {
             return Err(refuse("it is not WebAssembly".to_owned()));
         }
         agent_aot::engine()
-            .and_then(|wasmtime| cache::compile(&wasmtime, &wasm))
+            .and_then(|wasmtime| compile(&wasmtime, Shelf::Engines, &wasm))
             .and_then(|component| Self::new(&component))
             .map_err(|error| refuse(format!("{error:#}")))
     }

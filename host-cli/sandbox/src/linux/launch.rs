@@ -8,7 +8,7 @@ use std::process::Child;
 use super::cgroup::Cgroup;
 use super::private::PrivateFolder;
 use super::tree::Tree;
-use super::{bubblewrap, unnamespaced};
+use super::{bubblewrap, unnamespaced, unsandboxed};
 use crate::sandbox::Place;
 use crate::{Command, Limits, Tier};
 
@@ -25,10 +25,17 @@ pub(super) struct Launched {
 
 impl Launched {
     /// Starts a command. The thread that calls this has to outlive it.
-    pub(super) fn new(place: Place, command: &Command, limits: &Limits) -> Result<Self, String> {
-        match place.tier {
-            Tier::Bubblewrap => bubblewrap::launch(command, limits, place.use_groups),
-            Tier::Landlock => unnamespaced::launch(command, limits, place.use_groups),
+    pub(super) fn new(
+        place: Option<Place>,
+        command: &Command,
+        limits: &Limits,
+    ) -> Result<Self, String> {
+        let Some(Place { tier, use_groups }) = place else {
+            return unsandboxed::launch(command);
+        };
+        match tier {
+            Tier::Bubblewrap => bubblewrap::launch(command, limits, use_groups),
+            Tier::Landlock => unnamespaced::launch(command, limits, use_groups),
         }
     }
 

@@ -15,6 +15,7 @@ mod supervisor;
 mod tree;
 mod trial;
 mod unnamespaced;
+mod unsandboxed;
 
 use std::fs;
 use std::process::{self, Stdio};

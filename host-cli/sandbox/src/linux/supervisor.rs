@@ -98,7 +98,7 @@ impl Stopper {
 
 /// Starts a command on a thread of its own.
 pub(crate) async fn start(
-    place: Place,
+    place: Option<Place>,
     command: Command,
     limits: Limits,
 ) -> Result<Started, String> {
@@ -114,7 +114,7 @@ pub(crate) async fn start(
 }
 
 fn supervise(
-    place: Place,
+    place: Option<Place>,
     command: &Command,
     limits: &Limits,
     report: oneshot::Sender<Result<Started, String>>,
@@ -191,15 +191,15 @@ fn supervise(
     drop(private);
     let _ = end.send(match (cause, exit) {
         (Some(cause), _) => Ended::Stopped(cause),
-        (None, Ok(status)) => by_itself(place.tier, status, was_started),
+        (None, Ok(status)) => by_itself(place.map(|it| it.tier), status, was_started),
         // Only for a child that somebody else has waited for.
         (None, Err(_)) => Ended::Stopped(Cause::Cancelled),
     });
 }
 
-fn by_itself(tier: Tier, status: ExitStatus, was_started: bool) -> Ended {
+fn by_itself(tier: Option<Tier>, status: ExitStatus, was_started: bool) -> Ended {
     let exit = match (tier, status.code(), status.signal()) {
-        (Tier::Bubblewrap, Some(code @ FIRST_SIGNAL_CODE..=LAST_SIGNAL_CODE), _) => {
+        (Some(Tier::Bubblewrap), Some(code @ FIRST_SIGNAL_CODE..=LAST_SIGNAL_CODE), _) => {
             Exit::Signal(code - FIRST_SIGNAL_CODE + 1)
         }
         (_, Some(code), _) => Exit::Code(code),

@@ -2,8 +2,8 @@
 
 use super::{accepted, audiences, files, keep, plan_of, rename, report, with_pool};
 use agent_run::{
-    Action, Documents, DriverKind, Exited, FailureKind, Handler, HandlerEvent, HandlerRequest,
-    HeaderValue, Options, Outcome, Reply, Response,
+    Aborted, Action, Documents, DriverKind, Exited, Failure, FailureKind, Handler, HandlerEvent,
+    HandlerRequest, HeaderValue, Options, Outcome, Reply, Response,
 };
 use agent_tests::run::{Ended, behave, failed, handled, listed, options, run};
 use serde_json::{Value, json};
@@ -576,6 +576,29 @@ fn a_program_that_fails_is_a_failed_step_with_its_log() {
     let episodes = ended.episodes();
     let output = &episodes[episodes.len() - 2]["result_details"]["output"]["value"];
     assert_eq!(*output, json!({ "exit_code": 2, "stdout": "half" }));
+}
+
+#[test]
+fn a_program_that_does_not_end_leaves_its_log() {
+    let is_cut = |action: &Action| match action {
+        Action::RunProgram(_) => Some(Outcome::Aborted(Aborted {
+            failure: Failure {
+                kind: FailureKind::LimitExceeded,
+                message: "too much memory".to_owned(),
+            },
+            stderr: b"allocating\n".to_vec(),
+            stderr_truncated: true,
+        })),
+        _ => None,
+    };
+    let ended = run_but(plan_of(files()), is_cut);
+    assert_eq!(ended.code().0, Some("limit_exceeded"));
+    assert!(
+        ended.files["logs/files.log"].starts_with("allocating"),
+        "{:?}",
+        ended.files["logs/files.log"]
+    );
+    assert_eq!(ended.summary()["steps"][0]["log_truncated"], true);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::{accepted, audiences, files, keep, plan_of, rename, report};
 use agent_run::{
-    Action, Documents, Exited, FailureKind, Handled, HandlerEvent, HandlerRequest, OutOfTurn,
-    Outcome, Response, Run, Status, StoreMode,
+    Aborted, Action, Documents, Exited, Failure, FailureKind, Handled, HandlerEvent,
+    HandlerRequest, OutOfTurn, Outcome, Response, Run, Status, StoreMode,
 };
 use agent_tests::run::{behave, clock, failed, options};
 use proptest::prelude::*;
@@ -271,6 +271,14 @@ fn outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
         Just(Outcome::Stored),
         (kind(), ".{0,20}").prop_map(|(kind, message)| failed(kind, &message)),
+        (kind(), bytes(), any::<bool>()).prop_map(|(kind, stderr, stderr_truncated)| {
+            let message = String::new();
+            Outcome::Aborted(Aborted {
+                failure: Failure { kind, message },
+                stderr,
+                stderr_truncated,
+            })
+        }),
         any::<bool>().prop_map(|approved| Outcome::Decision {
             approved,
             by: String::new()
@@ -295,7 +303,12 @@ fn outcome() -> impl Strategy<Value = Outcome> {
             stderr: Vec::new(),
             stderr_truncated: false,
         })),
-        ".{0,8}".prop_map(|protocol| Outcome::Opened { protocol }),
+        (".{0,8}", any::<bool>()).prop_map(|(protocol, is_unsandboxed)| {
+            Outcome::Opened {
+                protocol,
+                is_unsandboxed,
+            }
+        }),
         json().prop_map(Outcome::Bytes),
     ]
 }

@@ -1,0 +1,46 @@
+//! `agent handler check`: whether a component can be admitted as a handler.
+
+use super::Answer;
+use crate::args::{DataFormat, HandlerCheck, Kind};
+use agent_effects::handler::{Handlers, kind};
+use agent_host::{Failure, output};
+use agent_syntax::json::Writer;
+use clap::ValueEnum;
+use std::path;
+
+pub(super) fn run(args: &HandlerCheck) -> Result<Answer, Failure> {
+    let path = path::absolute(&args.file).map_err(Failure::new)?;
+    let name = name(args.kind);
+    let kind = kind(&name).ok_or_else(|| Failure::internal("a kind without a driver"))?;
+    let checked = Handlers::new(&[])?.check(kind, &path)?;
+    let digest = match checked {
+        Ok(digest) => digest,
+        Err(refused) => {
+            output::note(&refused);
+            return Ok(Answer::No);
+        }
+    };
+    let path = path.display().to_string();
+    match args.format {
+        DataFormat::Text => output::print_text(&format!(
+            "{name}  {digest}\n\nto admit it, add to `servers.local.yaml`:\n\nhandlers:\n  - \
+             {{ digest: {digest}, kind: {name}, path: {path:?} }}\n"
+        ))?,
+        DataFormat::Json => {
+            let mut w = Writer::pretty();
+            w.object(|w| {
+                w.key("digest").string(&digest);
+                w.key("kind").string(&name);
+                w.key("path").string(&path);
+            });
+            output::print_data(&w.finish())?;
+        }
+    }
+    Ok(Answer::Yes)
+}
+
+/// Returns the name of a kind, as bindings and this option spell it.
+fn name(kind: Kind) -> String {
+    let value = kind.to_possible_value();
+    value.map_or_else(String::new, |it| it.get_name().to_owned())
+}

@@ -1,0 +1,115 @@
+//! `agent servers install`: the packages of locked servers.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::ServersInstall;
+use agent_effects::block_on;
+use agent_host::contract::view::{Style, StyledSpan};
+use agent_host::{Failure, call};
+use agent_packages::{Installed, Package, Store};
+use agent_sandbox::Sandbox;
+use agent_syntax::json::Writer;
+use std::collections::BTreeMap;
+
+pub(super) fn run(args: &ServersInstall, session: &mut Session) -> Result<Answer, Failure> {
+    let Some(lock) = session.lock(&args.lock)? else {
+        return session.refuse();
+    };
+    let selections = call!(session.engine, lockfile.lock.call_selections(lock))?;
+    let locked: BTreeMap<_, _> = selections
+        .into_iter()
+        .map(|it| (it.id, it.endpoint))
+        .collect();
+    let packages = packages(&args.ids, &locked)?;
+    let store =
+        Store::usual().ok_or_else(|| Failure::new("this user has no folder for packages"))?;
+    let installed = block_on(install(&store, packages))?;
+    session.show(|_| Ok(text(&installed)), |_| Ok(json(&installed)))?;
+    if installed.is_empty() {
+        session.note(format_args!(
+            "no server of {} has a package of npm or PyPI",
+            args.lock
+        ));
+    }
+    Ok(Answer::Yes)
+}
+
+/// Returns the packages to install by the ids of their servers.
+fn packages(
+    ids: &[String],
+    locked: &BTreeMap<String, String>,
+) -> Result<Vec<(String, Package)>, Failure> {
+    if ids.is_empty() {
+        let registries = ["pkg:npm/", "pkg:pypi/"];
+        let is_package = |url: &String| registries.iter().any(|it| url.starts_with(it));
+        let started = locked.iter().filter(|(_, url)| is_package(url));
+        let parsed = started.map(|(id, url)| Ok((id.clone(), Package::parse(url)?)));
+        return parsed
+            .collect::<Result<_, agent_packages::Error>>()
+            .map_err(Failure::new);
+    }
+    let named = ids.iter().map(|id| {
+        let url = locked
+            .get(id)
+            .ok_or_else(|| Failure::new(format_args!("the lock has no server `{id}`")))?;
+        let package = Package::parse(url).map_err(Failure::new)?;
+        Ok((id.clone(), package))
+    });
+    named.collect()
+}
+
+async fn install(
+    store: &Store,
+    packages: Vec<(String, Package)>,
+) -> Result<Vec<(String, Package, Installed)>, Failure> {
+    let sandbox = Sandbox::best()
+        .await
+        .map_err(|none| Failure::new(none).help("run `agent sandbox check` for what is missing"))?;
+    let mut all = Vec::new();
+    for (id, package) in packages {
+        let installed = store.install(&package, &sandbox).await;
+        let installed = installed.map_err(Failure::new)?;
+        all.push((id, package, installed));
+    }
+    Ok(all)
+}
+
+fn text(all: &[(String, Package, Installed)]) -> Vec<StyledSpan> {
+    let lines = all.iter().map(|(id, package, installed)| StyledSpan {
+        style: Style::Plain,
+        text: format!(
+            "{id}  {package}  {} in all  {}\n",
+            match installed.closure.len() {
+                1 => "1 package".to_owned(),
+                count => format!("{count} packages"),
+            },
+            installed.digest
+        ),
+    });
+    lines.collect()
+}
+
+fn json(all: &[(String, Package, Installed)]) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("installed").array(|w| {
+            for (id, package, installed) in all {
+                w.object(|w| {
+                    w.key("closure").array(|w| {
+                        for item in &installed.closure {
+                            w.object(|w| {
+                                w.key("integrity").string(&item.integrity);
+                                w.key("path").string(&item.path);
+                                w.key("version").string(&item.version);
+                            });
+                        }
+                    });
+                    w.key("digest").string(&installed.digest);
+                    w.key("id").string(id);
+                    w.key("package").string(&package.to_string());
+                });
+            }
+        });
+    });
+    w.finish()
+}

@@ -1,0 +1,134 @@
+//! Packages of servers: `servers install`, and a server that starts from its package.
+
+use super::{MCP, index_of, operator, output, project, step, summary};
+use crate::project::{Project, Run};
+use serde_json::json;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+/// An MCP server of 2025-11-25 in JavaScript. Its tool returns its arguments and whether it can write beside
+/// itself.
+const SERVER: &str = r#"
+const fs = require('fs')
+const lines = require('readline').createInterface({ input: process.stdin })
+const results = {
+  initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} },
+    serverInfo: { name: 'acme', version: '1' } }),
+  'tools/list': () => ({ tools: [{ name: 'search', description: 'Searches.', inputSchema: {
+    type: 'object', properties: { query: { type: 'string' } }, required: ['query'] } }] }),
+  'tools/call': () => {
+    let writes = true
+    try { fs.writeFileSync(__dirname + '/own', '') } catch { writes = false }
+    return { content: [], structuredContent: { given: process.argv.slice(2), writes, env: Object.keys(process.env) } }
+  }
+}
+lines.on('line', line => {
+  const { id, method } = JSON.parse(line)
+  if (id === undefined) return
+  const result = results[method]
+  const answer = result ? { result: result() } : { error: { code: -32601, message: 'unknown' } }
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+})
+"#;
+
+/// The SHA-256 of `Npm acme@1.0.0`, which names the folder of the package.
+const FOLDER: &str =
+    "data/agent/packages/ee0ec2c84b2fc7863aa85d309c3ff209335c9cfb49bd24b96d5c320150cb0eb3";
+
+/// A project whose server is locked with a package of npm.
+fn locked() -> Project {
+    let bindings = json!([{
+        "connector_id": MCP, "tool_id": "search", "driver_kind": "mcp_proxy", "server": "acme",
+        "tool": "search", "destinations": ["https://unused.example"]
+    }]);
+    let steps = json!([step(MCP, "search", json!({ "query": "mars" }))]);
+    let project = project(bindings, steps);
+    index_of(&project, "pkg:npm/acme@1.0.0", "Searches.");
+    operator(&project, "servers:\n  acme: { arguments: [--given] }\n");
+    project
+}
+
+/// Installs the package as `servers install` does.
+fn installed() -> Project {
+    let project = locked();
+    let own = PathBuf::from(FOLDER).join("node_modules/acme");
+    fs::create_dir_all(project.path(&own)).unwrap();
+    let packages = project.path("data/agent/packages");
+    fs::set_permissions(packages, Permissions::from_mode(0o700)).unwrap();
+    project.write(&format!("{}/start.js", own.display()), SERVER);
+    let record = json!({
+        "package": "acme@1.0.0", "digest": "sha256-0", "program": "/usr/bin/node",
+        "runtime": null, "file": "node_modules/acme/start.js", "libraries": null,
+        "closure": [{ "path": "node_modules/acme", "version": "1.0.0", "integrity": "sha512-0" }]
+    });
+    project.write(&format!("{FOLDER}/installed.json"), record.to_string());
+    project
+}
+
+fn agent(project: &Project, line: &str) -> Run {
+    let mut command = project.command(line.split_whitespace());
+    command
+        .env("XDG_DATA_HOME", project.path("data"))
+        // No registry is there.
+        .env("npm_config_registry", "http://127.0.0.1:1/")
+        .env("npm_config_fetch_retries", "0");
+    Run::of(command)
+}
+
+const RUN: &str = "run-plan --plan plan.json --servers operator/servers.local.yaml";
+
+#[test]
+fn a_server_starts_from_its_package_which_it_can_only_read() {
+    let project = installed();
+    agent(&project, RUN).exits(0);
+    let answer = output(&project, "search");
+    assert_eq!(answer["given"], json!(["--given"]));
+    assert_eq!(answer["writes"], false);
+    let env = answer["env"].to_string();
+    assert!(!env.contains("npm_config"), "{env}");
+    assert_eq!(summary(&project)["steps"][0]["sandbox_tier"], "bubblewrap");
+}
+
+#[test]
+fn a_package_that_is_not_installed_is_named_with_its_remedy() {
+    let project = locked();
+    agent(&project, RUN)
+        .exits(1)
+        .answers("the package `acme@1.0.0` is not installed: run `agent servers install acme`");
+    assert_eq!(summary(&project)["reason"], "UNAVAILABLE");
+}
+
+#[test]
+fn an_installed_package_is_not_fetched_again() {
+    let project = installed();
+    agent(&project, "servers install")
+        .exits(0)
+        .answers("acme  acme@1.0.0  1 package in all  sha256-0");
+    let answer = agent(&project, "servers install acme --format json").exits(0);
+    assert_eq!(
+        answer.json()["installed"][0]["closure"][0]["integrity"],
+        "sha512-0"
+    );
+    agent(&project, "servers install other")
+        .exits(2)
+        .notes("the lock has no server `other`");
+}
+
+#[test]
+fn a_registry_that_does_not_answer_is_an_error() {
+    let project = locked();
+    agent(&project, "servers install")
+        .exits(2)
+        .notes("npm can't install `acme@1.0.0`");
+}
+
+#[test]
+fn a_folder_of_packages_that_others_can_write_is_refused() {
+    let project = installed();
+    let packages = project.path("data/agent/packages");
+    fs::set_permissions(packages, Permissions::from_mode(0o777)).unwrap();
+    agent(&project, RUN)
+        .exits(1)
+        .answers("can be written by other users");
+}

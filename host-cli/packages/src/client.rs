@@ -1,0 +1,112 @@
+//! The client of a registry, in the sandbox with the network.
+
+use crate::{Error, Package};
+use agent_sandbox::{Command, Exit, Limits, Network, Sandbox};
+use serde::Deserialize;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{env, fs, future};
+
+/// Characters of a client's last lines in a message.
+const MESSAGE_CHARS: usize = 600;
+
+/// The folders in which a client finds other programs.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Variables that lead to the network.
+const PROXIES: [&str; 3] = ["http_proxy", "https_proxy", "no_proxy"];
+
+/// A call of a client.
+pub(crate) struct Client {
+    name: &'static str,
+    command: Command,
+}
+
+impl Client {
+    /// Returns a call that may write one folder.
+    pub(crate) fn new(name: &'static str, program: PathBuf, folder: &Path) -> Self {
+        let mut command = Command::new(program);
+        command.write = vec![folder.to_owned()];
+        command.network = Network::Host;
+        command.env.insert("PATH".into(), PATH.into());
+        Self { name, command }
+    }
+
+    pub(crate) fn arguments<const N: usize>(&mut self, arguments: [&str; N]) {
+        self.command.arguments.extend(arguments.map(OsString::from));
+    }
+
+    pub(crate) fn argument(&mut self, argument: impl Into<OsString>) {
+        self.command.arguments.push(argument.into());
+    }
+
+    /// Lets the client read a folder or a file.
+    pub(crate) fn read(&mut self, path: PathBuf) {
+        self.command.read.push(path);
+    }
+
+    /// Names the user's configuration of the client, if it exists.
+    pub(crate) fn configuration(&mut self, variable: &str, path: Option<PathBuf>) {
+        if let Some(path) = path.filter(|path| path.is_file()) {
+            self.command
+                .env
+                .insert(variable.into(), path.clone().into());
+            self.read(path);
+        }
+    }
+
+    /// Passes variables of the environment on, by their names in lower case, and those of proxies.
+    pub(crate) fn pass(&mut self, is_passed: impl Fn(&str) -> bool) {
+        let passed = env::vars_os().filter(|(name, _)| {
+            let name = name.to_string_lossy().to_ascii_lowercase();
+            is_passed(&name) || PROXIES.contains(&&*name)
+        });
+        self.command.env.extend(passed);
+    }
+
+    /// Runs the client, which must succeed.
+    pub(crate) async fn run(self, package: &Package, sandbox: &Sandbox) -> Result<(), Error> {
+        let name = self.name;
+        let failed = |why: String| Error::new(format!("{name} can't install `{package}`: {why}"));
+        let ended = sandbox.run(self.command, Vec::new(), limits(), future::pending());
+        let finished = ended.await.map_err(|error| failed(error.to_string()))?;
+        if finished.exit == Exit::Code(0) {
+            return Ok(());
+        }
+        let log = String::from_utf8_lossy(&finished.stderr.bytes).into_owned();
+        let start = log.char_indices().rev().nth(MESSAGE_CHARS);
+        let end = log[start.map_or(0, |(at, _)| at)..].trim();
+        Err(failed(format!("{}\n{end}", finished.exit)))
+    }
+}
+
+fn limits() -> Limits {
+    Limits {
+        wall_time: Some(Duration::from_secs(600)),
+        cpu_time: Some(Duration::from_secs(600)),
+        memory_bytes: 2 << 30,
+        processes: 256,
+        file_bytes: 1 << 30,
+        open_files: 4096,
+        ..Limits::default()
+    }
+}
+
+/// Returns the path of a program in the folders of `PATH`.
+pub(crate) fn program(name: &str) -> Result<PathBuf, Error> {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let mut found = env::split_paths(&folders)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name));
+    found
+        .find(|path| path.is_file())
+        .ok_or_else(|| Error::new(format!("there is no program `{name}`")))
+}
+
+/// Reads a file of JSON.
+pub(crate) fn read<T: for<'d> Deserialize<'d>>(path: &Path) -> Result<T, Error> {
+    let text = fs::read(path).map_err(Error::file(path))?;
+    serde_json::from_slice(&text)
+        .map_err(|error| Error::new(format!("`{}`: {error}", path.display())))
+}

@@ -1,0 +1,130 @@
+//! The client `npm`: installing a package, and what it installed.
+
+use crate::client::{Client, program, read};
+use crate::store::Start;
+use crate::{Error, Item, Package};
+use agent_sandbox::Sandbox;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Component, Path, PathBuf};
+
+/// The scripts of packages are not run, and nothing but the package and what it needs is fetched.
+const OPTIONS: [&str; 7] = [
+    "install",
+    "--ignore-scripts",
+    "--omit=dev",
+    "--save-exact",
+    "--no-audit",
+    "--no-fund",
+    "--no-update-notifier",
+];
+
+/// Installs a package into a folder. Returns how it is started, and all that was installed.
+pub(crate) async fn install(
+    package: &Package,
+    folder: &Path,
+    sandbox: &Sandbox,
+) -> Result<(Start, Vec<Item>), Error> {
+    let mut client = Client::new("npm", program("npm")?, folder);
+    client.arguments(OPTIONS);
+    client.arguments(["--prefix"]);
+    client.argument(folder);
+    client.argument(package.to_string());
+    // The user's configuration of npm names registries and their tokens.
+    let configuration = env::home_dir().map(|home| home.join(".npmrc"));
+    client.configuration("NPM_CONFIG_USERCONFIG", configuration);
+    client.pass(|name| name.starts_with("npm_config_"));
+    client.run(package, sandbox).await?;
+    let closure = closure(package, folder)?;
+    let start = Start {
+        program: program("node")?,
+        runtime: None,
+        file: start(package, folder)?,
+        libraries: None,
+    };
+    Ok((start, closure))
+}
+
+#[derive(Deserialize)]
+struct Lock {
+    packages: BTreeMap<String, Locked>,
+}
+
+#[derive(Deserialize)]
+struct Locked {
+    #[serde(default)]
+    version: Option<String>,
+    #[serde(default)]
+    integrity: Option<String>,
+}
+
+/// Returns everything that npm installed.
+fn closure(package: &Package, folder: &Path) -> Result<Vec<Item>, Error> {
+    let lock: Lock = read(&folder.join("package-lock.json"))?;
+    let mut closure = Vec::new();
+    // The entry without a path is the folder itself.
+    for (path, locked) in lock
+        .packages
+        .into_iter()
+        .filter(|(path, _)| !path.is_empty())
+    {
+        let (Some(version), Some(integrity)) = (locked.version, locked.integrity) else {
+            return Err(Error::new(format!(
+                "`{path}` of `{package}` has no digest: it comes from no registry"
+            )));
+        };
+        closure.push(Item {
+            path,
+            version,
+            integrity,
+        });
+    }
+    let own = format!("node_modules/{}", package.name());
+    match closure.iter().find(|item| item.path == own) {
+        Some(item) if item.version == package.version() => Ok(closure),
+        Some(item) => Err(Error::new(format!(
+            "npm installed the version {} of `{package}`",
+            item.version
+        ))),
+        None => Err(Error::new(format!("npm did not install `{package}`"))),
+    }
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    bin: Option<Bin>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Bin {
+    One(PathBuf),
+    Named(BTreeMap<String, PathBuf>),
+}
+
+/// Returns the file that starts the server of a package, below the folder: its only program, or the one that
+/// is called like the package.
+fn start(package: &Package, folder: &Path) -> Result<PathBuf, Error> {
+    let own = Path::new("node_modules").join(package.name());
+    let manifest: Manifest = read(&folder.join(&own).join("package.json"))?;
+    let called = package.name().rsplit('/').next().unwrap_or_default();
+    let bin = match manifest.bin {
+        Some(Bin::One(path)) => Some(path),
+        Some(Bin::Named(mut named)) => match named.len() {
+            1 => named.pop_first().map(|(_, path)| path),
+            _ => named.remove(called),
+        },
+        None => None,
+    };
+    let bin = bin.ok_or_else(|| Error::new(format!("`{package}` has no program to start")))?;
+    let is_inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    let start = own.join(&bin);
+    if !bin.components().all(is_inside) || !folder.join(&start).is_file() {
+        return Err(Error::new(format!(
+            "the program `{}` of `{package}` is not a file of the package",
+            bin.display()
+        )));
+    }
+    Ok(start)
+}

@@ -1,0 +1,204 @@
+//! The folder of installed packages.
+
+use crate::{Error, Package, Registry, npm, pip};
+use agent_sandbox::Sandbox;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::path::{Path, PathBuf};
+use std::{env, io};
+
+/// The record of an installation, in its folder.
+const RECORD: &str = "installed.json";
+
+/// The folder of installed packages, one folder for each.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// An installed package of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installed {
+    /// The program that starts the server, and its first arguments.
+    pub command: [PathBuf; 2],
+    /// The environment that the program needs.
+    pub env: BTreeMap<OsString, OsString>,
+    /// What the server has to read.
+    pub read: Vec<PathBuf>,
+    /// Everything that was installed, in the order of paths.
+    pub closure: Vec<Item>,
+    /// The digest of the closure: `sha256-` and 64 hexadecimal digits.
+    pub digest: String,
+}
+
+/// A package of a closure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    /// The path below the folder, such as `node_modules/acme`, or the name of a package of PyPI.
+    pub path: String,
+    /// The version.
+    pub version: String,
+    /// The digest of the registry's archive, as its client writes it: `sha512-...` or `sha256=...`.
+    pub integrity: String,
+}
+
+/// The content of [`RECORD`].
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    package: String,
+    #[serde(flatten)]
+    start: Start,
+    closure: Vec<Item>,
+    digest: String,
+}
+
+/// How a server is started.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Start {
+    /// The program that runs the file.
+    pub(crate) program: PathBuf,
+    /// The folder of the program, if it is not one of the system.
+    pub(crate) runtime: Option<PathBuf>,
+    /// The file that starts the server, below the folder.
+    pub(crate) file: PathBuf,
+    /// The variable that names a folder with libraries, and that folder below the folder.
+    pub(crate) libraries: Option<(String, PathBuf)>,
+}
+
+impl Store {
+    /// Returns the store below a folder.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Returns the user's store: `$XDG_DATA_HOME/agent/packages`, or below `~/.local/share`.
+    #[must_use]
+    pub fn usual() -> Option<Self> {
+        let named = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+        let named = named.filter(|path| path.is_absolute());
+        let folder = named.or_else(|| Some(env::home_dir()?.join(".local/share")))?;
+        Some(Self::new(folder.join("agent/packages")))
+    }
+
+    /// Returns an installed package; `None` if it is not installed.
+    ///
+    /// # Errors
+    ///
+    /// When its record can't be read, or another user can write the folder.
+    pub fn installed(&self, package: &Package) -> Result<Option<Installed>, Error> {
+        let folder = self.folder(package);
+        let record = folder.join(RECORD);
+        let text = match fs::read(&record) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::file(&record)(error)),
+        };
+        refuse_foreign(&self.root)?;
+        let read: Record = serde_json::from_slice(&text)
+            .map_err(|error| Error::new(format!("`{}`: {error}", record.display())))?;
+        if read.package != package.to_string() {
+            return Err(Error::new(format!(
+                "`{}` is the record of `{}`",
+                record.display(),
+                read.package
+            )));
+        }
+        let start = read.start;
+        let libraries = start.libraries.into_iter();
+        let libraries = libraries.map(|(name, path)| (name.into(), folder.join(path).into()));
+        Ok(Some(Installed {
+            command: [start.program, folder.join(start.file)],
+            env: libraries.collect(),
+            read: start.runtime.into_iter().chain([folder]).collect(),
+            closure: read.closure,
+            digest: read.digest,
+        }))
+    }
+
+    /// Installs a package, unless it is installed. Needs a tokio runtime with I/O.
+    ///
+    /// # Errors
+    ///
+    /// When the client of the registry fails, the package has another version or no program, or a part
+    /// of the closure has no digest.
+    pub async fn install(&self, package: &Package, sandbox: &Sandbox) -> Result<Installed, Error> {
+        if let Some(installed) = self.installed(package)? {
+            return Ok(installed);
+        }
+        private(&self.root)?;
+        let staged = tempfile::Builder::new()
+            .prefix(".staged-")
+            .tempdir_in(&self.root)
+            .map_err(Error::file(&self.root))?;
+        let (start, closure) = match package.registry() {
+            Registry::Npm => npm::install(package, staged.path(), sandbox).await?,
+            Registry::PyPi => pip::install(package, staged.path(), sandbox).await?,
+        };
+        let record = Record {
+            package: package.to_string(),
+            start,
+            digest: digest(&closure),
+            closure,
+        };
+        let path = staged.path().join(RECORD);
+        let text = serde_json::to_vec_pretty(&record);
+        let text = text.map_err(|error| Error::new(error.to_string()))?;
+        fs::write(&path, text).map_err(Error::file(&path))?;
+        let folder = self.folder(package);
+        fs::rename(staged.keep(), &folder).map_err(Error::file(&folder))?;
+        let installed = self.installed(package)?;
+        installed.ok_or_else(|| Error::new("the installed package is gone"))
+    }
+
+    fn folder(&self, package: &Package) -> PathBuf {
+        let digest = Sha256::digest(format!("{:?} {package}", package.registry()));
+        self.root.join(hexadecimal(&digest))
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the digest of a closure.
+fn digest(closure: &[Item]) -> String {
+    let mut digest = Sha256::new();
+    for item in closure {
+        digest.update(format!(
+            "{} {} {}\n",
+            item.path, item.version, item.integrity
+        ));
+    }
+    format!("sha256-{}", hexadecimal(&digest.finalize()))
+}
+
+/// Creates a folder that only this user can read and write.
+fn private(folder: &Path) -> Result<(), Error> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(Error::file(folder))?;
+    refuse_foreign(folder)
+}
+
+/// Refuses a folder that another user can write, who could replace programs.
+fn refuse_foreign(folder: &Path) -> Result<(), Error> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        const GROUP_AND_OTHERS: u32 = 0o022;
+        let metadata = fs::metadata(folder).map_err(Error::file(folder))?;
+        if metadata.mode() & GROUP_AND_OTHERS != 0 {
+            return Err(Error::new(format!(
+                "`{}` can be written by other users",
+                folder.display()
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! Installing a wheel that pip finds in a folder: real pip, real sandbox, no network.
+
+use agent_packages::{Package, Store};
+use agent_sandbox::{Command, Exit, Limits, Sandbox};
+use std::fs;
+use std::future;
+use std::path::Path;
+use std::process;
+
+/// Makes the wheel of `acme-server`, whose program prints its module, and a source archive of `built`, which
+/// would run code when it is built.
+const MAKE: &str = r#"
+import io, sys, tarfile, zipfile
+folder = sys.argv[1]
+info = 'acme_server-1.0.0.dist-info/'
+files = {
+  'acme_server.py': "def main():\n    print('started', __name__)\n",
+  info + 'METADATA': 'Metadata-Version: 2.1\nName: acme-server\nVersion: 1.0.0\n',
+  info + 'WHEEL': 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+  info + 'entry_points.txt': '[console_scripts]\nacme-server = acme_server:main\n',
+}
+files[info + 'RECORD'] = ''.join(name + ',,\n' for name in [*files, info + 'RECORD'])
+with zipfile.ZipFile(folder + '/acme_server-1.0.0-py3-none-any.whl', 'w') as wheel:
+    for name, text in files.items():
+        wheel.writestr(name, text)
+sources = {'setup.py': 'raise SystemExit("code of the package")',
+           'PKG-INFO': 'Metadata-Version: 2.1\nName: built\nVersion: 1.0.0\n'}
+with tarfile.open(folder + '/built-1.0.0.tar.gz', 'w:gz') as archive:
+    for name, text in sources.items():
+        member = tarfile.TarInfo('built-1.0.0/' + name)
+        member.size = len(text)
+        archive.addfile(member, io.BytesIO(text.encode()))
+"#;
+
+/// Makes the archives in a folder.
+fn make(folder: &Path) {
+    let made = process::Command::new("python3")
+        .args(["-I", "-c", MAKE])
+        .arg(folder)
+        .status();
+    assert!(made.unwrap().success());
+}
+
+#[tokio::test]
+async fn a_wheel_is_installed_and_its_program_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let links = folder.path().join("links");
+    fs::create_dir(&links).unwrap();
+    make(&links);
+    let index = index::Index::serve(&links);
+    for (name, value) in [("PIP_INDEX_URL", &*index.url()), ("PIP_RETRIES", "0")] {
+        #[expect(unsafe_code, reason = "the process has no other thread that reads it")]
+        // SAFETY: nextest runs each test in a process of its own, and pip is not started yet.
+        unsafe {
+            std::env::set_var(name, value);
+        }
+    }
+    let root = folder.path().join("packages");
+    let store = Store::new(&root);
+    let sandbox = Sandbox::best().await.unwrap();
+
+    let package = Package::parse("pkg:pypi/acme-server@1.0.0").unwrap();
+    let installed = store.install(&package, &sandbox).await.unwrap();
+    assert_eq!(installed.closure.len(), 1);
+    assert!(installed.closure[0].integrity.starts_with("sha256="));
+
+    let [program, start] = installed.command.clone();
+    let mut command = Command::new(program);
+    command.arguments = vec![start.into()];
+    command.read.clone_from(&installed.read);
+    command.env.clone_from(&installed.env);
+    let ended = sandbox.run(command, Vec::new(), Limits::default(), future::pending());
+    let ended = ended.await.unwrap();
+    assert_eq!(ended.exit, Exit::Code(0), "{:?}", ended.stderr);
+    assert_eq!(ended.stdout, b"started acme_server\n");
+
+    // A package without a wheel would run its code to be installed.
+    let package = Package::parse("pkg:pypi/built@1.0.0").unwrap();
+    let refused = store.install(&package, &sandbox).await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(
+        refused.contains("pip can't install `built@1.0.0`"),
+        "{refused}"
+    );
+    assert!(!refused.contains("code of the package"), "{refused}");
+    assert_eq!(fs::read_dir(root).unwrap().count(), 1);
+}
+
+/// A simple index (PEP 503) on loopback.
+mod index {
+    use std::fs;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::path::{Path, PathBuf};
+    use std::thread;
+
+    pub(crate) struct Index(u16);
+
+    impl Index {
+        /// Serves the archives in a folder.
+        pub(crate) fn serve(folder: &Path) -> Self {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let folder = folder.to_owned();
+            thread::spawn(move || {
+                for stream in listener.incoming().flatten() {
+                    let folder = folder.clone();
+                    thread::spawn(move || answer(stream, &folder));
+                }
+            });
+            Self(port)
+        }
+
+        pub(crate) fn url(&self) -> String {
+            format!("http://127.0.0.1:{}/simple", self.0)
+        }
+    }
+
+    fn answer(mut stream: TcpStream, folder: &Path) {
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            match reader.read_line(&mut head) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+        }
+        let path = PathBuf::from(head.split(' ').nth(1).unwrap());
+        let (media_type, body) = match path.strip_prefix("/files") {
+            Ok(name) => ("application/zip", fs::read(folder.join(name)).unwrap()),
+            Err(_) => {
+                let wanted = path
+                    .file_name()
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .replace('-', "_");
+                let names = fs::read_dir(folder)
+                    .unwrap()
+                    .map(|it| it.unwrap().file_name());
+                let names = names.map(|it| it.into_string().unwrap());
+                let links = names
+                    .filter(|name| name.starts_with(&wanted))
+                    .map(|name| format!("<a href=\"/files/{name}\">{name}</a>"));
+                let page = format!(
+                    "<!DOCTYPE html><html><body>{}</body></html>",
+                    links.collect::<String>()
+                );
+                ("text/html", page.into_bytes())
+            }
+        };
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+        );
+        let _ = stream.write_all(head.as_bytes());
+        let _ = stream.write_all(&body);
+    }
+}
