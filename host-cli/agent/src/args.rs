@@ -583,8 +583,9 @@ pub(crate) enum PlanCommand {
     Check(PlanCheck),
 }
 
-/// The options of a plan for a goal.
+/// The options of a plan for a goal. They are there if `--goal` is: clap counts only a group's own arguments.
 #[derive(Args, Debug)]
+#[group(args = ["goal"], multiple = true)]
 pub(crate) struct PlanGoal {
     #[command(flatten)]
     pub(crate) goal: GoalOptions,
