@@ -115,8 +115,8 @@ impl Answer {
         w.finish()
     }
 
-    /// Returns the answer for people.
-    pub(crate) fn text(&self, redactor: &Redactor) -> Vec<StyledSpan> {
+    /// Returns the answer for people, with its problems unless diagnostics say more about them.
+    pub(crate) fn text(&self, redactor: &Redactor, with_problems: bool) -> Vec<StyledSpan> {
         let mut lines = Styled::default();
         let (style, mark) = match self.result {
             CallResult::ToolResult | CallResult::ToolResultWithSummary => (Style::Accepted, "✓ "),
@@ -129,7 +129,7 @@ impl Answer {
         if let Some(question) = &self.question {
             lines.block(Style::Plain, &redactor.text(question));
         }
-        for problem in &self.problems {
+        for problem in self.problems.iter().filter(|_| with_problems) {
             lines.put(Style::Plain, "  ");
             lines.put(Style::Code, problem.code);
             lines.put(Style::Plain, "  ");

@@ -170,7 +170,10 @@ impl Run<'_> {
             },
             None => None,
         };
-        let decided = self.decide(None, refused.as_ref().map(|stop| (stop, &[][..])));
+        let mut decided = self.decide(None, refused.as_ref().map(|stop| (stop, &[][..])));
+        if let Some(stop) = &refused {
+            decided.diagnostics.extend(reasons(stop, &[]));
+        }
         if goal.is_none() {
             // What a schema of the plan's tools marks as secret is known by now.
             self.secret.clone_from(&decided.secret);
@@ -488,7 +491,7 @@ impl Run<'_> {
         let redactor = self.evidence.redactor();
         let json = summary(&report);
         let text = match (&self.answer, self.options.mode) {
-            (Some(answer), _) => answer.text(redactor),
+            (Some(answer), _) => answer.text(redactor, self.diagnostics.is_empty()),
             (None, Mode::Decide) => self.verdict,
             (None, _) => run_text(&report),
         };

@@ -575,19 +575,6 @@ pub(crate) struct Plan {
     pub(crate) command: Option<PlanCommand>,
 
     #[command(flatten)]
-    pub(crate) goal: Option<PlanGoal>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum PlanCommand {
-    Check(PlanCheck),
-}
-
-/// The options of a plan for a goal. They are there if `--goal` is: clap counts only a group's own arguments.
-#[derive(Args, Debug)]
-#[group(args = ["goal"], multiple = true)]
-pub(crate) struct PlanGoal {
-    #[command(flatten)]
     pub(crate) goal: GoalOptions,
 
     #[command(flatten)]
@@ -597,20 +584,25 @@ pub(crate) struct PlanGoal {
     pub(crate) output: Output,
 }
 
-/// The goal, and what to plan with.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanCommand {
+    Check(PlanCheck),
+}
+
+/// The goal, and what to plan with. The parser requires the first three, unless a subcommand is given.
 #[derive(Args, Debug)]
 pub(crate) struct GoalOptions {
     /// The goal
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) goal: String,
+    #[arg(long, value_name = "TEXT", required = true)]
+    pub(crate) goal: Option<String>,
 
     /// The tools that the plan may name (`ds.mova_agent_tool_pool_v1`)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) tool_pool: Input,
+    #[arg(long, value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) tool_pool: Option<Input>,
 
     /// The allowed tools and their limits (`ds.instruction_profile_core_v1` with `caps`)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) profile: Input,
+    #[arg(long, value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) profile: Option<Input>,
 
     /// Facts for the planner beside the goal (a JSON object)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -807,6 +799,10 @@ pub(crate) struct RunOptions {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) goal: GoalOptions,
+
+    /// Print an explanation of the run from its evidence, as `agent explain-run` does
+    #[arg(long)]
+    pub(crate) explain: bool,
 
     #[command(flatten)]
     pub(crate) run: RunOptions,

@@ -29,9 +29,7 @@ mod validate;
 mod verify;
 mod why;
 
-use crate::args::{
-    Arguments, Command, Evidence, Index, Output, Plan, PlanCommand, PlanGoal, Policy, Run, Schema,
-};
+use crate::args::{Arguments, Command, Evidence, Index, Output, Plan, PlanCommand, Policy, Schema};
 use agent_host::Failure;
 use agent_host::contract::run::Mode;
 use session::{Session, mending};
@@ -67,14 +65,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             command: Some(PlanCommand::Check(it)),
             ..
         }) => mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to)),
-        Command::Plan(Plan {
-            goal: Some(PlanGoal { goal, run, output }),
-            ..
-        }) => plan_goal::run((goal, run), Mode::Decide, &mut open(output)?),
-        // The parser requires one of the two.
-        Command::Plan(_) => Ok(Answer::None),
-        Command::Run(Run { goal, run, output }) => {
-            plan_goal::run((goal, run), Mode::CarryOut, &mut open(output)?)
+        Command::Plan(it) => {
+            plan_goal::run((&it.goal, &it.run), Mode::Decide, &mut open(&it.output)?)
+        }
+        Command::Run(it) => {
+            plan_goal::run((&it.goal, &it.run), Mode::CarryOut, &mut open(&it.output)?)
         }
         Command::Rerun(it) => rerun::run(it, &mut open(&it.output)?),
         Command::Ask(it) => ask::run(it, &mut open(&it.output)?),

@@ -18,10 +18,10 @@ pub(super) fn run(
     // The context is a member of the request that the run makes.
     let context = text(session, DocumentKind::Request, goal.context.as_ref())?;
     let documents = Documents {
-        tool_pool: text(session, DocumentKind::ToolPool, Some(&goal.tool_pool))?,
-        instruction_profile: text(session, DocumentKind::Profile, Some(&goal.profile))?,
+        tool_pool: text(session, DocumentKind::ToolPool, goal.tool_pool.as_ref())?,
+        instruction_profile: text(session, DocumentKind::Profile, goal.profile.as_ref())?,
         goal: Some(Goal {
-            text: goal.goal.clone(),
+            text: goal.goal.clone().unwrap_or_default(),
             context,
             planner: planner_name(&goal.planner),
         }),

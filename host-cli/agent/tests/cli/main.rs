@@ -19,6 +19,7 @@ mod inputs;
 mod locks;
 mod output;
 mod plan;
+mod planned;
 mod project;
 mod quality;
 mod resolve;

@@ -12,7 +12,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-const NOOP: &str = "core:noop";
+pub(crate) const NOOP: &str = "core:noop";
 const HTTP: &str = "core:http";
 pub(crate) const SHELL: &str = "core:shell";
 pub(crate) const MCP: &str = "core:mcp";
