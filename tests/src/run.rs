@@ -5,7 +5,7 @@ use agent_api::schema::Library;
 use agent_audit::{EvidenceFile, Folder, verify};
 use agent_run::{
     Action, Clock, Documents, DriverKind, Exited, Failure, FailureKind, Finished, Handled,
-    HandlerEvent, HandlerRequest, Options, Outcome, Reply, Response, Run, StoreMode,
+    HandlerEvent, HandlerRequest, Options, Outcome, Reply, Response, Run, Secret, StoreMode,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -32,6 +32,55 @@ pub fn options() -> Options {
         random: [7; 32],
         sandbox_tier: "none".to_owned(),
         ..Options::default()
+    }
+}
+
+/// The secret that every run of tests has, and that its host puts into what peers say.
+const CANARY: &str = "canary/9b1e \"of\" every+run";
+
+/// The forms in which no part of it may be anywhere: as it is, escaped, percent-encoded, in base64 at each
+/// offset.
+const CANARY_FORMS: [&str; 7] = [
+    "canary/9b1e",
+    "canary\\/9b1e",
+    "canary%2F9b1e",
+    "canary%2f9b1e",
+    "Y2FuYXJ5Lzli",
+    "NhbmFyeS85Yj",
+    "jYW5hcnkvOWIx",
+];
+
+/// Returns options with the secret of every run.
+#[must_use]
+pub fn with_canary(mut options: Options) -> Options {
+    options.secrets.push(Secret {
+        name: "EVERY_RUN".to_owned(),
+        value: CANARY.to_owned(),
+    });
+    options
+}
+
+/// Returns an outcome in which a peer quotes the secret, where peers say something beside their answer.
+#[must_use]
+pub fn with_leak(mut outcome: Outcome) -> Outcome {
+    let quote = format!("got {CANARY} and Y2FuYXJ5LzliMWUgIm9mIiBldmVyeStydW4=");
+    match &mut outcome {
+        Outcome::Response(response) => response.content_type.push_str(&format!("; k={quote}")),
+        Outcome::Handler(handled) if !handled.log.is_empty() => {
+            handled.log.extend(format!("{quote}\n").into_bytes());
+        }
+        _ => {}
+    }
+    outcome
+}
+
+/// Asserts that nothing of the secret of every run is in a text.
+///
+/// # Panics
+/// If it is.
+pub fn assert_no_canary(name: &str, text: &str) {
+    for form in CANARY_FORMS {
+        assert!(!text.contains(form), "{form} in {name}: {text}");
     }
 }
 
@@ -100,7 +149,7 @@ pub fn run(
     options: Options,
     mut answer: impl FnMut(&Action) -> Outcome,
 ) -> Ended {
-    let mut run = Run::start(documents, options, clock(0)).expect("a run id");
+    let mut run = Run::start(documents, with_canary(options), clock(0)).expect("a run id");
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut effects = Vec::new();
     for reading in 1..=ACTIONS_MAX as u64 {
@@ -113,6 +162,7 @@ pub fn run(
                 });
                 let files = named.collect();
                 assert_verifies(&files);
+                assert_no_canary("the end", &format!("{finished:?}"));
                 return Ended {
                     files,
                     finished,
@@ -130,7 +180,7 @@ pub fn run(
             }
             action => {
                 effects.push(action.name());
-                answer(&action)
+                with_leak(answer(&action))
             }
         };
         run.complete(outcome, clock(reading)).expect("in turn");
@@ -138,8 +188,12 @@ pub fn run(
     panic!("the run does not end");
 }
 
-/// Verifies the evidence of a run, if it left some: whatever happened, its evidence is whole.
+/// Verifies the evidence of a run, if it left some: whatever happened, its evidence is whole, and without the
+/// secret.
 fn assert_verifies(files: &BTreeMap<String, String>) {
+    for (name, text) in files {
+        assert_no_canary(name, text);
+    }
     if files.is_empty() {
         return;
     }

@@ -1,10 +1,9 @@
 //! The quality suites of [3, 7], through the program: `cargo xtask quality-pos` and `quality-neg`.
 //!
-//! `tests/quality/README.md` describes the cases. That a plan is made from a goal alone ("plan-only") is
-//! tested where `agent plan --goal` is.
+//! `tests/quality/README.md` describes the cases.
 
 use crate::canary::SECRETS;
-use crate::project::Project;
+use crate::project::{Project, Run};
 use crate::run_plan::server::{Request, Response, Server};
 use crate::validity::Validity;
 use serde_json::Value;
@@ -21,6 +20,11 @@ mod pos {
     #[test]
     fn every_plan_runs() {
         super::suite("pos", 3);
+    }
+
+    #[test]
+    fn a_goal_becomes_a_valid_plan_and_nothing_runs() {
+        super::plan_only();
     }
 
     #[test]
@@ -72,6 +76,80 @@ fn plans_are_valid(suite: &str) {
     let validity = Validity::of_the_project();
     for case in cases(suite) {
         validity.assert("env.mova_agent_plan_v1", &json(&case.join("plan.json")));
+    }
+}
+
+/// `agent plan --goal` makes a valid plan, and does not carry it out. The planner is a program of the operator,
+/// which sees no secret.
+fn plan_only() {
+    let validity = Validity::of_the_project();
+    let project = Project::empty();
+    for file in ["tool-pool.json", "profile.json"] {
+        let text = fs::read(folder().join("base").join(file)).expect("a document");
+        project.write(file, text);
+    }
+    let options = [
+        "--goal",
+        "keep a note",
+        "--tool-pool",
+        "tool-pool.json",
+        "--profile",
+        "profile.json",
+    ];
+    let template = project.command(["plan"].into_iter().chain(options));
+    let template = Run::of(template).exits(0);
+    assert!(template.stdout.contains("may run"), "{template:#?}");
+    let requests: Vec<_> = fs::read_dir(project.path("artifacts/mova_agent"))
+        .expect("evidence")
+        .map(|it| it.unwrap().path())
+        .collect();
+    let [request] = &requests[..] else {
+        panic!("one request, not {requests:?}");
+    };
+    let run = fs::read_dir(request.join("runs")).expect("a run").next();
+    let evidence = Evidence {
+        folder: run.expect("a run").unwrap().path(),
+    };
+    validity.assert(
+        "env.mova_agent_plan_v1",
+        &evidence.json("plan.envelope.json"),
+    );
+    let report = evidence.json("validation_report.json");
+    validity.assert("ds.mova_agent_validation_report_v1", &report);
+    assert_eq!(report["verdict"], "allow");
+    let episodes = evidence.episodes();
+    assert!(
+        episodes
+            .iter()
+            .all(|it| it["result_details"]["record"] != "step"),
+        "{episodes:#?}"
+    );
+    for episode in &episodes {
+        validity.assert("ds.mova_episode_core_v1", episode);
+    }
+    // A planner that keeps what it was given.
+    let seen = project.path("seen");
+    let script = format!(
+        "/bin/cat > {0}; /usr/bin/env >> {0}; echo no plan",
+        seen.display()
+    );
+    let program = [
+        "plan",
+        "--planner",
+        "command",
+        "--planner-command",
+        "/bin/sh",
+    ];
+    let program =
+        program
+            .into_iter()
+            .chain(["--planner-argument", "-c", "--planner-argument", &script]);
+    let refused = Run::of(project.command(program.chain(options))).exits(1);
+    assert!(refused.stderr.contains("validation_failed"), "{refused:#?}");
+    let seen = fs::read_to_string(seen).expect("the planner ran");
+    assert!(seen.contains("keep a note"), "{seen}");
+    for (name, secret) in SECRETS {
+        assert!(!seen.contains(secret), "{name} in {seen}");
     }
 }
 

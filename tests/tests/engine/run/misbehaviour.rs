@@ -5,7 +5,7 @@ use agent_run::{
     Aborted, Action, Documents, Exited, Failure, FailureKind, Handled, HandlerEvent,
     HandlerRequest, OutOfTurn, Outcome, Response, Run, Status, StoreMode,
 };
-use agent_tests::run::{behave, clock, failed, options};
+use agent_tests::run::{assert_no_canary, behave, clock, failed, options, with_canary, with_leak};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ struct Ended {
 
 /// Drives a run to its end. `turn` gets every action with its number.
 fn drive(documents: Documents, mut turn: impl FnMut(u64, &Action) -> Turn) -> Ended {
-    let mut run = Run::start(documents, options(), clock(0)).expect("a run id");
+    let mut run = Run::start(documents, with_canary(options()), clock(0)).expect("a run id");
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut refused = 0;
     for number in 1..TURNS_MAX {
@@ -41,6 +41,10 @@ fn drive(documents: Documents, mut turn: impl FnMut(u64, &Action) -> Turn) -> En
             "the action stays until it is completed"
         );
         if let Action::Finished(finished) = action {
+            assert_no_canary("the end", &format!("{finished:?}"));
+            for (name, content) in &files {
+                assert_no_canary(name, &String::from_utf8_lossy(content));
+            }
             return Ended {
                 status: finished.status,
                 code: finished.code.map(|code| code.name()),
@@ -52,6 +56,7 @@ fn drive(documents: Documents, mut turn: impl FnMut(u64, &Action) -> Turn) -> En
         match turn(number, &action) {
             Turn::Cancel => run.cancel(clock(number)),
             Turn::Answer(outcome) => {
+                let outcome = with_leak(outcome);
                 let is_stored = outcome == Outcome::Stored;
                 if run.complete(outcome, clock(number)) == Err(OutOfTurn) {
                     refused += 1;
