@@ -42,7 +42,10 @@ pub(crate) async fn list_tools(
         match list(evidence, server).await {
             Ok(tools) => drop(live.insert(server.id().to_owned(), tools)),
             Err(stop) if stop.is_final() => return Err(stop),
-            Err(stop) => drop(failed.get_or_insert(stop)),
+            Err(stop) => {
+                let message = format!("the server `{}`: {}", server.id(), stop.message);
+                failed.get_or_insert(Stop { message, ..stop });
+            }
         }
     }
     match failed {

@@ -220,6 +220,8 @@ fn step_3_needs_a_lock_and_a_server() {
         _ => None,
     });
     assert_result(&ended, "blocked", &["handler_failed"]);
+    let message = &answer(&ended)["problems"][0]["message"];
+    assert_eq!(*message, "the server `acme-audiences`: refused");
     assert_eq!(
         ended.effects,
         ["resolve", "open_server"],
