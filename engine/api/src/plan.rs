@@ -223,7 +223,7 @@ pub fn authorize_destination(
 /// Returns the origin of a locked server's endpoint, and the path with the query.
 ///
 /// # Errors
-/// The endpoint is no URL that a connection can be made for.
+/// No connection can be made for the endpoint.
 pub fn endpoint(endpoint: &str) -> Result<(Origin, String), RunProblem> {
     let found = Origin::with_target(endpoint);
     found.map_err(|error| run_denial(&RunDenial::Destination(DestinationDenial::Url(error))))

@@ -64,16 +64,16 @@ pub(crate) enum Command {
     Why(Why),
     Diff(Diff),
     Verify(Verify),
-    Plan(Plan),
-    Run(Run),
-    RunPlan(RunPlan),
-    Rerun(Rerun),
-    Ask(Ask),
+    Plan(Box<Plan>),
+    Run(Box<Run>),
+    RunPlan(Box<RunPlan>),
+    Rerun(Box<Rerun>),
+    Ask(Box<Ask>),
     #[command(subcommand)]
     Evidence(Evidence),
     ExplainRun(ExplainRun),
     OpenEvidence(OpenEvidence),
-    Replay(Replay),
+    Replay(Box<Replay>),
     #[command(subcommand)]
     Handler(Handler),
     #[command(subcommand)]

@@ -33,8 +33,8 @@ mod verify;
 mod why;
 
 use crate::args::{
-    Arguments, Command, Evidence, Handler, Index, Output, Plan, PlanCommand, Policy, Sandbox,
-    Schema, Servers,
+    Arguments, Command, Evidence, Handler, Index, Output, PlanCommand, Policy, Sandbox, Schema,
+    Servers,
 };
 use agent_host::Failure;
 use agent_host::contract::run::Mode;
@@ -67,14 +67,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Match(it) => mending(&it.fixes, open(&it.output)?, |to| match_task::run(it, to)),
         Command::Tools(it) => mending(&it.fixes, open(&it.output)?, |to| tools::run(it, to)),
         Command::Expand(it) => mending(&it.fixes, open(&it.output)?, |to| expand::run(it, to)),
-        Command::Plan(Plan {
-            command: Some(PlanCommand::Check(it)),
-            ..
-        }) => mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to)),
-        Command::Plan(it) => {
-            let mode = (Mode::Decide, false);
-            plan_goal::run((&it.goal, &it.run), mode, &mut open(&it.output)?)
-        }
+        Command::Plan(plan) => match &plan.command {
+            Some(PlanCommand::Check(it)) => {
+                mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to))
+            }
+            None => {
+                let mode = (Mode::Decide, false);
+                plan_goal::run((&plan.goal, &plan.run), mode, &mut open(&plan.output)?)
+            }
+        },
         Command::Run(it) => {
             let mode = (Mode::CarryOut, it.explain);
             plan_goal::run((&it.goal, &it.run), mode, &mut open(&it.output)?)

@@ -118,7 +118,7 @@ struct Hooks {
     asks: mpsc::Sender<Asked>,
 }
 
-/// What becomes of a body that has arrived already: nothing can fail.
+/// The end of a body that has arrived already: nothing can fail.
 type Processed = Box<dyn Future<Output = Result<()>> + Send>;
 
 impl WasiHttpHooks for Hooks {

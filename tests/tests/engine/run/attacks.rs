@@ -209,7 +209,7 @@ fn answers(attack: &Attack) -> Vec<String> {
 fn a_handler_that_asks_for_another_request_is_refused() {
     carry_out(
         "requests",
-        // What stands in the request is decided before anything else.
+        // The request itself is decided before anything else.
         "call_handler",
         &plan_of(report()),
         |attack, action| match action {
