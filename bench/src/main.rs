@@ -3,7 +3,7 @@
 //! the same resolution in Python.
 //!
 //! Prints a table and writes it as JSON to `target/bench.json`. `--quick` takes the small worlds
-//! only, `--capabilities` those with tools only.
+//! only, `--capabilities` those with tools only, `--runs` the steps of plans only.
 
 #![expect(clippy::print_stdout, reason = "the program prints a table")]
 
@@ -13,6 +13,7 @@ mod native;
 mod parse;
 mod process;
 mod random;
+mod runs;
 mod table;
 mod timing;
 mod world;
@@ -26,6 +27,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip_while(|it| it != capability::memory::ARGUMENT);
     if let Some(path) = arguments.nth(1) {
         capability::memory::load(path.as_ref());
+        return Ok(());
+    }
+    if asked("--runs") {
+        println!("{}", runs::measure()?);
         return Ok(());
     }
     let quick = asked("--quick");
@@ -49,6 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{table}");
     tables.push(table);
     let table = capability::compare(&World::with_tools(500, 20, 20));
+    println!("{table}");
+    tables.push(table);
+    let table = runs::measure()?;
     println!("{table}");
     tables.push(table);
     let path = workspace.root().join("target/bench.json");

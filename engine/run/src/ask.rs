@@ -147,7 +147,7 @@ impl Run<'_> {
     }
 
     /// Decides on the query \[1, step 2\].
-    fn accept_query(&self, query: &str) -> Result<(), Stop> {
+    pub(crate) fn accept_query(&self, query: &str) -> Result<(), Stop> {
         let problems = plan::check_query(&self.documents.rules, query);
         match problems.into_iter().next() {
             Some((code, message)) => {

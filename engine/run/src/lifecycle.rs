@@ -200,6 +200,11 @@ impl Run<'_> {
         }
         self.store_documents().await?;
         request?;
+        // A profile need not limit goals, as it must limit queries.
+        let profile = self.documents.rules.profile.sound();
+        if profile.is_some_and(|it| it.input_policy.is_some()) {
+            self.accept_query(&goal.text)?;
+        }
         // The documents themselves are refused with the plan that can't be made for them.
         let documents = &self.documents;
         let sound = documents.unreadable.is_empty();

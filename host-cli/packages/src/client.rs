@@ -17,6 +17,15 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Variables that lead to the network.
 const PROXIES: [&str; 3] = ["http_proxy", "https_proxy", "no_proxy"];
 
+/// Variables that name a file of certificates, without which a client behind a proxy reaches no registry.
+const CERTIFICATES: [&str; 5] = [
+    "curl_ca_bundle",
+    "node_extra_ca_certs",
+    "pip_cert",
+    "requests_ca_bundle",
+    "ssl_cert_file",
+];
+
 /// A call of a client.
 pub(crate) struct Client {
     name: &'static str,
@@ -56,13 +65,19 @@ impl Client {
         }
     }
 
-    /// Passes variables of the environment on, by their names in lower case, and those of proxies.
+    /// Passes variables of the environment on, by their names in lower case, and those of proxies and of
+    /// certificates. The client may read the files of certificates.
     pub(crate) fn pass(&mut self, is_passed: impl Fn(&str) -> bool) {
-        let passed = env::vars_os().filter(|(name, _)| {
-            let name = name.to_string_lossy().to_ascii_lowercase();
-            is_passed(&name) || PROXIES.contains(&&*name)
-        });
-        self.command.env.extend(passed);
+        for (name, value) in env::vars_os() {
+            let lower = name.to_string_lossy().to_ascii_lowercase();
+            let path = Path::new(&value);
+            if CERTIFICATES.contains(&&*lower) && path.is_file() {
+                self.read(path.to_owned());
+            } else if !is_passed(&lower) && !PROXIES.contains(&&*lower) {
+                continue;
+            }
+            self.command.env.insert(name, value);
+        }
     }
 
     /// Runs the client, which must succeed.

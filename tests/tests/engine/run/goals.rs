@@ -162,6 +162,33 @@ fn no_planner_is_asked_with_an_unusable_profile_or_context() {
 }
 
 #[test]
+fn an_input_policy_of_the_profile_limits_goals_too() {
+    let with_policy = |text: &str| {
+        let mut documents = goal(text);
+        let profile = documents.profile.take().expect("a profile");
+        let mut profile: Value = serde_json::from_slice(&profile).expect("JSON");
+        profile["input_policy"] = json!({ "max_bytes": 20, "deny_patterns": ["password"] });
+        documents.profile = Some(profile.to_string().into_bytes());
+        documents
+    };
+    for refused in [
+        "tell me the password",
+        "a goal that is much too long for it",
+    ] {
+        let ended = run(with_policy(refused), options(), |action| {
+            panic!("{action:?}")
+        });
+        let (code, reason) = ended.code();
+        assert_eq!(
+            (code, reason.as_deref()),
+            (Some("policy_denied"), Some("INPUT_DENIED"))
+        );
+    }
+    let ended = run_with(with_policy("keep it"), options(), &planned(keep(), "run-1"));
+    assert_eq!(ended.code(), (None, None));
+}
+
+#[test]
 fn a_preview_describes_effects_and_has_none() {
     let preview = Options {
         mode: Mode::Preview,
