@@ -9,6 +9,7 @@ use crate::convert::all;
 use crate::schemas::Core;
 use agent_api::schema::Library;
 use agent_audit::{Folder, envelope, explain, replay, state, verify};
+use std::sync::Arc;
 
 /// The folder of a run.
 pub(crate) struct RunFolder(Folder);
@@ -31,11 +32,11 @@ impl GuestRunFolder for RunFolder {
     }
 
     fn verify(&self, core: Option<CoreBorrow<'_>>) -> Vec<Diagnostic> {
-        all(verify(&self.0, library(core.as_ref())))
+        all(verify(&self.0, shared(core.as_ref())))
     }
 
     fn explain(&self, core: Option<CoreBorrow<'_>>) -> RunExplanation {
-        let explanation = explain(&self.0, library(core.as_ref()));
+        let explanation = explain(&self.0, shared(core.as_ref()));
         RunExplanation {
             markdown: explanation.markdown,
             bundle: explanation.bundle,
@@ -44,7 +45,7 @@ impl GuestRunFolder for RunFolder {
     }
 
     fn state(&self, core: Option<CoreBorrow<'_>>) -> Result<Statement, Vec<Diagnostic>> {
-        match state(&self.0, library(core.as_ref())) {
+        match state(&self.0, shared(core.as_ref())) {
             Ok(statement) => Ok(Statement {
                 json: statement.json,
                 to_sign: statement.to_sign,
@@ -58,7 +59,7 @@ impl GuestRunFolder for RunFolder {
         rules: Documents,
         core: Option<CoreBorrow<'_>>,
     ) -> Result<Replayed, Vec<Diagnostic>> {
-        match replay(&self.0, library(core.as_ref()), rules.into()) {
+        match replay(&self.0, shared(core.as_ref()), rules.into()) {
             Ok(replay) => Ok(replay.into()),
             Err(problems) => Err(all(problems)),
         }
@@ -69,15 +70,13 @@ impl From<agent_audit::Replay> for Replayed {
     fn from(replay: agent_audit::Replay) -> Self {
         Self {
             difference: replay.difference.map(Into::into),
+            undecidable: u32::try_from(replay.undecidable).unwrap_or(u32::MAX),
             json: replay.json,
             text: all(replay.text),
         }
     }
 }
 
-fn library<'c>(core: Option<&'c CoreBorrow<'_>>) -> &'c Library {
-    match core {
-        Some(core) => &core.get::<Core>().0,
-        None => Library::own(),
-    }
+fn shared<'c>(core: Option<&'c CoreBorrow<'_>>) -> Option<&'c Arc<Library>> {
+    core.map(|core| &core.get::<Core>().0)
 }

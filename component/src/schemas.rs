@@ -44,8 +44,8 @@ impl Guest for Component {
 }
 
 impl GuestCore for Core {
-    fn parse(schemas: Vec<NamedText>) -> Result<schemas::Core, Vec<String>> {
-        let texts = schemas.into_iter().map(|schema| (schema.name, schema.text));
+    fn parse(texts: Vec<NamedText>) -> Result<schemas::Core, Vec<String>> {
+        let texts = texts.into_iter().map(|it| (it.name, it.text));
         match Library::with_core(texts.collect()) {
             Ok(library) => Ok(schemas::Core::new(Self(Arc::new(library)))),
             Err(errors) => Err(errors.iter().map(ToString::to_string).collect()),

@@ -1,7 +1,6 @@
 //! A host of runs for tests: it stores evidence in memory and answers everything else as a test says.
 
 use crate::corpus::corpus;
-use agent_api::schema::Library;
 use agent_audit::{EvidenceFile, Folder, verify};
 use agent_run::{
     Action, Clock, Documents, DriverKind, Exited, Failure, FailureKind, Finished, Handled,
@@ -147,6 +146,19 @@ impl Ended {
 pub fn run(
     documents: Documents,
     options: Options,
+    answer: impl FnMut(&Action) -> Outcome,
+) -> Ended {
+    run_at(clock, documents, options, answer)
+}
+
+/// As [`run`], with another clock: a reading for each number of readings.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_at(
+    clock: impl Fn(u64) -> Clock,
+    documents: Documents,
+    options: Options,
     mut answer: impl FnMut(&Action) -> Outcome,
 ) -> Ended {
     let mut run = Run::start(documents, with_canary(options), clock(0)).expect("a run id");
@@ -201,7 +213,7 @@ fn assert_verifies(files: &BTreeMap<String, String>) {
         path: path.clone(),
         content: text.clone().into_bytes(),
     });
-    let problems = verify(&Folder::new(named.collect()), Library::own());
+    let problems = verify(&Folder::new(named.collect()), None);
     assert!(problems.is_empty(), "{problems:#?}");
 }
 

@@ -11,7 +11,7 @@ use agent_explain::{
     plan_fixes, plan_warnings, query_denial, run_denial, step_payload,
 };
 use agent_lower::{Validated, digest};
-use agent_model::{Context, Origin, Plan};
+use agent_model::{Context, Driver, Origin, Plan};
 use agent_render::{
     PlanReport, StyledSpan, authorized_plan, plan_answer, step_approval, validation_report,
 };
@@ -267,6 +267,53 @@ pub fn target(
 pub fn check_listing(plan: &AuthorizedPlan, step: usize, list: &str) -> Result<(), RunProblem> {
     let checked = plan.check_listing(step, list);
     checked.map_err(|denial| run_denial(&denial))
+}
+
+/// Decides whether a step may make a request with a method.
+///
+/// # Errors
+/// The reason against the request.
+pub fn check_method(plan: &AuthorizedPlan, step: usize, method: &str) -> Result<(), RunProblem> {
+    match plan.binding(step).map(|it| &it.driver) {
+        Some(Driver::Http { methods, .. }) if methods.iter().any(|it| it == method) => Ok(()),
+        _ => Err((
+            Code::MovaPolicyDenied,
+            format!("the handler asks for the method {method:?}"),
+        )),
+    }
+}
+
+/// A content that a handler or a peer hands over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// The body of a handler's request.
+    SentBody,
+    /// The body of the response to it.
+    ReceivedBody,
+    /// What a program wrote to standard output.
+    StandardOutput,
+    /// The result of a tool, as received.
+    ToolResult,
+}
+
+impl Content {
+    /// Decides whether a content of `size` bytes is within a limit of `most` bytes.
+    ///
+    /// # Errors
+    /// It is larger.
+    pub fn check_size(self, size: u64, most: u64) -> Result<(), RunProblem> {
+        if size <= most {
+            return Ok(());
+        }
+        let name = match self {
+            Self::SentBody => "the body of the request",
+            Self::ReceivedBody => "the body of the response",
+            Self::StandardOutput => "standard output",
+            Self::ToolResult => "the result of the tool",
+        };
+        let message = format!("{name} has {size} bytes, and at most {most} are accepted");
+        Err((Code::MovaLimitExceeded, message))
+    }
 }
 
 /// Decides whether the payload of a step's tool is a result that a step can return.

@@ -2,39 +2,45 @@
 //! layers and namespaces. `schemas/mova/README.md` has their rules in words.
 
 use super::members::{at, boolean, items, string};
+use agent_api::schema::Library;
 use agent_syntax::json::parse_strict;
 use agent_syntax::{Node, Value};
 
 macro_rules! catalogue {
     ($name:literal) => {
-        include_str!(concat!("../../../schemas/mova/", $name, ".json"))
+        (
+            $name,
+            include_str!(concat!("../../../schemas/mova/", $name, ".json")),
+        )
     };
 }
 
-const EPISODE_TYPES: &str = catalogue!("global.episode_type_catalog_v1");
-const SECURITY: &str = catalogue!("global.security_catalog_v1");
-const CHANNELS: &str = catalogue!("global.text_channel_catalog_v1");
-const LAYERS: &str = catalogue!("global.layers_and_namespaces_v1");
+/// The project's own catalogues, whose content is that of MOVA 4.1.1, by name.
+const EPISODE_TYPES: (&str, &str) = catalogue!("global.episode_type_catalog_v1");
+const SECURITY: (&str, &str) = catalogue!("global.security_catalog_v1");
+const CHANNELS: (&str, &str) = catalogue!("global.text_channel_catalog_v1");
+const LAYERS: (&str, &str) = catalogue!("global.layers_and_namespaces_v1");
 
 /// The layer of names that no other layer reserves.
 const OPEN_LAYER: &str = "skills";
 
 /// The catalogues, as trees.
 #[derive(Debug)]
-pub struct Catalogues {
-    episode_types: Node<'static>,
-    security: Node<'static>,
-    channels: Node<'static>,
-    layers: Node<'static>,
+pub struct Catalogues<'t> {
+    episode_types: Node<'t>,
+    security: Node<'t>,
+    channels: Node<'t>,
+    layers: Node<'t>,
 }
 
-impl Catalogues {
-    /// Returns the project's own catalogues, whose content is that of MOVA 4.1.1.
+impl<'t> Catalogues<'t> {
+    /// Returns the catalogues of a library: those of its core, or the project's own.
     #[must_use]
-    pub fn own() -> Self {
+    pub fn of(library: &'t Library) -> Self {
         let [episode_types, security, channels, layers] =
-            [EPISODE_TYPES, SECURITY, CHANNELS, LAYERS].map(|text| {
-                // Invariant: the catalogues are JSON, which a test of this module shows.
+            [EPISODE_TYPES, SECURITY, CHANNELS, LAYERS].map(|(name, own)| {
+                let text = library.catalogue(name).unwrap_or(own);
+                // Invariant: a library accepts only catalogues that are JSON, as the own ones are.
                 parse_strict(text).unwrap_or_else(|| unreachable!("a catalogue is JSON"))
             });
         Self {
@@ -86,14 +92,14 @@ impl Catalogues {
         kinds.iter().any(|it| is_text(it, kind))
     }
 
-    fn layer(&self, name: &str, rest: &str) -> Option<&Node<'static>> {
+    fn layer(&self, name: &str, rest: &str) -> Option<&Node<'t>> {
         let mut rules = items(&self.layers, "/namespace_rules").iter();
         let example =
             rules.find(|rule| items(rule, "/examples").iter().any(|it| is_text(it, name)));
         if let Some(rule) = example {
             return entry(&self.layers, "/layers", string(rule, "/layer_id")?);
         }
-        let mut nearest: Option<(usize, &Node<'static>)> = None;
+        let mut nearest: Option<(usize, &Node<'t>)> = None;
         for layer in items(&self.layers, "/layers") {
             if string(layer, "/id") == Some(OPEN_LAYER) {
                 continue;
@@ -117,7 +123,7 @@ impl Catalogues {
 }
 
 /// Returns the entry of an id in a list of a catalogue.
-fn entry<'n>(catalogue: &'n Node<'static>, list: &str, id: &str) -> Option<&'n Node<'static>> {
+fn entry<'n, 't>(catalogue: &'n Node<'t>, list: &str, id: &str) -> Option<&'n Node<'t>> {
     let list = at(catalogue, list).map(|it| &it.value);
     let Some(Value::Sequence(entries)) = list else {
         return None;
@@ -127,4 +133,21 @@ fn entry<'n>(catalogue: &'n Node<'static>, list: &str, id: &str) -> Option<&'n N
 
 fn is_text(node: &Node<'_>, text: &str) -> bool {
     matches!(&node.value, Value::String(it) if it == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Catalogues;
+    use agent_api::schema::Library;
+
+    #[test]
+    fn the_own_catalogues_are_complete() {
+        let own = Catalogues::of(Library::own());
+        assert!(own.has_episode_type("execution/step"));
+        assert!(!own.has_episode_type("execution/"));
+        assert!(own.has_security_name("security_event_type", "forbidden_tool_requested"));
+        assert!(own.has_channel("human_ui"));
+        assert!(own.has_name("env.mova_agent_plan_v1"));
+        assert!(!own.has_name("plan"));
+    }
 }

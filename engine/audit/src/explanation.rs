@@ -11,6 +11,7 @@ use agent_api::diagnostic::Diagnostic;
 use agent_api::schema::Library;
 use agent_syntax::Node;
 use agent_syntax::json::Writer;
+use std::sync::Arc;
 
 /// The channel of the catalogue in which the text is.
 const CHANNEL: &str = "human_ui";
@@ -31,8 +32,8 @@ pub struct Explanation {
 
 /// Explains a run from its evidence.
 #[must_use]
-pub fn explain(folder: &Folder, library: &Library) -> Explanation {
-    let (recorded, problems) = verified(folder, library);
+pub fn explain(folder: &Folder, core: Option<&Arc<Library>>) -> Explanation {
+    let (recorded, problems) = verified(folder, core);
     let summary = recorded.record(SUMMARY);
     let mut text = Text {
         recorded: &recorded,

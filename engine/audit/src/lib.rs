@@ -15,7 +15,7 @@
 //! | `problems` | the problems of a folder |
 //! | `explanation` | the run in words |
 //! | `statement` | the run as an in-toto statement |
-//! | `replay`, `replayed_step` | the run decided again |
+//! | `replay`, `recorded_call`, `replayed_step` | the run decided again |
 
 #![forbid(unsafe_code)]
 
@@ -29,6 +29,7 @@ mod members;
 mod naming;
 mod problems;
 mod recorded;
+mod recorded_call;
 mod redaction;
 mod replay;
 mod replayed_step;

@@ -6,14 +6,15 @@ use super::members::{at, items, string};
 use super::problems::{At, Found};
 use super::recorded::{Record, Recorded};
 use agent_api::diagnostic::Code;
+use agent_api::schema::Library;
 use agent_syntax::{Node, Value};
 
 /// The members whose value is the name of a schema or an envelope.
 const NAMES: [&str; 2] = ["/schema_id", "/envelope_id"];
 
-/// Checks the names in every record.
-pub(crate) fn check(recorded: &Recorded<'_>, found: &mut Found) {
-    let catalogues = Catalogues::own();
+/// Checks the names in every record against the catalogues of a library.
+pub(crate) fn check(recorded: &Recorded<'_>, library: &Library, found: &mut Found) {
+    let catalogues = Catalogues::of(library);
     for record in &recorded.episodes {
         episode(record, &catalogues, found);
     }
@@ -34,7 +35,7 @@ pub(crate) fn check(recorded: &Recorded<'_>, found: &mut Found) {
     }
 }
 
-fn episode(record: &Record<'_>, catalogues: &Catalogues, found: &mut Found) {
+fn episode(record: &Record<'_>, catalogues: &Catalogues<'_>, found: &mut Found) {
     let root = &record.root;
     let kind = string(root, "/episode_type").unwrap_or_default();
     if let Some(node) = at(root, "/episode_type").filter(|_| !catalogues.has_episode_type(kind)) {

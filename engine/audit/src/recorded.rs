@@ -1,7 +1,7 @@
 //! The records of a run, as its folder has them.
 
 use super::folder::{File, Folder};
-use super::members::{items, string};
+use super::members::{at, items, string};
 use super::problems::Found;
 use agent_api::lower::digest;
 use agent_api::text::Span;
@@ -35,6 +35,18 @@ impl Record<'_> {
         };
         let of = |key| members.iter().any(|it| it.key == key);
         (members.len() == 1 && of("absent")) || (members.len() == 3 && of("unreadable"))
+    }
+}
+
+impl Record<'_> {
+    /// Returns a content that the record keeps beside its digest, unless it is redacted.
+    pub(crate) fn content(&self, content: &Node<'_>) -> Option<String> {
+        let recorded = string(content, "/digest")?;
+        let text = match at(content, "/value") {
+            Some(node) => node.span.of(self.file.text.as_str()).to_owned(),
+            None => string(content, "/text")?.to_owned(),
+        };
+        (digest(&text) == recorded).then_some(text)
     }
 }
 

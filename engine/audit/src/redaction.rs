@@ -10,12 +10,19 @@ use agent_api::diagnostic::Code;
 use agent_api::lower::{Validated, plan};
 use agent_api::model::Plan;
 use agent_api::plan::{secret_inputs, secret_values};
+use agent_api::schema::Library;
 use agent_api::text::Span;
 use agent_run::unredacted;
+use std::sync::Arc;
 
-/// Reports values that must be redacted. Returns their places.
-pub(crate) fn check<'f>(recorded: &Recorded<'f>, found: &mut Found) -> Vec<(&'f File, Span)> {
-    let marks = Marks::new(recorded);
+/// Reports values that must be redacted. Returns their places. `core` decides in place of the project's
+/// equivalents of MOVA's core.
+pub(crate) fn check<'f>(
+    recorded: &Recorded<'f>,
+    core: Option<&Arc<Library>>,
+    found: &mut Found,
+) -> Vec<(&'f File, Span)> {
+    let marks = Marks::new(recorded, core);
     let mut secrets = Vec::new();
     for record in recorded.records() {
         // A pool names secrets of the operator.
@@ -39,14 +46,14 @@ struct Marks {
 }
 
 impl Marks {
-    fn new(recorded: &Recorded<'_>) -> Self {
+    fn new(recorded: &Recorded<'_>, core: Option<&Arc<Library>>) -> Self {
         let bytes = |path| {
             let file = recorded.folder.file(path);
             file.map_or_else(Vec::new, |it| it.text.as_str().as_bytes().to_vec())
         };
         Self {
             plan: plan(bytes(PLAN)),
-            rules: PlanPolicy::new(bytes(POOL), bytes(PROFILE), None),
+            rules: PlanPolicy::new(bytes(POOL), bytes(PROFILE), core.cloned()),
         }
     }
 

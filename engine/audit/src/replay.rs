@@ -7,6 +7,7 @@ use super::folder::Folder;
 use super::members::{at, items, number, string};
 use super::problems::At;
 use super::recorded::{PLAN, POOL, PROFILE, REPORT, REQUEST, Record, Recorded, SUMMARY};
+use super::recorded_call::RecordedCall;
 use super::replayed_step::ReplayedStep;
 use super::verification::verified;
 use agent_api::diagnostic::{Code, Diagnostic, Fix, Label};
@@ -16,12 +17,15 @@ use agent_api::schema::Library;
 use agent_run::{Decided, Documents, MARKER, decide_again, is_presence};
 use agent_syntax::json::Writer;
 use agent_syntax::{Node, Value};
+use std::sync::Arc;
 
 /// A run that was decided again.
 #[derive(Debug)]
 pub struct Replay {
     /// The first difference, if there is one.
     pub difference: Option<Diagnostic>,
+    /// Number of decisions that can't be made again.
+    pub undecidable: usize,
     /// Every check as JSON that ends with a newline.
     pub json: String,
     /// Every check for people.
@@ -73,13 +77,13 @@ pub(crate) fn in_words(problem: Option<&RunProblem>) -> String {
 /// does not contain.
 ///
 /// # Errors
-/// The evidence does not verify, or the rules can't be used. Nothing is decided then.
+/// The evidence does not verify. Nothing is decided then.
 pub fn replay(
     folder: &Folder,
-    library: &Library,
+    core: Option<&Arc<Library>>,
     rules: Documents,
 ) -> Result<Replay, Vec<Diagnostic>> {
-    let (recorded, problems) = verified(folder, library);
+    let (recorded, problems) = verified(folder, core);
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -94,21 +98,29 @@ pub fn replay(
     let documents = documents(&recorded, rules, &mut lacking);
     let context = at(&verdict.root, "/result_details/policy_context");
     let context = context.map(|it| it.span.of(verdict.file.text.as_str()).to_owned());
-    let decided = decide_again(documents, context)
-        .map_err(|message| vec![Diagnostic::new(Code::MovaValidationFailed, message)])?;
-    let against = Against::new(&recorded, &decided);
-    let (outcome, goes_on) = plan_outcome(&recorded, verdict, &decided, &against, &lacking);
+    let decided = match RecordedCall::of(verdict) {
+        Some(call) => call.decide(&recorded, documents, context),
+        None => Ok(decide_again(documents, context)),
+    };
+    let against = Against::new(&recorded, decided.as_ref().ok());
+    let (outcome, goes_on) = match &decided {
+        Ok(decided) => plan_outcome(&recorded, verdict, decided, &against, &lacking),
+        Err(reason) => (Outcome::Undecidable((*reason).to_owned()), false),
+    };
     let mut checks = vec![Check {
         step: None,
         name: "plan",
         outcome,
         at: At::start(verdict.file),
     }];
-    if let Some(plan) = decided.authorized.as_ref().filter(|_| goes_on) {
+    let decided = decided.as_ref().ok().filter(|_| goes_on);
+    if let Some((decided, plan)) = decided.and_then(|it| Some((it, it.authorized.as_ref()?))) {
         let mut outputs = Vec::new();
         for number in 0..plan.steps().len() {
             let is_redacted = lacking.redacted.contains(&PLAN);
-            let Some(step) = ReplayedStep::new(&recorded, plan, number, is_redacted) else {
+            let approval = decided.approval.as_deref();
+            let planned = (plan, approval, is_redacted);
+            let Some(step) = ReplayedStep::new(&recorded, planned, number) else {
                 break;
             };
             if !step.replay(&mut outputs, &mut checks) {
@@ -126,6 +138,7 @@ pub fn replay(
     };
     Ok(Replay {
         difference: answer.difference(),
+        undecidable: answer.undecidable(),
         json: answer.json(),
         text: answer.text(),
     })
@@ -197,7 +210,7 @@ struct Changed {
 }
 
 impl Against {
-    fn new(recorded: &Recorded<'_>, decided: &Decided) -> Self {
+    fn new(recorded: &Recorded<'_>, decided: Option<&Decided>) -> Self {
         let report = recorded.record(REPORT);
         let listed = report.map(|it| items(&it.root, "/decided_against"));
         let mut changed: Vec<Changed> = Vec::new();
@@ -210,7 +223,7 @@ impl Against {
                 now: None,
             });
         }
-        for (kind, name, digest) in &decided.against {
+        for (kind, name, digest) in decided.iter().flat_map(|it| &it.against) {
             let is_it = |it: &&mut Changed| it.kind == *kind && it.name == *name;
             match changed.iter_mut().find(is_it) {
                 Some(entry) => entry.now = Some(digest.clone()),
@@ -242,9 +255,9 @@ fn plan_outcome(
     against: &Against,
     lacking: &Lacking,
 ) -> (Outcome, bool) {
-    if string(&verdict.root, "/result_details/decided_as").is_some() {
-        let reason = "it was decided with a planner's answer or a live catalogue, which evidence \
-                      contains by their digests only";
+    let is_call = at(&verdict.root, "/result_details/call").is_some();
+    if !is_call && string(&verdict.root, "/result_details/decided_as").is_some() {
+        let reason = "the planner made no plan for the goal, or was not asked";
         return (Outcome::Undecidable(reason.to_owned()), false);
     }
     let was = string(&verdict.root, "/result_details/authorized");
@@ -346,6 +359,20 @@ impl Answer<'_, '_> {
         })
     }
 
+    fn undecidable(&self) -> usize {
+        let is_it = |it: &&Check<'_>| matches!(it.outcome, Outcome::Undecidable(_));
+        self.checks.iter().filter(is_it).count()
+    }
+
+    /// Returns whether every decision is the recorded one, or nothing if that can't be known.
+    fn is_same(&self) -> Option<bool> {
+        match (self.difference(), self.undecidable()) {
+            (Some(_), _) => Some(false),
+            (None, 0) => Some(true),
+            (None, _) => None,
+        }
+    }
+
     fn json(&self) -> String {
         let mut w = Writer::pretty();
         w.object(|w| {
@@ -367,7 +394,11 @@ impl Answer<'_, '_> {
                 }
             });
             w.key("run_id").string(self.run_id);
-            w.key("same").bool(self.difference().is_none());
+            match self.is_same() {
+                Some(same) => w.key("same").bool(same),
+                None => w.key("same").null(),
+            }
+            w.key("undecidable").json(&self.undecidable().to_string());
         });
         w.finish()
     }
@@ -380,14 +411,22 @@ impl Answer<'_, '_> {
                 text: text.to_owned(),
             });
         };
-        let (style, mark, heading) = match self.difference() {
-            None => (Style::Accepted, "✓ ", "decided as recorded"),
-            Some(_) => (Style::Rejected, "✗ ", "decided otherwise"),
+        let (style, mark, heading) = match self.is_same() {
+            Some(true) => (Style::Accepted, "✓ ", "decided as recorded"),
+            Some(false) => (Style::Rejected, "✗ ", "decided otherwise"),
+            None => (Style::Warning, "? ", "not decidable as a whole"),
         };
         put(style, mark);
         put(Style::Heading, heading);
         put(Style::Plain, ": ");
         put(Style::Name, self.run_id);
+        if self.is_same().is_none() {
+            let (some, all) = (self.undecidable(), self.checks.len());
+            put(
+                Style::Plain,
+                &format!(": {some} of {all} decisions can't be made again"),
+            );
+        }
         put(Style::Plain, "\n");
         for changed in &self.against.changed {
             let name = changed.name.as_ref().map(|name| format!(" `{name}`"));

@@ -7,10 +7,10 @@ use super::replay::{Check, Outcome, contains_redaction, in_words, problem, size}
 use agent_api::decide::AuthorizedPlan;
 use agent_api::diagnostic::Code;
 use agent_api::lower::digest;
-use agent_api::model::{Context, Driver, Input, Origin};
-use agent_api::plan::{self, RunProblem};
+use agent_api::model::{Context, Input, Origin};
+use agent_api::plan::{self, Content, RunProblem};
 use agent_syntax::Node;
-use agent_syntax::json::Writer;
+use agent_syntax::json::{Writer, parse_strict};
 
 /// The output of an earlier step: its number, and its text unless it is redacted.
 pub(crate) type RecordedOutput = (usize, Option<String>);
@@ -18,6 +18,8 @@ pub(crate) type RecordedOutput = (usize, Option<String>);
 /// A recorded step.
 pub(crate) struct ReplayedStep<'r, 'f> {
     plan: &'r AuthorizedPlan,
+    /// The digest by which literal inputs are approved, if it is not that of the plan.
+    approval: Option<&'r str>,
     number: usize,
     id: &'r str,
     record: &'r Record<'f>,
@@ -45,9 +47,8 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
     /// Returns the recorded step of a number. Returns `None` if the run did not reach it.
     pub(crate) fn new(
         recorded: &'r Recorded<'f>,
-        plan: &'r AuthorizedPlan,
+        (plan, approval, is_redacted): (&'r AuthorizedPlan, Option<&'r str>, bool),
         number: usize,
-        is_redacted: bool,
     ) -> Option<Self> {
         let id = &*plan.plan()?.steps.get(number)?.id.value;
         let of_step = |it: &&Record<'_>| string(&it.root, "/result_details/step_id") == Some(id);
@@ -56,6 +57,7 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
         let acts = acts.filter(|it| at(&it.root, "/result_details/facts").is_some());
         Some(Self {
             plan,
+            approval,
             number,
             id,
             record,
@@ -187,12 +189,7 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
 
     /// Returns the text of a recorded value, unless it is redacted.
     fn text(&self, value: &Node<'_>) -> Option<String> {
-        let recorded = string(value, "/digest")?;
-        let text = match at(value, "/value") {
-            Some(node) => node.span.of(self.record.file.text.as_str()).to_owned(),
-            None => string(value, "/text")?.to_owned(),
-        };
-        (digest(&text) == recorded).then_some(text)
+        self.record.content(value)
     }
 
     /// Compares the input of the step, and returns it unless it is redacted.
@@ -266,7 +263,10 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
                 )
             });
         };
-        let authorized = plan::authorized(self.plan).1;
+        let authorized = match self.approval {
+            Some(digest) => digest.to_owned(),
+            None => plan::authorized(self.plan).1,
+        };
         let step = self.plan.plan()?.steps.get(self.number)?;
         let now = match (&step.input, input) {
             (Input::Literal(_), _) => authorized,
@@ -298,11 +298,11 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
             let goes_on = if let Some(wanted) = at(facts, "/wants_request") {
                 self.request(wanted, checks)
             } else if let Some(wanted) = at(facts, "/wants_program") {
-                self.program(wanted, checks)
+                self.program(wanted, input, checks)
             } else if let Some(wanted) = at(facts, "/wants_tool") {
                 self.tool(wanted, input, checks)
             } else {
-                self.digested(act, facts, checks)
+                self.received(act, facts, checks)
             };
             if !goes_on {
                 return false;
@@ -338,14 +338,7 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
             let reason = "the request is redacted".to_owned();
             return self.add("request", Outcome::Undecidable(reason), checks);
         }
-        let binding = self.plan.binding(self.number);
-        let now = match binding.map(|it| &it.driver) {
-            Some(Driver::Http { methods, .. }) if methods.iter().any(|it| it == method) => None,
-            _ => Some((
-                Code::MovaPolicyDenied,
-                format!("the handler asks for the method {method:?}"),
-            )),
-        };
+        let now = plan::check_method(self.plan, self.number, method).err();
         let refused = self.refused_before(&["resolve", "request"]);
         let of_method = refused.filter(|(code, _)| *code == Code::MovaPolicyDenied);
         if !self.add("method", Outcome::of(of_method, now.as_ref()), checks) || now.is_some() {
@@ -412,12 +405,10 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
         })
     }
 
-    fn program(&self, wanted: &Node<'_>, checks: &mut Vec<Check<'f>>) -> bool {
+    fn program(&self, wanted: &Node<'_>, input: Option<&str>, checks: &mut Vec<Check<'f>>) -> bool {
         let outcome = if contains_redaction(wanted) {
             Outcome::Undecidable("the program's arguments are redacted".to_owned())
-        } else if size(wanted, "/stdin") > 0 {
-            Outcome::Undecidable("standard input is recorded by its digest only".to_owned())
-        } else {
+        } else if let Some(stdin) = stdin(wanted, input) {
             let arguments = items(wanted, "/arguments").iter();
             let arguments = arguments.filter_map(|it| string(it, ""));
             let mut w = Writer::dense();
@@ -425,7 +416,7 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
                 w.key("arguments").strings(arguments);
                 w.key("program")
                     .string(string(wanted, "/path").unwrap_or_default());
-                w.key("stdin").string("");
+                w.key("stdin").string(&stdin);
             });
             let text = w.finish();
             let now = plan::check_input(
@@ -438,6 +429,8 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
                 return true;
             }
             Outcome::of(self.refused_before(&["run_program"]), now.first())
+        } else {
+            Outcome::Undecidable("standard input is recorded by its digest only".to_owned())
         };
         self.add("program", outcome, checks)
     }
@@ -495,17 +488,67 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
         }
     }
 
-    /// Names the decisions whose basis is recorded by its digest only.
-    fn digested(&self, act: &Record<'_>, facts: &Node<'_>, checks: &mut Vec<Check<'f>>) -> bool {
-        if at(facts, "/received").is_none() {
-            return true;
+    /// Decides again on what a peer or a program handed over. Returns whether the run goes on as recorded.
+    fn received(&self, act: &Record<'_>, facts: &Node<'_>, checks: &mut Vec<Check<'f>>) -> bool {
+        let action = string(&act.root, "/result_details/action").unwrap_or_default();
+        match action {
+            "list_tools" if at(facts, "/received").is_some() => {
+                let outcome = match self.recorded_text("/result_details/listed") {
+                    Some(list) => {
+                        let now = plan::check_listing(self.plan, self.number, &list).err();
+                        Outcome::of(self.refused_before(&["call_tool"]), now.as_ref())
+                    }
+                    None => Outcome::Undecidable("the list of tools is redacted".to_owned()),
+                };
+                self.add("listing", outcome, checks)
+            }
+            "call_tool" if at(facts, "/received").is_some() => {
+                self.size(Content::ToolResult, size(facts, "/received"), checks)
+                    && self.payload(checks)
+            }
+            "request" if at(facts, "/body").is_some() => {
+                self.size(Content::ReceivedBody, size(facts, "/body"), checks)
+            }
+            "run_program" if at(facts, "/stdout").is_some() => {
+                self.size(Content::StandardOutput, size(facts, "/stdout"), checks)
+            }
+            _ => true,
         }
-        let (name, what) = match string(&act.root, "/result_details/action") {
-            Some("list_tools") => ("listing", "the list of tools"),
-            Some("call_tool") => ("payload", "the result of the tool"),
-            _ => return true,
-        };
-        let reason = format!("{what} is recorded by its digest only");
-        self.add(name, Outcome::Undecidable(reason), checks)
     }
+
+    /// Decides again on the size of a content that the step received.
+    fn size(&self, content: Content, size: u64, checks: &mut Vec<Check<'f>>) -> bool {
+        let most = self.plan.binding(self.number);
+        let most = most.map_or(0, |it| it.limits.max_output_bytes.value);
+        let now = content.check_size(size, most).err();
+        let refused = self.refused_before(&["resume_handler"]);
+        let refused = refused.filter(|(code, _)| *code == Code::MovaLimitExceeded);
+        self.add("size", Outcome::of(refused, now.as_ref()), checks) && now.is_none()
+    }
+
+    fn payload(&self, checks: &mut Vec<Check<'f>>) -> bool {
+        let outcome = match self.recorded_text("/result_details/payload") {
+            Some(payload) => {
+                let now = plan::check_payload(payload.into_bytes());
+                Outcome::of(self.refused_before(&["resume_handler"]), now.first())
+            }
+            None => Outcome::Undecidable("the result of the tool is redacted".to_owned()),
+        };
+        self.add("payload", outcome, checks)
+    }
+
+    /// Returns the text of a value of the step's record, unless it is redacted or absent.
+    fn recorded_text(&self, pointer: &str) -> Option<String> {
+        self.text(at(&self.record.root, pointer)?)
+    }
+}
+
+/// Returns the standard input of a recorded program: nothing, or that of the step's input.
+fn stdin(wanted: &Node<'_>, input: Option<&str>) -> Option<String> {
+    if size(wanted, "/stdin") == 0 {
+        return Some(String::new());
+    }
+    let root = parse_strict(input?)?;
+    let given = string(&root, "/stdin")?;
+    (Some(&*digest(given)) == string(wanted, "/stdin/digest")).then(|| given.to_owned())
 }

@@ -10,6 +10,7 @@ use agent_api::diagnostic::Diagnostic;
 use agent_api::schema::Library;
 use agent_syntax::json::Writer;
 use base64::prelude::{BASE64_STANDARD, Engine};
+use std::sync::Arc;
 
 /// The type of the statement.
 const STATEMENT: &str = "https://in-toto.io/Statement/v1";
@@ -33,8 +34,8 @@ pub struct Statement {
 ///
 /// # Errors
 /// The problems of evidence that does not verify. Nothing is stated about it.
-pub fn state(folder: &Folder, library: &Library) -> Result<Statement, Vec<Diagnostic>> {
-    let (recorded, problems) = verified(folder, library);
+pub fn state(folder: &Folder, core: Option<&Arc<Library>>) -> Result<Statement, Vec<Diagnostic>> {
+    let (recorded, problems) = verified(folder, core);
     if !problems.is_empty() {
         return Err(problems);
     }

@@ -61,7 +61,7 @@ pub use ecma::PatternError;
 pub use introspection::{InstanceLocation, PropertyStatus};
 pub use json::{Json, JsonText, with_schema};
 pub use keyword::Draft;
-pub use library::{Library, LibraryError, LibrarySchema, MOVA};
+pub use library::{CATALOGUES, Library, LibraryError, LibrarySchema, MOVA};
 pub use number::same_number;
 pub use pattern::{PATTERN_LENGTH_LIMIT, PATTERN_LIMIT, TextPattern, TextPatternError};
 pub use pointer::{at_pointer, child, token, unescaped};

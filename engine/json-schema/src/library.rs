@@ -6,7 +6,7 @@ use super::pointer::child;
 use super::schema_error::Refused;
 use super::set::{NamedText, SchemaSet};
 use super::violation::Violation;
-use agent_syntax::json::{Reader, parse_value};
+use agent_syntax::json::{Reader, parse_strict, parse_value};
 use agent_syntax::{Node, canonical};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -48,6 +48,14 @@ pub const MOVA: &[(&str, &str)] = schemas!("mova/":
     "env.security_event_store_v1"
 );
 
+/// The catalogues of MOVA's core by name, sorted.
+pub const CATALOGUES: [&str; 4] = [
+    "global.episode_type_catalog_v1",
+    "global.layers_and_namespaces_v1",
+    "global.security_catalog_v1",
+    "global.text_channel_catalog_v1",
+];
+
 /// The base URI of the project's schemas.
 const PROJECT_BASE: &str = "https://agent-engine.github.io/agent/schemas/";
 
@@ -70,6 +78,8 @@ const DEFINITIONS: [&str; 5] = [
 #[derive(Debug)]
 pub struct Library {
     set: SchemaSet,
+    /// The catalogues of a given core by name.
+    catalogues: BTreeMap<&'static str, String>,
 }
 
 /// The reason why a library can't be used.
@@ -85,9 +95,13 @@ pub enum LibraryError {
 
 impl fmt::Display for LibraryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = |name| match CATALOGUES.contains(name) {
+            true => "catalogue",
+            false => "schema",
+        };
         match self {
-            Self::Missing(name) => write!(f, "the schema `{name}` is missing"),
-            Self::NotJson(name) => write!(f, "the schema `{name}` is not JSON"),
+            Self::Missing(name) => write!(f, "the {} `{name}` is missing", kind(name)),
+            Self::NotJson(name) => write!(f, "the {} `{name}` is not JSON", kind(name)),
             Self::Refused(name, Refused::OverBudget(over)) => {
                 write!(f, "the schema `{name}` can't be used: {}", over.reason())
             }
@@ -121,11 +135,11 @@ impl Library {
         })
     }
 
-    /// Returns the library with another core: texts of schemas by name, without `.schema.json`.
-    /// Schemas that do not belong to the core are ignored.
+    /// Returns the library with another core: texts of schemas by name, without `.schema.json`, and of
+    /// catalogues by name, without `.json`. Others are ignored.
     ///
     /// # Errors
-    /// A schema is missing, is not JSON, or can't be used.
+    /// A schema or a catalogue is missing, is not JSON, or can't be used.
     pub fn with_core(core: Vec<(String, Vec<u8>)>) -> Result<Self, Vec<LibraryError>> {
         let mut errors = Vec::new();
         let mut texts = Vec::new();
@@ -140,10 +154,24 @@ impl Library {
                 _ => errors.push(LibraryError::NotJson(name)),
             }
         }
+        let mut catalogues = BTreeMap::new();
+        for name in CATALOGUES {
+            let text = core.remove(name).map(String::from_utf8);
+            match text {
+                None => errors.push(LibraryError::Missing(name)),
+                Some(Ok(text)) if parse_strict(&text).is_some() => {
+                    catalogues.insert(name, text);
+                }
+                Some(_) => errors.push(LibraryError::NotJson(name)),
+            }
+        }
         if !errors.is_empty() {
             return Err(errors);
         }
-        let library = Self::over(texts.into_iter());
+        let library = Self {
+            catalogues,
+            ..Self::over(texts.into_iter())
+        };
         for (number, (name, _)) in PROJECT.iter().chain(MOVA).enumerate() {
             if let Err(refused) = library.set.compile(number, &mut Budget::new()) {
                 errors.push(LibraryError::Refused(name, refused));
@@ -154,6 +182,11 @@ impl Library {
         } else {
             Err(errors)
         }
+    }
+
+    /// Returns a catalogue of the given core. The project's own equivalents of the core have none here.
+    pub fn catalogue(&self, name: &str) -> Option<&str> {
+        self.catalogues.get(name).map(String::as_str)
     }
 
     fn over(core: impl Iterator<Item = (&'static str, Cow<'static, str>)>) -> Self {
@@ -174,6 +207,7 @@ impl Library {
             .collect();
         Self {
             set: SchemaSet::new(documents, roots),
+            catalogues: BTreeMap::new(),
         }
     }
 
@@ -264,19 +298,25 @@ mod tests {
 
     #[test]
     fn a_core_has_to_be_whole_and_readable() {
-        let core: Vec<_> = MOVA
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()))
+        let texts = MOVA.iter().map(|(name, text)| (*name, *text));
+        let catalogues = CATALOGUES.iter().map(|name| (*name, "{}"));
+        let core: Vec<_> = texts
+            .chain(catalogues)
+            .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
             .collect();
         assert!(Library::with_core(core.clone()).is_ok());
         let mut broken = core.clone();
         broken[0].1 = b"{".to_vec();
+        broken[10].1 = b"[".to_vec();
+        broken.retain(|(name, _)| name != "env.security_event_store_v1");
         broken.pop();
         assert_eq!(
             Library::with_core(broken).err(),
             Some(vec![
                 LibraryError::NotJson("ds.connector_core_v1"),
                 LibraryError::Missing("env.security_event_store_v1"),
+                LibraryError::NotJson("global.layers_and_namespaces_v1"),
+                LibraryError::Missing("global.text_channel_catalog_v1"),
             ])
         );
         let mut elsewhere = core;

@@ -456,7 +456,7 @@ impl Action {
     }
 
     /// Returns whether an outcome is an answer to this action. Every effect may fail.
-    pub(crate) fn accepts(&self, outcome: &Outcome) -> bool {
+    pub fn accepts(&self, outcome: &Outcome) -> bool {
         match (self, outcome) {
             (Self::Finished(_), _) => false,
             (_, Outcome::Failed(_))

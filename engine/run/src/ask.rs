@@ -2,18 +2,17 @@
 
 use super::action::PlannerTask;
 use super::answer::{Answer, Problem};
+use super::call::{CallDecision, accept_query, decide_call};
 use super::catalogue::{call_request, list_tools, snapshot};
 use super::documents::Goal;
 use super::lifecycle::{Decided, Run};
-use super::one_step::{self, Call};
 use super::planning::{self, ask_planner};
 use super::stop::Stop;
-use agent_api::CallAnswer;
-use agent_api::decide::{CallContext, CallResult, CallVerdict};
+use agent_api::complete;
+use agent_api::decide::CallResult;
 use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::lower::{call_plan, digest};
-use agent_api::model::{Lock, Name, Planned, ToolsSnapshot};
-use agent_api::{complete, plan};
+use agent_api::lower::tools_snapshot;
+use agent_api::model::ToolsSnapshot;
 
 impl Run<'_> {
     /// Answers a query with one call of one tool, or with the reason why none is made.
@@ -45,7 +44,7 @@ impl Run<'_> {
         // 2: the input policy.
         let accepted = request
             .map(|_| ())
-            .and_then(|()| self.accept_query(&goal.text));
+            .and_then(|()| accept_query(&self.documents, &goal.text));
         if let Err(stop) = accepted {
             return Err(self.blocked(Answer::default(), stop, Vec::new()).await);
         }
@@ -65,44 +64,30 @@ impl Run<'_> {
             plan: String::from_utf8(planned.clone()).ok(),
             ..Answer::default()
         };
-        let planned = match call_plan(planned) {
-            Ok(read) => read.value,
-            Err(found) => {
-                let stop = stop_of(&found);
+        self.call.planned = Some(planned.clone());
+        let now = self.evidence.turns().now();
+        let evaluation_context = self.documents.evaluation_context(now);
+        let request_id = self.request_id().to_owned();
+        let decision = decide_call(
+            &mut self.documents,
+            planned,
+            &catalogue,
+            &evaluation_context,
+            (goal, &request_id),
+            self.evidence.redactor(),
+        );
+        let (output_schema, approval) = match decision {
+            CallDecision::Question(question) => {
+                return self.needs_more_info(answer, question).await;
+            }
+            CallDecision::Denied(stop, found) => {
                 return Err(self.blocked(answer, stop, found).await);
             }
+            CallDecision::Allowed {
+                output_schema,
+                approval,
+            } => (output_schema, approval),
         };
-        let evaluation_context = self
-            .documents
-            .evaluation_context(self.evidence.turns().now());
-        let (index, lock) = (self.documents.index.take(), self.documents.lock.take());
-        let context = index.as_ref().map(|index| CallContext {
-            index,
-            lock: lock.as_ref(),
-            catalogue: Some(&catalogue),
-            evaluation_context: Some(&evaluation_context),
-        });
-        let Some(context) = context else {
-            let stop = Stop::internal("the index is gone");
-            return Err(self.blocked(answer, stop, Vec::new()).await);
-        };
-        let decided = CallAnswer::new(&planned, context);
-        self.propose(&planned.planned, planned.text.as_str(), lock.as_ref(), goal);
-        let output_schema = match decided.verdict() {
-            CallVerdict::NeedsMoreInfo(question) => {
-                return self.needs_more_info(answer, (*question).to_owned()).await;
-            }
-            CallVerdict::Denied(_) => {
-                let found = decided.diagnostics();
-                let stop = stop_of(&found);
-                return Err(self.blocked(answer, stop, found).await);
-            }
-            CallVerdict::Allowed(call) => call.output_schema().map(str::to_owned),
-        };
-        let approval = decided.authorized().map(|it| digest(&it));
-        drop(decided);
-        self.documents.index = index;
-        self.documents.lock = lock;
         let decided = self.decide(Some(&catalogue), None);
         let Decided { authorized, .. } = match self.store_decision(decided).await {
             Ok(decided) => decided,
@@ -123,7 +108,14 @@ impl Run<'_> {
             let stop = Stop::internal("the tool returned no payload");
             return Err((answer.failed(&stop), stop));
         };
-        let (summary, unsummarised) = self.summary(goal, &payload).await;
+        let (summary, unsummarised) = match self.summary(goal, &payload).await {
+            Ok(found) => found,
+            Err(stop) => {
+                let payload = Some(payload);
+                let answer = Answer { payload, ..answer };
+                return Err((answer.failed(&stop), stop));
+            }
+        };
         let bytes = payload.clone().into_bytes();
         let (result, mut problems) = complete(output_schema.as_deref(), bytes, summary.clone());
         problems.extend(unsummarised.map(|stop| (stop.code, stop.message)));
@@ -146,17 +138,6 @@ impl Run<'_> {
         }
     }
 
-    /// Decides on the query \[1, step 2\].
-    pub(crate) fn accept_query(&self, query: &str) -> Result<(), Stop> {
-        let problems = plan::check_query(&self.documents.rules, query);
-        match problems.into_iter().next() {
-            Some((code, message)) => {
-                Err(Stop::new(Code::MovaPolicyDenied, message).because(code.name()))
-            }
-            None => Ok(()),
-        }
-    }
-
     /// Returns the live catalogue and the request to the planner.
     async fn catalogue(&mut self, goal: &Goal) -> Result<(ToolsSnapshot, String), Stop> {
         if let Some(problem) = self.documents.unreadable.first() {
@@ -173,7 +154,9 @@ impl Run<'_> {
             return Err(Stop::new(Code::MovaValidationFailed, message));
         };
         let live = list_tools(self.evidence, lock, index).await?;
-        let Some(catalogue) = snapshot(&live) else {
+        let text = snapshot(&live);
+        self.call.catalogue = Some(text.clone());
+        let Ok(catalogue) = tools_snapshot(text.into_bytes()).map(|it| it.value) else {
             let message = "the catalogue of the servers is too large";
             return Err(Stop::new(Code::MovaLimitExceeded, message));
         };
@@ -182,45 +165,28 @@ impl Run<'_> {
         Ok((catalogue, request))
     }
 
-    /// Takes the call as the plan of one step, and its tool as the pool.
-    fn propose(&mut self, planned: &Planned, text: &str, lock: Option<&Lock>, goal: &Goal) {
-        let Planned::Call(planned) = planned else {
-            return;
-        };
-        let server = planned.server.value.as_str();
-        let selections = lock.into_iter().flat_map(|lock| &lock.selections);
-        let mut locked = selections.filter(|it| it.id.as_str() == server);
-        let locked = locked
-            .next()
-            .map(|it| (it.version.as_str(), it.endpoint.as_str()));
-        let call = Call {
-            server,
-            tool: planned.tool.value.as_str(),
-            arguments: planned.args.of(text),
-            locked,
-        };
-        let redactor = self.evidence.redactor();
-        let pool = one_step::pool(call, &self.documents.rules);
-        self.documents.set_pool(pool, redactor);
-        let rules = &self.documents.rules;
-        let plan = one_step::plan(call, self.request_id(), &goal.planner, rules);
-        self.documents.set_plan(plan.into_bytes(), redactor);
-    }
-
     /// Returns the summary of a payload: the given one, or that of the planner if it is wanted. Without
     /// one, the reason.
-    async fn summary(&self, goal: &Goal, payload: &str) -> (Option<Vec<u8>>, Option<Stop>) {
+    ///
+    /// # Errors
+    /// The run is interrupted.
+    async fn summary(
+        &self,
+        goal: &Goal,
+        payload: &str,
+    ) -> Result<(Option<Vec<u8>>, Option<Stop>), Stop> {
         if let Some(summary) = &self.documents.summary {
-            return (Some(summary.clone()), None);
+            return Ok((Some(summary.clone()), None));
         }
         if !self.options.asks_for_summary {
-            return (None, None);
+            return Ok((None, None));
         }
         let redactor = self.evidence.redactor();
         let request = planning::summary_request(&goal.text, payload, redactor);
         match ask_planner(self.evidence, PlannerTask::Summary, &request).await {
-            Ok(summary) => (Some(summary), None),
-            Err(stop) => (None, Some(stop)),
+            Ok(summary) => Ok((Some(summary), None)),
+            Err(stop) if stop.is_final() => Err(stop),
+            Err(stop) => Ok((None, Some(stop))),
         }
     }
 
@@ -274,28 +240,5 @@ impl Run<'_> {
             ..answer
         };
         (answer, stop)
-    }
-}
-
-/// Returns the stop of the first problem of a plan of one call.
-fn stop_of(found: &[Diagnostic]) -> Stop {
-    let Some(first) = found.first() else {
-        return Stop::new(Code::MovaPolicyDenied, "the call is denied");
-    };
-    Stop::new(stable(first.code), first.message.as_str()).because(first.code.name())
-}
-
-/// Returns the stable code of a problem of a plan of one call.
-pub(crate) fn stable(code: Code) -> Code {
-    match code {
-        Code::PlanNotJson
-        | Code::PlanShape
-        | Code::ArgumentUnknown
-        | Code::ArgumentInvalid
-        | Code::NumberNotExact
-        | Code::SchemaInvalid
-        | Code::SchemaBudget => Code::MovaValidationFailed,
-        Code::InputTooLarge => Code::MovaLimitExceeded,
-        _ => Code::MovaPolicyDenied,
     }
 }

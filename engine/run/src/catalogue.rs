@@ -7,7 +7,7 @@ use super::evidence::Evidence;
 use super::planning::{member, string};
 use super::stop::Stop;
 use agent_api::decide::{CallContext, CallVerdict, EvaluationContext};
-use agent_api::lower::{call_plan, integrity, tools_snapshot};
+use agent_api::lower::{call_plan, integrity};
 use agent_api::model::{Index, Lock, Name, ServerView, ToolName, ToolsSnapshot};
 use agent_api::{CallAnswer, plan};
 use agent_syntax::Value;
@@ -132,8 +132,8 @@ fn tools(list: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Returns the tools as a snapshot, which decides calls.
-pub(crate) fn snapshot(live: &LiveTools) -> Option<ToolsSnapshot> {
+/// Returns the tools as a snapshot, which decides calls: a JSON object.
+pub(crate) fn snapshot(live: &LiveTools) -> String {
     let mut text = String::from("{");
     for (number, (server, tools)) in live.iter().enumerate() {
         text.push_str(if number == 0 { "" } else { "," });
@@ -143,8 +143,7 @@ pub(crate) fn snapshot(live: &LiveTools) -> Option<ToolsSnapshot> {
         let _ = write!(text, ":{{\"tools\":[{}]}}", tools.join(","));
     }
     text.push('}');
-    // Names and structure were checked above.
-    tools_snapshot(text.into_bytes()).ok().map(|it| it.value)
+    text
 }
 
 /// Returns the request for a plan of one call: the query, and the tools that may be called with some

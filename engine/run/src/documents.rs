@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::redact::Redactor;
 use agent_api::decide::{EvaluationContext, PlanPolicy, PolicyEngine};
-use agent_api::diagnostic::Diagnostic;
+use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::lower::{self, Lowered, Notation, Validated, live_context};
 use agent_api::model::{Context, Index, Lock, Plan, Request};
 use agent_api::policy;
@@ -85,11 +85,9 @@ pub(crate) struct Snapshots {
     pub(crate) unknown_request: String,
 }
 
-/// Reads every document.
-///
-/// # Errors
-/// MOVA's core can't be used.
-pub(crate) fn read(documents: Documents, redactor: &Redactor) -> Result<Read, String> {
+/// Reads every document. A core of MOVA that can't be used is a problem like an unreadable lock: the plan is
+/// refused, and what evidence says of it goes by the project's own equivalents.
+pub(crate) fn read(documents: Documents, redactor: &Redactor) -> Read {
     let snapshots = Snapshots {
         request: snapshot(documents.request.as_deref(), redactor),
         plan: snapshot(documents.plan.as_deref(), redactor),
@@ -97,18 +95,25 @@ pub(crate) fn read(documents: Documents, redactor: &Redactor) -> Result<Read, St
         profile: snapshot(documents.profile.as_deref(), redactor),
         unknown_request: unknown_request(documents.plan.as_deref().unwrap_or_default()),
     };
+    let mut unreadable = Vec::new();
     let library = match documents.mova {
         core if core.is_empty() => None,
-        core => Some(Arc::new(Library::with_core(core).map_err(|errors| {
-            errors.first().map(ToString::to_string).unwrap_or_default()
-        })?)),
+        core => match Library::with_core(core) {
+            Ok(library) => Some(Arc::new(library)),
+            Err(errors) => {
+                unreadable.extend(errors.iter().map(|error| {
+                    let message = format!("MOVA's core can't be used: {error}");
+                    Diagnostic::new(Code::SchemaInvalid, message)
+                }));
+                None
+            }
+        },
     };
     let rules = PlanPolicy::new(
         documents.tool_pool.unwrap_or_default(),
         documents.profile.unwrap_or_default(),
         library,
     );
-    let mut unreadable = Vec::new();
     let index = value(documents.index.map(lower::index), &mut unreadable);
     let lock = value(documents.lock.map(lower::lock), &mut unreadable);
     let by_content = |read: fn(Vec<u8>, Notation) -> _| move |it| read(it, Notation::ByContent);
@@ -123,7 +128,7 @@ pub(crate) fn read(documents: Documents, redactor: &Redactor) -> Result<Read, St
         .map(|it| lower::context(it, Notation::ByContent));
     let context = value(context, &mut unreadable);
     let policy = value(documents.policy.map(policy::read), &mut unreadable);
-    Ok(Read {
+    Read {
         plan: Arc::new(lower::plan(documents.plan.unwrap_or_default())),
         request: documents.request.map(lower::request),
         rules: Arc::new(rules),
@@ -140,7 +145,7 @@ pub(crate) fn read(documents: Documents, redactor: &Redactor) -> Result<Read, St
         snapshots,
         is_planned: false,
         summary: documents.summary,
-    })
+    }
 }
 
 impl Read {

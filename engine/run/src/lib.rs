@@ -11,10 +11,12 @@
 //! | `step` | the states of a step |
 //! | `turns` | the turns of run and host |
 //! | `action` | the actions and their outcomes |
+//! | `call` | the decisions on a query and its one call |
 //! | `options` | what a host decides before a run |
 //! | `documents` | the documents of a run |
 //! | `evidence`, `episode`, `record`, `summary` | the files that a run leaves |
 //! | `text` | the run for people |
+//! | `listing` | the live list of a server's tools, as evidence keeps it |
 //! | `decided` | the decision on the plan, made again |
 //! | `redact`, `hidden` | secrets, and how none reaches a file or a diagnostic |
 //! | `clock` | readings of the host's clock |
@@ -25,6 +27,7 @@
 mod action;
 mod answer;
 mod ask;
+mod call;
 mod catalogue;
 mod clock;
 mod decided;
@@ -34,6 +37,7 @@ mod episode;
 mod evidence;
 mod hidden;
 mod lifecycle;
+mod listing;
 mod one_step;
 mod options;
 mod planning;
@@ -55,8 +59,9 @@ pub use action::{
     HandlerCall, HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, PlannerTask, Planning,
     Program, Reply, Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
 };
+pub use call::CallBasis;
 pub use clock::Clock;
-pub use decided::{Decided, decide_again};
+pub use decided::{Decided, decide_again, decide_call_again};
 pub use documents::{Documents, Goal};
 pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Mode, Options};

@@ -2,7 +2,7 @@
 
 use super::action::{Finished, PlannerTask, Status};
 use super::answer::Answer;
-use super::ask::stable;
+use super::call::{CallBasis, QUESTION, accept_query, stable};
 use super::clock::Clock;
 use super::documents::{Documents, Goal, Read, read};
 use super::episode::{Episode, EpisodeType, SecurityKind, Subject};
@@ -26,6 +26,7 @@ use agent_api::model::{Input, ToolsSnapshot};
 use agent_api::plan::{self, authorized};
 use agent_api::render::StyledSpan;
 use agent_api::text::{DocumentKind, Span};
+use agent_syntax::json::Writer;
 
 /// The word of evidence for a decision that was not made on the plan of steps alone: on a planner, a query or
 /// a call.
@@ -38,10 +39,7 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
     let documents = with_profile_of_queries(documents, &options);
     // 1 to 3: validate the plan, the pool and the profile.
     let hidden = Hidden::of(&documents, &redactor);
-    let documents = match read(documents, &redactor) {
-        Ok(read) => read,
-        Err(message) => return unusable_core(&redactor, &message),
-    };
+    let documents = read(documents, &redactor);
     // 4: the context of the execution.
     let subject = subject(&documents, goal.as_ref(), &options);
     let request_id = subject.request_id.clone();
@@ -62,6 +60,7 @@ pub(crate) async fn run(documents: Documents, options: Options, turns: Turns) ->
         diagnostics: Vec::new(),
         verdict: Vec::new(),
         answer: None,
+        call: CallBasis::default(),
     };
     let outcome = match (options.mode, &goal) {
         (Mode::Preview, _) => return run.preview(),
@@ -149,6 +148,8 @@ pub(crate) struct Run<'r> {
     /// The verdict on the plan, for people.
     verdict: Vec<StyledSpan>,
     pub(crate) answer: Option<Answer>,
+    /// The basis of the decision on a query.
+    pub(crate) call: CallBasis,
     /// The places of secret parts in the plan.
     secret: Vec<Span>,
     hidden: Hidden,
@@ -203,7 +204,7 @@ impl Run<'_> {
         // A profile need not limit goals, as it must limit queries.
         let profile = self.documents.rules.profile.sound();
         if profile.is_some_and(|it| it.input_policy.is_some()) {
-            self.accept_query(&goal.text)?;
+            accept_query(&self.documents, &goal.text)?;
         }
         // The documents themselves are refused with the plan that can't be made for them.
         let documents = &self.documents;
@@ -317,12 +318,11 @@ impl Run<'_> {
                 if let Some(digest) = &digest {
                     w.key("authorized").string(digest);
                 }
+                self.write_call(w);
                 if decided.is_refused {
                     w.key("decided_as").string(CALL);
                 }
-                if let Some(context) = &decided.policy_context {
-                    w.key("policy_context").json(context);
-                }
+                write_context(w, &decided);
                 number(w, "problems", decided.problems as u64);
                 w.key("record").string("decision");
                 write_stop(w, decided.verdict.as_ref().err());
@@ -351,8 +351,7 @@ impl Run<'_> {
     /// # Errors
     /// Evidence can't be stored.
     pub(crate) async fn store_question(&self, question: &str) -> Result<(), Stop> {
-        let message = "the plan calls nothing, and asks the user a question";
-        let stop = Stop::new(Code::MovaPolicyDenied, message);
+        let stop = Stop::new(Code::MovaPolicyDenied, QUESTION);
         let decided = self.decide(None, Some((&stop, &[])));
         self.evidence
             .document("validation_report.json", &decided.report)
@@ -360,10 +359,12 @@ impl Run<'_> {
         let episode = Episode {
             kind: EpisodeType::Validation,
             status: "completed",
-            summary: message.to_owned(),
+            summary: QUESTION.to_owned(),
             started: self.started,
             details: Box::new(|w| {
+                self.write_call(w);
                 w.key("decided_as").string(CALL);
+                write_context(w, &decided);
                 number(w, "problems", decided.problems as u64);
                 w.key("question").string(question);
                 w.key("record").string("decision");
@@ -371,6 +372,14 @@ impl Run<'_> {
             }),
         };
         self.evidence.episode(episode).await.map(|_| ())
+    }
+
+    /// Writes the basis of the decision on a query.
+    fn write_call(&self, w: &mut Writer) {
+        if self.options.mode == Mode::Ask {
+            let redactor = self.evidence.redactor();
+            w.key("call").object(|w| self.call.write(w, redactor));
+        }
     }
 
     /// Takes a plan that may run, and the digest by which it is approved if it is not its own.
@@ -528,6 +537,13 @@ impl Run<'_> {
     }
 }
 
+/// Writes the context in which a policy decided.
+fn write_context(w: &mut Writer, decided: &Decided) {
+    if let Some(context) = &decided.policy_context {
+        w.key("policy_context").json(context);
+    }
+}
+
 /// Decides on the plan of documents.
 pub(crate) fn decide<'d>(
     documents: &'d Read,
@@ -611,7 +627,7 @@ fn is_of_forbidden_tool(reason: Code) -> bool {
 }
 
 /// Returns the problems of another decision in the words of a report: with stable codes.
-fn reasons(stop: &Stop, found: &[Diagnostic]) -> Vec<Diagnostic> {
+pub(crate) fn reasons(stop: &Stop, found: &[Diagnostic]) -> Vec<Diagnostic> {
     let worded = |code, reason, message: &str| {
         let mut diagnostic = Diagnostic::new(code, message);
         diagnostic.reason = reason;
@@ -625,20 +641,4 @@ fn reasons(stop: &Stop, found: &[Diagnostic]) -> Vec<Diagnostic> {
     found
         .map(|it| worded(stable(it.code), Some(it.code), &it.message))
         .collect()
-}
-
-/// Ends a run whose core of MOVA can't be used: nothing can be validated, so nothing can be written.
-fn unusable_core(redactor: &Redactor, message: &str) -> Finished {
-    Finished {
-        status: Status::Failed,
-        code: Some(Code::MovaValidationFailed),
-        message: redactor.text(message),
-        directory: String::new(),
-        evidence_complete: false,
-        summary: String::new(),
-        result: None,
-        answer: String::new(),
-        text: Vec::new(),
-        diagnostics: Vec::new(),
-    }
 }

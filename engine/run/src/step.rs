@@ -9,13 +9,14 @@ use super::documents::Read;
 use super::effects::{Effects, Part, failed, succeeded};
 use super::episode::{Episode, EpisodeType, SecurityKind};
 use super::evidence::Evidence;
+use super::listing::entries_of;
 use super::options::Options;
 use super::record::{content, number};
 use super::stop::{APPROVAL_REQUIRED, Stop};
 use agent_api::decide::AuthorizedPlan;
 use agent_api::diagnostic::Code;
 use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
-use agent_api::plan;
+use agent_api::plan::{self, Content};
 use agent_api::text::Span;
 use agent_syntax::json::{Writer, parse_strict};
 
@@ -40,6 +41,8 @@ pub(crate) struct StepReport {
     pub(crate) finished: Clock,
     pub(crate) input: Option<String>,
     pub(crate) output: Option<Vec<u8>>,
+    /// The tool in the live list of its server: a result of `tools/list` without other tools.
+    pub(crate) listed: Option<String>,
     /// The result of the tool that the step called, as received.
     pub(crate) payload: Option<Vec<u8>>,
     /// The contexts in which the policy was asked, as JSON, in this order.
@@ -116,6 +119,7 @@ impl<'r> Step<'r> {
                 finished: now,
                 input: None,
                 output: None,
+                listed: None,
                 payload: None,
                 policy_contexts: Vec::new(),
                 log: Log::default(),
@@ -310,25 +314,13 @@ impl<'r> Step<'r> {
 
     /// Makes the HTTP request of a handler.
     async fn request(&mut self, wanted: HandlerRequest) -> Result<Reply, Stop> {
-        let Driver::Http {
-            methods, headers, ..
-        } = &self.binding.driver
-        else {
+        let Driver::Http { headers, .. } = &self.binding.driver else {
             return Err(self.not_its_kind("an HTTP request"));
         };
-        if !methods.contains(&wanted.method) {
-            return Err(Stop::new(
-                Code::MovaPolicyDenied,
-                format!("the handler asks for the method {:?}", wanted.method),
-            ));
-        }
+        plan::check_method(self.plan, self.number, &wanted.method)?;
         let limits = self.binding.limits;
-        let sent = wanted.body.as_deref().unwrap_or_default();
-        within(
-            sent,
-            limits.max_input_bytes.value,
-            "the body of the request",
-        )?;
+        let sent = wanted.body.as_deref().unwrap_or_default().len() as u64;
+        Content::SentBody.check_size(sent, limits.max_input_bytes.value)?;
         let own = headers.iter().map(|(name, value)| Header {
             name: name.clone(),
             value: match value {
@@ -362,8 +354,8 @@ impl<'r> Step<'r> {
         };
         match self.effects.perform(Action::Request(request)).await? {
             Outcome::Response(response) => {
-                let most = limits.max_output_bytes.value;
-                within(&response.body, most, "the body of the response")?;
+                let size = response.body.len() as u64;
+                Content::ReceivedBody.check_size(size, limits.max_output_bytes.value)?;
                 Ok(Reply::Response(response))
             }
             _ => Err(Stop::unexpected()),
@@ -403,11 +395,8 @@ impl<'r> Step<'r> {
         };
         match self.effect(Action::RunProgram(program)).await? {
             Outcome::Exited(exited) => {
-                within(
-                    &exited.stdout,
-                    limits.max_output_bytes.value,
-                    "standard output",
-                )?;
+                let size = exited.stdout.len() as u64;
+                Content::StandardOutput.check_size(size, limits.max_output_bytes.value)?;
                 match exited.code {
                     0 => Ok(Reply::Exited(exited)),
                     code => {
@@ -459,6 +448,7 @@ impl<'r> Step<'r> {
         let timeout_ms = self.effects.remaining()?;
         let list = self.bytes(Action::ListTools { timeout_ms }).await?;
         let list = String::from_utf8_lossy(&list);
+        self.report.listed = Some(entries_of(&list, &server.tool));
         plan::check_listing(self.plan, self.number, &list)?;
         let call = ToolCall {
             tool: server.tool.clone(),
@@ -467,7 +457,7 @@ impl<'r> Step<'r> {
         };
         let payload = self.bytes(Action::CallTool(call)).await?;
         let most = self.binding.limits.max_output_bytes.value;
-        within(&payload, most, "the result of the tool")?;
+        Content::ToolResult.check_size(payload.len() as u64, most)?;
         self.report.payload = Some(payload.clone());
         Stop::first(plan::check_payload(payload.clone()))?;
         Ok(Reply::Payload(payload))
@@ -564,6 +554,14 @@ impl<'r> Step<'r> {
             w.key("input")
                 .object(|w| self.value(w, input.as_bytes(), secret));
         }
+        if let Some(listed) = &report.listed {
+            // Not as JSON: a schema is no secret, though a property may be called `password`.
+            w.key("listed").object(|w| {
+                content(w, listed.as_bytes());
+                let text = self.evidence.redactor().log(listed.as_bytes());
+                w.key("text").string(&text);
+            });
+        }
         w.key("log").object(|w| {
             number(w, "bytes", report.log.bytes.len() as u64);
             w.key("truncated").bool(report.log.truncated);
@@ -572,8 +570,7 @@ impl<'r> Step<'r> {
             let secret = |json: &str| self.plan.secret_output(self.number, json);
             w.key("output").object(|w| self.value(w, output, secret));
         }
-        // Without an output, the payload is the only record of what the tool did.
-        if let Some(payload) = report.payload.as_ref().filter(|_| report.output.is_none()) {
+        if let Some(payload) = report.payload.as_ref().filter(|_| self.may_keep_payload()) {
             w.key("payload")
                 .object(|w| self.value(w, payload, |_| Vec::new()));
         }
@@ -588,6 +585,14 @@ impl<'r> Step<'r> {
         w.key("step_id").string(self.id());
         write_stop(w, report.stop.as_ref());
         w.key("tool_id").string(&self.step.tool.value);
+    }
+
+    /// Returns whether the payload is kept beside the output. A schema marks parts of the output, which
+    /// can't be found in the payload if they are short.
+    fn may_keep_payload(&self) -> bool {
+        let output = self.report.output.as_deref();
+        let output = output.map(|it| core::str::from_utf8(it).unwrap_or_default());
+        output.is_none_or(|it| self.plan.secret_output(self.number, it).is_empty())
     }
 
     /// Writes a value with its size and the digest of its raw bytes, without its secret parts. What is no
@@ -640,14 +645,4 @@ fn object(members: impl FnOnce(&mut Writer)) -> String {
     let mut text = w.finish();
     text.pop();
     text
-}
-
-/// Checks the size of what a handler or a peer handed over.
-fn within(bytes: &[u8], most: u64, name: &str) -> Result<(), Stop> {
-    let size = bytes.len() as u64;
-    if size <= most {
-        return Ok(());
-    }
-    let message = format!("{name} has {size} bytes, and at most {most} are accepted");
-    Err(Stop::new(Code::MovaLimitExceeded, message))
 }

@@ -89,31 +89,48 @@ impl Input {
     }
 }
 
-/// Reads the named schemas of a folder, or of its subfolder `schemas`.
+/// Reads the core of a copy of MOVA: the schemas of the folder, or of its subfolder `schemas`, and the
+/// global catalogues beside them.
 ///
 /// # Errors
 ///
-/// When the folder or one of its schemas can't be read.
-pub fn read_schemas(folder: &Path) -> Result<Vec<NamedText>, Failure> {
-    const SUFFIX: &str = ".schema.json";
+/// When the folder or one of its files can't be read.
+pub fn read_mova(folder: &Path) -> Result<Vec<NamedText>, Failure> {
+    let mut core = named_texts(folder)?;
     let within = folder.join("schemas");
-    let folder = if within.is_dir() { &within } else { folder };
+    if within.is_dir() {
+        core.extend(named_texts(&within)?);
+    }
+    Ok(core)
+}
+
+/// Reads the files of a folder that have the name of a schema or of a global catalogue.
+fn named_texts(folder: &Path) -> Result<Vec<NamedText>, Failure> {
     let unreadable = |error: io::Error| {
         let path = folder.display();
         Failure::new(format_args!("can't read `{path}`: {}", reason(&error)))
     };
-    let mut schemas = Vec::new();
+    let mut texts = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         let name = path.file_name().and_then(|name| name.to_str());
-        if let Some(name) = name.and_then(|name| name.strip_suffix(SUFFIX)) {
-            schemas.push(NamedText {
+        if let Some(name) = name.and_then(name_of_core) {
+            texts.push(NamedText {
                 name: name.to_owned(),
                 text: Input::File(path.clone()).read(SCHEMA_MAX)?,
             });
         }
     }
-    Ok(schemas)
+    Ok(texts)
+}
+
+/// Returns the name of a schema or a global catalogue by that of its file.
+fn name_of_core(file: &str) -> Option<&str> {
+    let name = file.strip_suffix(".json")?;
+    match name.strip_suffix(".schema") {
+        Some(schema) => Some(schema),
+        None => name.starts_with("global.").then_some(name),
+    }
 }
 
 /// Reads a component that replaces the embedded one.

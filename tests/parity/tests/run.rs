@@ -3,8 +3,8 @@
 use agent_host::contract::run as contract;
 use agent_host::{Engine, call};
 use agent_run::{
-    Action, Clock, Documents, Failure, FailureKind, Goal, HandlerEvent, Mode, Options, Outcome,
-    Response, Run, StoreMode,
+    Action, Clock, Documents, Failure, FailureKind, Goal, Handled, HandlerEvent, Mode, Options,
+    Outcome, Response, Run, Secret, StoreMode,
 };
 use agent_tests::corpus::{Failures, corpus};
 use agent_tests::plan::{PlanInputs, plan_cases};
@@ -155,9 +155,16 @@ fn contracted(outcome: Outcome) -> contract::Outcome {
     }
 }
 
+/// What a host does with an action.
+enum Turn {
+    Answer(Outcome),
+    Cancel,
+}
+
 /// A host that behaves, whose planner gives one answer.
 fn behave_with(planned: &str, action: &Action) -> Outcome {
     match action {
+        Action::Store(_) => Outcome::Stored,
         Action::Plan(_) => Outcome::Bytes(planned.as_bytes().to_vec()),
         action => behave(action),
     }
@@ -171,41 +178,56 @@ fn goal(goal: Goal) -> contract::Goal {
     }
 }
 
+fn contracted_documents(documents: Documents) -> contract::Documents {
+    contract::Documents {
+        plan: documents.plan,
+        request: documents.request,
+        tool_pool: documents.tool_pool,
+        instruction_profile: documents.profile,
+        lock: documents.lock,
+        index: documents.index,
+        task: documents.task,
+        tenant: documents.tenant,
+        tenant_id: documents.tenant_id,
+        policy: documents.policy,
+        policy_context: documents.policy_context,
+        mova: Vec::new(),
+        goal: documents.goal.map(goal),
+        summary: documents.summary,
+    }
+}
+
+fn contracted_options(options: Options) -> contract::Options {
+    let secrets = options.secrets.into_iter();
+    contract::Options {
+        run_id: options.run_id,
+        random: options.random.to_vec(),
+        sandbox_tier: options.sandbox_tier,
+        handlers: Vec::new(),
+        approvals: options.approvals,
+        secrets: secrets
+            .map(|Secret { name, value }| contract::Secret { name, value })
+            .collect(),
+        mode: match options.mode {
+            Mode::CarryOut => contract::Mode::CarryOut,
+            Mode::Decide => contract::Mode::Decide,
+            Mode::Preview => contract::Mode::Preview,
+            Mode::Ask => contract::Mode::Ask,
+        },
+        asks_for_summary: options.asks_for_summary,
+    }
+}
+
 /// Runs documents on both sides at once, and returns the first turn in which they differ.
 fn compare(
     engine: &Engine,
     documents: Documents,
-    (mode, other): (Mode, contract::Mode),
-    planned: &str,
+    options: Options,
+    mut host: impl FnMut(u64, &Action) -> Turn,
 ) -> Result<u64, String> {
     let instance = &mut engine.instantiate().expect("an instance");
-    let given = contract::Documents {
-        plan: documents.plan.clone(),
-        request: documents.request.clone(),
-        tool_pool: documents.tool_pool.clone(),
-        instruction_profile: documents.profile.clone(),
-        lock: documents.lock.clone(),
-        index: documents.index.clone(),
-        task: None,
-        tenant: None,
-        tenant_id: None,
-        policy: None,
-        policy_context: None,
-        mova: Vec::new(),
-        goal: documents.goal.clone().map(goal),
-        summary: None,
-    };
-    let chosen = contract::Options {
-        run_id: options().run_id,
-        random: options().random.to_vec(),
-        sandbox_tier: options().sandbox_tier,
-        handlers: Vec::new(),
-        approvals: Vec::new(),
-        secrets: Vec::new(),
-        mode: other,
-        asks_for_summary: false,
-    };
-    let options = Options { mode, ..options() };
+    let given = contracted_documents(documents.clone());
+    let chosen = contracted_options(options.clone());
     let mut native = Run::start(documents, options, clock(0)).expect("a run id");
     let started = call!(
         instance,
@@ -219,20 +241,29 @@ fn compare(
         if ours != theirs {
             return Err(format!("turn {turn}: {ours:?} and {theirs:?}"));
         }
-        let outcome = match &action {
-            Action::Finished(_) => return Ok(turn),
-            Action::Store(_) => Outcome::Stored,
-            action => behave_with(planned, action),
-        };
-        native
-            .complete(outcome.clone(), clock(turn))
-            .expect("in turn");
-        let taken = call!(
-            instance,
-            run.plan_run
-                .call_complete(component, &contracted(outcome), reading(clock(turn)))
-        );
-        taken.expect("the engine").expect("in turn");
+        if let Action::Finished(_) = action {
+            return Ok(turn);
+        }
+        let now = clock(turn);
+        match host(turn, &action) {
+            Turn::Cancel => {
+                native.cancel(now);
+                call!(instance, run.plan_run.call_cancel(component, reading(now)))
+                    .expect("the engine");
+            }
+            Turn::Answer(outcome) => {
+                let ours = native.complete(outcome.clone(), now).is_ok();
+                let taken = call!(
+                    instance,
+                    run.plan_run
+                        .call_complete(component, &contracted(outcome), reading(now))
+                );
+                let theirs = taken.expect("the engine").is_ok();
+                if ours != theirs {
+                    return Err(format!("turn {turn}: taken {ours} and {theirs}"));
+                }
+            }
+        }
     }
     Err("the run does not end".to_owned())
 }
@@ -253,11 +284,10 @@ fn runs_of_the_corpus_are_the_same_through_the_component() {
             index: inputs.index,
             ..Documents::default()
         };
-        for mode in [
-            (Mode::CarryOut, contract::Mode::CarryOut),
-            (Mode::Preview, contract::Mode::Preview),
-        ] {
-            match compare(&engine, documents.clone(), mode, "") {
+        for mode in [Mode::CarryOut, Mode::Preview] {
+            let options = Options { mode, ..options() };
+            let host = |_, action: &Action| Turn::Answer(behave_with("", action));
+            match compare(&engine, documents.clone(), options, host) {
                 Ok(count) => turns += count,
                 Err(difference) => failures.add(&case.name(), difference),
             }
@@ -290,9 +320,7 @@ fn goals_and_queries_are_the_same_through_the_component() {
         "plan":{"plan_id":"p","request_id":"run-1","tool_pool_ref":{"pool_id":"pool","pool_version":"1.0.0"},
         "instruction_profile_ref":{"profile_id":"profile"},"steps":[{"step_id":"keep",
         "connector_id":"connector_core:noop","tool_id":"keep","input":{"a":1}}]}}"#;
-    let ask = (Mode::Ask, contract::Mode::Ask);
-    let carry_out = (Mode::CarryOut, contract::Mode::CarryOut);
-    let decide = (Mode::Decide, contract::Mode::Decide);
+    let (ask, carry_out, decide) = (Mode::Ask, Mode::CarryOut, Mode::Decide);
     let mut turns = Vec::new();
     for (mode, planned) in [
         (ask, call("list_audiences", r#"{"limit":2}"#)),
@@ -306,13 +334,131 @@ fn goals_and_queries_are_the_same_through_the_component() {
             profile: None,
             ..documents.clone()
         };
-        let documents = match mode.0 {
+        let documents = match mode {
             Mode::Ask => without_profile,
             _ => documents.clone(),
         };
-        turns.push(compare(&engine, documents, mode, &planned).expect("no difference"));
+        let options = Options { mode, ..options() };
+        let host = |_, action: &Action| Turn::Answer(behave_with(&planned, action));
+        turns.push(compare(&engine, documents, options, host).expect("no difference"));
     }
     assert!(turns[0] > turns[1] && turns[3] > turns[4], "{turns:?}");
+}
+
+/// Numbers that look random and are always the same.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).expect("small")
+    }
+}
+
+/// An answer that may fit or not, in which a peer may quote a secret.
+fn absurd(numbers: &mut Numbers, action: &Action) -> Outcome {
+    let kinds = [
+        FailureKind::Timeout,
+        FailureKind::LimitExceeded,
+        FailureKind::Unavailable,
+        FailureKind::Failed,
+    ];
+    let quote = [
+        "",
+        "it says correct-horse-battery",
+        "Y29ycmVjdC1ob3JzZS1iYXR0ZXJ5",
+    ];
+    let failure = Failure {
+        kind: kinds[numbers.below(4)],
+        message: quote[numbers.below(3)].to_owned(),
+    };
+    let bytes = [
+        &b"{}"[..],
+        b"null",
+        b"\xff",
+        b"{\"tools\":[]}",
+        b"{\"content\":[]}",
+    ];
+    let bytes = bytes[numbers.below(5)].to_vec();
+    match numbers.below(8) {
+        0 => Outcome::Failed(failure),
+        1 => Outcome::Stored,
+        2 => Outcome::Bytes(bytes),
+        3 => Outcome::Addresses(vec![
+            ["10.0.0.1", "::1", "8.8.8.8", "x"][numbers.below(4)].into(),
+        ]),
+        4 => Outcome::Decision {
+            approved: numbers.below(2) == 0,
+            by: quote[numbers.below(3)].to_owned(),
+        },
+        5 => Outcome::Handler(Handled {
+            event: match numbers.below(3) {
+                0 => HandlerEvent::Returned(bytes),
+                1 => HandlerEvent::Failed(failure),
+                _ => HandlerEvent::Tool { arguments: bytes },
+            },
+            log: quote[numbers.below(3)].into(),
+            log_truncated: numbers.below(2) == 0,
+        }),
+        _ => behave_with("prose", action),
+    }
+}
+
+#[test]
+fn hosts_that_misbehave_are_the_same_through_the_component() {
+    let engine = Engine::embedded().expect("the engine");
+    let cases = plan_cases();
+    let allowed: Vec<_> = cases
+        .iter()
+        .filter(|case| case.name().starts_with("plan/accept/"))
+        .collect();
+    let numbers = &mut Numbers(0x9e37_79b9_7f4a_7c15);
+    let (mut failures, mut refused) = (Failures::default(), 0);
+    for round in 0..240 {
+        let case = allowed[numbers.below(allowed.len())];
+        let inputs = PlanInputs::of(case);
+        let documents = Documents {
+            plan: Some(inputs.plan),
+            request: inputs.request,
+            tool_pool: Some(inputs.tool_pool),
+            profile: Some(inputs.profile),
+            lock: inputs.lock,
+            index: inputs.index,
+            policy: (round % 5 == 0).then(|| b"package switchboard".to_vec()),
+            ..Documents::default()
+        };
+        let secret = Secret {
+            name: "S".to_owned(),
+            value: "correct-horse-battery".to_owned(),
+        };
+        let options = Options {
+            secrets: vec![secret],
+            ..options()
+        };
+        let cancelled_at = numbers.below(60) as u64;
+        let result = compare(&engine, documents, options, |turn, action| {
+            if turn == cancelled_at {
+                return Turn::Cancel;
+            }
+            match (action, numbers.below(6)) {
+                // Evidence is stored most of the time, or the run would end at once.
+                (Action::Store(_), 1..) => Turn::Answer(Outcome::Stored),
+                (Action::Store(_), _) if numbers.below(20) > 0 => Turn::Answer(Outcome::Stored),
+                (action, 0..3) => {
+                    refused += 1;
+                    Turn::Answer(absurd(numbers, action))
+                }
+                (action, _) => Turn::Answer(behave_with("prose", action)),
+            }
+        });
+        if let Err(difference) = result {
+            failures.add(&format!("{} in round {round}", case.name()), difference);
+        }
+    }
+    failures.finish();
+    assert!(refused > 200, "{refused} absurd answers are few");
 }
 
 #[test]
@@ -321,32 +467,12 @@ fn options_that_no_run_can_have_are_refused() {
         .expect("the engine")
         .instantiate()
         .expect("an instance");
-    let documents = contract::Documents {
-        plan: None,
-        request: None,
-        tool_pool: None,
-        instruction_profile: None,
-        lock: None,
-        index: None,
-        task: None,
-        tenant: None,
-        tenant_id: None,
-        policy: None,
-        policy_context: None,
-        mova: Vec::new(),
-        goal: None,
-        summary: None,
-    };
+    let documents = contracted_documents(Documents::default());
     for (run_id, random) in [("../x", 32), ("", 32), ("run", 31)] {
         let options = contract::Options {
             run_id: run_id.to_owned(),
             random: vec![0; random],
-            sandbox_tier: String::new(),
-            handlers: Vec::new(),
-            approvals: Vec::new(),
-            secrets: Vec::new(),
-            mode: contract::Mode::CarryOut,
-            asks_for_summary: false,
+            ..contracted_options(options())
         };
         let started = call!(
             instance,

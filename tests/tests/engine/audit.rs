@@ -1,12 +1,12 @@
 //! The evidence of runs: what verifies, and what any change of it is reported as.
 
 mod explained;
+mod queries;
 mod replays;
 mod tampering;
 
 use super::run::{audiences, files, keep, plan_of, rename, report, with_pool};
 use agent_api::diagnostic::Diagnostic;
-use agent_api::schema::Library;
 use agent_audit::{EvidenceFile, Folder, verify};
 use agent_diagnostic::Code;
 use agent_run::{Action, Documents, FailureKind, Outcome};
@@ -14,13 +14,14 @@ use agent_tests::corpus::Failures;
 use agent_tests::plan::plan_cases;
 use agent_tests::run::{Ended, behave, failed, options, run};
 use proptest::prelude::*;
+pub(crate) use replays::again;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The files of a run by path.
-type Files = BTreeMap<String, Vec<u8>>;
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-fn files_of(ended: Ended) -> Files {
+pub(crate) fn files_of(ended: Ended) -> Files {
     let files = ended.files.into_iter();
     files
         .map(|(path, text)| (path, text.into_bytes()))
@@ -36,7 +37,7 @@ fn folder(files: &Files) -> Folder {
 }
 
 fn problems(files: &Files) -> Vec<Diagnostic> {
-    verify(&folder(files), Library::own())
+    verify(&folder(files), None)
 }
 
 /// Returns the code, the path and the text at the place of each problem.

@@ -4,7 +4,7 @@ mod checks;
 pub(crate) mod corpus;
 mod fixes;
 mod hostile;
-mod mova;
+pub(crate) mod mova;
 mod properties;
 mod reports;
 mod run;

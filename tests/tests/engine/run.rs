@@ -1,11 +1,14 @@
 //! Runs of plans: the lifecycle, the evidence, and hosts that misbehave.
 
-mod ask;
+mod any_plan;
+pub(crate) mod ask;
 mod attacks;
 mod evidence;
 mod goals;
 mod lifecycle;
 mod misbehaviour;
+mod mova;
+mod policy;
 mod secrets;
 
 use agent_run::Documents;

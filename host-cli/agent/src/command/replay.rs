@@ -19,10 +19,14 @@ pub(super) fn run(args: &Replay, session: &mut Session) -> Result<Answer, Failur
     )?;
     match replayed {
         Ok(replayed) => {
+            let is_undecided = replayed.difference.is_none() && replayed.undecidable > 0;
             let is_same = replayed.difference.is_none();
             session.add(replayed.difference);
             session.show(|_| Ok(replayed.text), |_| Ok(replayed.json))?;
-            Ok(Answer::yes_if(is_same))
+            Ok(match is_undecided {
+                true => Answer::None,
+                false => Answer::yes_if(is_same),
+            })
         }
         // Nothing can be said about the decisions of a run whose evidence was changed.
         Err(problems) => {

@@ -10,7 +10,7 @@ use serde_json::Value;
 #[test]
 fn an_explanation_is_a_bundle_of_texts() {
     for files in [completed(), denied()] {
-        let explained = explain(&folder(&files), Library::own());
+        let explained = explain(&folder(&files), None);
         assert_eq!(explained.problems, []);
         let schema = "ds.ui_text_bundle_core_v1";
         let bundle = explained.bundle.clone().into_bytes();
@@ -36,7 +36,7 @@ fn an_explanation_is_a_bundle_of_texts() {
 
 #[test]
 fn an_explanation_has_what_happened() {
-    let text = explain(&folder(&completed()), Library::own()).markdown;
+    let text = explain(&folder(&completed()), None).markdown;
     for line in [
         "# Run `run-1`: `completed`",
         "- Evidence: verified, 29 episodes",
@@ -52,7 +52,7 @@ fn an_explanation_has_what_happened() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
-    let text = explain(&folder(&denied()), Library::own()).markdown;
+    let text = explain(&folder(&denied()), None).markdown;
     for line in [
         "# Run `run-1`: `failed`",
         "Ended early: `policy_denied` `APPROVAL_REQUIRED`",
@@ -71,7 +71,7 @@ fn an_explanation_of_changed_evidence_says_so() {
         .get_mut("plan.envelope.json")
         .expect("a plan")
         .push(b' ');
-    let explained = explain(&folder(&files), Library::own());
+    let explained = explain(&folder(&files), None);
     assert!(!explained.problems.is_empty());
     assert!(
         explained
@@ -80,7 +80,7 @@ fn an_explanation_of_changed_evidence_says_so() {
     );
     assert!(!explained.markdown.contains("Evidence: verified"));
     files.clear();
-    let explained = explain(&folder(&files), Library::own());
+    let explained = explain(&folder(&files), None);
     assert!(explained.markdown.contains("The run was interrupted"));
 }
 
@@ -91,7 +91,7 @@ fn values_of_peers_are_quoted() {
     let evil = "x` **bold** <b>\\n# Heading\\u202e";
     let summary = summary.replace("\"plan_id\": \"p\"", &format!("\"plan_id\": \"{evil}\""));
     files.insert("run_summary.json".to_owned(), summary.into_bytes());
-    let text = explain(&folder(&files), Library::own()).markdown;
+    let text = explain(&folder(&files), None).markdown;
     assert!(!text.contains("\n# Heading"), "{text}");
     assert!(text.contains("- Plan: `x' **bold** <b>"), "{text}");
     assert!(!text.contains('\u{202e}'));
@@ -100,7 +100,7 @@ fn values_of_peers_are_quoted() {
 #[test]
 fn a_statement_names_every_file() {
     let files = completed();
-    let statement = state(&folder(&files), Library::own()).expect("a statement");
+    let statement = state(&folder(&files), None).expect("a statement");
     let json: Value = serde_json::from_str(&statement.json).expect("JSON");
     assert_eq!(json["_type"], "https://in-toto.io/Statement/v1");
     let subjects = json["subject"].as_array().expect("subjects");
@@ -129,6 +129,6 @@ fn a_statement_names_every_file() {
 fn changed_evidence_has_no_statement() {
     let mut files = completed();
     files.get_mut("logs/keep.log").expect("a log").push(b'x');
-    let refused = state(&folder(&files), Library::own()).expect_err("problems");
+    let refused = state(&folder(&files), None).expect_err("problems");
     assert_eq!(refused, problems(&files));
 }

@@ -1,18 +1,17 @@
 //! Recorded runs, decided again.
 
-use super::super::run::{audiences, documents, keep, plan_of, rename, report, with_pool};
+use super::super::run::{audiences, documents, keep, locked, plan_of, rename, report, with_pool};
 use super::{Files, completed, denied, files_of, folder, three_steps};
-use agent_api::schema::Library;
 use agent_audit::{Replay, replay};
 use agent_diagnostic::Code;
-use agent_run::{Documents, FailureKind, Handled, HandlerEvent, Outcome, Response};
+use agent_run::{Action, Documents, Exited, FailureKind, Handled, HandlerEvent, Outcome, Response};
 use agent_tests::corpus::{Failures, corpus};
 use agent_tests::plan::plan_cases;
-use agent_tests::run::{behave, failed, handled, options, run};
+use agent_tests::run::{behave, failed, handled, listed, options, run};
 use serde_json::{Value, json};
 
 /// The documents that evidence does not contain.
-fn rules(documents: &Documents) -> Documents {
+pub(super) fn rules(documents: &Documents) -> Documents {
     Documents {
         lock: documents.lock.clone(),
         index: documents.index.clone(),
@@ -20,11 +19,11 @@ fn rules(documents: &Documents) -> Documents {
     }
 }
 
-fn again(files: &Files, rules: Documents) -> Replay {
-    replay(&folder(files), Library::own(), rules).unwrap_or_else(|problems| panic!("{problems:#?}"))
+pub(crate) fn again(files: &Files, rules: Documents) -> Replay {
+    replay(&folder(files), None, rules).unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 
-fn checks(replay: &Replay) -> Vec<(String, String, String)> {
+pub(super) fn checks(replay: &Replay) -> Vec<(String, String, String)> {
     let json: Value = serde_json::from_str(&replay.json).expect("JSON");
     let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
     let checks = json["checks"].as_array().expect("checks").iter();
@@ -90,8 +89,6 @@ fn every_run_is_decided_as_it_was() {
 fn every_decision_of_a_step_is_made_again() {
     let replayed = again(&completed(), rules(&three_steps()));
     let same = |step: &str, check: &str| (step.to_owned(), check.to_owned(), "same".to_owned());
-    let undecidable =
-        |step: &str, check: &str| (step.to_owned(), check.to_owned(), "undecidable".to_owned());
     assert_eq!(
         checks(&replayed),
         [
@@ -101,6 +98,7 @@ fn every_decision_of_a_step_is_made_again() {
             same("report", "method"),
             same("report", "destination"),
             same("report", "addresses"),
+            same("report", "size"),
             same("report", "output"),
             same("rename", "resolve"),
             same("rename", "input"),
@@ -108,14 +106,108 @@ fn every_decision_of_a_step_is_made_again() {
             same("rename", "arguments"),
             same("rename", "destination"),
             same("rename", "addresses"),
-            undecidable("rename", "listing"),
-            undecidable("rename", "payload"),
+            same("rename", "listing"),
+            same("rename", "size"),
+            same("rename", "payload"),
             same("rename", "output"),
             same("keep", "resolve"),
             same("keep", "input"),
             same("keep", "output"),
         ]
     );
+    assert_eq!(replayed.undecidable, 0);
+    let json: Value = serde_json::from_str(&replayed.json).expect("JSON");
+    assert_eq!(
+        (&json["same"], &json["undecidable"]),
+        (&json!(true), &json!(0))
+    );
+}
+
+/// Returns the last check of a run in which one action was answered otherwise.
+fn last_check(
+    documents: Documents,
+    answer: impl Fn(&Action) -> Option<Outcome>,
+) -> (Option<&'static str>, (String, String, String)) {
+    let ended = run(documents.clone(), options(), |action| {
+        answer(action).unwrap_or_else(|| behave(action))
+    });
+    let code = ended.code().0;
+    let replayed = again(&files_of(ended), rules(&documents));
+    assert!(replayed.difference.is_none(), "{}", replayed.json);
+    assert_eq!(replayed.undecidable, 0, "{}", replayed.json);
+    (code, checks(&replayed).pop().expect("a check"))
+}
+
+#[test]
+fn what_peers_hand_over_is_decided_again() {
+    let bytes = |text: &str| Some(Outcome::Bytes(text.as_bytes().to_vec()));
+    let ends_with = |step: &str, check: &str| (step.into(), check.into(), "same".into());
+    let drifted = listed()
+        .to_string()
+        .replace("largest first", "smallest first");
+    for list in [&*drifted, "{}", "not json", r#"{"tools":[]}"#] {
+        let (code, last) = last_check(plan_of(audiences()), |action| match action {
+            Action::ListTools { .. } => bytes(list),
+            _ => None,
+        });
+        assert_eq!(
+            (code, last),
+            (Some("policy_denied"), ends_with("list", "listing")),
+            "{list}"
+        );
+    }
+    let large = format!(
+        r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#,
+        "x".repeat(1_024)
+    );
+    for (payload, code, check) in [
+        (r#"{"content":7}"#, "output_invalid", "payload"),
+        (&large, "limit_exceeded", "size"),
+    ] {
+        let found = last_check(plan_of(audiences()), |action| match action {
+            Action::CallTool(_) => bytes(payload),
+            _ => None,
+        });
+        assert_eq!(found, (Some(code), ends_with("list", check)), "{payload}");
+    }
+    let found = last_check(plan_of(report()), |action| match action {
+        Action::Request(_) => Some(Outcome::Response(Response {
+            status: 200,
+            content_type: String::new(),
+            body: vec![b'x'; 1_025],
+        })),
+        _ => None,
+    });
+    assert_eq!(found, (Some("limit_exceeded"), ends_with("report", "size")));
+    let found = last_check(plan_of(super::super::run::files()), |action| match action {
+        Action::RunProgram(_) => Some(Outcome::Exited(Exited {
+            code: 0,
+            stdout: vec![b'x'; 1_025],
+            stderr: Vec::new(),
+            stderr_truncated: false,
+        })),
+        _ => None,
+    });
+    assert_eq!(found, (Some("limit_exceeded"), ends_with("files", "size")));
+}
+
+#[test]
+fn another_lock_is_decided_against_the_recorded_list() {
+    // The lock has another description than the live tool had.
+    let index = three_steps().index.expect("an index");
+    let index = String::from_utf8(index).expect("UTF-8");
+    let index = index.replace("largest first", "smallest first");
+    let documents = plan_of(audiences());
+    let files = files_of(run(documents.clone(), options(), behave));
+    let other = Documents {
+        lock: Some(locked(&index).into_bytes()),
+        index: Some(index.into_bytes()),
+        ..Documents::default()
+    };
+    let replayed = again(&files, other);
+    assert!(replayed.difference.is_some(), "{}", replayed.json);
+    let last = checks(&replayed).pop().expect("a check");
+    assert_eq!(last, ("list".into(), "listing".into(), "differs".into()));
 }
 
 /// Returns the rules of a run with another tool pool.
@@ -153,7 +245,7 @@ fn other_rules_show_what_they_would_have_changed() {
         (
             "a smaller output",
             other_pool(|it| binding(it, "get-report")["limits"]["max_output_bytes"] = json!(5)),
-            ("report", "output"),
+            ("report", "size"),
         ),
         (
             "another output",
@@ -192,6 +284,11 @@ fn without_its_lock_a_run_cannot_be_decided() {
     let reason = json["checks"][0]["reason"].as_str().expect("a reason");
     assert!(reason.contains("--lock"), "{reason}");
     assert_eq!(json["checks"].as_array().expect("checks").len(), 1);
+    assert_eq!(
+        (&json["same"], &json["undecidable"]),
+        (&Value::Null, &json!(1))
+    );
+    assert_eq!(replayed.undecidable, 1);
 }
 
 #[test]
@@ -206,7 +303,7 @@ fn a_missing_approval_stays_one() {
 fn addresses_are_decided_again() {
     let documents = plan_of(report());
     let ended = run(documents.clone(), options(), |action| match action {
-        agent_run::Action::Resolve(_) => Outcome::Addresses(vec!["127.0.0.1".to_owned()]),
+        Action::Resolve(_) => Outcome::Addresses(vec!["127.0.0.1".to_owned()]),
         other => behave(other),
     });
     assert_eq!(ended.finished.code, Some(Code::MovaDestinationDenied));
@@ -227,7 +324,7 @@ fn what_is_redacted_is_not_guessed() {
     }]));
     let rules = rules(&documents);
     let ended = run(documents, options(), |action| match action {
-        agent_run::Action::CallHandler(_) => Outcome::Handler(Handled {
+        Action::CallHandler(_) => Outcome::Handler(Handled {
             event: HandlerEvent::Returned(br#"{"cookie":"a=b"}"#.to_vec()),
             log: Vec::new(),
             log_truncated: false,
@@ -241,6 +338,7 @@ fn what_is_redacted_is_not_guessed() {
         .filter(|it| it.2 == "undecidable");
     let undecidable: Vec<_> = undecidable.map(|it| it.1).collect();
     assert_eq!(undecidable, ["plan", "resolve", "input", "output"]);
+    assert_eq!(replayed.undecidable, 4);
     assert!(!replayed.json.contains("swordfish"));
 }
 
@@ -248,15 +346,13 @@ fn what_is_redacted_is_not_guessed() {
 fn a_redirect_to_another_method_is_refused_again() {
     let documents = plan_of(report());
     let ended = run(documents.clone(), options(), |action| match action {
-        agent_run::Action::CallHandler(_) => {
-            handled(HandlerEvent::Request(agent_run::HandlerRequest {
-                method: "DELETE".to_owned(),
-                url: "https://reports.example/".to_owned(),
-                headers: Vec::new(),
-                body: None,
-            }))
-        }
-        agent_run::Action::Request(_) => Outcome::Response(Response {
+        Action::CallHandler(_) => handled(HandlerEvent::Request(agent_run::HandlerRequest {
+            method: "DELETE".to_owned(),
+            url: "https://reports.example/".to_owned(),
+            headers: Vec::new(),
+            body: None,
+        })),
+        Action::Request(_) => Outcome::Response(Response {
             status: 200,
             content_type: String::new(),
             body: Vec::new(),
@@ -273,6 +369,6 @@ fn a_redirect_to_another_method_is_refused_again() {
 fn changed_evidence_is_not_decided_again() {
     let mut files = completed();
     files.remove("run_summary.json");
-    let refused = replay(&folder(&files), Library::own(), rules(&three_steps()));
+    let refused = replay(&folder(&files), None, rules(&three_steps()));
     assert!(refused.is_err());
 }

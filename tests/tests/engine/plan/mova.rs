@@ -4,7 +4,7 @@ use super::corpus::{Case, cases};
 use agent_decide::{PlanPolicy, authorize_plan};
 use agent_diagnostic::{Code, Finding};
 use agent_explain::plan_findings;
-use agent_json_schema::Library;
+use agent_json_schema::{CATALOGUES, Library};
 use agent_text::Place;
 use std::fs;
 use std::path::Path;
@@ -13,17 +13,24 @@ use std::sync::Arc;
 /// Where MOVA's repository is.
 const MOVA: Option<&str> = option_env!("AGENT_MOVA_REFERENCE");
 
+/// The schemas and the catalogues of a copy of MOVA, by name.
+pub(crate) fn core_of(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let folders = [folder.to_owned(), folder.join("schemas")];
+    let folders = folders.iter().filter(|folder| folder.is_dir());
+    let entries = folders.flat_map(|folder| fs::read_dir(folder).expect("a folder"));
+    let named = entries.filter_map(|entry| {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
+        let name = name.strip_suffix(".schema").unwrap_or(name).to_owned();
+        Some((name, fs::read(&path).expect("a text")))
+    });
+    named.collect()
+}
+
 /// The library with MOVA's own core.
 fn library() -> Arc<Library> {
-    let folder = Path::new(MOVA.expect("the folder that build.rs found")).join("schemas");
-    let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let core = entries.filter_map(|entry| {
-        let path = entry.expect("an entry").path();
-        let name = path.file_name()?.to_str()?;
-        let name = name.strip_suffix(".schema.json")?.to_owned();
-        Some((name, fs::read(&path).expect("a schema")))
-    });
-    Arc::new(Library::with_core(core.collect()).expect("a core"))
+    let core = core_of(Path::new(MOVA.expect("the folder that build.rs found")));
+    Arc::new(Library::with_core(core).expect("a core"))
 }
 
 /// All of a finding but its words, and where in the schema the rule stands: a schema of others has
@@ -73,6 +80,7 @@ fn decide(case: &Case) -> (bool, Vec<Finding>) {
 /// The core of the project, in which some schemas say nothing.
 fn lax(silent: &[&str]) -> Arc<Library> {
     let own = Library::own();
+    let catalogues = CATALOGUES.map(|name| (name.to_owned(), b"{}".to_vec()));
     let core = own.schemas().filter(|schema| schema.of_mova).map(|schema| {
         let text = own.text(schema.name).expect("a schema");
         let text = if silent.contains(&schema.name) {
@@ -82,7 +90,8 @@ fn lax(silent: &[&str]) -> Arc<Library> {
         };
         (schema.name.to_owned(), text.as_bytes().to_vec())
     });
-    Arc::new(Library::with_core(core.collect()).expect("a core"))
+    let core = core.chain(catalogues).collect();
+    Arc::new(Library::with_core(core).expect("a core"))
 }
 
 #[test]

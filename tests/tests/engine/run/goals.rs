@@ -5,7 +5,7 @@ use agent_run::{Action, Documents, FailureKind, Goal, Mode, Options, Outcome, Pl
 use agent_tests::run::{Ended, behave, failed, options, run};
 use serde_json::{Value, json};
 
-fn goal(text: &str) -> Documents {
+pub(crate) fn goal(text: &str) -> Documents {
     Documents {
         goal: Some(Goal {
             text: text.to_owned(),
@@ -26,7 +26,7 @@ fn decide() -> Options {
 }
 
 /// Returns the plan of a planner for a request.
-fn planned(steps: Value, request_id: &str) -> Vec<u8> {
+pub(crate) fn planned(steps: Value, request_id: &str) -> Vec<u8> {
     let plan = plan_of(steps).plan.expect("a plan");
     let mut plan: Value = serde_json::from_slice(&plan).expect("JSON");
     plan["plan"]["request_id"] = json!(request_id);

@@ -1,6 +1,6 @@
 //! The states of a run in the order of [3, 4.2], and the failure of each.
 
-use super::{accepted, audiences, files, keep, plan_of, rename, report, with_pool};
+use super::{accepted, audiences, files, keep, locked, plan_of, rename, report, with_pool};
 use agent_run::{
     Aborted, Action, Documents, DriverKind, Exited, Failure, FailureKind, Handler, HandlerEvent,
     HandlerRequest, HeaderValue, Options, Outcome, Reply, Response,
@@ -162,6 +162,110 @@ fn an_unreadable_lock_denies_and_hides_nothing_else() {
     let report = &ended.files["validation_report.json"];
     assert!(report.contains("\"document\": \"lock\""), "{report}");
     assert!(!report.contains("LOCK_MISSING"), "{report}");
+}
+
+/// Returns documents with another profile, made from the base one.
+fn with_profile(documents: Documents, change: impl FnOnce(&mut Value)) -> Documents {
+    let profile = documents.profile.as_deref().expect("a profile");
+    let mut profile: Value = serde_json::from_slice(profile).expect("JSON");
+    change(&mut profile);
+    Documents {
+        profile: Some(profile.to_string().into_bytes()),
+        ..documents
+    }
+}
+
+#[test]
+fn step_c_needs_every_cap() {
+    for cap in [
+        "max_steps",
+        "max_timeout_ms",
+        "max_input_bytes",
+        "max_output_bytes",
+        "max_log_bytes",
+    ] {
+        let documents = with_profile(plan_of(keep()), |profile| {
+            profile["caps"].as_object_mut().expect("caps").remove(cap);
+        });
+        let ended = run_but(documents, |_| None);
+        assert_denied(&ended, "limit_exceeded", "mova_agent:limit_exceeded");
+        let report = &ended.files["validation_report.json"];
+        assert!(report.contains(cap), "{report}");
+    }
+}
+
+#[test]
+fn step_4_stores_the_documents_before_anything_happens() {
+    let wanted = std::cell::RefCell::new(Vec::new());
+    let mut run = agent_run::Run::start(plan_of(keep()), options(), agent_tests::run::clock(0))
+        .expect("a run id");
+    for reading in 1.. {
+        match run.next_action() {
+            Action::Store(store) => wanted.borrow_mut().push(store.path),
+            _ => break,
+        }
+        run.complete(Outcome::Stored, agent_tests::run::clock(reading))
+            .expect("in turn");
+    }
+    let names: Vec<_> = wanted
+        .borrow()
+        .iter()
+        .map(|path| {
+            let name = path
+                .strip_prefix("mova_agent/r/runs/run-1/")
+                .expect("the run's folder");
+            name.split_once('-')
+                .map_or(name, |(number, _)| number)
+                .to_owned()
+        })
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "request.envelope.json",
+            "plan.envelope.json",
+            "tool_pool.json",
+            "instruction_profile.json",
+            "validation_report.json",
+            "episodes/000001",
+            "episodes/index.jsonl",
+            "logs/keep.log",
+            // The decision for the handler.
+            "episodes/000002",
+            "episodes/index.jsonl",
+        ]
+    );
+}
+
+#[test]
+fn a_server_that_is_started_needs_no_destination() {
+    let endpoint = "pkg:npm/acme-audiences@2.1.0";
+    let base = plan_of(audiences());
+    let index = String::from_utf8(base.index.clone().expect("an index")).expect("UTF-8");
+    let index = index.replace("https://mcp.acme.example/audiences", endpoint);
+    let lock = locked(&index);
+    let documents = with_pool(
+        Documents {
+            index: Some(index.into_bytes()),
+            lock: Some(lock.into_bytes()),
+            ..base
+        },
+        |pool| {
+            for binding in pool["bindings"].as_array_mut().expect("bindings") {
+                if binding["driver_kind"] == "mcp_proxy" {
+                    binding["destinations"] = json!([]);
+                }
+            }
+        },
+    );
+    let ended = run_but(documents, |action| {
+        if let Action::OpenServer(server) = action {
+            assert_eq!((&*server.endpoint, &server.connection), (endpoint, &None));
+        }
+        None
+    });
+    assert_eq!(ended.code(), (None, None), "{:?}", ended.finished);
+    assert!(!ended.effects.contains(&"resolve"));
 }
 
 /// A plan whose second step takes its input from the report of the first.

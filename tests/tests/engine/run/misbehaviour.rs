@@ -1,9 +1,12 @@
 //! Hosts that misbehave: whatever one answers, a run ends in a stable code, with its evidence.
 
+use super::ask::{CALL, ask_options, query};
+use super::goals::{goal, planned};
 use super::{accepted, audiences, files, keep, plan_of, rename, report};
+use agent_audit::{EvidenceFile, Folder, verify};
 use agent_run::{
-    Aborted, Action, Documents, Exited, Failure, FailureKind, Handled, HandlerEvent,
-    HandlerRequest, OutOfTurn, Outcome, Response, Run, Status, StoreMode,
+    Aborted, Action, Clock, Documents, Exited, Failure, FailureKind, Handled, HandlerEvent,
+    HandlerRequest, Options, OutOfTurn, Outcome, PlannerTask, Response, Run, Status, StoreMode,
 };
 use agent_tests::run::{assert_no_canary, behave, clock, failed, options, with_canary, with_leak};
 use proptest::prelude::*;
@@ -14,13 +17,13 @@ use std::collections::BTreeMap;
 const TURNS_MAX: u64 = 2_000;
 
 /// What a host does with an action.
-enum Turn {
+pub(super) enum Turn {
     Answer(Outcome),
     Cancel,
 }
 
 /// A run that has ended, with the files that were stored.
-struct Ended {
+pub(super) struct Ended {
     status: Status,
     code: Option<&'static str>,
     complete: bool,
@@ -28,9 +31,28 @@ struct Ended {
     files: BTreeMap<String, Vec<u8>>,
 }
 
+impl Ended {
+    /// Returns whether all evidence was stored.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+}
+
+/// A run before it starts.
+pub(super) type Start = (Documents, Options);
+
 /// Drives a run to its end. `turn` gets every action with its number.
-fn drive(documents: Documents, mut turn: impl FnMut(u64, &Action) -> Turn) -> Ended {
-    let mut run = Run::start(documents, with_canary(options()), clock(0)).expect("a run id");
+fn drive(start: Start, turn: impl FnMut(u64, &Action) -> Turn) -> Ended {
+    drive_at(clock, start, turn)
+}
+
+/// As [`drive`], with another clock.
+pub(super) fn drive_at(
+    clock: impl Fn(u64) -> Clock,
+    (documents, options): Start,
+    mut turn: impl FnMut(u64, &Action) -> Turn,
+) -> Ended {
+    let mut run = Run::start(documents, with_canary(options), clock(0)).expect("a run id");
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut refused = 0;
     for number in 1..TURNS_MAX {
@@ -44,6 +66,9 @@ fn drive(documents: Documents, mut turn: impl FnMut(u64, &Action) -> Turn) -> En
             assert_no_canary("the end", &format!("{finished:?}"));
             for (name, content) in &files {
                 assert_no_canary(name, &String::from_utf8_lossy(content));
+            }
+            if finished.evidence_complete {
+                assert_verifies(&finished.directory, &files);
             }
             return Ended {
                 status: finished.status,
@@ -74,20 +99,44 @@ fn drive(documents: Documents, mut turn: impl FnMut(u64, &Action) -> Turn) -> En
     panic!("the run does not end");
 }
 
-fn honest(action: &Action) -> Turn {
+/// Asserts that complete evidence verifies, whatever the host answered.
+fn assert_verifies(directory: &str, files: &BTreeMap<String, Vec<u8>>) {
+    let files = files.iter().map(|(path, content)| EvidenceFile {
+        path: path
+            .strip_prefix(&format!("{directory}/"))
+            .expect("in the run's folder")
+            .to_owned(),
+        content: content.clone(),
+    });
+    let problems = verify(&Folder::new(files.collect()), None);
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+pub(super) fn honest(action: &Action) -> Turn {
     Turn::Answer(match action {
         Action::Store(_) => Outcome::Stored,
+        Action::Plan(planning) => Outcome::Bytes(match planning.task {
+            PlannerTask::Steps => planned(keep(), "run-1"),
+            PlannerTask::Call => CALL.into(),
+            PlannerTask::Summary => br#"{"items":[{"claim":"c","evidence":"1"}]}"#.to_vec(),
+        }),
         action => behave(action),
     })
 }
 
-/// Some plan for each kind of driver.
-fn plans() -> Vec<Documents> {
+/// Some plan for each kind of driver, a goal and a query.
+fn plans() -> Vec<Start> {
     let mut plans: Vec<_> = [keep(), report(), audiences(), rename(), files()]
         .map(plan_of)
         .into();
     plans.push(accepted("an-input-from-the-step-before"));
-    plans
+    plans.push(goal("Keep it"));
+    let plans = plans.into_iter().map(|documents| (documents, options()));
+    let asks = Options {
+        asks_for_summary: true,
+        ..ask_options()
+    };
+    plans.chain([(query("Which?"), asks)]).collect()
 }
 
 #[test]
@@ -230,7 +279,7 @@ fn no_effect_is_wanted_before_its_decision_is_stored() {
 }
 
 /// Any outcome, whether it fits or not.
-fn outcome() -> impl Strategy<Value = Outcome> {
+pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
     let bytes = || prop::collection::vec(any::<u8>(), 0..40);
     let json = || {
         prop_oneof![
@@ -323,7 +372,7 @@ proptest! {
 
     #[test]
     fn whatever_a_host_answers_a_run_ends_with_its_evidence(
-        plan in 0..6_usize,
+        plan in 0..8_usize,
         answers in prop::collection::vec((0..4_u8, outcome()), 1..40),
         cancelled_at in prop::option::of(0..60_u64),
     ) {
@@ -337,7 +386,7 @@ proptest! {
                 (Action::Store(_), Some((0, outcome))) => Turn::Answer(outcome),
                 (Action::Store(_), _) => Turn::Answer(Outcome::Stored),
                 (_, Some((1.., outcome))) => Turn::Answer(outcome),
-                (action, _) => Turn::Answer(behave(action)),
+                (action, _) => honest(action),
             }
         });
         prop_assert_eq!(ended.code.is_none(), ended.status == Status::Completed);

@@ -17,7 +17,7 @@ use agent_host::contract::policy::{Context, Policy, TestOutcome};
 use agent_host::contract::resolver::Resolution;
 use agent_host::contract::schemas::{Core, NamedText};
 use agent_host::diagnostics::Document;
-use agent_host::input::{INDEX_MAX, Input, TEXT_MAX, read_schemas};
+use agent_host::input::{INDEX_MAX, Input, TEXT_MAX, read_mova};
 use agent_host::output::{self, Progress};
 use agent_host::{Failure, Instance, call};
 use std::path::{Path, PathBuf};
@@ -415,22 +415,22 @@ impl Session {
         let Some(folder) = mova_folder(option) else {
             return Ok(None);
         };
-        let schemas = read_schemas(&folder)?;
-        let core = call!(self.engine, schemas.core.call_parse(&schemas))?;
+        let texts = read_mova(&folder)?;
+        let core = call!(self.engine, schemas.core.call_parse(&texts))?;
         core.map(Some).map_err(|errors| {
             Failure::new(format_args!(
                 "`{}` does not contain the core of MOVA: {}",
                 folder.display(),
                 errors.join("; ")
             ))
-            .help("name the folder of a copy of MOVA 4.1.1, which contains them in `schemas`")
+            .help("name the folder of a copy of MOVA 4.1.1: its schemas are in `schemas`, its catalogues beside that folder")
         })
     }
 
     /// Reads MOVA's core as it is, if it is named or has its usual folder.
     pub(crate) fn mova(&mut self, option: &args::MovaOption) -> Result<Vec<NamedText>, Failure> {
         match mova_folder(option) {
-            Some(folder) => read_schemas(&folder),
+            Some(folder) => read_mova(&folder),
             None => Ok(Vec::new()),
         }
     }
