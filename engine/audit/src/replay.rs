@@ -13,9 +13,9 @@ use agent_api::diagnostic::{Code, Diagnostic, Fix, Label};
 use agent_api::plan::{RunProblem, authorized};
 use agent_api::render::{Style, StyledSpan};
 use agent_api::schema::Library;
-use agent_run::{Decided, Documents, MARKER, decide_again, is_presence};
+use agent_run::{Decided, Documents, decide_again, mark_in};
 use agent_syntax::json::Writer;
-use agent_syntax::{Node, Value};
+use agent_syntax::Node;
 
 /// A run that was decided again.
 #[derive(Debug)]
@@ -173,15 +173,7 @@ fn documents(recorded: &Recorded<'_>, rules: Documents, lacking: &mut Lacking) -
 
 /// Returns whether a value contains a mark in place of a secret.
 pub(crate) fn contains_redaction(node: &Node<'_>) -> bool {
-    match &node.value {
-        Value::String(text) => text.contains(MARKER),
-        Value::Sequence(items) => items.iter().any(contains_redaction),
-        Value::Mapping(_) if is_presence(node) => true,
-        Value::Mapping(entries) => entries
-            .iter()
-            .any(|it| it.key.contains(MARKER) || contains_redaction(&it.value)),
-        _ => false,
-    }
+    mark_in(node).is_some()
 }
 
 /// The documents that the decision of now has other digests of.

@@ -227,6 +227,10 @@ impl Run<'_> {
         let now = self.evidence.turns().now();
         let evaluation_context = documents.evaluation_context(now);
         let mut answer = decide(documents, catalogue, &evaluation_context);
+        let redacted = documents.redacted();
+        if !redacted.is_empty() {
+            answer.refuse_because(redacted);
+        }
         if let Some((stop, found)) = refused {
             answer.refuse_because(reasons(stop, found));
         }
