@@ -146,6 +146,38 @@ impl Run<'_> {
         }
     }
 
+    /// Decides on the call of a query whose plan is carried out again, by the contract of one call: the tool
+    /// may have become one that writes. Returns the problems of a denied call.
+    pub(crate) fn decide_call_again(&self) -> Option<(Stop, Vec<Diagnostic>)> {
+        let documents = &self.documents;
+        let (plan, pool) = (&documents.plan, &documents.rules.pool);
+        let call = one_step::call_of(
+            plan.value.as_ref()?,
+            plan.text.as_str(),
+            pool.value.as_ref()?,
+        )?;
+        let now = self.evidence.turns().now();
+        let evaluation_context = documents.evaluation_context(now);
+        let context = CallContext {
+            index: documents.index.as_ref()?,
+            lock: documents.lock.as_ref(),
+            catalogue: None,
+            evaluation_context: Some(&evaluation_context),
+        };
+        let found = match call_plan(call.into_bytes()) {
+            Ok(read) => CallAnswer::new(&read.value, context).diagnostics(),
+            Err(found) => found,
+        };
+        // The call has no text that could be shown.
+        let found = found.into_iter().map(|it| Diagnostic {
+            labels: Vec::new(),
+            fixes: Vec::new(),
+            ..it
+        });
+        let found: Vec<_> = found.collect();
+        (!found.is_empty()).then(|| (stop_of(&found), found))
+    }
+
     /// Decides on the query \[1, step 2\].
     pub(crate) fn accept_query(&self, query: &str) -> Result<(), Stop> {
         let problems = plan::check_query(&self.documents.rules, query);

@@ -166,13 +166,16 @@ impl Run<'_> {
             Some(goal) => match self.plan_for(goal).await {
                 // Without evidence there is nothing to decide.
                 Err(stop) if !self.evidence.is_complete() => return Err(stop),
-                planned => planned.err(),
+                planned => planned.err().map(|stop| (stop, Vec::new())),
             },
-            None => None,
+            None => self.decide_call_again(),
         };
-        let mut decided = self.decide(None, refused.as_ref().map(|stop| (stop, &[][..])));
-        if let Some(stop) = &refused {
-            decided.diagnostics.extend(reasons(stop, &[]));
+        let mut decided = self.decide(
+            None,
+            refused.as_ref().map(|(stop, found)| (stop, &found[..])),
+        );
+        if let Some((stop, found)) = refused.as_ref().filter(|(_, found)| found.is_empty()) {
+            decided.diagnostics.extend(reasons(stop, found));
         }
         if goal.is_none() {
             // What a schema of the plan's tools marks as secret is known by now.
@@ -423,7 +426,11 @@ impl Run<'_> {
 
     /// Describes the effects of the plan. Nothing is stored.
     fn preview(self) -> Finished {
-        let decided = self.decide(None, None);
+        let refused = self.decide_call_again();
+        let decided = self.decide(
+            None,
+            refused.as_ref().map(|(stop, found)| (stop, &found[..])),
+        );
         let redactor = self.evidence.redactor();
         let stop = decided.verdict.err();
         let (text, answer) = match &decided.authorized {
