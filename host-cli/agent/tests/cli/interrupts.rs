@@ -3,7 +3,7 @@
 use crate::planned::GOAL;
 use crate::processes::{assert_gone, await_start, send};
 use crate::project::{Project, Run};
-use crate::run_plan::{operator, run_folder, sleeps, started, summary_of};
+use crate::run_plan::{evidence, operator, sleeps, started, summary};
 use serde_json::json;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 #[track_caller]
 pub(crate) fn assert_cancelled(project: &Project, ended: Run) {
     drop(ended.exits(1));
-    let folder = run_folder(project);
-    let summary = summary_of(&folder);
+    let folder = evidence(project);
+    let summary = summary(project);
     for (member, value) in [
         ("status", "cancelled"),
         ("code", "handler_failed"),
@@ -91,5 +91,5 @@ fn a_planner_is_gone_with_all_that_it_started() {
     let ended = interrupted(command, ("sleep", &seconds), libc::SIGINT);
     assert_gone(&seconds);
     assert_cancelled(&project, ended);
-    assert_eq!(summary_of(&run_folder(&project))["steps"], json!([]));
+    assert_eq!(summary(&project)["steps"], json!([]));
 }

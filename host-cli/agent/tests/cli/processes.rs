@@ -32,7 +32,10 @@ fn with(text: &str) -> Vec<String> {
 pub(crate) fn await_start(program: &str, text: &str) {
     let began = Instant::now();
     while !with(text).iter().any(|it| it.starts_with(program)) {
-        assert!(began.elapsed() < PATIENCE, "{program} {text} is not started");
+        assert!(
+            began.elapsed() < PATIENCE,
+            "{program} {text} is not started"
+        );
         thread::sleep(Duration::from_millis(20));
     }
 }

@@ -41,8 +41,7 @@ impl Terminal {
         let (mut master, mut slave) = (-1, -1);
         let (name, modes, size) = (ptr::null_mut(), ptr::null(), ptr::null());
         // SAFETY: the numbers live through the call, which writes them; the others may be null.
-        let opened =
-            unsafe { libc::openpty(&raw mut master, &raw mut slave, name, modes, size) };
+        let opened = unsafe { libc::openpty(&raw mut master, &raw mut slave, name, modes, size) };
         assert_eq!(opened, 0, "a terminal");
         // SAFETY: nobody else owns the two.
         let (master, slave) =
@@ -122,7 +121,7 @@ impl Terminal {
             stdout,
             stderr: String::new(),
         };
-        canary::assert_hidden(&run, project);
+        canary::assert_hidden(&run, &project.path(""));
         run
     }
 }
@@ -144,7 +143,9 @@ fn calls(server: &Server) -> usize {
 fn the_question_shows_what_is_approved_and_yes_approves() {
     let (project, server, mut terminal) = asking();
     let shown = terminal.shown().replace("\r\n", "\n");
-    let checked = project.agent("plan check plan.json --tool-pool tool-pool.json --profile profile.json --format json");
+    let checked = project.agent(
+        "plan check plan.json --tool-pool tool-pool.json --profile profile.json --format json",
+    );
     let digest = checked.exits(0).json()["authorized"].clone();
     let digest = digest.as_str().unwrap();
     let question = format!(
@@ -166,8 +167,15 @@ fn every_other_answer_refuses() {
         let (project, server, mut terminal) = asking();
         terminal.type_text(answer);
         let ended = terminal.end(&project).exits(1);
-        assert!(ended.stdout.contains("\npolicy_denied") || ended.stdout.contains("\nfailed"), "{ended:?}");
-        assert_eq!(summary(&project)["reason"], "APPROVAL_REQUIRED", "{answer:?}");
+        assert!(
+            ended.stdout.contains("\npolicy_denied") || ended.stdout.contains("\nfailed"),
+            "{ended:?}"
+        );
+        assert_eq!(
+            summary(&project)["reason"],
+            "APPROVAL_REQUIRED",
+            "{answer:?}"
+        );
         assert_eq!(calls(&server), 0, "{answer:?}");
     }
 }

@@ -12,16 +12,19 @@ use std::fs;
 
 /// The tables, each with the test that carries it out: a module below `tests/tests/engine`, or a file of a
 /// crate of the host.
-const TABLES: [(&str, &str); 10] = [
+const TABLES: [(&str, &str); 13] = [
     ("addresses", "tests/tests/engine/run/attacks.rs"),
     ("guests", "host-cli/effects/src/handler/attacks.rs"),
     ("listings", "tests/tests/engine/run/attacks.rs"),
     ("outputs", "tests/tests/engine/run/attacks.rs"),
+    ("paths", "host-cli/agent/tests/cli/attacks.rs"),
     ("payloads", "tests/tests/engine/run/attacks.rs"),
     ("processes", "host-cli/agent/tests/cli/attacks.rs"),
     ("programs", "tests/tests/engine/run/attacks.rs"),
     ("requests", "tests/tests/engine/run/attacks.rs"),
+    ("responses", "host-cli/agent/tests/cli/attacks.rs"),
     ("servers", "host-cli/agent/tests/cli/attacks.rs"),
+    ("stdio", "host-cli/agent/tests/cli/attacks.rs"),
     ("urls", "tests/tests/engine/run/attacks.rs"),
 ];
 
