@@ -2,7 +2,7 @@
 //! on loopback.
 
 mod openai;
-mod options;
+pub(crate) mod options;
 
 use crate::project::Project;
 use crate::run_plan::server::{self, Server};

@@ -3,7 +3,7 @@
 pub(crate) mod approval;
 mod evidence;
 mod handlers;
-mod packages;
+pub(crate) mod packages;
 pub(crate) mod server;
 
 use crate::project::{Project, Run};
