@@ -14,9 +14,9 @@ use agent_api::diagnostic::{Code, Diagnostic, Fix, Label};
 use agent_api::plan::{RunProblem, authorized};
 use agent_api::render::{Style, StyledSpan};
 use agent_api::schema::Library;
-use agent_run::{Decided, Documents, MARKER, decide_again, is_presence};
+use agent_run::{Decided, Documents, decide_again, mark_in};
+use agent_syntax::Node;
 use agent_syntax::json::Writer;
-use agent_syntax::{Node, Value};
 use std::sync::Arc;
 
 /// A run that was decided again.
@@ -186,15 +186,7 @@ fn documents(recorded: &Recorded<'_>, rules: Documents, lacking: &mut Lacking) -
 
 /// Returns whether a value contains a mark in place of a secret.
 pub(crate) fn contains_redaction(node: &Node<'_>) -> bool {
-    match &node.value {
-        Value::String(text) => text.contains(MARKER),
-        Value::Sequence(items) => items.iter().any(contains_redaction),
-        Value::Mapping(_) if is_presence(node) => true,
-        Value::Mapping(entries) => entries
-            .iter()
-            .any(|it| it.key.contains(MARKER) || contains_redaction(&it.value)),
-        _ => false,
-    }
+    mark_in(node).is_some()
 }
 
 /// The documents that the decision of now has other digests of.
@@ -256,7 +248,9 @@ fn plan_outcome(
     lacking: &Lacking,
 ) -> (Outcome, bool) {
     let is_call = at(&verdict.root, "/result_details/call").is_some();
-    if !is_call && string(&verdict.root, "/result_details/decided_as").is_some() {
+    let is_planned = recorded.record(PLAN).is_some_and(|it| !it.is_placeholder());
+    let decided_as = string(&verdict.root, "/result_details/decided_as");
+    if !is_call && !is_planned && decided_as.is_some() {
         let reason = "the planner made no plan for the goal, or was not asked";
         return (Outcome::Undecidable(reason.to_owned()), false);
     }

@@ -133,6 +133,38 @@ pub(crate) fn decide_call(
     decision
 }
 
+/// Decides on the call of a query whose plan is carried out again, by the contract of one call: its tool may
+/// have become one that writes. Returns the problems of a denied call.
+pub(crate) fn decide_stored_call(
+    documents: &Read,
+    evaluation_context: &EvaluationContext,
+) -> Option<(Stop, Vec<Diagnostic>)> {
+    let (plan, pool) = (&documents.plan, &documents.rules.pool);
+    let call = one_step::call_of(
+        plan.value.as_ref()?,
+        plan.text.as_str(),
+        pool.value.as_ref()?,
+    )?;
+    let context = CallContext {
+        index: documents.index.as_ref()?,
+        lock: documents.lock.as_ref(),
+        catalogue: None,
+        evaluation_context: Some(evaluation_context),
+    };
+    let found = match call_plan(call.into_bytes()) {
+        Ok(read) => CallAnswer::new(&read.value, context).diagnostics(),
+        Err(found) => found,
+    };
+    // The call has no text that could be shown.
+    let found = found.into_iter().map(|it| Diagnostic {
+        labels: Vec::new(),
+        fixes: Vec::new(),
+        ..it
+    });
+    let found: Vec<_> = found.collect();
+    (!found.is_empty()).then(|| (stop_of(&found), found))
+}
+
 /// Returns the call of a plan, with the locked version and endpoint of its server.
 fn call_of<'c>(planned: &'c Planned, text: &'c str, lock: Option<&'c Lock>) -> Option<Call<'c>> {
     let Planned::Call(planned) = planned else {

@@ -1,6 +1,8 @@
 //! The decision on a plan or a query, made again from the evidence of a run.
 
-use super::call::{CallBasis, CallDecision, QUESTION, accept_query, decide_call};
+use super::call::{
+    CallBasis, CallDecision, QUESTION, accept_query, decide_call, decide_stored_call,
+};
 use super::documents::{Documents, Read, read};
 use super::lifecycle::{decide, reasons};
 use super::one_step;
@@ -29,7 +31,8 @@ pub struct Decided {
 pub fn decide_again(documents: Documents, policy_context: Option<String>) -> Decided {
     let documents = read(documents, &Redactor::default());
     let evaluation_context = documents.recorded_context(policy_context);
-    decided(&documents, &evaluation_context, None, None)
+    let refused = decide_stored_call(&documents, &evaluation_context);
+    decided(&documents, &evaluation_context, None, refused.as_ref())
 }
 
 /// Decides on a query of a run and its one call. Returns `None` if the run ended before the decision on

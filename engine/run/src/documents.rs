@@ -1,14 +1,14 @@
 //! The documents of a run: reading them is its first state.
 
 use super::clock::Clock;
-use super::redact::Redactor;
+use super::redact::{Redactor, mark_in};
 use agent_api::decide::{EvaluationContext, PlanPolicy, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::lower::{self, Lowered, Notation, Validated, live_context};
 use agent_api::model::{Context, Index, Lock, Plan, Request};
 use agent_api::policy;
 use agent_api::schema::Library;
-use agent_syntax::json::Writer;
+use agent_syntax::json::{Writer, parse_strict};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -166,6 +166,30 @@ impl Read {
     pub(crate) fn set_pool(&mut self, pool: String, redactor: &Redactor) {
         self.snapshots.tool_pool = snapshot(Some(pool.as_bytes()), redactor);
         self.rules = Arc::new(self.rules.with(Some(pool.into_bytes()), None));
+    }
+
+    /// Returns the problems of documents that have marks in place of secrets: evidence of a run, which is not
+    /// what its writer decided on. A mark in a plan would be an input, and one in a schema would accept
+    /// everything.
+    pub(crate) fn redacted(&self) -> Vec<Diagnostic> {
+        let texts = [
+            (&self.plan.text, "plan"),
+            (&self.rules.pool.text, "tool pool"),
+            (&self.rules.profile.text, "profile"),
+        ];
+        let marked = texts.into_iter().filter_map(|(text, document)| {
+            let mark = mark_in(&parse_strict(text.as_str())?)?;
+            let message = format!("the {document} is redacted: it has a mark in place of a secret");
+            let help = format!("run the {document} as it was written, not as evidence keeps it");
+            let found = Diagnostic::new(Code::MovaValidationFailed, message)
+                .label(text.place(mark), "the mark")
+                .help(help);
+            Some(Diagnostic {
+                rule: Some("evidence keeps no secrets".to_owned()),
+                ..found
+            })
+        });
+        marked.collect()
     }
 
     /// Returns the context in which a policy decides at a time, if there is a policy \[4\].

@@ -65,7 +65,7 @@ pub use decided::{Decided, decide_again, decide_call_again};
 pub use documents::{Documents, Goal};
 pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Mode, Options};
-pub use redact::{MARKER, Secret, is_presence, unredacted};
+pub use redact::{MARKER, Secret, is_presence, mark_in, unredacted};
 pub use run::Run;
 pub use summary::summary_digest;
 pub use turns::OutOfTurn;

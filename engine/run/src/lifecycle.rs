@@ -2,7 +2,7 @@
 
 use super::action::{Finished, PlannerTask, Status};
 use super::answer::Answer;
-use super::call::{CallBasis, QUESTION, accept_query, stable};
+use super::call::{CallBasis, QUESTION, accept_query, decide_stored_call, stable};
 use super::clock::Clock;
 use super::documents::{Documents, Goal, Read, read};
 use super::episode::{Episode, EpisodeType, SecurityKind, Subject};
@@ -167,13 +167,16 @@ impl Run<'_> {
             Some(goal) => match self.plan_for(goal).await {
                 // Without evidence there is nothing to decide.
                 Err(stop) if !self.evidence.is_complete() => return Err(stop),
-                planned => planned.err(),
+                planned => planned.err().map(|stop| (stop, Vec::new())),
             },
-            None => None,
+            None => self.decide_stored_call(),
         };
-        let mut decided = self.decide(None, refused.as_ref().map(|stop| (stop, &[][..])));
-        if let Some(stop) = &refused {
-            decided.diagnostics.extend(reasons(stop, &[]));
+        let mut decided = self.decide(
+            None,
+            refused.as_ref().map(|(stop, found)| (stop, &found[..])),
+        );
+        if let Some((stop, found)) = refused.as_ref().filter(|(_, found)| found.is_empty()) {
+            decided.diagnostics.extend(reasons(stop, found));
         }
         if goal.is_none() {
             // What a schema of the plan's tools marks as secret is known by now.
@@ -190,6 +193,11 @@ impl Run<'_> {
             // 5: the steps, in order.
             _ => self.carry_out().await,
         }
+    }
+
+    fn decide_stored_call(&self) -> Option<(Stop, Vec<Diagnostic>)> {
+        let now = self.evidence.turns().now();
+        decide_stored_call(&self.documents, &self.documents.evaluation_context(now))
     }
 
     /// Asks a planner for a plan, once.
@@ -228,6 +236,10 @@ impl Run<'_> {
         let now = self.evidence.turns().now();
         let evaluation_context = documents.evaluation_context(now);
         let mut answer = decide(documents, catalogue, &evaluation_context);
+        let redacted = documents.redacted();
+        if !redacted.is_empty() {
+            answer.refuse_because(redacted);
+        }
         if let Some((stop, found)) = refused {
             answer.refuse_because(reasons(stop, found));
         }
@@ -428,7 +440,11 @@ impl Run<'_> {
 
     /// Describes the effects of the plan. Nothing is stored.
     fn preview(self) -> Finished {
-        let decided = self.decide(None, None);
+        let refused = self.decide_stored_call();
+        let decided = self.decide(
+            None,
+            refused.as_ref().map(|(stop, found)| (stop, &found[..])),
+        );
         let redactor = self.evidence.redactor();
         let stop = decided.verdict.err();
         let (text, answer) = match &decided.authorized {

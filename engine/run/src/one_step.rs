@@ -2,7 +2,7 @@
 
 use super::planning::{pool_ref, profile_ref};
 use agent_api::decide::PlanPolicy;
-use agent_api::model::{Cap, Origin};
+use agent_api::model::{Cap, Driver, Input, Origin, Plan, ToolPool};
 use agent_syntax::json::Writer;
 
 /// The profile of queries, unless the caller gives one: 16 KiB of query, one step, 60 s, and a megabyte of
@@ -117,6 +117,29 @@ pub(crate) fn plan(call: Call<'_>, request_id: &str, planner: &str, rules: &Plan
         w.key("verb").string("create");
     });
     w.finish()
+}
+
+/// Returns the call of a plan that [`plan`] made, as a planner writes it. Returns `None` for another plan.
+pub(crate) fn call_of(plan: &Plan, text: &str, pool: &ToolPool) -> Option<String> {
+    let ([step], [binding]) = (&plan.steps[..], &pool.bindings[..]) else {
+        return None;
+    };
+    let (Driver::McpProxy { server, tool, .. }, Input::Literal(input)) =
+        (&binding.driver, &step.input)
+    else {
+        return None;
+    };
+    if pool.id != POOL.0 {
+        return None;
+    }
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("args").json(input.of(text));
+        w.key("server").string(&server.value);
+        w.key("tool").string(&tool.value);
+        w.key("type").string("call_tool");
+    });
+    Some(w.finish())
 }
 
 /// Returns the connector of a server: rules of profiles name a tool as `mcp:SERVER/TOOL`.

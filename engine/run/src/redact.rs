@@ -445,6 +445,20 @@ pub fn is_presence(node: &Node<'_>) -> bool {
             && present.key == "present" && present.value.value == Value::Bool(true))
 }
 
+/// Returns the place of the first value or key that has a mark in place of a secret.
+pub fn mark_in(node: &Node<'_>) -> Option<Span> {
+    match &node.value {
+        Value::String(text) => text.contains(MARKER).then_some(node.span),
+        Value::Sequence(items) => items.iter().find_map(mark_in),
+        Value::Mapping(_) if is_presence(node) => Some(node.span),
+        Value::Mapping(entries) => entries.iter().find_map(|it| {
+            let in_key = it.key.contains(MARKER).then_some(it.key_span);
+            in_key.or_else(|| mark_in(&it.value))
+        }),
+        _ => None,
+    }
+}
+
 fn range(span: Span) -> Range<usize> {
     span.start as usize..span.end as usize
 }

@@ -234,7 +234,10 @@ impl<'r> Step<'r> {
             }
             _ => Err(Stop::new(
                 Code::MovaPolicyDenied,
-                format!("the step `{}` needs approval, and has none", self.id()),
+                format!(
+                    "the step `{}` needs the approval of {wanted}, and has none",
+                    self.id()
+                ),
             )
             .because(APPROVAL_REQUIRED)),
         }

@@ -15,9 +15,12 @@ use agent_host::contract::run::{
 use agent_operator::Operator;
 use agent_planner::Planner;
 use agent_sandbox::Log;
+use std::sync::Arc;
+use std::thread;
+use tokio::sync::oneshot;
 
-/// Asks the user for approval.
-pub type Approver = Box<dyn FnMut(&Approval) -> Decision>;
+/// Asks the user for approval. It may wait for the user: it is called on a thread of its own.
+pub type Approver = Arc<dyn Fn(&Approval) -> Decision + Send + Sync>;
 
 /// What this host can do for a run.
 pub struct Effects {
@@ -103,7 +106,7 @@ impl Effects {
     pub async fn perform(&mut self, action: Action) -> Outcome {
         match action {
             Action::Store(store) => self.store(&store),
-            Action::Approve(approval) => Outcome::Decision((self.approver)(&approval)),
+            Action::Approve(approval) => approve(Arc::clone(&self.approver), approval).await,
             Action::Plan(planning) => planners::plan(self.planner.as_ref(), planning).await,
             Action::CallHandler(call) => self.call_handler(call).await,
             Action::ResumeHandler(reply) => self.resume_handler(reply).await,
@@ -143,6 +146,23 @@ impl Effects {
         };
         call.resume(reply);
         Outcome::Handler(call.next().await)
+    }
+}
+
+/// Asks for approval on a thread of its own, since no thread that reads from a terminal can be interrupted.
+/// Dropping the future leaves the thread, which ends with the program; a runtime would wait for one of its
+/// own.
+async fn approve(approver: Approver, approval: Approval) -> Outcome {
+    let (sender, decided) = oneshot::channel();
+    let asked = thread::Builder::new()
+        .name("approval".to_owned())
+        .spawn(move || {
+            // The run may be cancelled.
+            let _ = sender.send(approver(&approval));
+        });
+    match (asked, decided.await) {
+        (Ok(_), Ok(decision)) => Outcome::Decision(decision),
+        _ => failed(FailureKind::Failed, "nobody can be asked".to_owned()),
     }
 }
 

@@ -4,14 +4,19 @@ use super::effects::Effects;
 use super::progress::progress;
 use super::zone::Zone;
 use agent_host::contract::run::{Action, Clock, Documents, Finished, Options, Outcome};
-use agent_host::output::Progress;
+use agent_host::output::{self, Progress};
 use agent_host::{Failure, Instance, ResourceAny, call};
 use std::future::Future;
+use std::io;
 use std::pin::pin;
 use std::sync::LazyLock;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Builder;
-use tokio::{select, signal};
+use tokio::select;
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
+#[cfg(windows)]
+use tokio::signal::windows::{CtrlC, ctrl_c};
 
 /// A run in its instance of the engine.
 pub struct Run<'i> {
@@ -44,14 +49,17 @@ impl<'i> Run<'i> {
         })
     }
 
-    /// Carries out the run to its end. An interrupt of the user (Ctrl-C) cancels it: the present effect
-    /// is dropped, and the evidence is completed.
+    /// Carries out the run to its end. An interrupt of the user (Ctrl-C) and a request to terminate
+    /// (SIGTERM) cancel it: the present effect is dropped, and the evidence is completed.
     ///
     /// # Errors
     ///
-    /// When the engine fails, which no document may cause.
+    /// When the engine fails, which no document may cause, or the system refuses to deliver signals.
     pub async fn carry_out(self, effects: &mut Effects) -> Result<Finished, Failure> {
-        self.carry_out_until(effects, interrupted()).await
+        // From here on no signal ends the program, which would leave evidence without its end.
+        let mut signals = Signals::new()
+            .map_err(|error| Failure::internal(format_args!("no signals: {error}")))?;
+        self.carry_out_until(effects, signals.cancelled()).await
     }
 
     /// Carries out the run to its end, or until `cancelled` resolves.
@@ -68,10 +76,14 @@ impl<'i> Run<'i> {
                 Action::Store(store) => effects.store(&store),
                 action => {
                     let _progress = progress(&action).map(Progress::of);
+                    let is_question = matches!(action, Action::Approve(_));
                     let performed = pin!(effects.perform(action));
                     select! {
                         biased;
                         () = &mut cancelled => {
+                            if is_question {
+                                output::end_question();
+                            }
                             // After this, nothing but evidence is wanted.
                             self.cancel()?;
                             continue;
@@ -107,11 +119,44 @@ impl<'i> Run<'i> {
     }
 }
 
-/// Resolves when the user interrupts the program.
-async fn interrupted() {
-    if signal::ctrl_c().await.is_err() {
-        // Without the signal, the program ends as any other.
-        std::future::pending().await
+/// The signals that cancel a run. They are kept from the moment at which this is made.
+#[cfg(unix)]
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Resolves when the user interrupts the program, or the system asks it to terminate.
+    async fn cancelled(&mut self) {
+        select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// The signals that cancel a run.
+#[cfg(windows)]
+struct Signals(CtrlC);
+
+#[cfg(windows)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        ctrl_c().map(Self)
+    }
+
+    /// Resolves when the user interrupts the program.
+    async fn cancelled(&mut self) {
+        self.0.recv().await;
     }
 }
 

@@ -56,19 +56,36 @@ impl Store {
         append(&path, lines).map_err(|error| unwritable(&path, &error))
     }
 
-    /// Creates the folder of a file, and returns the file's path.
+    /// Creates the folder of a file, and returns the file's path. The root may be a symbolic link; what is
+    /// below it may not, since a link leads out of the root.
     fn prepare(&self, name: &str) -> Result<PathBuf, Failure> {
-        let mut parts = Path::new(name).components();
-        if !parts.all(|part| matches!(part, Component::Normal(_))) {
+        let parts = || Path::new(name).components();
+        if !parts().all(|part| matches!(part, Component::Normal(_))) {
             return Err(Failure::internal(format_args!(
                 "`{name}` is outside the folder of the evidence"
             )));
         }
-        let path = self.root.join(name);
+        let mut path = self.root.clone();
+        for part in parts() {
+            path.push(part);
+            refuse_link(&path)?;
+        }
         let folder = path.parent().unwrap_or(&self.root);
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
         Ok(path)
     }
+}
+
+/// Refuses a symbolic link, wherever it leads.
+fn refuse_link(path: &Path) -> Result<(), Failure> {
+    if !fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Failure::new(format_args!(
+        "`{path}` is a symbolic link, which leads elsewhere"
+    ))
+    .help("remove the link, or name another folder with `--artifacts`"))
 }
 
 fn append(path: &Path, lines: &[u8]) -> io::Result<()> {
@@ -124,6 +141,35 @@ mod tests {
             assert!(store.append(name, b"").is_err(), "{name}");
         }
         assert!(!root.path().join("x").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_below_the_root_are_not_followed() {
+        use std::os::unix::fs::symlink;
+        let root = tempfile::tempdir().unwrap();
+        let elsewhere = root.path().join("elsewhere");
+        fs::create_dir_all(elsewhere.join("a")).unwrap();
+        fs::write(elsewhere.join("file"), "old").unwrap();
+        let store = Store::new(root.path().join("artifacts"));
+        store.replace("real/one.json", b"{}\n").unwrap();
+        symlink(&elsewhere, store.path("link")).unwrap();
+        symlink(elsewhere.join("file"), store.path("real/file")).unwrap();
+        symlink(elsewhere.join("new"), store.path("real/new")).unwrap();
+        for name in ["link/one.json", "link/a/one.json", "real/file", "real/new"] {
+            for failure in [store.replace(name, b"x"), store.append(name, b"x")] {
+                let failure = failure.unwrap_err();
+                assert!(failure.message.contains("is a symbolic link"), "{name}");
+            }
+        }
+        assert_eq!(fs::read(elsewhere.join("file")).unwrap(), b"old");
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 2);
+        assert_eq!(fs::read_dir(elsewhere.join("a")).unwrap().count(), 0);
+        // The user may keep evidence on another disk.
+        symlink(root.path().join("artifacts"), root.path().join("linked")).unwrap();
+        let linked = Store::new(root.path().join("linked"));
+        linked.replace("real/two.json", b"{}\n").unwrap();
+        assert!(store.path("real/two.json").exists());
     }
 
     #[test]

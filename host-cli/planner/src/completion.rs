@@ -55,18 +55,15 @@ struct ResponseFormat<'a> {
 #[derive(Serialize)]
 struct JsonSchema<'a> {
     name: &'static str,
+    /// Always false: a strict server refuses schemas with optional members, such as those of plans. The
+    /// engine decides on the answer in any case.
     strict: bool,
     schema: &'a RawValue,
 }
 
 impl<'a> Body<'a> {
     /// Returns the body that asks a model for the answer to a request, whose JSON is `text`.
-    pub(crate) fn new(
-        model: &'a str,
-        strict: bool,
-        text: &'a str,
-        request: &'a PlannerRequest,
-    ) -> Self {
+    pub(crate) fn new(model: &'a str, text: &'a str, request: &'a PlannerRequest) -> Self {
         // Names have the characters that the protocol allows.
         let (name, system) = match request.task() {
             Task::Steps => ("env_mova_agent_plan_v1", STEPS),
@@ -81,7 +78,7 @@ impl<'a> Body<'a> {
                 r#type: "json_schema",
                 json_schema: JsonSchema {
                     name,
-                    strict,
+                    strict: false,
                     schema: request.schema(),
                 },
             },

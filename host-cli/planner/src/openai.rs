@@ -39,9 +39,6 @@ pub struct OpenAi {
     path: String,
     /// The name of the model.
     model: String,
-    /// Whether the server has to enforce the schema. It then may refuse a schema with keywords that it
-    /// does not know.
-    strict: bool,
     key: Option<ApiKey>,
     redaction: Arc<Redaction>,
     way_out: Arc<WayOut>,
@@ -55,7 +52,6 @@ impl fmt::Debug for OpenAi {
             .field("host", &self.host)
             .field("port", &self.port)
             .field("model", &self.model)
-            .field("strict", &self.strict)
             .field("key", &self.key)
             .finish_non_exhaustive()
     }
@@ -101,18 +97,11 @@ impl OpenAi {
             port,
             path: format!("{}{PATH}", url.path().trim_end_matches('/')),
             model: model.into(),
-            strict: false,
             redaction: Arc::new(Redaction::new(secrets)),
             key,
             way_out,
             resolver,
         })
-    }
-
-    /// Returns the same with a server that has to enforce the schema, or need not.
-    #[must_use]
-    pub fn with_strict(self, strict: bool) -> Self {
-        Self { strict, ..self }
     }
 
     /// Returns the content of the model's answer.
@@ -132,7 +121,7 @@ impl OpenAi {
 
     fn request(&self, request: &PlannerRequest) -> Result<Request, PlannerError> {
         let text = String::from_utf8(request.to_json()?).unwrap_or_default();
-        let body = Body::new(&self.model, self.strict, &text, request);
+        let body = Body::new(&self.model, &text, request);
         let body = serde_json::to_vec(&body).map_err(|e| PlannerRequest::invalid(&e))?;
         let mut request = Request::new(Method::POST, self.path.clone());
         request.headers.insert(ACCEPT, JSON);

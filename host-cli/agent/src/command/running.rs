@@ -10,6 +10,7 @@ use agent_host::contract::run::{Approval, Decision, Documents, Finished, Mode, O
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX};
 use agent_host::{Failure, output};
 use agent_operator::Operator;
+use std::sync::Arc;
 
 /// A run before it starts.
 #[derive(Clone, Copy)]
@@ -49,7 +50,7 @@ impl<'a> Running<'a> {
         let operator = operator.map_err(Failure::new)?;
         let store = Store::new(&self.options.artifacts);
         block_on(async {
-            let mut effects = Effects::new(store, Box::new(approve), &operator).await?;
+            let mut effects = Effects::new(store, Arc::new(approve), &operator).await?;
             if let Some(planner) = self.planner {
                 effects.plan_with(&choice(planner))?;
             }

@@ -1,13 +1,21 @@
-//! Attacks through the program, by tables of `tests/attacks`: MCP servers that lie, and programs that want
-//! more than their sandbox gives.
+//! Attacks through the program, by tables of `tests/attacks`: servers that lie, programs that want more than
+//! their sandbox gives, and names that lead out of the folder of the evidence.
 
 use crate::project::{Project, Run};
 use crate::run_plan::server::{self, Request, Response, Server};
-use crate::run_plan::{MCP, SHELL, evidence, index, mcp, output, project, step, summary};
+use crate::run_plan::{
+    HTTP, MCP, NOOP, SHELL, evidence, http, index, mcp, operator, output, project, read,
+    run_as_operator, runs, started, step, summary,
+};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::symlink;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -159,6 +167,10 @@ fn programs_that_attack_end_in_their_code() {
         let project = project(bindings, json!([step(SHELL, "run", input)]));
         let run = project.agent("run-plan --plan plan.json");
         assert_code(row, &project, &run);
+        let log = read(&project, "logs/run.log");
+        if let Some(says) = row["says"].as_str() {
+            assert!(log.contains(says), "{}: {log}", row["name"]);
+        }
         if let (Some(prints), true) = (row["prints"].as_str(), run.code == Some(0)) {
             let stdout = output(&project, "run")["stdout"].clone();
             assert_eq!(
@@ -169,7 +181,6 @@ fn programs_that_attack_end_in_their_code() {
             );
         }
         assert_eq!(server.requests().len(), 0, "{}", row["name"]);
-        let log = fs::read(evidence(&project).join("logs/run.log")).expect("a log");
         assert!(
             log.len() <= 256,
             "{}: {} bytes of log",
@@ -177,4 +188,241 @@ fn programs_that_attack_end_in_their_code() {
             log.len()
         );
     });
+}
+
+/// A server on loopback that answers every connection with the bytes of an attack.
+struct Liar {
+    origin: String,
+    /// The number of its connections.
+    connections: Arc<AtomicUsize>,
+}
+
+impl Liar {
+    fn start(attack: &Value) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let text = text(&attack["text"]).replace("ORIGIN", &origin);
+        let connections = Arc::new(AtomicUsize::new(0));
+        let (count, attack) = (Arc::clone(&connections), attack.clone());
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                count.fetch_add(1, Ordering::SeqCst);
+                let (text, attack) = (text.clone(), attack.clone());
+                // A client that has gone is no failure.
+                thread::spawn(move || answer_raw(stream, &text, &attack).ok());
+            }
+        });
+        Self {
+            origin,
+            connections,
+        }
+    }
+}
+
+/// Answers a request with a text; then with more of it, until the client goes, or with silence or the end.
+fn answer_raw(mut stream: TcpStream, text: &str, attack: &Value) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head)? > 0 {}
+    stream.write_all(text.as_bytes())?;
+    if let Some(more) = attack["more"].as_str() {
+        let pause = Duration::from_millis(attack["pause"].as_u64().expect("a pause"));
+        loop {
+            stream.write_all(more.as_bytes())?;
+            thread::sleep(pause);
+        }
+    }
+    if attack.get("ends").is_none() {
+        while reader.read_line(&mut head)? > 0 {}
+    }
+    Ok(())
+}
+
+#[test]
+fn responses_that_lie_end_in_their_code() {
+    carry_out("responses.json", 35, |row| {
+        let liar = Liar::start(row);
+        let bindings = json!([{
+            "connector_id": HTTP, "tool_id": "get", "driver_kind": "http", "methods": ["GET"],
+            "destinations": [liar.origin], "non_public_addresses": ["127.0.0.1"],
+            "limits": {
+                "timeout_ms": TIMEOUT_MS, "max_input_bytes": 4096, "max_output_bytes": 4096,
+                "max_log_bytes": 256
+            }
+        }]);
+        let input = json!({ "method": "GET", "url": liar.origin });
+        let project = project(bindings, json!([step(HTTP, "get", input)]));
+        let run = project.agent("run-plan --plan plan.json");
+        assert_code(row, &project, &run);
+        if let Some(status) = row.get("status") {
+            assert_eq!(output(&project, "get")["status"], *status);
+        }
+        // Nothing is followed, and nothing is repeated.
+        assert_eq!(
+            liar.connections.load(Ordering::SeqCst),
+            1,
+            "{}",
+            row["name"]
+        );
+    });
+}
+
+/// A server over its standard streams that lies at one method: its arguments are the method, a file with its
+/// answer, a file with its errors, and whether it ends then.
+const STDIO_LIAR: &str = r#"
+import json, sys, time
+_, at, text, errors, ends = sys.argv
+for line in sys.stdin:
+    message = json.loads(line)
+    method, result = message.get("method"), None
+    if method == at:
+        sys.stderr.write(open(errors).read())
+        sys.stderr.flush()
+        out = open(text, "rb").read().replace(b"ID", json.dumps(message["id"]).encode())
+        sys.stdout.buffer.write(out)
+        sys.stdout.buffer.flush()
+        if ends == "true":
+            sys.exit()
+    elif method == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "acme", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "search", "description": "Searches.", "inputSchema": {
+            "type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}}]}
+    if result is not None:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+    elif "id" in message and method != at:
+        error = {"code": -32601, "message": "unknown"}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+"#;
+
+/// Returns the bytes of an attack, given as text or in hexadecimal.
+fn bytes(row: &Value) -> Vec<u8> {
+    match row["hex"].as_str() {
+        None => text(&row["text"]).into_bytes(),
+        Some(hex) => {
+            let digits = hex
+                .as_bytes()
+                .chunks(2)
+                .map(|it| std::str::from_utf8(it).unwrap());
+            digits
+                .map(|it| u8::from_str_radix(it, 16).unwrap())
+                .collect()
+        }
+    }
+}
+
+#[test]
+fn servers_over_streams_that_lie_end_in_their_code() {
+    carry_out("stdio.json", 40, |row| {
+        let project = started("mars");
+        let pool = project.read("tool-pool.json");
+        project.write(
+            "tool-pool.json",
+            pool.replace("\"timeout_ms\":20000", "\"timeout_ms\":2500"),
+        );
+        let folder = project.path("operator").display().to_string();
+        let at = row["at"].as_str().expect("a method");
+        let configuration = format!(
+            "servers:\n  acme:\n    command: [/usr/bin/python3, {folder}/server.py]\n    \
+             arguments: [\"{at}\", {folder}/text, {folder}/errors, \"{}\"]\n    \
+             read: [{folder}/server.py, {folder}/text, {folder}/errors]\n",
+            row.get("ends").is_some()
+        );
+        operator(&project, &configuration);
+        project.write("operator/server.py", STDIO_LIAR);
+        project.write("operator/text", bytes(row));
+        let errors = row.get("errors").map(text).unwrap_or_default();
+        project.write("operator/errors", errors);
+        let run = run_as_operator(&project);
+        assert_code(row, &project, &run);
+        let log = read(&project, "logs/search.log");
+        assert!(
+            log.len() <= 256,
+            "{}: {} bytes of log",
+            row["name"],
+            log.len()
+        );
+    });
+}
+
+/// Returns all files and folders below a folder, by their paths.
+fn all_below(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if fs::symlink_metadata(&path).unwrap().is_dir() {
+                folders.push(path.clone());
+            }
+            all.push(path);
+        }
+    }
+    all.sort();
+    all
+}
+
+/// A project with a step that keeps its input.
+fn keeper() -> Project {
+    let bindings = json!([{ "connector_id": NOOP, "tool_id": "keep", "driver_kind": "noop" }]);
+    project(bindings, json!([step(NOOP, "keep", json!(1))]))
+}
+
+#[test]
+fn names_that_are_paths_end_in_their_code() {
+    carry_out("paths.json", 30, |row| {
+        let project = keeper();
+        let mut plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+        let value = match row.get("value") {
+            Some(value) => json!(text(value)),
+            None => row["number"].clone(),
+        };
+        match row["at"].as_str() {
+            Some("step_id") => plan["plan"]["steps"][0]["step_id"] = value,
+            _ => plan["plan"]["request_id"] = value,
+        }
+        project.write("plan.json", plan.to_string());
+        let root = project.path("..").canonicalize().unwrap();
+        let before = all_below(&root);
+        let run = project.agent("run-plan --plan plan.json");
+        assert_code(row, &project, &run);
+        let artifacts = root.join("work/artifacts");
+        let outside = all_below(&root).into_iter();
+        let outside: Vec<_> = outside.filter(|it| !it.starts_with(&artifacts)).collect();
+        assert_eq!(outside, before, "{}", row["name"]);
+        assert_eq!(runs(&project).len(), 1);
+    });
+}
+
+#[test]
+fn evidence_is_not_written_through_links() {
+    for link in ["mova_agent", "mova_agent/req", "mova_agent/req/runs"] {
+        for target in ["elsewhere", "missing", "a-file"] {
+            let project = keeper();
+            fs::create_dir(project.path("elsewhere")).unwrap();
+            project.write("a-file", "old");
+            let link = project.path("artifacts").join(link);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            symlink(project.path(target), &link).unwrap();
+            let before = all_below(&project.path(""));
+            let ended = project.agent("run-plan --plan plan.json").exits(2);
+            let ended = ended
+                .notes("evidence can't be stored")
+                .notes("is a symbolic link, which leads elsewhere");
+            drop(ended);
+            assert_eq!(all_below(&project.path("")), before);
+            assert_eq!(project.read("a-file"), "old");
+        }
+    }
+    // The user may link the whole folder, and name another one by a link.
+    let project = keeper();
+    fs::create_dir(project.path("elsewhere")).unwrap();
+    symlink(project.path("elsewhere"), project.path("artifacts")).unwrap();
+    project.agent("run-plan --plan plan.json").exits(0);
+    project
+        .agent("run-plan --plan plan.json --artifacts artifacts/../elsewhere")
+        .exits(0);
+    assert_eq!(runs(&project).len(), 2);
+    assert!(project.has("elsewhere/mova_agent/req"));
 }

@@ -1,11 +1,15 @@
 //! Secrets of the operator, given by every way in to every run of these tests. After a run, none of them
-//! may be in its streams or in its evidence, in any form.
+//! may be in its streams or in a file, in any form.
 
-use super::project::Run;
+use super::project::{Project, Run};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+
+/// The folders of a project: where the program runs, and the operator's configuration.
+pub(crate) const WORKING: &str = "work";
+pub(crate) const OPERATOR: &str = "operator";
 
 /// The part that every secret of these tests contains.
 pub(crate) const CORE: &str = "canary/7f3a";
@@ -61,33 +65,41 @@ pub(crate) fn configure(folder: &Path) {
     }
 }
 
-/// Lets the program find the configuration in a folder, and the secrets that it names.
-pub(crate) fn give(command: &mut Command, folder: &Path) {
+/// Lets the program find the folders of a user below a root, and the secrets that the configuration names.
+pub(crate) fn give(command: &mut Command, root: &Path) {
+    let folder = root.join(OPERATOR);
     let path = std::env::var("PATH").unwrap_or_default();
     command
-        .env("XDG_CONFIG_HOME", folder)
+        .env("XDG_CONFIG_HOME", &folder)
+        .env("XDG_DATA_HOME", root.join("data"))
+        .env("XDG_CACHE_HOME", root.join("cache"))
         .env("PATH", format!("{}:{path}", folder.display()))
         .env(VARIABLE, SECRETS[0].1);
 }
 
-/// Asserts that no part of a secret is in the streams of a run, or in evidence below a folder.
+/// The files in which tests keep secrets, each in a folder `operator`.
+const SOURCES: [&str; 4] = ["command", "file", "key", "secret-tool"];
+
+/// Asserts that no part of a secret is in the streams of a run, or in any file beside its sources: of the
+/// working folder, and of the folders of configuration, data and cache beside it.
 #[track_caller]
 pub(crate) fn assert_hidden(run: &Run, folder: &Path) {
     assert_free(&run.stdout, "standard output");
     assert_free(&run.stderr, "standard error");
-    let mut folders = vec![folder.to_owned()];
+    let root = folder.ancestors().find(|it| it.join(WORKING).is_dir());
+    let mut folders = vec![root.unwrap_or(folder).to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.unwrap().path();
-            if path.is_dir() {
+            assert_free(&path.display().to_string(), "a name");
+            let kind = fs::symlink_metadata(&path).unwrap().file_type();
+            let is_source =
+                folder.ends_with(OPERATOR) && SOURCES.iter().any(|source| path.ends_with(source));
+            if kind.is_dir() {
                 folders.push(path);
-            } else if path
-                .components()
-                .any(|part| part.as_os_str() == "mova_agent")
-            {
+            } else if kind.is_file() && !is_source {
                 let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
                 assert_free(&text, &path.display().to_string());
-                assert_free(&path.display().to_string(), "a name");
             }
         }
     }
@@ -135,4 +147,31 @@ fn a_leak_is_seen_in_every_form() {
         assert!(seen.is_err(), "{leak}");
     }
     assert_free("{present, len: 18}", "a text");
+}
+
+#[test]
+fn a_leak_is_seen_in_every_folder() {
+    for leak in [
+        "work/a/b",
+        "work/operator/servers.local.yaml",
+        "operator/agent/log",
+        "data/agent/packages/x",
+        "cache/agent/handlers/x",
+        "cache/canary/7f3a",
+    ] {
+        let project = Project::empty();
+        let root = project.path("..");
+        let path = root.join(leak);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, SECRETS[1].1).unwrap();
+        let run = Run {
+            code: Some(0),
+            stdout: String::new(),
+            stderr: String::new(),
+        };
+        let seen = std::panic::catch_unwind(|| assert_hidden(&run, &project.path("")));
+        assert!(seen.is_err(), "{leak}");
+        fs::remove_file(path).unwrap();
+        assert_hidden(&run, &project.path(""));
+    }
 }

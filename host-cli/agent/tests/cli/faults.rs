@@ -1,13 +1,17 @@
-//! Faults while evidence is written: a crash, EIO and ENOSPC at each system call that changes it, and files
-//! that end in the middle of a write. The record that is left is never torn, and claims nothing that did
-//! not happen.
+//! Faults while records are written: a crash, EIO, ENOSPC and an interrupt at the system calls that change
+//! them, and files that end in the middle of a write. The record that is left is never torn, and claims nothing
+//! that did not happen.
 //!
 //! The program is the real one. A filter of system calls stops it at each of those calls and lets the test
 //! decide what comes of it, so nothing in the program knows of faults.
 
 mod interception;
 
+use crate::planned::options::counting;
+use crate::planned::{ASK, CALL, GOAL, keeper, searcher};
 use crate::project::{Project, Run};
+use crate::run_plan::evidence;
+use crate::run_plan::packages::{FOLDER, Registry, locked};
 use crate::run_plan::server::Server;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use interception::{Call, Verdict, intercepted};
@@ -18,6 +22,9 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+/// The folder of evidence.
+const EVIDENCE: &str = "mova_agent";
 
 /// A project whose plan makes a request and keeps the response.
 fn project(server: &Server) -> Project {
@@ -70,6 +77,66 @@ fn project(server: &Server) -> Project {
     project
 }
 
+/// A command whose evidence is disturbed.
+struct Scene {
+    project: Project,
+    command: Command,
+    /// Asserts that a record tells what happened so far, and nothing else.
+    told: Box<dyn Fn(&Record)>,
+}
+
+/// A plan that makes a request and keeps the response.
+fn plan() -> Scene {
+    let server = Server::start(|_| ("200 OK", "application/json", r#"{"a":1}"#.to_owned()));
+    let project = project(&server);
+    let mut command = project.command(["run-plan", "--plan", "plan.json"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    Scene {
+        command,
+        project,
+        told: Box::new(move |record| record.assert_true(&server)),
+    }
+}
+
+/// A query, which a planner and a server answer.
+fn query() -> Scene {
+    let (project, server) = searcher(CALL);
+    counting(&project, "");
+    let mut command = project.command(ASK.split(' '));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let attempts = project.path("attempts");
+    let told = move |record: &Record| {
+        let episodes = record.assert_whole();
+        let methods = server.methods();
+        let of = |method: &str| methods.iter().filter(|it| *it == method).count();
+        let asked = fs::read_to_string(&attempts).unwrap_or_default();
+        for (action, times) in [
+            ("list_tools", of("tools/list")),
+            ("plan", asked.lines().count()),
+            ("call_tool", of("tools/call")),
+        ] {
+            record.assert_told(&episodes, action, times);
+        }
+    };
+    Scene {
+        project,
+        command,
+        told: Box::new(told),
+    }
+}
+
+/// A goal, for which the program plans by itself.
+fn goal() -> Scene {
+    let project = keeper();
+    let mut command = project.command(format!("run {GOAL}").split(' '));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    Scene {
+        project,
+        command,
+        told: Box::new(|record| drop(record.assert_whole())),
+    }
+}
+
 /// What comes of the call at which a fault is.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
@@ -77,39 +144,48 @@ enum Fault {
     Crash,
     /// The call fails.
     Error(i32),
+    /// The user interrupts the program before the call.
+    Interrupt,
 }
 
-/// Runs the plan with a fault at the call of a number. Returns whether there was such a call.
-fn run_with(fault: Fault, at: usize) -> bool {
-    let server = Server::start(|_| ("200 OK", "application/json", r#"{"a":1}"#.to_owned()));
-    let project = project(&server);
-    let mut command = project.command(["run-plan", "--plan", "plan.json"]);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+impl Fault {
+    fn verdict(self) -> Verdict {
+        match self {
+            Self::Crash => Verdict::Kill,
+            Self::Error(error) => Verdict::Fail(error),
+            Self::Interrupt => Verdict::Interrupt,
+        }
+    }
+}
+
+/// Runs a command with a fault at the call of a number. Returns how the record says that it ended, or `None`
+/// if there was no such call.
+fn run_with(scene: fn() -> Scene, fault: Fault, at: usize) -> Option<Value> {
+    let Scene {
+        project,
+        command,
+        told,
+    } = scene();
     let mut number = 0;
     let mut met = None;
-    let output = intercepted(command, |call| {
+    let output = intercepted(command, EVIDENCE, |call| {
         let is_met = number == at;
         number += 1;
-        match fault {
-            _ if !is_met => Verdict::Continue,
-            Fault::Crash => {
-                met = Some(call);
-                Verdict::Kill
-            }
-            Fault::Error(error) => {
-                met = Some(call);
-                Verdict::Fail(error)
-            }
+        if !is_met {
+            return Verdict::Continue;
         }
+        met = Some(call);
+        fault.verdict()
     });
     let run = Run::new(output, &project.path(""));
     let Some(call) = met else {
         assert_eq!(run.code, Some(0), "without a fault: {run:#?}");
-        return false;
+        return None;
     };
     let place = format!("{fault:?} at call {at}, {call:?}");
     let record = Record::read(&project, &place);
-    record.assert_true(&server);
+    told(&record);
+    let is_summarized = record.files.contains("run_summary.json");
     match (fault, run.code) {
         (Fault::Crash, None) => {}
         // A folder need not support synchronisation, and may be there already.
@@ -123,21 +199,28 @@ fn run_with(fault: Fault, at: usize) -> bool {
                 run.stderr.contains("evidence can't be stored"),
                 "{place}: {run:#?}"
             );
-            assert!(!run.stdout.contains("completed"), "{place}: {run:#?}");
-            assert!(
-                !record.files.contains("run_summary.json"),
-                "{place}: a summary"
-            );
+            assert_eq!(run.stdout, "", "{place}: {run:#?}");
+            assert!(!is_summarized, "{place}: a summary");
+        }
+        // The run is cancelled, unless nothing but its end was left.
+        (Fault::Interrupt, Some(code @ (0 | 1))) => {
+            let summary = record.summary();
+            let status = ["completed", "cancelled"][usize::from(code == 1)];
+            assert_eq!(summary["status"], status, "{place}: {summary}");
         }
         (_, code) => panic!("{place}: ends with {code:?}: {run:#?}"),
     }
-    true
+    Some(match is_summarized {
+        true => record.summary()["status"].clone(),
+        false => Value::Null,
+    })
 }
 
 /// Runs the plan with the fault at each call, until there is none left.
 fn run_with_each(fault: Fault) {
-    let calls = (0..1000).take_while(|at| run_with(fault, *at)).count();
+    let calls = (0..1000).take_while(|at| run_with(plan, fault, *at).is_some());
     // Some thirty files and lines, each written, synchronised and put in its place.
+    let calls = calls.count();
     assert!((60..1000).contains(&calls), "{calls} calls");
 }
 
@@ -156,18 +239,169 @@ fn enospc_at_each_call_leaves_a_true_record() {
     run_with_each(Fault::Error(libc::ENOSPC));
 }
 
+/// How far apart faults are that are not at each call. It is prime to the calls of a file and of a line, so that
+/// every kind of them is met.
+const STRIDE: usize = 7;
+
+#[test]
+fn an_interrupt_leaves_a_true_record_with_its_end() {
+    let ends = (0..1000).step_by(STRIDE);
+    let ends: Vec<_> = ends
+        .map_while(|at| run_with(plan, Fault::Interrupt, at))
+        .collect();
+    // Before the first effect, and behind the last one.
+    assert_eq!(ends.first(), Some(&json!("cancelled")));
+    assert_eq!(ends.last(), Some(&json!("completed")));
+}
+
+/// Runs a command once and looks at its record before each call: that is what a crash there would leave. Then
+/// runs it with errors.
+fn disturb(scene: fn() -> Scene) {
+    let Scene {
+        project,
+        command,
+        told,
+    } = scene();
+    let mut calls = 0;
+    let output = intercepted(command, EVIDENCE, |call| {
+        let place = format!("before call {calls}, {call:?}");
+        told(&Record::read(&project, &place));
+        calls += 1;
+        Verdict::Continue
+    });
+    assert_eq!(Run::new(output, &project.path("")).code, Some(0));
+    assert!(calls > 60, "{calls} calls");
+    for (number, at) in (0..calls).step_by(STRIDE).enumerate() {
+        let error = [libc::EIO, libc::ENOSPC][number % 2];
+        let ended = run_with(scene, Fault::Error(error), at);
+        assert!(ended.is_some(), "call {at} of {calls}");
+    }
+}
+
+#[test]
+fn faults_of_a_query_leave_a_true_record() {
+    disturb(query);
+}
+
+#[test]
+fn faults_of_a_goal_leave_a_true_record() {
+    disturb(goal);
+}
+
+#[test]
+fn an_export_is_the_old_file_or_the_new_one() {
+    let project = keeper();
+    project.agent("run-plan --plan plan.json").exits(0);
+    let folder = evidence(&project);
+    let export = format!("evidence export --in-toto {}", folder.display());
+    let whole = project.agent(&export).exits(0).stdout;
+    fs::create_dir(project.path("export")).unwrap();
+    for fault in [
+        Fault::Crash,
+        Fault::Error(libc::EIO),
+        Fault::Error(libc::ENOSPC),
+    ] {
+        let mut calls = 0;
+        loop {
+            project.write("export/run.json", "old\n");
+            let line = format!("{export} --out export/run.json");
+            let mut command = project.command(line.split(' '));
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut number = 0;
+            let mut met = None;
+            let output = intercepted(command, "export", |call| {
+                let is_met = number == calls;
+                number += 1;
+                if !is_met {
+                    return Verdict::Continue;
+                }
+                met = Some(call);
+                fault.verdict()
+            });
+            let run = Run::new(output, &project.path(""));
+            let Some(call) = met else {
+                assert_eq!(run.code, Some(0), "{run:#?}");
+                break;
+            };
+            let found = project.read("export/run.json");
+            let place = format!("{fault:?} at {call:?}: {run:?}");
+            match (fault, run.code) {
+                (_, Some(0)) => {
+                    assert_eq!(call, Call::Sync { is_folder: true }, "{place}");
+                    assert_eq!(found, whole, "{place}");
+                }
+                (Fault::Crash, None) => assert!(found == "old\n" || found == whole, "{place}"),
+                (_, code) => {
+                    assert_eq!(code, Some(2), "{place}");
+                    assert!(run.stderr.contains("can't write"), "{place}");
+                    assert_eq!(found, "old\n", "{place}");
+                }
+            }
+            calls += 1;
+        }
+        // Written, synchronised, renamed, and the folder synchronised.
+        assert!(calls >= 3, "{calls} calls");
+    }
+}
+
+#[test]
+fn the_record_of_an_installed_package_is_whole_or_absent() {
+    let registry = Registry::start();
+    let mut met = 0;
+    for fault in [
+        Fault::Crash,
+        Fault::Error(libc::EIO),
+        Fault::Error(libc::ENOSPC),
+    ] {
+        for at in [0, 1] {
+            let project = locked();
+            let mut number = 0;
+            let mut call = None;
+            let output = intercepted(registry.install(&project), "packages", |it| {
+                let is_met = number == at;
+                number += 1;
+                if !is_met {
+                    return Verdict::Continue;
+                }
+                call = Some(it);
+                fault.verdict()
+            });
+            let run = Run::new(output, &project.path(""));
+            let place = format!("{fault:?} at {call:?}: {run:?}");
+            met += usize::from(call.is_some());
+            let wanted = match fault {
+                Fault::Crash => None,
+                _ => Some(2),
+            };
+            assert_eq!(run.code, wanted, "{place}");
+            assert!(!project.path(FOLDER).exists(), "{place}");
+            // What is left of it is in nobody's way.
+            if at == 1 {
+                let again = Run::of(registry.install(&project)).exits(0);
+                assert!(again.stdout.contains("acme@1.0.0"), "{place}");
+                let record = project.read(&format!("{FOLDER}/installed.json"));
+                let record: Value = serde_json::from_str(&record).expect("a record");
+                assert_eq!(record["closure"][0]["path"], "node_modules/acme");
+            }
+        }
+    }
+    assert_eq!(met, 6, "the record and its folder");
+}
+
 #[test]
 fn a_write_that_ends_in_the_middle_leaves_a_true_record() {
     let mut codes = BTreeSet::new();
     // The index has some 3,700 bytes at the end; other files are written before it is as long.
     for bytes in (1000..4200_u64).step_by(149) {
-        let server = Server::start(|_| ("200 OK", "application/json", r#"{"a":1}"#.to_owned()));
-        let project = project(&server);
-        let mut command = project.command(["run-plan", "--plan", "plan.json"]);
+        let Scene {
+            project,
+            mut command,
+            told,
+        } = plan();
         limit_files(&mut command, bytes);
         let run = Run::of(command);
         let place = format!("files of {bytes} bytes");
-        Record::read(&project, &place).assert_true(&server);
+        told(&Record::read(&project, &place));
         assert!(
             run.code == Some(0) || !run.stdout.contains("completed"),
             "{place}: {run:#?}"
@@ -207,12 +441,12 @@ struct Record {
 
 impl Record {
     fn read(project: &Project, place: &str) -> Self {
-        let runs = fs::read_dir(project.path("artifacts/mova_agent/req/runs"));
-        let folder = runs
+        let requests = fs::read_dir(project.path("artifacts/mova_agent"));
+        let runs = requests
             .into_iter()
             .flatten()
-            .next()
-            .map(|run| run.unwrap().path());
+            .filter_map(|it| fs::read_dir(it.unwrap().path().join("runs")).ok());
+        let folder = runs.flatten().next().map(|run| run.unwrap().path());
         let mut files = BTreeSet::new();
         for name in ["", "episodes", "logs"] {
             let folder = folder
@@ -247,9 +481,9 @@ impl Record {
         self.parse(&self.text("run_summary.json"))
     }
 
-    /// Asserts that every file is whole, that the index is a chain over its episodes, and that nothing is
-    /// claimed that did not happen.
-    fn assert_true(&self, server: &Server) {
+    /// Asserts that every file is whole, that the index is a chain over its episodes, and that the summary is
+    /// about them. Returns the episodes.
+    fn assert_whole(&self) -> Vec<Value> {
         let place = &self.place;
         for name in self.files.iter().filter(|it| it.ends_with(".json")) {
             self.parse(&self.text(name));
@@ -287,6 +521,38 @@ impl Record {
             unnamed.count() <= 1,
             "{place}: an episode comes before its line"
         );
+        if self.files.contains("run_summary.json") {
+            let summary = self.summary();
+            assert_eq!(summary["chain"]["head"], head, "{place}");
+            assert_eq!(summary["chain"]["episodes"], episodes.len(), "{place}");
+            let last = episodes.last().expect("an episode");
+            assert_eq!(summary["status"], last["result_status"], "{place}");
+            assert_eq!(last["result_details"]["record"], "run", "{place}");
+        }
+        episodes
+    }
+
+    /// Asserts that an action that took place so many times was decided before each, and has no outcome that
+    /// did not happen.
+    fn assert_told(&self, episodes: &[Value], action: &str, times: usize) {
+        let count = |record: &str| {
+            let details = episodes.iter().map(|it| &it["result_details"]);
+            details
+                .filter(|it| it["record"] == record && it["action"] == action)
+                .count()
+        };
+        let (decided, took_place) = (count("decision"), count("effect"));
+        assert!(
+            took_place <= times && times <= decided,
+            "{}: {action}: {decided} decisions, {times} times, {took_place} outcomes",
+            self.place
+        );
+    }
+
+    /// As [`Record::assert_whole`], for [`plan`]: nothing is claimed that did not happen.
+    fn assert_true(&self, server: &Server) {
+        let place = &self.place;
+        let episodes = self.assert_whole();
         let has = |record: &str, member: &str, value: &str| {
             episodes.iter().any(|it| {
                 let details = &it["result_details"];
@@ -309,14 +575,6 @@ impl Record {
                 assert!(has("step", "step_id", step), "{place}: {step} did not end");
                 assert!(self.files.contains(&format!("logs/{step}.log")), "{place}");
             }
-        }
-        if self.files.contains("run_summary.json") {
-            let summary = self.summary();
-            assert_eq!(summary["chain"]["head"], head, "{place}");
-            assert_eq!(summary["chain"]["episodes"], episodes.len(), "{place}");
-            let last = episodes.last().expect("an episode");
-            assert_eq!(summary["status"], last["result_status"], "{place}");
-            assert_eq!(last["result_details"]["record"], "run", "{place}");
         }
     }
 }

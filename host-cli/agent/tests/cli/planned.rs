@@ -1,16 +1,19 @@
 //! `plan --goal`, `run`, `rerun`, `run-plan --dry-run` and `ask`: planners without a model, and a server
 //! on loopback.
 
+mod openai;
+pub(crate) mod options;
+
 use crate::project::Project;
 use crate::run_plan::server::{self, Server};
-use crate::run_plan::{NOOP, index, project, step};
+use crate::run_plan::{NOOP, index, project, runs, step};
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 /// A project with one tool that returns its input.
-fn keeper() -> Project {
+pub(crate) fn keeper() -> Project {
     project(
         json!([{
             "connector_id": NOOP, "tool_id": "keep", "driver_kind": "noop",
@@ -20,23 +23,14 @@ fn keeper() -> Project {
     )
 }
 
-const GOAL: &str = "--goal note --tool-pool tool-pool.json --profile profile.json";
+pub(crate) const GOAL: &str = "--goal note --tool-pool tool-pool.json --profile profile.json";
 
-/// Returns the folders of all runs, in the order of their names.
-fn runs(project: &Project) -> Vec<PathBuf> {
-    let requests = fs::read_dir(project.path("artifacts/mova_agent")).unwrap();
-    let runs = requests.flat_map(|it| fs::read_dir(it.unwrap().path().join("runs")).unwrap());
-    let mut runs: Vec<_> = runs.map(|it| it.unwrap().path()).collect();
-    runs.sort();
-    runs
-}
-
-fn json_of(path: PathBuf) -> Value {
+pub(crate) fn json_of(path: PathBuf) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
 /// Writes a program that is a planner: it keeps the request, and prints a text.
-fn planner(project: &Project, answer: &str) {
+pub(crate) fn planner(project: &Project, answer: &str) {
     project.write("answer.json", answer);
     let (request, path) = (project.path("seen.json"), project.path("answer.json"));
     let script = format!(
@@ -171,7 +165,7 @@ fn a_program_of_the_operator_plans() {
 }
 
 /// A project with a locked server and the query's planner.
-fn searcher(answer: &str) -> (Project, Server) {
+pub(crate) fn searcher(answer: &str) -> (Project, Server) {
     let server = Server::start(|request| server::mcp(request, "Searches."));
     let project = Project::empty();
     index(&project, &server, "Searches.");
@@ -179,8 +173,8 @@ fn searcher(answer: &str) -> (Project, Server) {
     (project, server)
 }
 
-const ASK: &str = "ask mars --planner command --planner-command ./planner.sh";
-const CALL: &str =
+pub(crate) const ASK: &str = "ask mars --planner command --planner-command ./planner.sh";
+pub(crate) const CALL: &str =
     r#"{"type":"call_tool","server":"acme","tool":"search","args":{"query":"mars"}}"#;
 
 #[test]

@@ -39,10 +39,11 @@ pub(crate) const INDEX: &str = r#"[
 ]
 "#;
 
-/// A folder with a manifest and an index that satisfies it, and the operator's configuration elsewhere.
+/// A folder with a manifest and an index that satisfies it. The folders of its user are beside it: the
+/// operator's configuration, data and cache.
 pub(crate) struct Project {
-    folder: TempDir,
-    operator: TempDir,
+    root: TempDir,
+    folder: PathBuf,
 }
 
 impl Project {
@@ -54,12 +55,11 @@ impl Project {
     }
 
     pub(crate) fn empty() -> Self {
-        let operator = tempfile::tempdir().unwrap();
-        canary::configure(operator.path());
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-            operator,
-        }
+        let root = tempfile::tempdir().unwrap();
+        canary::configure(&root.path().join(canary::OPERATOR));
+        let folder = root.path().join(canary::WORKING);
+        fs::create_dir(&folder).unwrap();
+        Self { root, folder }
     }
 
     /// Creates a project whose requirement no server satisfies.
@@ -70,7 +70,7 @@ impl Project {
     }
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.join(name)
     }
 
     pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
@@ -87,7 +87,7 @@ impl Project {
 
     /// Returns the names of all files, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
-        let mut names: Vec<_> = fs::read_dir(self.folder.path())
+        let mut names: Vec<_> = fs::read_dir(&self.folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
@@ -103,12 +103,12 @@ impl Project {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agent"));
         command
             .args(arguments)
-            .current_dir(self.folder.path())
+            .current_dir(&self.folder)
             .stdin(Stdio::null());
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
             command.env_remove(variable);
         }
-        canary::give(&mut command, self.operator.path());
+        canary::give(&mut command, self.root.path());
         command
     }
 
@@ -131,7 +131,7 @@ impl Project {
             .unwrap()
             .write_all(input.as_ref())
             .unwrap();
-        Run::new(child.wait_with_output().unwrap(), self.folder.path())
+        Run::new(child.wait_with_output().unwrap(), &self.folder)
     }
 }
 

@@ -1,8 +1,9 @@
 //! `run-plan`: real handlers, a real sandbox, and servers on loopback.
 
+pub(crate) mod approval;
 mod evidence;
 mod handlers;
-mod packages;
+pub(crate) mod packages;
 pub(crate) mod server;
 
 use crate::project::{Project, Run};
@@ -10,13 +11,12 @@ use serde_json::{Value, json};
 use server::Server;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 pub(crate) const NOOP: &str = "core:noop";
-const HTTP: &str = "core:http";
+pub(crate) const HTTP: &str = "core:http";
 pub(crate) const SHELL: &str = "core:shell";
 pub(crate) const MCP: &str = "core:mcp";
 
@@ -80,21 +80,32 @@ pub(crate) fn step(connector: &str, tool: &str, input: Value) -> Value {
     json!({ "step_id": tool, "connector_id": connector, "tool_id": tool, "input": input })
 }
 
-/// The folder of the only run.
-pub(crate) fn evidence(project: &Project) -> PathBuf {
-    let runs = project.path("artifacts/mova_agent/req/runs");
-    let mut runs = fs::read_dir(&runs).unwrap().map(|run| run.unwrap().path());
-    let run = runs.next().expect("a run");
-    assert!(runs.next().is_none(), "one run");
-    run
+/// Returns the folders of all runs, in the order of their names.
+pub(crate) fn runs(project: &Project) -> Vec<PathBuf> {
+    let requests = fs::read_dir(project.path("artifacts/mova_agent")).unwrap();
+    let runs = requests.flat_map(|it| fs::read_dir(it.unwrap().path().join("runs")).unwrap());
+    let mut runs: Vec<_> = runs.map(|it| it.unwrap().path()).collect();
+    runs.sort();
+    runs
 }
 
-fn read(project: &Project, name: &str) -> String {
+/// The folder of the only run.
+pub(crate) fn evidence(project: &Project) -> PathBuf {
+    let mut runs = runs(project);
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    runs.remove(0)
+}
+
+pub(crate) fn read(project: &Project, name: &str) -> String {
     fs::read_to_string(evidence(project).join(name)).unwrap()
 }
 
 pub(crate) fn summary(project: &Project) -> Value {
-    serde_json::from_str(&read(project, "run_summary.json")).unwrap()
+    summary_of(&evidence(project))
+}
+
+pub(crate) fn summary_of(run: &Path) -> Value {
+    serde_json::from_slice(&fs::read(run.join("run_summary.json")).unwrap()).unwrap()
 }
 
 /// Returns the output of a step.
@@ -180,7 +191,7 @@ fn a_folder_that_cannot_be_written_is_an_error() {
         .notes("evidence can't be stored");
 }
 
-fn http(server: &Server) -> Value {
+pub(crate) fn http(server: &Server) -> Value {
     json!([{
         "connector_id": HTTP, "tool_id": "get", "driver_kind": "http", "methods": ["GET", "POST"],
         "destinations": [server.origin()], "non_public_addresses": ["127.0.0.1"]
@@ -265,7 +276,7 @@ fn a_response_is_cut_off_by_its_limits() {
     run(&project).exits(1).answers("timeout");
 }
 
-fn shell(programs: Value) -> Value {
+pub(crate) fn shell(programs: Value) -> Value {
     json!([{
         "connector_id": SHELL, "tool_id": "run", "driver_kind": "restricted_shell", "programs": programs
     }])
@@ -308,55 +319,16 @@ fn a_program_that_takes_too_long_leaves_its_log() {
     assert_eq!(read(&project, "logs/run.log"), "begun\n");
 }
 
-#[test]
-fn an_interrupted_run_ends_its_program_and_says_so() {
-    let programs = json!([{ "path": "/usr/bin/sleep", "arguments": ["[0-9]+"] }]);
-    let input = json!({ "program": "/usr/bin/sleep", "arguments": ["61"] });
+/// A project whose program sleeps for some seconds, and the path of that program.
+pub(crate) fn sleeps(seconds: &str) -> (Project, &'static str) {
+    const SLEEP: &str = "/usr/bin/sleep";
+    let programs = json!([{ "path": SLEEP, "arguments": ["[0-9.]+"] }]);
+    let input = json!({ "program": SLEEP, "arguments": [seconds] });
     let mut bindings = shell(programs);
     bindings[0]["limits"] = json!({
         "timeout_ms": 60_000, "max_input_bytes": 4096, "max_output_bytes": 4096, "max_log_bytes": 256
     });
-    let project = project(bindings, json!([step(SHELL, "run", input)]));
-    let mut command = project.command(["run-plan", "--plan", "plan.json"]);
-    let child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // The program is started once its decision is stored.
-    let began = || {
-        let runs = fs::read_dir(project.path("artifacts/mova_agent/req/runs"))
-            .into_iter()
-            .flatten();
-        let index = runs
-            .flatten()
-            .map(|run| run.path().join("episodes/index.jsonl"));
-        let lines = index
-            .filter_map(|it| fs::read_to_string(it).ok())
-            .map(|it| it.lines().count());
-        lines.sum::<usize>() >= 4
-    };
-    for _ in 0..600 {
-        if began() {
-            break;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    assert!(began(), "the program was started");
-    #[expect(
-        unsafe_code,
-        reason = "the standard library sends no other signal than SIGKILL"
-    )]
-    // SAFETY: `kill` has no memory effects; the process is a child of this test that was not waited for.
-    let sent = unsafe { libc::kill(child.id().cast_signed(), libc::SIGINT) };
-    assert_eq!(sent, 0);
-    let ended = child.wait_with_output().unwrap();
-    Run::new(ended, &project.path("")).exits(1);
-    let summary = summary(&project);
-    assert_eq!(
-        (&summary["status"], &summary["reason"]),
-        (&json!("cancelled"), &json!("CANCELLED"))
-    );
+    (project(bindings, json!([step(SHELL, "run", input)])), SLEEP)
 }
 
 /// The one server of an index, and its manifest.
@@ -364,7 +336,7 @@ pub(crate) fn index(project: &Project, server: &Server, description: &str) {
     index_of(project, &format!("{}/mcp", server.origin()), description);
 }
 
-fn index_of(project: &Project, endpoint: &str, description: &str) {
+pub(crate) fn index_of(project: &Project, endpoint: &str, description: &str) {
     let index = json!([{
         "id": "acme", "version": "1.0.0", "endpoint": endpoint,
         "categories": ["web"], "scopes": [],
@@ -433,7 +405,7 @@ fn a_tool_that_drifted_is_not_called() {
 const CANARY: &str = "canary/7f3a \u{e9}\"x";
 
 /// Writes the operator's configuration, which only its user may write.
-fn operator(project: &Project, text: &str) {
+pub(crate) fn operator(project: &Project, text: &str) {
     fs::create_dir_all(project.path("operator")).unwrap();
     project.write("operator/servers.local.yaml", text);
     for path in ["operator", "operator/servers.local.yaml"] {
@@ -442,7 +414,7 @@ fn operator(project: &Project, text: &str) {
     }
 }
 
-fn run_as_operator(project: &Project) -> Run {
+pub(crate) fn run_as_operator(project: &Project) -> Run {
     let arguments = [
         "run-plan",
         "--plan",
@@ -555,7 +527,7 @@ for line in sys.stdin:
 "#;
 
 /// A project whose tool belongs to a server that the operator starts.
-fn started(query: &str) -> Project {
+pub(crate) fn started(query: &str) -> Project {
     let bindings = json!([{
         "connector_id": MCP, "tool_id": "search", "driver_kind": "mcp_proxy", "server": "acme",
         "tool": "search", "destinations": ["https://unused.example"]

@@ -74,7 +74,17 @@ pub fn ask(question: &str) -> bool {
     note_drawn(&visible(question));
     let mut answer = String::new();
     let read = io::stdin().read_line(&mut answer);
+    if !answer.ends_with('\n') {
+        end_question();
+    }
     read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
+/// Ends the line of a question that nobody answers any more.
+pub fn end_question() {
+    if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        note_drawn("\n");
+    }
 }
 
 /// Prints a drawn text, with its styles, on standard error.

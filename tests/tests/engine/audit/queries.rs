@@ -6,13 +6,26 @@ use super::replays::{again, checks, rules};
 use super::{Files, files_of};
 use agent_diagnostic::Code;
 use agent_run::{Action, Documents, FailureKind, Options, Outcome};
-use agent_tests::run::{failed, listed};
+use agent_tests::run::{behave, failed, listed, options, run};
 use serde_json::{Value, json};
 
 const QUESTION: &str = r#"{"type":"final_answer","answer":"Which?","needs_more_info":true}"#;
 
 fn ask(documents: &Documents, plan: &str) -> Files {
     files_of(ask_but(documents.clone(), ask_options(), plan, |_| None))
+}
+
+/// Returns the lock and the index of documents with a tool that may write.
+fn writing(documents: &Documents) -> (Vec<u8>, Vec<u8>) {
+    let index = documents.index.as_deref().expect("an index");
+    let mut index: Value = serde_json::from_slice(index).expect("JSON");
+    let tools = &mut index["servers"][0]["capabilities"]["tools"];
+    let blocks = tools["list_audiences"]["x-summit-capabilities"]
+        .as_array_mut()
+        .expect("blocks");
+    blocks.push(json!({ "verb": "write", "resource": "x-audiences", "constraints": [] }));
+    let index = index.to_string();
+    (locked(&index).into_bytes(), index.into_bytes())
 }
 
 #[test]
@@ -46,18 +59,11 @@ fn every_decision_on_a_query_is_made_again() {
 fn a_lock_of_a_tool_that_writes_refuses_the_recorded_query() {
     let documents = query("q");
     let files = ask(&documents, CALL);
-    // Today's index says that the tool may write: as a step of a plan it could run, as a query not.
-    let index = documents.index.clone().expect("an index");
-    let mut index: Value = serde_json::from_slice(&index).expect("JSON");
-    let tools = &mut index["servers"][0]["capabilities"]["tools"];
-    let blocks = tools["list_audiences"]["x-summit-capabilities"]
-        .as_array_mut()
-        .expect("blocks");
-    blocks.push(json!({ "verb": "write", "resource": "x-audiences", "constraints": [] }));
-    let index = index.to_string();
+    // As a step of a plan the tool could be called, as a query not.
+    let (lock, index) = writing(&documents);
     let rules = Documents {
-        lock: Some(locked(&index).into_bytes()),
-        index: Some(index.into_bytes()),
+        lock: Some(lock),
+        index: Some(index),
         ..Documents::default()
     };
     let replayed = again(&files, rules);
@@ -165,4 +171,34 @@ fn a_query_that_no_decision_ended_is_not_decidable() {
     let ended = ask_but(documents.clone(), options, CALL, answer);
     let replayed = again(&files_of(ended), rules(&documents));
     assert_eq!(replayed.undecidable, 1, "{}", replayed.json);
+}
+
+#[test]
+fn a_query_whose_plan_was_carried_out_again_is_decided_again() {
+    let documents = query("q");
+    let files = ask(&documents, CALL);
+    let stored = |name: &str| Some(files[name].clone());
+    let again_of = |lock: Option<Vec<u8>>, index: Option<Vec<u8>>| Documents {
+        plan: stored("plan.envelope.json"),
+        request: stored("request.envelope.json"),
+        tool_pool: stored("tool_pool.json"),
+        profile: stored("instruction_profile.json"),
+        lock,
+        index,
+        ..Documents::default()
+    };
+    let (lock, index) = writing(&documents);
+    for (documents, code) in [
+        (
+            again_of(documents.lock.clone(), documents.index.clone()),
+            None,
+        ),
+        (again_of(Some(lock), Some(index)), Some("policy_denied")),
+    ] {
+        let ended = run(documents.clone(), options(), behave);
+        assert_eq!(ended.code().0, code);
+        let replayed = again(&files_of(ended), rules(&documents));
+        assert!(replayed.difference.is_none(), "{}", replayed.json);
+        assert_eq!(replayed.undecidable, 0, "{}", replayed.json);
+    }
 }

@@ -6,6 +6,7 @@ use agent_run::{
 };
 use agent_tests::run::{Ended, behave, failed, handled, listed, options, run};
 use serde_json::{Value, json};
+use std::cell::Cell;
 
 pub(crate) const CALL: &str =
     r#"{"type":"call_tool","server":"acme-audiences","tool":"list_audiences","args":{"limit":2}}"#;
@@ -237,6 +238,21 @@ fn step_3_needs_a_lock_and_a_server() {
 }
 
 #[test]
+fn a_name_that_changes_after_the_catalogue_is_decided_again() {
+    let resolved = Cell::new(0);
+    let ended = ask_but(query("q"), ask_options(), CALL, |action| match action {
+        Action::Resolve(_) => {
+            let address = ["93.184.215.14", "169.254.169.254"][resolved.replace(1)];
+            Some(Outcome::Addresses(vec![address.to_owned()]))
+        }
+        _ => None,
+    });
+    assert_result(&ended, "error", &["destination_denied"]);
+    assert_eq!(calls(&ended), 0);
+    assert_eq!(ended.effects.last(), Some(&"resolve"));
+}
+
+#[test]
 fn step_4_is_one_attempt() {
     let ended = ask_but(query("q"), ask_options(), CALL, |action| match action {
         Action::Plan(_) => Some(failed(FailureKind::Failed, "no answer")),
@@ -345,7 +361,7 @@ fn a_drifted_tool_is_not_callable() {
 
 #[test]
 fn a_tool_that_changes_after_the_plan_is_not_called() {
-    let lists = std::cell::Cell::new(0);
+    let lists = Cell::new(0);
     let ended = ask_but(query("q"), ask_options(), CALL, |action| match action {
         Action::ListTools { .. } => {
             lists.set(lists.get() + 1);
@@ -448,7 +464,7 @@ fn step_8_needs_evidence_for_every_claim() {
             "UNGROUNDED",
         ),
         (
-            r#"{"items":[{"claim":"x","evidence":"\"has\""}]}"#,
+            r#"{"items":[{"claim":"x","evidence":"\"has 48210\""}]}"#,
             "UNGROUNDED",
         ),
         // Evidence is text, not the escapes of JSON.

@@ -2,7 +2,7 @@
 
 use super::{files, keep, plan_of, report, with_pool};
 use agent_run::{
-    Action, Documents, Exited, FailureKind, Handled, HandlerEvent, Options, Outcome, Secret,
+    Action, Documents, Exited, FailureKind, Handled, HandlerEvent, Mode, Options, Outcome, Secret,
 };
 use agent_tests::run::{Ended, behave, failed, options, run};
 use serde_json::{Value, json};
@@ -94,6 +94,93 @@ fn a_plan_that_holds_a_secret_is_stored_without_it() {
         assert!(!text.contains("hunter2"), "{name}: {text}");
     }
     assert!(ended.files["plan.envelope.json"].contains(r#""user":"ada""#));
+}
+
+/// Returns the stored documents of a run of a plan, in place of the given ones.
+fn stored(documents: Documents) -> Documents {
+    let ended = run(documents.clone(), canary(), behave);
+    assert_eq!(ended.code(), (None, None), "{:?}", ended.finished);
+    let stored = |name: &str| Some(ended.files[name].clone().into_bytes());
+    Documents {
+        plan: stored("plan.envelope.json"),
+        tool_pool: stored("tool_pool.json"),
+        profile: stored("instruction_profile.json"),
+        ..documents
+    }
+}
+
+/// Runs documents that are refused for their redaction, and returns how they end.
+#[track_caller]
+fn refused(documents: Documents, document: &str) -> Ended {
+    let preview = Options {
+        mode: Mode::Preview,
+        ..canary()
+    };
+    let previewed = run(documents.clone(), preview, |action| panic!("{action:?}"));
+    let ended = run(documents, canary(), |action| panic!("{action:?}"));
+    for ended in [&previewed, &ended] {
+        let code = ended.finished.code.map(|code| code.name());
+        assert_eq!(code, Some("validation_failed"), "{:?}", ended.finished);
+        let [problem] = &ended.finished.diagnostics[..] else {
+            panic!("one problem: {:#?}", ended.finished.diagnostics);
+        };
+        let message = format!("the {document} is redacted: it has a mark in place of a secret");
+        assert_eq!(problem.message, message);
+        assert!(problem.place().is_some(), "{problem:?}");
+        assert!(problem.fixes[0].title.contains("as it was written"));
+    }
+    ended
+}
+
+#[test]
+fn a_redacted_plan_is_not_carried_out() {
+    for input in [
+        json!({ "password": "hunter2hunter2", "user": "ada" }),
+        json!({ "list": [CANARY] }),
+        json!({ "text": format!("Bearer {CANARY}") }),
+        json!({ CANARY: 1 }),
+    ] {
+        let mut steps = keep();
+        steps[0]["input"] = input;
+        let ended = refused(stored(plan_of(steps)), "plan");
+        let report: Value = serde_json::from_str(&ended.files["validation_report.json"]).unwrap();
+        assert_eq!(report["verdict"], "deny");
+        assert_eq!(ended.summary()["steps"][0]["status"], "skipped");
+        assert_eq!(ended.security_events(), ["mova_agent:validation_failed"]);
+    }
+    let again = stored(plan_of(keep()));
+    let ended = run(again, canary(), behave);
+    assert_eq!(ended.code(), (None, None), "without a secret");
+}
+
+#[test]
+fn a_redacted_pool_is_not_used() {
+    // In evidence the mark is in place of the schema of `password`, and would accept every password.
+    let documents = with_pool(plan_of(keep()), |pool| {
+        let bindings = pool["bindings"].as_array_mut().expect("bindings");
+        let keep = bindings.iter_mut().find(|it| it["tool_id"] == "keep");
+        keep.expect("the tool")["input_schema"] =
+            json!({ "properties": { "password": { "const": "a phrase" } } });
+    });
+    refused(stored(documents), "tool pool");
+}
+
+#[test]
+fn a_redacted_profile_is_not_used() {
+    // Without its name, a rule would deny nothing.
+    let documents = plan_of(keep());
+    let mut profile: Value =
+        serde_json::from_slice(documents.profile.as_deref().expect("a profile")).expect("JSON");
+    let rules = profile["rules"].as_array_mut().expect("rules");
+    rules.push(json!({
+        "rule_id": "no", "effect": "deny",
+        "target": { "kind": "tool", "selector": format!("connector_core:noop/{CANARY}") }
+    }));
+    let documents = Documents {
+        profile: Some(profile.to_string().into_bytes()),
+        ..documents
+    };
+    refused(stored(documents), "profile");
 }
 
 /// A plan whose tool marks two members of its input as secret.

@@ -1,5 +1,5 @@
-//! A program whose changes of evidence are decided one by one, by seccomp's notifications. The program is
-//! not traced and not changed.
+//! A program whose changes of files are decided one by one, by seccomp's notifications. The program is not
+//! traced and not changed.
 
 #![expect(
     unsafe_code,
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::ptr;
 
-/// A call that changes evidence.
+/// A call that changes a watched file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     /// Bytes are written.
@@ -43,6 +43,8 @@ pub(super) enum Verdict {
     Fail(i32),
     /// The program is killed before it.
     Kill,
+    /// The user interrupts the program before it, and the system makes it.
+    Interrupt,
 }
 
 /// The calls that are decided on one by one.
@@ -63,8 +65,13 @@ const CALLS: &[libc::c_long] = &[
     libc::SYS_mkdir,
 ];
 
-/// Runs a program to its end. `decide` gets every call of it that changes evidence, in order.
-pub(super) fn intercepted(mut command: Command, mut decide: impl FnMut(Call) -> Verdict) -> Output {
+/// Runs a program to its end. `decide` gets every call of it that changes files below a folder with the
+/// watched name, in order.
+pub(super) fn intercepted(
+    mut command: Command,
+    watched: &str,
+    mut decide: impl FnMut(Call) -> Verdict,
+) -> Output {
     let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
     let filter = filter();
     let socket = theirs.as_raw_fd();
@@ -81,7 +88,7 @@ pub(super) fn intercepted(mut command: Command, mut decide: impl FnMut(Call) -> 
     let pid = child.id();
     // Whoever reads the streams has to do so while the program runs.
     let reader = std::thread::spawn(move || child.wait_with_output());
-    serve(&listener, pid, &mut decide);
+    serve(&listener, pid, watched, &mut decide);
     drop(listener);
     reader.join().expect("the reader").expect("the output")
 }
@@ -205,9 +212,9 @@ fn receive(socket: &UnixStream) -> io::Result<OwnedFd> {
 }
 
 /// Answers every notification until the program has ended.
-fn serve(listener: &OwnedFd, pid: u32, decide: &mut impl FnMut(Call) -> Verdict) {
+fn serve(listener: &OwnedFd, pid: u32, watched: &str, decide: &mut impl FnMut(Call) -> Verdict) {
     let listener = listener.as_raw_fd();
-    // Before its first evidence, the program tries its sandbox, which makes folders too.
+    // Before its first write, the program tries its sandbox, which makes folders too.
     let mut has_begun = false;
     loop {
         let mut ready = libc::pollfd {
@@ -232,10 +239,14 @@ fn serve(listener: &OwnedFd, pid: u32, decide: &mut impl FnMut(Call) -> Verdict)
             let mut answer: libc::seccomp_notif_resp = mem::zeroed();
             answer.id = asked.id;
             let is_own = Path::new(&format!("/proc/{pid}/task/{}", asked.pid)).exists();
-            let call = call(pid, &asked.data).filter(|_| is_own);
+            let call = is_own.then(|| call(pid, &asked.data, watched)).flatten();
             has_begun |= call == Some(Call::Write);
-            match call.filter(|_| has_begun).map(&mut *decide) {
-                None | Some(Verdict::Continue) => {
+            let verdict = call.filter(|_| has_begun).map(&mut *decide);
+            if matches!(verdict, Some(Verdict::Interrupt)) {
+                libc::kill(pid.cast_signed(), libc::SIGINT);
+            }
+            match verdict {
+                None | Some(Verdict::Continue | Verdict::Interrupt) => {
                     answer.flags =
                         u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).unwrap_or(1);
                 }
@@ -255,8 +266,8 @@ fn serve(listener: &OwnedFd, pid: u32, decide: &mut impl FnMut(Call) -> Verdict)
     }
 }
 
-/// Returns the call of a notification, if it changes evidence.
-fn call(pid: u32, data: &libc::seccomp_data) -> Option<Call> {
+/// Returns the call of a notification, if it changes a watched file.
+fn call(pid: u32, data: &libc::seccomp_data, watched: &str) -> Option<Call> {
     let call = match libc::c_long::from(data.nr) {
         libc::SYS_write | libc::SYS_writev | libc::SYS_pwrite64 => Call::Write,
         libc::SYS_fsync | libc::SYS_fdatasync => Call::Sync { is_folder: false },
@@ -268,10 +279,8 @@ fn call(pid: u32, data: &libc::seccomp_data) -> Option<Call> {
         _ => return Some(Call::Rename),
     };
     let path = fs::read_link(format!("/proc/{pid}/fd/{}", data.args[0])).ok()?;
-    let is_evidence = path
-        .components()
-        .any(|part| part.as_os_str() == "mova_agent");
-    is_evidence.then(|| match call {
+    let is_watched = path.components().any(|part| part.as_os_str() == watched);
+    is_watched.then(|| match call {
         Call::Sync { .. } => Call::Sync {
             is_folder: path.is_dir(),
         },

@@ -2,7 +2,9 @@
 
 use super::{NOOP, operator, output, project, run_as_operator, step, summary};
 use crate::project::{Project, Run};
+use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::fs;
 
 /// A handler of the kind `noop` that returns `{"made": "elsewhere"}`.
@@ -93,6 +95,21 @@ fn a_handler_whose_file_was_replaced_is_not_called() {
     project.write("handler.wasm", wat::parse_str(replaced).unwrap());
     run_as_operator(&project).exits(1).answers("has the digest");
     assert_eq!(summary(&project)["reason"], "UNAVAILABLE");
+}
+
+#[test]
+fn an_admitted_handler_that_imports_more_than_its_kind_is_not_called() {
+    let wasm = wat::parse_str(r#"(component (import "wasi:cli/environment@0.2.0" (instance)))"#);
+    let wasm = wasm.unwrap();
+    let digest = format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(&wasm)));
+    let project = handled(&digest);
+    project.write("handler.wasm", wasm);
+    admit(&project, &digest, "noop");
+    let refused = run_as_operator(&project).exits(1);
+    drop(refused.answers("it imports `wasi:cli/environment@0.2.0`"));
+    let summary = summary(&project);
+    assert_eq!(summary["code"], "handler_failed");
+    assert_eq!(summary["reason"], "UNAVAILABLE");
 }
 
 #[test]

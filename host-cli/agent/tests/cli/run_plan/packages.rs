@@ -1,11 +1,15 @@
 //! Packages of servers: `servers install`, and a server that starts from its package.
 
+use super::server::Server;
 use super::{MCP, index_of, operator, output, project, step, summary};
 use crate::project::{Project, Run};
+use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::json;
+use sha2::{Digest, Sha512};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 /// An MCP server of 2025-11-25 in JavaScript. Its tool returns its arguments and whether it can write beside
 /// itself.
@@ -33,11 +37,11 @@ lines.on('line', line => {
 "#;
 
 /// The SHA-256 of `Npm acme@1.0.0`, which names the folder of the package.
-const FOLDER: &str =
+pub(crate) const FOLDER: &str =
     "data/agent/packages/ee0ec2c84b2fc7863aa85d309c3ff209335c9cfb49bd24b96d5c320150cb0eb3";
 
 /// A project whose server is locked with a package of npm.
-fn locked() -> Project {
+pub(crate) fn locked() -> Project {
     let bindings = json!([{
         "connector_id": MCP, "tool_id": "search", "driver_kind": "mcp_proxy", "server": "acme",
         "tool": "search", "destinations": ["https://unused.example"]
@@ -64,6 +68,57 @@ fn installed() -> Project {
     });
     project.write(&format!("{FOLDER}/installed.json"), record.to_string());
     project
+}
+
+/// A registry of npm on loopback with the package.
+pub(crate) struct Registry(Server);
+
+impl Registry {
+    pub(crate) fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("package");
+        fs::create_dir(&own).unwrap();
+        fs::write(own.join("start.js"), SERVER).unwrap();
+        let manifest = json!({ "name": "acme", "version": "1.0.0", "bin": "start.js" });
+        fs::write(own.join("package.json"), manifest.to_string()).unwrap();
+        let mut tar = Command::new("tar");
+        tar.args(["-c", "--mode=u+rw", "package"])
+            .current_dir(folder.path());
+        // An archive of texts is one, with NULs.
+        let archive = String::from_utf8(tar.output().unwrap().stdout).unwrap();
+        let integrity = BASE64_STANDARD.encode(Sha512::digest(&archive));
+        let server = Server::start(move |request| {
+            let head = request.head.to_ascii_lowercase();
+            if request.head.starts_with("GET /acme.tgz ") {
+                return ("200 OK", "application/octet-stream", archive.clone());
+            }
+            let host = head
+                .lines()
+                .find_map(|it| it.strip_prefix("host: "))
+                .unwrap();
+            let mut version = manifest.clone();
+            version["dist"] = json!({
+                "tarball": format!("http://{host}/acme.tgz"),
+                "integrity": format!("sha512-{integrity}")
+            });
+            let document = json!({
+                "name": "acme", "dist-tags": { "latest": "1.0.0" }, "versions": { "1.0.0": version }
+            });
+            ("200 OK", "application/json", document.to_string())
+        });
+        Self(server)
+    }
+
+    /// Returns the command that installs the package of a project from here.
+    pub(crate) fn install(&self, project: &Project) -> Command {
+        let mut command = project.command(["servers", "install"]);
+        command
+            .env("XDG_DATA_HOME", project.path("data"))
+            .env("npm_config_registry", self.0.origin())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
 }
 
 fn agent(project: &Project, line: &str) -> Run {
