@@ -36,7 +36,7 @@ fn json_of(path: PathBuf) -> Value {
 }
 
 /// Writes a program that is a planner: it keeps the request, and prints a text.
-fn planner(project: &Project, answer: &str) {
+pub(crate) fn planner(project: &Project, answer: &str) {
     project.write("answer.json", answer);
     let (request, path) = (project.path("seen.json"), project.path("answer.json"));
     let script = format!(

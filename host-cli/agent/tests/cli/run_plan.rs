@@ -89,7 +89,7 @@ pub(crate) fn evidence(project: &Project) -> PathBuf {
     run
 }
 
-fn read(project: &Project, name: &str) -> String {
+pub(crate) fn read(project: &Project, name: &str) -> String {
     fs::read_to_string(evidence(project).join(name)).unwrap()
 }
 
@@ -433,7 +433,7 @@ fn a_tool_that_drifted_is_not_called() {
 const CANARY: &str = "canary/7f3a \u{e9}\"x";
 
 /// Writes the operator's configuration, which only its user may write.
-fn operator(project: &Project, text: &str) {
+pub(crate) fn operator(project: &Project, text: &str) {
     fs::create_dir_all(project.path("operator")).unwrap();
     project.write("operator/servers.local.yaml", text);
     for path in ["operator", "operator/servers.local.yaml"] {
