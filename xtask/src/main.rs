@@ -25,6 +25,7 @@ mod component;
 mod demo;
 mod dist;
 mod fuzz;
+mod handler_python;
 mod lint;
 mod playground;
 mod python;
@@ -46,6 +47,7 @@ Commands:
   cargo xtask build [--release]    build the component and the programs
   cargo xtask demo                 build everything and resolve examples/hello-agent
   cargo xtask test [WORDS]         run every test, or the parts with one of WORDS in their name
+  cargo xtask test real-servers    run MCP servers of npm and PyPI, which every run tests one of
   cargo xtask quality-pos          run the plans that have to run
   cargo xtask quality-neg          run the plans that must not
   cargo xtask lint                 check format, lints, documentation and tidiness
@@ -53,6 +55,7 @@ Commands:
   cargo xtask component            build the component and print its file, size and digest
   cargo xtask dist                 build the release into target/dist
   cargo xtask playground [--dist]  serve the playground, or build it into target/dist
+  cargo xtask handler-python       build the handler in Python, and run it in a plan
   cargo xtask bench [ARGUMENTS]    measure, and compare with the baselines
   cargo xtask fuzz [SECONDS]       run each fuzz target for a minute, or for SECONDS
 ";
@@ -89,6 +92,7 @@ fn dispatch(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         "component" => component::command,
         "dist" => dist::command,
         "playground" => playground::command,
+        "handler-python" => handler_python::command,
         "bench" => bench::command,
         "fuzz" => fuzz::command,
         _ => bail!("there is no command `{name}`\n\n{HELP}"),

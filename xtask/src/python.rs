@@ -2,10 +2,11 @@
 
 use agent_pack::{Workspace, read, sha256, write_if_changed};
 use anyhow::{Context as _, Result};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{process, status};
+use crate::{process, setup, status};
 
 /// Installs the packages that a file of requirements lists into an environment called `name`, and
 /// returns the path of its Python. The caller holds the lock of the set-up.
@@ -33,4 +34,26 @@ pub(crate) fn ensure(workspace: &Workspace, name: &str, requirements: &Path) -> 
         write_if_changed(&stamp_file, stamp.as_bytes())?;
     }
     Ok(python)
+}
+
+/// Runs the tests of a folder with the packages of its `requirements.txt`, in an environment called `name`.
+/// Variables name to them what they test.
+pub(crate) fn test<V: AsRef<OsStr>>(
+    workspace: &Workspace,
+    name: &str,
+    folder: &str,
+    variables: &[(&str, V)],
+) -> Result<()> {
+    let folder = workspace.root().join(folder);
+    let lock = setup::lock(workspace)?;
+    let python = ensure(workspace, name, &folder.join("requirements.txt"))?;
+    drop(lock);
+    let mut tests = Command::new(python);
+    tests
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        // The repository gets no compiled files.
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .args(["-m", "unittest", "discover", "--start-directory"])
+        .arg(folder);
+    process::run(&mut tests)
 }

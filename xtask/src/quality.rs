@@ -3,11 +3,8 @@
 use agent_pack::Workspace;
 use anyhow::Result;
 
-use crate::cargo::cargo;
-use crate::{bubblewrap, component, no_arguments, process, setup};
-
-/// The package with the suites, and their test.
-const SUITES: [&str; 5] = ["test", "--package", "agent-cli", "--test", "cli"];
+use crate::test::run_named;
+use crate::{component, no_arguments};
 
 pub(crate) fn positive(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
@@ -23,16 +20,10 @@ pub(crate) fn negative(workspace: &Workspace, arguments: &[&str]) -> Result<()> 
 
 /// Plans that run.
 pub(crate) fn pos(workspace: &Workspace) -> Result<()> {
-    suite(workspace, "quality::pos::")
+    run_named(workspace, "quality::pos::")
 }
 
 /// Plans that must not run, or must not end well.
 pub(crate) fn neg(workspace: &Workspace) -> Result<()> {
-    suite(workspace, "quality::neg::")
-}
-
-fn suite(workspace: &Workspace, name: &str) -> Result<()> {
-    setup::ensure(workspace)?;
-    bubblewrap::ensure()?;
-    process::run(cargo(workspace).args(SUITES).args(["--", name]))
+    run_named(workspace, "quality::neg::")
 }

@@ -3,7 +3,9 @@
 mod alone;
 mod browser;
 mod elsewhere;
+mod in_toto;
 mod other_host;
+mod real_servers;
 
 use agent_pack::Workspace;
 use anyhow::{Result, bail};
@@ -19,13 +21,14 @@ pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The parts of every run. A failed part does not stop the others, because a long run should report
 /// everything.
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 12] = [
     ("unit, integration and documentation tests", |workspace| {
-        run_tests(workspace, &[], &[])
+        run_tests(workspace, &["--skip", real_servers::TESTS], &[])
     }),
     // The first part runs them too. By themselves they are the definition of done of [3, 7].
     ("the quality suite of plans that run", quality::pos),
     ("the quality suite of plans that must not", quality::neg),
+    ("a real MCP server", real_servers::one),
     ("the tests of the playground's packages", |workspace| {
         run(workspace, &playground(), &[], &[])?;
         let plans = ["--package", "agent-worker", "--features", PLANS_AND_POLICY];
@@ -36,6 +39,7 @@ const PARTS: [Part; 10] = [
         resolver::check,
     ),
     ("the page of other hosts", other_host::check),
+    ("evidence as in-toto's own tools see it", in_toto::check),
     (
         "the playground is within its budget",
         crate::playground::dist,
@@ -46,11 +50,15 @@ const PARTS: [Part; 10] = [
 ];
 
 /// The parts that run only if a word names them. The book has their last results.
-const ON_REQUEST: [Part; 2] = [
+const ON_REQUEST: [Part; 3] = [
     ("each package compiles alone", alone::check),
     (
         "the component is the same when built elsewhere",
         elsewhere::check,
+    ),
+    (
+        "real-servers: MCP servers of npm and PyPI",
+        real_servers::all,
     ),
 ];
 
@@ -109,9 +117,28 @@ pub(crate) fn run_tests(
 ) -> Result<()> {
     setup::ensure(workspace)?;
     bubblewrap::ensure()?;
+    run(workspace, &tested(), filters, environment)
+}
+
+/// Runs the tests whose names contain `name`, in the build of [`run_tests`]: with other packages selected,
+/// cargo would compile wasmtime again, with other features of what it depends on.
+pub(crate) fn run_named(workspace: &Workspace, name: &str) -> Result<()> {
+    setup::ensure(workspace)?;
+    bubblewrap::ensure()?;
+    let command: &[&str] = match has_nextest(workspace) {
+        true => &["nextest", "run"],
+        false => &["test", "--tests"],
+    };
+    let mut cargo = cargo(workspace);
+    cargo.args(command).args(tested());
+    process::run(cargo.args(["--no-fail-fast", "--", name]))
+}
+
+/// Returns the arguments that select the packages whose tests run here, without those of the playground.
+fn tested() -> Vec<&'static str> {
     let mut packages = all_but_playground();
     packages.extend(GUESTS.iter().flat_map(|guest| ["--exclude", guest]));
-    run(workspace, &packages, filters, environment)
+    packages
 }
 
 fn run(
@@ -158,9 +185,11 @@ mod tests {
             .collect();
         assert_eq!(names, ["the playground is within its budget", "the editor"]);
         assert!(selected(&["editor", "nothing of the kind"]).is_err());
-        let [(name, _)] = selected(&["elsewhere"]).unwrap()[..] else {
-            panic!("one part is about the component built elsewhere");
-        };
-        assert!(PARTS.iter().all(|(part, _)| *part != name));
+        for word in ["elsewhere", "real-servers"] {
+            let [(name, _)] = selected(&[word]).unwrap()[..] else {
+                panic!("one part is about {word}");
+            };
+            assert!(PARTS.iter().all(|(part, _)| *part != name));
+        }
     }
 }

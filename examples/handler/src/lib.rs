@@ -1,7 +1,7 @@
 //! A handler as a third party writes it, of the kind `http`: it counts the lines of a text on the web.
 //!
-//! Input: `{"url": "https://..."}`. Output: `{"lines": 3}`. The feature `wasi` chooses `wasi:http` in place
-//! of `agent:handler/request`.
+//! Input: `{"method": "GET", "url": "https://..."}`. Output: `{"body": {"lines": 3}, "status": 200}`. The
+//! feature `wasi` chooses `wasi:http` in place of `agent:handler/request`.
 
 macro_rules! handler {
     ($world:literal, $request:item) => {
@@ -50,8 +50,15 @@ struct Input {
     url: String,
 }
 
+/// What every binding of the kind `http` returns.
 #[derive(Serialize)]
 struct Output {
+    body: Counted,
+    status: u16,
+}
+
+#[derive(Serialize)]
+struct Counted {
     lines: usize,
 }
 
@@ -59,12 +66,13 @@ impl Guest for LineCounter {
     fn handle(input: String) -> Result<String, String> {
         let input: Input = serde_json::from_str(&input)
             .map_err(|error| format!("the input has no URL: {error}"))?;
-        let body = get(&input.url)?;
+        let (status, body) = get(&input.url)?;
         log::write(&format!("{} bytes", body.len()));
         let text = String::from_utf8(body).map_err(|_| "the response is not UTF-8".to_owned())?;
-        let output = Output {
+        let body = Counted {
             lines: text.lines().count(),
         };
+        let output = Output { body, status };
         serde_json::to_string(&output).map_err(|error| error.to_string())
     }
 }

@@ -10,8 +10,8 @@ use crate::bindings::wasi::random::random::get_random_bytes;
 /// Bytes to read at a time.
 const CHUNK: u64 = 64 << 10;
 
-/// Returns the body of the text at a URL.
-pub(crate) fn get(url: &str) -> Result<Vec<u8>, String> {
+/// Returns the status and the body of the text at a URL.
+pub(crate) fn get(url: &str) -> Result<(u16, Vec<u8>), String> {
     // Both are the same in every call.
     let (seconds, bytes) = (wall_clock::now().seconds, get_random_bytes(3));
     log::write(&format!("time {seconds}, random bytes {bytes:?}"));
@@ -36,13 +36,14 @@ pub(crate) fn get(url: &str) -> Result<Vec<u8>, String> {
     let response = response.get().ok_or("no response")?;
     let response = response.map_err(|()| "the response was taken")?;
     let response = response.map_err(|error| format!("{error:?}"))?;
+    let status = response.status();
     let body = response.consume().map_err(|()| "no body")?;
     let stream = body.stream().map_err(|()| "no stream")?;
     let mut bytes = Vec::new();
     loop {
         match stream.blocking_read(CHUNK) {
             Ok(chunk) => bytes.extend(chunk),
-            Err(StreamError::Closed) => return Ok(bytes),
+            Err(StreamError::Closed) => return Ok((status, bytes)),
             Err(StreamError::LastOperationFailed(error)) => return Err(error.to_debug_string()),
         }
     }

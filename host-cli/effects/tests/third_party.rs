@@ -108,7 +108,7 @@ async fn assert_counts_lines(path: &Path) -> String {
         (HandlerEvent::Returned(output), log) => (output, log),
         (other, _) => panic!("{other:?} is no output"),
     };
-    assert_eq!(output, br#"{"lines":3}"#);
+    assert_eq!(output, br#"{"body":{"lines":3},"status":200}"#);
     assert_eq!(log, "6 bytes\n");
     first
 }

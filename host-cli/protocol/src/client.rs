@@ -5,7 +5,9 @@ use crate::inbox::{Inbox, Notification, Traffic};
 use crate::json::{Json, Malformed};
 use crate::limits::Limits;
 use crate::message::{on_one_line, write_notification};
-use crate::negotiation::{Next, check_complete, discovered, initialized, no_common};
+use crate::negotiation::{
+    Next, UNSUPPORTED_PROTOCOL_VERSION, check_complete, discovered, initialized, no_common,
+};
 use crate::parameter_headers::values;
 use crate::tool_list::{Pages, ToolHeaders, ToolList};
 use crate::transport::{Outgoing, Transport};
@@ -78,7 +80,16 @@ impl<T: Transport> Client<T> {
         match next {
             Next::Stateless => {}
             Next::Initialize(version) if options.generations != Generations::Stateless => {
-                client.initialize(version, wait).await?;
+                match client.initialize(version, wait).await {
+                    // A server that starts slowly answers the probe when it is no longer waited for. One
+                    // without sessions has then agreed to it, and opens none.
+                    Err(Error::Rpc(refused)) if refused.code == UNSUPPORTED_PROTOCOL_VERSION => {
+                        if client.discover(wait).await? != Next::Stateless {
+                            return Err(Error::Rpc(refused));
+                        }
+                    }
+                    initialized => initialized?,
+                }
             }
             Next::Initialize(version) => return Err(no_common(&[version.name().to_owned()])),
         }

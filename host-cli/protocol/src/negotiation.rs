@@ -9,7 +9,7 @@ use agent_way_out::quote;
 /// The codes of errors that only servers without sessions answer with.
 const HEADER_MISMATCH: i64 = -32020;
 const MISSING_CLIENT_CAPABILITY: i64 = -32021;
-const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+pub(crate) const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 
 /// Maximum number of versions of a server in a message.
 const LISTED_VERSIONS: usize = 10;

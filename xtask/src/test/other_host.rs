@@ -2,9 +2,8 @@
 
 use agent_pack::Workspace;
 use anyhow::Result;
-use std::process::Command;
 
-use crate::{component, process, python, setup};
+use crate::{component, python};
 
 /// The folder of the tests, with the packages that the programs need.
 const FOLDER: &str = "tests/other-host";
@@ -17,17 +16,5 @@ const ENGINE_VARIABLE: &str = "AGENT_ENGINE";
 
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
     let (engine, _) = component::build(workspace)?;
-    let folder = workspace.root().join(FOLDER);
-    let lock = setup::lock(workspace)?;
-    let requirements = folder.join("requirements.txt");
-    let python = python::ensure(workspace, ENVIRONMENT, &requirements)?;
-    drop(lock);
-    let mut tests = Command::new(python);
-    tests
-        .env(ENGINE_VARIABLE, engine)
-        // The repository gets no compiled files.
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .args(["-m", "unittest", "discover", "--start-directory"])
-        .arg(folder);
-    process::run(&mut tests)
+    python::test(workspace, ENVIRONMENT, FOLDER, &[(ENGINE_VARIABLE, engine)])
 }

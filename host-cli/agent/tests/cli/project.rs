@@ -100,7 +100,16 @@ impl Project {
         &self,
         arguments: impl IntoIterator<Item = I>,
     ) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agent"));
+        self.command_of(env!("CARGO_BIN_EXE_agent"), arguments)
+    }
+
+    /// Returns a call of another program in this folder, which finds `agent` and the operator's secrets.
+    pub(crate) fn command_of<I: AsRef<OsStr>>(
+        &self,
+        program: &str,
+        arguments: impl IntoIterator<Item = I>,
+    ) -> Command {
+        let mut command = Command::new(program);
         command
             .args(arguments)
             .current_dir(&self.folder)

@@ -111,6 +111,54 @@ async fn a_server_that_ignores_the_first_question_is_initialized() {
 }
 
 #[tokio::test]
+async fn a_server_without_sessions_may_start_slowly() {
+    let limits = Limits {
+        probe: SHORT,
+        ..Limits::default()
+    };
+    let options = Options {
+        limits,
+        ..options()
+    };
+    let (client, server) = connect_with(options, async |mut fake: Fake| {
+        let probe = fake.expect("server/discover").await;
+        let request = fake.expect("initialize").await;
+        fake.answer(&probe, DISCOVERED).await;
+        fake.refuse(&request, -32022).await;
+        let again = fake.expect("server/discover").await;
+        fake.answer(&again, DISCOVERED).await;
+    })
+    .await;
+    let client = client.unwrap();
+    assert_eq!(client.version(), Version::V2026_07_28);
+    assert_eq!(client.server().as_str(), DISCOVERED);
+    client.close(&ample()).await.unwrap();
+    server.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_sessions_and_has_no_other_version_is_refused() {
+    let limits = Limits {
+        probe: SHORT,
+        ..Limits::default()
+    };
+    let options = Options {
+        limits,
+        ..options()
+    };
+    let (client, server) = connect_with(options, async |mut fake: Fake| {
+        fake.expect("server/discover").await;
+        let request = fake.expect("initialize").await;
+        fake.refuse(&request, -32022).await;
+        let again = fake.expect("server/discover").await;
+        fake.refuse(&again, -32601).await;
+    })
+    .await;
+    assert!(matches!(client.unwrap_err(), Error::Rpc(error) if error.code == -32022));
+    server.await.unwrap();
+}
+
+#[tokio::test]
 async fn only_the_wanted_generations_are_spoken() {
     let only = |generations| Options {
         generations,

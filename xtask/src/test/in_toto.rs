@@ -1,0 +1,18 @@
+//! Lets tools that we did not write verify the in-toto statement of a run.
+
+use agent_pack::Workspace;
+use anyhow::Result;
+
+use crate::{build, python, setup};
+
+/// The folder of the tests, with the packages that verify.
+const FOLDER: &str = "tests/in-toto";
+
+/// The name of the environment with these packages.
+const ENVIRONMENT: &str = "python-in-toto";
+
+pub(super) fn check(workspace: &Workspace) -> Result<()> {
+    setup::ensure(workspace)?;
+    let agent = build::programs(workspace, &[])?;
+    python::test(workspace, ENVIRONMENT, FOLDER, &[("AGENT", agent)])
+}
