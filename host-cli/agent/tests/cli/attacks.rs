@@ -4,8 +4,8 @@
 use crate::project::{Project, Run};
 use crate::run_plan::server::{self, Request, Response, Server};
 use crate::run_plan::{
-    HTTP, MCP, NOOP, SHELL, evidence, http, index, mcp, operator, output, project, read,
-    run_as_operator, runs, started, step, summary,
+    HTTP, MCP, NOOP, SHELL, evidence, index, mcp, operator, output, project, read, run_as_operator,
+    runs, started, step, summary,
 };
 use serde_json::{Value, json};
 use std::fs;
