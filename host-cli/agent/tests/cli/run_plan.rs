@@ -191,7 +191,7 @@ fn a_folder_that_cannot_be_written_is_an_error() {
         .notes("evidence can't be stored");
 }
 
-pub(crate) fn http(server: &Server) -> Value {
+fn http(server: &Server) -> Value {
     json!([{
         "connector_id": HTTP, "tool_id": "get", "driver_kind": "http", "methods": ["GET", "POST"],
         "destinations": [server.origin()], "non_public_addresses": ["127.0.0.1"]
@@ -276,7 +276,7 @@ fn a_response_is_cut_off_by_its_limits() {
     run(&project).exits(1).answers("timeout");
 }
 
-pub(crate) fn shell(programs: Value) -> Value {
+fn shell(programs: Value) -> Value {
     json!([{
         "connector_id": SHELL, "tool_id": "run", "driver_kind": "restricted_shell", "programs": programs
     }])
@@ -336,7 +336,7 @@ pub(crate) fn index(project: &Project, server: &Server, description: &str) {
     index_of(project, &format!("{}/mcp", server.origin()), description);
 }
 
-pub(crate) fn index_of(project: &Project, endpoint: &str, description: &str) {
+fn index_of(project: &Project, endpoint: &str, description: &str) {
     let index = json!([{
         "id": "acme", "version": "1.0.0", "endpoint": endpoint,
         "categories": ["web"], "scopes": [],

@@ -6,8 +6,7 @@ use crate::processes::send;
 use crate::project::{Project, Run};
 use crate::run_plan::approval::needs_approval;
 use crate::run_plan::server::Server;
-use crate::run_plan::{shell, sleeps, summary};
-use serde_json::json;
+use crate::run_plan::{sleeps, summary};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -167,10 +166,7 @@ fn every_other_answer_refuses() {
         let (project, server, mut terminal) = asking();
         terminal.type_text(answer);
         let ended = terminal.end(&project).exits(1);
-        assert!(
-            ended.stdout.contains("\npolicy_denied") || ended.stdout.contains("\nfailed"),
-            "{ended:?}"
-        );
+        drop(ended.answers("policy_denied APPROVAL_REQUIRED"));
         assert_eq!(
             summary(&project)["reason"],
             "APPROVAL_REQUIRED",
@@ -210,16 +206,4 @@ fn progress_is_drawn_on_a_terminal_alone() {
     let (project, _) = sleeps("2");
     let ended = project.agent("run-plan --plan plan.json").exits(0);
     assert!(!ended.stderr.contains("running"), "{ended:?}");
-    // Short work is not announced.
-    let project = crate::run_plan::project(
-        shell(json!([{ "path": "/usr/bin/true", "arguments": [] }])),
-        json!([crate::run_plan::step(
-            crate::run_plan::SHELL,
-            "run",
-            json!({ "program": "/usr/bin/true", "arguments": [] })
-        )]),
-    );
-    let terminal = Terminal::start(project.command(RUN));
-    let ended = terminal.end(&project).exits(0);
-    assert!(!ended.stdout.contains("running"), "{ended:?}");
 }

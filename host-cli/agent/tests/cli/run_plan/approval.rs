@@ -73,7 +73,7 @@ fn the_digest_of_a_plan_approves_it() {
     assert_eq!(checked.json()["authorized"], *digest);
     project.agent(check).exits(0).answers(&digest);
     let other = digest.replace("sha256-", "sha256-A");
-    for approvals in [&[][..], &[&other], &["sha256-", "*"]] {
+    for approvals in [&[][..], &[other.as_str()], &["sha256-", "*"]] {
         let refused = run_with(&project, approvals).exits(1);
         assert!(refused.stdout.contains(&digest), "{refused:?}");
         let (summary, approvals) = newest(&project);
