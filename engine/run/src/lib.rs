@@ -15,6 +15,7 @@
 //! | `documents` | the documents of a run |
 //! | `evidence`, `episode`, `record`, `summary` | the files that a run leaves |
 //! | `text` | the run for people |
+//! | `progress`, `words` | how far a run has come, and its actions in words |
 //! | `decided` | the decision on the plan, made again |
 //! | `redact`, `hidden` | secrets, and how none reaches a file or a diagnostic |
 //! | `clock` | readings of the host's clock |
@@ -38,6 +39,7 @@ mod one_step;
 mod options;
 mod planning;
 mod preview;
+mod progress;
 mod record;
 mod redact;
 mod run;
@@ -47,6 +49,7 @@ mod styled;
 mod summary;
 mod text;
 mod turns;
+mod words;
 
 pub use agent_api::model::DriverKind;
 
@@ -60,7 +63,9 @@ pub use decided::{Decided, decide_again};
 pub use documents::{Documents, Goal};
 pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Mode, Options};
+pub use progress::{Progress, Stage, StageOutcome, StepStage};
 pub use redact::{MARKER, Secret, is_presence, unredacted};
 pub use run::Run;
 pub use summary::summary_digest;
 pub use turns::OutOfTurn;
+pub use words::ActionWords;
