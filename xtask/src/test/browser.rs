@@ -43,7 +43,7 @@ const FLAGS: [&str; 8] = [
 ];
 
 /// Tests the engine's modules, compiled as for release: that of the page, that of the page of
-/// plans, and that of other programs.
+/// plans, that of runs, and that of other programs.
 pub(super) fn module(workspace: &Workspace) -> Result<()> {
     browser::ensure(workspace)?;
     let chromium = chromium::ensure()?;
@@ -60,7 +60,7 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     let mut write_cases = Command::new(cargo::build_example(workspace, CASES)?);
     process::run(write_cases.current_dir(workspace.root()).arg(&cases))?;
 
-    for features in ["", playground::PLANS, playground::API] {
+    for features in ["", playground::PLANS, playground::RUN, playground::API] {
         let mut cargo = toolchain.cargo();
         reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
         cargo
