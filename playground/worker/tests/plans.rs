@@ -1,5 +1,5 @@
 //! Sessions of the page of plans, and the page's examples.
-#![cfg(all(feature = "plans", feature = "policy"))]
+#![cfg(all(feature = "plans", feature = "policy", not(target_arch = "wasm32")))]
 
 use agent_answer::{
     Code, DocumentKind, Edit, Evidence, Fix, Grounding, Piece, PlanDecision, PlanProblem,
@@ -42,7 +42,7 @@ fn given(texts: impl IntoIterator<Item = (DocumentKind, String)>) -> Texts {
 
 fn decision(request: RequestKind, inputs: &Inputs) -> PlanDecision {
     match decided(request, inputs) {
-        Answer::Plan(decision) | Answer::Call(decision) => decision,
+        Answer::Plan(decision) | Answer::Run(decision, _) | Answer::Call(decision) => decision,
         Answer::Grounding(_) => panic!("a decision was asked for"),
     }
 }

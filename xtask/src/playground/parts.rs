@@ -70,7 +70,7 @@ const POLICY: &str = "policy";
 pub(crate) const PLANS: &str = "plans";
 
 /// The features of the module for plans under policies.
-pub(crate) const PLANS_AND_POLICY: &str = "plans,policy";
+const PLANS_AND_POLICY: &str = "plans,policy";
 
 /// The feature of the module for plans, policies and the runs of plans, and its folder.
 pub(crate) const RUN: &str = "run";
