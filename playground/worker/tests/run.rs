@@ -240,6 +240,40 @@ fn each_failure_is_one_of_its_part() {
 }
 
 #[test]
+fn a_step_that_nobody_approves_ends_the_run() {
+    macro_rules! corpus {
+        ($file:literal) => {
+            include_str!(concat!("../../../tests/corpus/plan/", $file))
+        };
+    }
+    let mut session = Session::default();
+    let plan = corpus!("accept/a-tool-that-a-person-has-to-approve/plan.json");
+    let texts = Texts::default()
+        .with(DocumentKind::Plan, plan)
+        .with(DocumentKind::ToolPool, corpus!("base/tool-pool.json"))
+        .with(DocumentKind::Profile, corpus!("base/profile.json"))
+        .with(DocumentKind::Index, corpus!("base/mcp.index.json"))
+        .with(DocumentKind::Lock, corpus!("base/agents.lock"));
+    session.answer(texts, RequestKind::Plan.into());
+    let mut request = RunRequest::default();
+    let asked = view(&mut session, &request).wanted.expect("an action");
+    assert_eq!(asked.name, "approve");
+    for (approved, ends) in [("no", Some("policy_denied")), ("yes", None)] {
+        request.turns = vec![Turn {
+            action: asked.name.clone(),
+            kind: OutcomeKind::Decided,
+            fields: vec![approved.to_owned(), "me".to_owned()],
+            took_ms: 1,
+        }];
+        request.to_the_end = true;
+        let view = view(&mut session, &request);
+        assert_eq!(code(&view), ends);
+        let failed = failed(&view);
+        assert_eq!(failed.first().copied(), ends.map(|code| ("5c", code)));
+    }
+}
+
+#[test]
 fn a_cancelled_run_completes_its_evidence() {
     let mut session = session(OVER_HTTP);
     let cancelled = Turn {
