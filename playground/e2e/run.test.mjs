@@ -5,62 +5,12 @@ import { readFileSync } from "node:fs";
 import axe from "axe-core";
 import { eventually } from "./eventually.mjs";
 import { PLAN, visitPlans } from "./plans.mjs";
+import { Run } from "./run.mjs";
 
 /** @import { Plans } from "./plans.mjs" */
 
 /** The plan over HTTP of the examples. */
 const OVER_HTTP = "Over HTTP, without a lock";
-
-/** The run, as a person handles it. */
-class Run {
-  /** @param {Plans} plans */
-  constructor(plans) {
-    this.plans = plans;
-    this.area = plans.page.getByRole("region", { name: "Run", exact: true });
-    this.line = this.area.getByRole("status");
-    this.past = this.area.locator(".past li");
-    this.files = this.area.locator(".files li");
-  }
-
-  async begin() {
-    await this.press("Step through a run");
-    await this.line.waitFor();
-    await this.plans.settled();
-  }
-
-  /** @param {string} name of a button */
-  async press(name) {
-    await this.area.getByRole("button", { name, exact: true }).click();
-    await this.plans.settled();
-  }
-
-  /** @param {string | RegExp} text */
-  async says(text) {
-    await this.line.filter({ hasText: text }).waitFor();
-    await this.plans.settled();
-  }
-
-  /** @param {string} example @returns what the form holds after choosing it */
-  async choose(example) {
-    await this.area.getByLabel("What came of it").selectOption({ label: example });
-  }
-
-  /** @param {string[]} examples one for each action from here */
-  async answer(...examples) {
-    for (const example of examples) {
-      const before = await this.past.count();
-      await this.choose(example);
-      await this.press("Next");
-      await eventually(async () => assert.equal(await this.past.count(), before + 1));
-    }
-  }
-
-  /** @param {string} step @returns the marks of the parts of a step, as they are announced */
-  async parts(step) {
-    const parts = this.area.getByRole("list", { name: `Step ${step}` }).getByRole("listitem");
-    return this.plans.texts(parts);
-  }
-}
 
 /**
  * A visit that begins a run of an example.
@@ -125,7 +75,7 @@ visitRun("a plan over HTTP is answered to its end, and its evidence is there", O
   // Back, and to another end.
   await run.press("Back");
   await run.says("Call the handler noop");
-  await run.answer("It returns no JSON");
+  await run.answer("It returns text that is not JSON");
   await run.says("The run is failed");
   await run.area.getByText("output_invalid").first().waitFor();
   await run.press("Restart");
@@ -154,7 +104,7 @@ visitRun("a private address ends the run, and evidence is completed", OVER_HTTP,
   assert.ok((await run.parts("visits")).every((part) => part.startsWith("–skipped: ")));
 });
 
-visitRun("a cancelled run is told so, with its evidence", OVER_HTTP, async (run) => {
+visitRun("a cancelled run completes its evidence", OVER_HTTP, async (run) => {
   await run.answer("It asks for the request of its input");
   await run.press("Cancel the run");
   await run.says("The run is cancelled");

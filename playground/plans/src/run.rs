@@ -17,10 +17,14 @@ use agent_ui::words::{capitalised, count};
 use answer::answer;
 use evidence::evidence;
 use lifecycle::{lifecycle, past};
+use std::rc::Rc;
 use yew::prelude::*;
 
 /// The id of the heading, which gets the keyboard when a run begins.
 const HEADING: &str = "run";
+
+/// The id of the form for the next answer.
+const FORM: &str = "run-answer";
 
 /// The run of the plan, or the button that begins one.
 #[component]
@@ -39,13 +43,10 @@ pub(crate) fn RunArea() -> Html {
 }
 
 /// Changes the run of the page, if there is one.
-fn change<E>(page: &Page, change: impl Fn(&mut Stepping, E) + 'static) -> Callback<E>
-where
-    E: 'static,
-{
-    let change = std::rc::Rc::new(change);
+fn change<E: 'static>(page: &Page, change: impl Fn(&mut Stepping, E) + 'static) -> Callback<E> {
+    let change = Rc::new(change);
     page.callback(move |page, event| {
-        let change = std::rc::Rc::clone(&change);
+        let change = Rc::clone(&change);
         page.update(move |state| {
             if let Some(run) = &mut state.content.run {
                 change(run, event);
@@ -71,32 +72,37 @@ fn offer(page: &Page) -> Html {
 }
 
 fn running(page: &Page, run: &Stepping) -> Html {
-    let Some(view) = &run.view else {
-        let waits = match page.state.engine {
-            Engine::Failed(_) => "There is no run without the engine.",
-            Engine::Loading(_) | Engine::Ready => "…",
-        };
-        return html! { <>{ buttons(page, run) }<p class="quiet">{ waits }</p></> };
-    };
+    // The buttons keep their place, and the keyboard, whatever comes.
+    let view = run.view.as_deref();
+    let wanted = view.and_then(|view| view.wanted.as_ref());
     html! {
         <>
-            { headline(view) }
-            { for view.refused.as_ref().map(|reason| html! {
-                <p class="mistake" role="alert">{ Sign::no("refused").mark() }{ prose(reason) }</p>
-            }) }
-            { for view.wanted.as_ref().map(|wanted| answer(page, run, wanted)) }
-            { for view.end.as_ref().map(end) }
-            { buttons(page, run) }
-            { past(view) }
-            { lifecycle(view) }
-            { evidence(page, run, view) }
+            { view.map_or_else(|| waiting(page), headline) }
+            { for wanted.map(|wanted| answer(page, run, wanted)) }
+            { for view.and_then(|view| view.end.as_ref()).map(end) }
+            { buttons(page, run, wanted.is_some()) }
+            { for view.map(past) }
+            { for view.map(lifecycle) }
+            { for view.map(|view| evidence(page, run, view)) }
             { options(page, run) }
         </>
     }
 }
 
+fn waiting(page: &Page) -> Html {
+    let waits = match page.state.engine {
+        Engine::Failed(_) => "There is no run without the engine.",
+        Engine::Loading(_) | Engine::Ready => "…",
+    };
+    html! { <p class="quiet" role="status">{ waits }</p> }
+}
+
 /// Says where the run is. Screen readers announce it.
 fn headline(view: &RunView) -> Html {
+    if let Some(reason) = &view.refused {
+        let sign = Sign::no("refused");
+        return html! { <p class="answer-line no" role="status">{ sign.before(prose(reason)) }</p> };
+    }
     let (sign, words) = match (&view.end, &view.wanted) {
         (Some(end), _) => (
             Sign::of(end.code.is_none(), "completed", "not completed"),
@@ -133,25 +139,29 @@ fn end(end: &RunEnd) -> Html {
     }
 }
 
-fn buttons(page: &Page, run: &Stepping) -> Html {
-    let view = run.view.as_ref();
-    let is_open = view.is_some_and(|view| view.wanted.is_some());
+fn buttons(page: &Page, run: &Stepping, is_open: bool) -> Html {
     let has_answers = !run.request.turns.is_empty();
+    // A disabled button would lose the keyboard.
+    let button = |text: &'static str, can: bool, act: fn(&mut Stepping)| {
+        let onclick = change(page, move |run, _: MouseEvent| {
+            if can {
+                act(run);
+            }
+        });
+        html! { <button type="button" aria-disabled={(!can).to_string()} {onclick}>{ text }</button> }
+    };
     let close = page.callback(|page, _| {
         page.update(|state| state.content.run = None);
         focus(HEADING);
     });
     html! {
         <div class="actions" role="group" aria-label="The run">
-            if is_open {
-                <button onclick={change(page, |run, _| run.answer_all())}>{ "Answer all by example" }</button>
-                <button onclick={change(page, |run, _| run.cancel())}>{ "Cancel the run" }</button>
-            }
-            if has_answers {
-                <button onclick={change(page, |run, _| run.back())}>{ "Back" }</button>
-                <button onclick={change(page, |run, _| run.restart())}>{ "Restart" }</button>
-            }
-            <button onclick={close}>{ "Close" }</button>
+            <button class="primary" type="submit" form={FORM} aria-disabled={(!is_open).to_string()}>{ "Next" }</button>
+            { button("Answer all by example", is_open, Stepping::answer_all) }
+            { button("Cancel the run", is_open, Stepping::cancel) }
+            { button("Back", has_answers, Stepping::back) }
+            { button("Restart", has_answers, Stepping::restart) }
+            <button type="button" onclick={close}>{ "Close" }</button>
         </div>
     }
 }

@@ -320,7 +320,7 @@ fn answers_that_do_not_fit_wait_for_the_user() {
         ),
         (
             turn("resolve", OutcomeKind::Failed, &["lost", ""]),
-            "`lost` is no kind of failure",
+            "`lost` is not a kind of failure",
         ),
     ] {
         let request = RunRequest {

@@ -1,6 +1,6 @@
 //! The present action, and the form for its outcome.
 
-use super::change;
+use super::{FORM, change};
 use crate::state::Page;
 use crate::stepping::Stepping;
 use agent_protocol::run::{Field, FieldInput, WantedAction};
@@ -41,7 +41,7 @@ pub(super) fn answer(page: &Page, run: &Stepping, wanted: &WantedAction) -> Html
     let take = change(page, |run, event: InputEvent| run.take(value_of(&event)));
     let mistake = run.view.as_ref().and_then(|view| view.mistake.as_ref());
     html! {
-        <form class="card wanted" {onsubmit}>
+        <form id={FORM} class="card wanted" {onsubmit}>
             if !wanted.facts.is_empty() { <dl class="facts-list">{ for facts }</dl> }
             <div class="fields">
                 <label>
@@ -55,7 +55,6 @@ pub(super) fn answer(page: &Page, run: &Stepping, wanted: &WantedAction) -> Html
                 </label>
             </div>
             { for mistake.map(|mistake| html! { <p class="mistake" role="alert">{ prose(mistake) }</p> }) }
-            <p class="actions"><button class="primary" type="submit">{ "Next" }</button></p>
         </form>
     }
 }

@@ -125,7 +125,7 @@ impl<'r> Situation<'r> {
             received("the tools as they are locked", &listed(&tools)),
             received("other descriptions", &listed(&drifted)),
             received("no tool", &listed(&[])),
-            received("no JSON", "tools"),
+            received("text that is not JSON", "tools"),
             aborted("it ends"),
             failed("no answer in time", 0, "the server took too long"),
         ]
@@ -165,7 +165,7 @@ impl<'r> Situation<'r> {
                 &payload(&json!({ "other": true })),
             ),
             received("an error of the tool", &error.to_string()),
-            received("no JSON", "done"),
+            received("text that is not JSON", "done"),
             aborted("it ends"),
             failed("no answer in time", 0, "the server took too long"),
         ]
@@ -202,7 +202,7 @@ fn calls(call: &HandlerCall) -> Vec<Form> {
     let mut forms = match call.driver_kind {
         DriverKind::Noop => vec![
             returned("it returns its input", &call.input),
-            returned("it returns no JSON", "done"),
+            returned("it returns text that is not JSON", "done"),
             request(
                 "it asks for a request, which its kind may not",
                 "GET",
@@ -277,7 +277,7 @@ fn resumptions(reply: &Reply) -> Vec<Form> {
     let mut forms = vec![
         returned("it returns that", &output.to_string()),
         returned("it returns something else", r#"{"other":true}"#),
-        returned("it returns no JSON", "done"),
+        returned("it returns text that is not JSON", "done"),
         request(
             "it asks for a second effect",
             "GET",

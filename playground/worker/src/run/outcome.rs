@@ -138,7 +138,7 @@ fn start(text: &str) -> String {
 
 fn failure(kind: &str, message: &str) -> Result<Failure, String> {
     let named = FAILURES.iter().find(|(name, _)| *name == kind);
-    let (_, kind) = named.ok_or_else(|| format!("`{kind}` is no kind of failure"))?;
+    let (_, kind) = named.ok_or_else(|| format!("`{kind}` is not a kind of failure"))?;
     Ok(Failure {
         kind: *kind,
         message: message.to_owned(),
