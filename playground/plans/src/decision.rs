@@ -59,8 +59,8 @@ pub(crate) fn DecisionView() -> Html {
             if !decision.steps.is_empty() { { flow(&page, decision) } }
             { authorized }
             { report }
-            if page.content().kind == RequestKind::Plan { <RunArea /> }
             { documents(&decision.against) }
+            if page.content().kind == RequestKind::Plan { <RunArea /> }
         </>
     }
 }

@@ -10,6 +10,7 @@ use agent_answer::Code;
 use agent_protocol::run::{RunEnd, RunView};
 use agent_ui::answer::Sign;
 use agent_ui::browser::{focus, value_of};
+use agent_ui::names::name;
 use agent_ui::page::use_page;
 use agent_ui::problems::{code, prose};
 use agent_ui::state::Engine;
@@ -124,17 +125,20 @@ fn headline(view: &RunView) -> Html {
 }
 
 fn end(end: &RunEnd) -> Html {
-    let found = end.code.as_ref().and_then(|name| {
+    let found = end.code.as_ref().and_then(|wanted| {
         let mut codes = Code::ALL.iter();
-        codes.find(|code| code.name() == name)
+        codes.find(|code| code.name() == wanted)
     });
     html! {
         <div class="card ended">
             <p>{ for found.map(|found| html! { <>{ code(*found) }{ " " }</> }) }{ prose(&end.message) }</p>
             <p class="quiet">
-                { "Evidence: " }<code>{ agent_ui::names::name(&end.directory, "") }</code>
+                { "Evidence: " }<code>{ name(&end.directory, "") }</code>
                 { if end.evidence_complete { ", complete" } else { ", incomplete" } }
             </p>
+            <ul class="outcome">
+                { for end.text.lines().map(|line| html! { <li>{ name(line, "") }</li> }) }
+            </ul>
         </div>
     }
 }

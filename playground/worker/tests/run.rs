@@ -134,29 +134,10 @@ fn a_run_without_effects_asks_for_its_handler_alone_and_leaves_its_evidence() {
     assert!(ended.files.len() > stored);
     let index = file(&ended, "episodes/index.jsonl");
     assert_eq!(index.lines().count(), ended.episodes as usize);
-    let head = ended.head.expect("a head");
-    assert!(
-        file(
-            &RunView {
-                head: None,
-                ..ended.clone()
-            },
-            "run_summary.json"
-        )
-        .contains(&head)
-    );
+    let summary = file(&ended, "run_summary.json");
+    assert!(summary.contains(ended.head.as_ref().expect("a head")));
     // The clock is the page's own.
-    assert!(
-        index.len() > 100
-            && file(
-                &RunView {
-                    head: None,
-                    ..ended
-                },
-                "run_summary.json"
-            )
-            .contains("2026-01-01T00:00:00.020Z")
-    );
+    assert!(summary.contains("2026-01-01T00:00:00.020Z"), "{summary}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn file(page: &Page, file: &EvidenceFile, is_shown: bool, is_new: bool) -> Html 
                 { name(&file.path, "") }
             </button>
             <span class="quiet">{ bytes(&file.content) }</span>
-            if is_new { <span class="badge">{ "new" }</span> }
+            if is_new { <span class="badge neutral">{ "new" }</span> }
         </li>
     }
 }
