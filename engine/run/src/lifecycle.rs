@@ -274,8 +274,9 @@ impl Run<'_> {
     fn show(&self, decided: &Decided) {
         self.evidence.turns().record(|progress| {
             for (stage, stop) in Stage::BEFORE_STEPS.into_iter().zip(&decided.stages) {
-                progress.reach(stage);
-                if let Some(stop) = stop {
+                if progress.reach(stage)
+                    && let Some(stop) = stop
+                {
                     progress.fail(stop);
                 }
             }

@@ -135,12 +135,14 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins a part, once. The part before, unless it failed, is passed.
-    pub(crate) fn reach(&mut self, stage: Stage) {
-        if self.stages.iter().all(|(reached, _)| *reached != stage) {
+    /// Begins a part, once. The part before, unless it failed, is passed. Returns whether the part is new.
+    pub(crate) fn reach(&mut self, stage: Stage) -> bool {
+        let is_new = self.stages.iter().all(|(reached, _)| *reached != stage);
+        if is_new {
             self.end(StageOutcome::Passed);
             self.stages.push((stage, StageOutcome::Begun));
         }
+        is_new
     }
 
     /// Ends the present part, if there is one.

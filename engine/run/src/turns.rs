@@ -46,7 +46,9 @@ impl Turns {
 
     /// Records that a part of the lifecycle begins.
     pub(crate) fn reach(&self, stage: Stage) {
-        self.record(|progress| progress.reach(stage));
+        self.record(|progress| {
+            progress.reach(stage);
+        });
     }
 
     /// Records how far the run came.
