@@ -28,8 +28,10 @@ const RUN: &str = "run";
 
 impl Content for Plans {
     const NAME: &'static str = "plans";
-    const KEYS: &'static [(&'static str, &'static str)] =
-        &[("Enter on a check", "its values, places and fixes")];
+    const KEYS: &'static [(&'static str, &'static str)] = &[
+        ("Enter on a check", "its values, places and fixes"),
+        ("Enter in a field of a run", "the next action"),
+    ];
 
     fn wanted(&self) -> Request {
         let run = self.run.as_ref().filter(|_| self.kind == RequestKind::Plan);
@@ -150,6 +152,11 @@ impl Content for Plans {
                 <p>
                     { "Click a check to see the values that were compared, their places, and the suggested \
                        fixes. A marked fix gives the agent more access." }
+                </p>
+                <p>
+                    <strong>{ "Run" }</strong>
+                    { " below the steps of a plan asks for one effect after the other. You answer in place of \
+                       a host, and the browser performs nothing." }
                 </p>
                 <p>
                     <strong>{ "Grounding" }</strong>
