@@ -1,8 +1,7 @@
 //! The state of the run that a user steps through.
 
-use agent_protocol::from_bytes;
 use agent_protocol::run::{Form, OutcomeKind, RunRequest, RunView, Turn};
-use agent_protocol::to_bytes;
+use agent_protocol::{from_bytes, to_bytes};
 use std::rc::Rc;
 
 /// Duration of an action unless the user enters another, in milliseconds.

@@ -6,8 +6,8 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 /// The records, and how they are replayed.
 #[path = "../../../tests/src/recorded.rs"]
-#[allow(dead_code, reason = "only this machine records")]
-mod recorded;
+#[expect(dead_code, reason = "only this machine records")]
+pub mod recorded;
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
