@@ -2,6 +2,7 @@
 
 import { LOCK } from "./hello.mjs";
 import { Plans } from "./plans.mjs";
+import { Run } from "./run.mjs";
 
 /** @import { Playground } from "./playground.mjs" */
 
@@ -149,6 +150,21 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await plans.root.getByText("Validation report").click();
     await plans.root.getByText("Documents of this decision").click();
     await plans.root.locator(".viewer .cm-line").first().waitFor();
+  },
+  "plan-run": async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.example("Over HTTP, without a lock");
+    const run = new Run(plans);
+    await run.begin();
+    await run.answer("It asks for the request of its input", "A public address");
+    await run.area.locator(".wanted").scrollIntoViewIfNeeded();
+  },
+  "plan-run-ended": async (playground) => {
+    const run = new Run(new Plans(playground.page));
+    await run.press("Answer all by example");
+    await run.says("The run is completed");
+    await run.area.getByRole("button", { name: "run_summary.json" }).click();
+    await run.area.locator(".viewer .cm-line").first().waitFor();
   },
   call: async (playground) => {
     const plans = new Plans(playground.page);

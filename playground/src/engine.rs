@@ -20,7 +20,11 @@ impl WorkerProtocol for Servers {
     type About = About;
     type Answer = Answer;
 
-    fn script(editors: &Editors, present: Option<&'static str>) -> &'static str {
+    fn script(
+        editors: &Editors,
+        _wanted: Option<&Self::Wanted>,
+        present: Option<&'static str>,
+    ) -> &'static str {
         // The policy evaluator stays once it is loaded.
         if present == Some(POLICY_WORKER) || editors.is_filled(DocumentKind::Policy) {
             POLICY_WORKER

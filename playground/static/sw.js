@@ -18,7 +18,7 @@ const CACHES = `agent-playground ${self.registration.scope} `;
 const CACHE = CACHES + VERSION;
 
 /** Prefixes of the paths of files that are stored on request. */
-const LATER = ["agent-plans", "codes.json", "engine/plans/", "engine/policy/", "plans.css"];
+const LATER = ["agent-plans", "codes.json", "engine/plans/", "engine/policy/", "engine/run/", "plans.css"];
 
 /** Asks a worker that waits to take over. It answers with its cache. */
 const TAKE_OVER = "take over";

@@ -13,6 +13,7 @@
 //! | [`files`] | the types of the files, which generate the JSON Schemas |
 //! | [`native`] | all answers of the engine |
 //! | [`plan`] | the cases of sequential plans |
+//! | [`recorded`] | runs that another host makes again |
 //! | [`text`] | trees, rendered in any equivalent spelling |
 //! | [`digest`] | the digest of an entry, computed without the engine |
 //! | [`difference`] | differences for printing |
@@ -30,6 +31,7 @@ pub mod native;
 pub mod oracle;
 pub mod plan;
 pub mod policy;
+pub mod recorded;
 pub mod run;
 pub mod text;
 pub mod world;

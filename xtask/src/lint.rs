@@ -7,7 +7,7 @@ use agent_pack::Workspace;
 use anyhow::{Result, bail};
 
 use crate::cargo::{all_but_playground, cargo, playground};
-use crate::playground::{API, PLANS_AND_POLICY};
+use crate::playground::{API, RUN};
 use crate::test::{Part, run_all};
 use crate::{no_arguments, process, setup};
 
@@ -20,7 +20,7 @@ const CHECKS: [Part; 5] = [
     ("the code with clippy", |workspace| {
         // The features for the JavaScript API and for plans replace other code, so each is linted.
         let api = vec!["--package", "agent-worker", "--features", API];
-        let plans = vec!["--package", "agent-worker", "--features", PLANS_AND_POLICY];
+        let plans = vec!["--package", "agent-worker", "--features", RUN];
         for packages in [all_but_playground(), playground(), api, plans] {
             let mut clippy = cargo(workspace);
             clippy.arg("clippy").args(packages).arg("--all-targets");

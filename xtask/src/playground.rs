@@ -21,7 +21,7 @@ use anyhow::Result;
 use std::path::PathBuf;
 
 pub(crate) use dist::{build as dist, folder as dist_folder};
-pub(crate) use parts::{API, PLANS, PLANS_AND_POLICY};
+pub(crate) use parts::{API, PLANS, RUN};
 
 /// The cargo profile of the playground, from the workspace's `Cargo.toml`.
 pub(crate) const PROFILE: &str = "playground";

@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use crate::cargo::{GUESTS, all_but_playground, cargo, playground};
-use crate::playground::PLANS_AND_POLICY;
+use crate::playground::RUN;
 use crate::{bubblewrap, component, process, quality, resolver, setup, status};
 
 /// One part of the tests: its name and its check.
@@ -31,7 +31,7 @@ const PARTS: [Part; 12] = [
     ("a real MCP server", real_servers::one),
     ("the tests of the playground's packages", |workspace| {
         run(workspace, &playground(), &[], &[])?;
-        let plans = ["--package", "agent-worker", "--features", PLANS_AND_POLICY];
+        let plans = ["--package", "agent-worker", "--features", RUN];
         run(workspace, &plans, &[], &[])
     }),
     (

@@ -284,7 +284,7 @@ fn number(name: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DEFINITIONS, Library, LibraryError, MOVA, PROJECT};
+    use super::{CATALOGUES, DEFINITIONS, Library, LibraryError, MOVA, PROJECT};
     use crate::Budget;
 
     #[test]

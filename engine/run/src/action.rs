@@ -106,6 +106,15 @@ impl PlannerTask {
             Self::Summary => "summary",
         }
     }
+
+    /// Returns what is wanted, for people.
+    pub(crate) fn wanted(self) -> &'static str {
+        match self {
+            Self::Steps => "plan of several steps",
+            Self::Call => "plan of one call",
+            Self::Summary => "summary of the payload",
+        }
+    }
 }
 
 /// A host name to resolve.

@@ -196,6 +196,10 @@ impl Evidence {
             if matches!(kind, EpisodeType::Security(_)) {
                 state.security.push(id.clone());
             }
+            self.turns.record(|progress| {
+                progress.episodes = number;
+                progress.head.clone_from(&state.head);
+            });
         }
         let name = format!("episodes/{id}.json");
         self.store(&name, json.into_bytes(), StoreMode::Replace)

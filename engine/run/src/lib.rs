@@ -17,6 +17,7 @@
 //! | `evidence`, `episode`, `record`, `summary` | the files that a run leaves |
 //! | `text` | the run for people |
 //! | `listing` | the live list of a server's tools, as evidence keeps it |
+//! | `progress`, `words` | how far a run has come, and its actions in words |
 //! | `decided` | the decision on the plan, made again |
 //! | `redact`, `hidden` | secrets, and how none reaches a file or a diagnostic |
 //! | `clock` | readings of the host's clock |
@@ -42,6 +43,7 @@ mod one_step;
 mod options;
 mod planning;
 mod preview;
+mod progress;
 mod record;
 mod redact;
 mod run;
@@ -51,6 +53,7 @@ mod styled;
 mod summary;
 mod text;
 mod turns;
+mod words;
 
 pub use agent_api::model::DriverKind;
 
@@ -65,7 +68,9 @@ pub use decided::{Decided, decide_again, decide_call_again};
 pub use documents::{Documents, Goal};
 pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Mode, Options};
+pub use progress::{Progress, Stage, StageOutcome, StepStage};
 pub use redact::{MARKER, Secret, is_presence, mark_in, unredacted};
 pub use run::Run;
 pub use summary::summary_digest;
 pub use turns::OutOfTurn;
+pub use words::ActionWords;

@@ -12,6 +12,7 @@ use super::one_step;
 use super::options::{Mode, Options};
 use super::planning::{self, ask_planner};
 use super::preview::{preview_json, preview_text};
+use super::progress::{Progress, Stage};
 use super::record::number;
 use super::redact::Redactor;
 use super::step::{Step, StepReport, write_stop};
@@ -120,6 +121,8 @@ pub(crate) struct Decided {
     /// The reason of a denial.
     verdict: Result<(), Stop>,
     events: Vec<(SecurityKind, Stop)>,
+    /// The first problem of the plan, the pool and the profile.
+    stages: [Option<Stop>; 3],
     problems: usize,
     diagnostics: Vec<Diagnostic>,
     /// Whether another decision than that on the plan refused it.
@@ -181,6 +184,7 @@ impl Run<'_> {
         if goal.is_none() {
             // What a schema of the plan's tools marks as secret is known by now.
             self.secret.clone_from(&decided.secret);
+            self.show(&decided);
             self.store_documents().await?;
         }
         let decided = self.store_decision(decided).await?;
@@ -254,6 +258,10 @@ impl Run<'_> {
             None => verdict(&answer),
         };
         let events = security_events(&answer);
+        let stages = match refused {
+            Some((stop, _)) => [Some(stop.clone()), None, None],
+            None => problems_of_stages(&answer),
+        };
         let problems = answer.problems().count();
         let authorized = answer.into_authorized();
         let secret = secret_inputs(documents, authorized.as_ref());
@@ -265,6 +273,7 @@ impl Run<'_> {
             text,
             verdict,
             events,
+            stages,
             problems,
             diagnostics: hidden.redact(diagnostics, redactor, documents, &secret),
             is_refused: refused.is_some(),
@@ -272,6 +281,20 @@ impl Run<'_> {
             secret,
             authorized,
         }
+    }
+
+    /// Records the outcome of the first three parts, and that the next one begins.
+    fn show(&self, decided: &Decided) {
+        self.evidence.turns().record(|progress| {
+            for (stage, stop) in Stage::BEFORE_STEPS.into_iter().zip(&decided.stages) {
+                if progress.reach(stage)
+                    && let Some(stop) = stop
+                {
+                    progress.fail(stop);
+                }
+            }
+            progress.reach(Stage::Decision);
+        });
     }
 
     /// Stores the documents, as far as there are any.
@@ -300,6 +323,7 @@ impl Run<'_> {
     /// The plan is denied, or evidence can't be stored.
     pub(crate) async fn store_decision(&mut self, decided: Decided) -> Result<Decided, Stop> {
         let evidence = self.evidence;
+        self.show(&decided);
         let plan = self.documents.plan.value.as_ref();
         evidence.set_plan_id(plan.and_then(|plan| Some(plan.id.as_ref()?.value.clone())));
         self.diagnostics.extend(decided.diagnostics.iter().cloned());
@@ -355,6 +379,7 @@ impl Run<'_> {
             };
             evidence.episode(episode).await?;
         }
+        evidence.turns().record(Progress::pass);
         decided.verdict.clone().map(|()| decided)
     }
 
@@ -473,6 +498,11 @@ impl Run<'_> {
     /// Records the end of the run and writes its summary.
     async fn finish(self, outcome: Result<(), Stop>) -> Finished {
         let stop = outcome.err();
+        let turns = self.evidence.turns();
+        if let Some(stop) = &stop {
+            turns.record(|progress| progress.fail(stop));
+        }
+        turns.reach(Stage::Summary);
         let status = match &stop {
             None => Status::Completed,
             Some(stop) if stop.is_cancelled() => Status::Cancelled,
@@ -529,6 +559,10 @@ impl Run<'_> {
             Ok(_) => self.evidence.document("run_summary.json", &json).await,
             Err(stop) => Err(stop.clone()),
         };
+        turns.record(|progress| match &stored {
+            Ok(()) => progress.pass(),
+            Err(stop) => progress.fail(stop),
+        });
         // A run without its whole evidence has failed, whatever it did.
         let (status, code, message) = match (stored, stop) {
             (Err(unstored), None) => (Status::Failed, Some(unstored.code), unstored.message),
@@ -604,6 +638,21 @@ fn verdict(answer: &PlanAnswer<'_>) -> Result<(), Stop> {
         Some((problem, _)) => Err(problem.into()),
         None => Ok(()),
     }
+}
+
+/// Returns the first problem of the plan, of the pool and of the profile. A problem of another document is
+/// one of the plan.
+fn problems_of_stages(answer: &PlanAnswer<'_>) -> [Option<Stop>; 3] {
+    let mut stages = [None, None, None];
+    for ((problem, _), document) in answer.problems().zip(answer.problem_documents()) {
+        let stage = match document {
+            Some(DocumentKind::ToolPool) => 1,
+            Some(DocumentKind::Profile) => 2,
+            _ => 0,
+        };
+        stages[stage].get_or_insert_with(|| Stop::from(problem));
+    }
+    stages
 }
 
 /// Returns the kinds of events about security that the problems of a plan are, each once, with the

@@ -5,6 +5,7 @@ use super::clock::Clock;
 use super::documents::Documents;
 use super::lifecycle;
 use super::options::{InvalidRunId, Options};
+use super::progress::Progress;
 use super::turns::{OutOfTurn, Turns};
 use core::fmt;
 use core::future::Future;
@@ -68,6 +69,12 @@ impl Run {
                 .wanted()
                 .unwrap_or_else(|| unreachable!("an action is wanted")),
         }
+    }
+
+    /// Returns how far the run has come, for people who watch it.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.turns.progress()
     }
 
     /// Takes what came of the action that [`Run::next_action`] returned, and the time.

@@ -11,6 +11,7 @@ use super::episode::{Episode, EpisodeType, SecurityKind};
 use super::evidence::Evidence;
 use super::listing::entries_of;
 use super::options::Options;
+use super::progress::{Progress, Stage, StepStage};
 use super::record::{content, number};
 use super::stop::{APPROVAL_REQUIRED, Stop};
 use agent_api::decide::AuthorizedPlan;
@@ -144,6 +145,10 @@ impl<'r> Step<'r> {
             Ok(()) => self.carry_out(outputs).await,
             Err(stop) => Err(stop),
         };
+        self.evidence.turns().record(|progress| match &outcome {
+            Ok(()) => progress.pass(),
+            Err(stop) => progress.fail(stop),
+        });
         self.report.status = match &outcome {
             Ok(()) => Status::Completed,
             Err(stop) if stop.is_cancelled() => Status::Cancelled,
@@ -161,18 +166,30 @@ impl<'r> Step<'r> {
         &self.step.id.value
     }
 
+    /// Records that a part of the step begins.
+    fn reach(&self, stage: StepStage) {
+        self.evidence.turns().reach(Stage::Step(self.number, stage));
+    }
+
     /// The parts a to f of the step.
     async fn carry_out(&mut self, outputs: &[(usize, String)]) -> Result<(), Stop> {
         // a: resolve the input.
+        self.reach(StepStage::Resolve);
         let outputs: Vec<_> = outputs.iter().map(|(step, it)| (*step, &**it)).collect();
         let input = plan::resolve_input(self.plan, self.number, &outputs)?;
         let secret = self.plan.secret_input(self.number, &input);
         self.evidence.redactor().learn(&input, &secret);
         self.report.input = Some(input.clone());
         // b and c: validate the input, and check what may be done with it.
-        self.check_input(&input)?;
+        self.reach(StepStage::Validate);
+        let checked = self.check_input(&input);
+        if !matches!(&checked, Err(stop) if stop.code == Code::MovaValidationFailed) {
+            self.reach(StepStage::Check);
+        }
+        checked?;
         self.approve(&input).await?;
         // d and e: dispatch by the kind of the driver, and execute.
+        self.reach(StepStage::Dispatch);
         let output = self.execute(input).await?;
         if let Ok(output) = core::str::from_utf8(&output) {
             let secret = self.plan.secret_output(self.number, output);
@@ -180,6 +197,7 @@ impl<'r> Step<'r> {
         }
         self.report.output = Some(output.clone());
         // f: validate the output.
+        self.reach(StepStage::Output);
         let text = String::from_utf8(output)
             .map_err(|_| Stop::new(Code::MovaOutputInvalid, "the output is not UTF-8"))?;
         Stop::first(plan::check_output(self.plan, self.number, &text))
@@ -257,6 +275,7 @@ impl<'r> Step<'r> {
             max_log_bytes: limits.max_log_bytes.value,
             timeout_ms: self.effects.remaining()?,
         };
+        self.reach(StepStage::Execute);
         let mut handled = self.handle(Action::CallHandler(call)).await?;
         let mut has_asked = false;
         loop {
@@ -501,6 +520,7 @@ impl<'r> Step<'r> {
 
     /// Writes the log, the episode, and the event about security if the stop is one: the parts g and h.
     async fn write(&mut self) -> Result<(), Stop> {
+        self.reach(StepStage::Log);
         let log = &self.report.log;
         let text = String::from_utf8_lossy(&log.bytes);
         let text = match log.truncated {
@@ -508,6 +528,7 @@ impl<'r> Step<'r> {
             false => text.into_owned(),
         };
         self.evidence.log(self.id(), &text).await?;
+        self.reach(StepStage::Record);
         let summary = match &self.report.stop {
             None => format!("step `{}` is completed", self.id()),
             Some(stop) => format!("step `{}`: {}", self.id(), stop.message),
@@ -522,6 +543,7 @@ impl<'r> Step<'r> {
         let id = self.evidence.episode(episode).await?;
         self.report.episode_id = Some(id);
         let Some(kind) = self.report.stop.as_ref().and_then(SecurityKind::of) else {
+            self.evidence.turns().record(Progress::pass);
             return Ok(());
         };
         let episode = Episode {
@@ -534,7 +556,9 @@ impl<'r> Step<'r> {
                 write_stop(w, self.report.stop.as_ref());
             }),
         };
-        self.evidence.episode(episode).await.map(|_| ())
+        self.evidence.episode(episode).await?;
+        self.evidence.turns().record(Progress::pass);
+        Ok(())
     }
 
     /// Writes the facts of the whole step, with its input and output.

@@ -6,6 +6,7 @@
 
 use super::action::{Action, Failure, FailureKind, Outcome};
 use super::clock::Clock;
+use super::progress::{Progress, Stage};
 use super::stop::Stop;
 use core::cell::RefCell;
 use core::future::poll_fn;
@@ -25,6 +26,7 @@ struct Slot {
     now: Clock,
     /// Why no further effect is wanted, but for evidence.
     interrupted: Option<Stop>,
+    progress: Progress,
 }
 
 /// An answer that the host gave out of turn.
@@ -38,7 +40,25 @@ impl Turns {
             outcome: None,
             now,
             interrupted: None,
+            progress: Progress::default(),
         })))
+    }
+
+    /// Records that a part of the lifecycle begins.
+    pub(crate) fn reach(&self, stage: Stage) {
+        self.record(|progress| {
+            progress.reach(stage);
+        });
+    }
+
+    /// Records how far the run came.
+    pub(crate) fn record(&self, change: impl FnOnce(&mut Progress)) {
+        change(&mut self.0.borrow_mut().progress);
+    }
+
+    /// Returns how far the run came.
+    pub(crate) fn progress(&self) -> Progress {
+        self.0.borrow().progress.clone()
     }
 
     /// Returns the last reading of the clock.

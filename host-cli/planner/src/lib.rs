@@ -28,7 +28,6 @@ mod openai;
 mod process_group;
 mod redaction;
 mod request;
-mod smallest_value;
 mod template;
 mod words;
 

@@ -2,8 +2,8 @@
 
 use crate::error::{PlannerError, PlannerErrorKind};
 use crate::request::{CallRequest, CallableTool, PlannerRequest, StepsRequest, Tool};
-use crate::smallest_value::smallest_value;
 use crate::words::words;
+use agent_smallest_value::smallest_value;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -15,6 +15,8 @@ const NOOP: &str = "noop";
 const PLANNER: &str = "template";
 /// The executor's name in the roles of a plan.
 const EXECUTOR: &str = "agent";
+/// The words in the name of a property that takes the goal.
+const GOAL_WORDS: [&str; 4] = ["goal", "message", "query", "text"];
 
 /// The planner that needs no model: a step for each tool whose name or description has a word of the
 /// goal, in the order of the catalogue. Without such a tool, it plans the first noop tool. Inputs are
@@ -180,5 +182,11 @@ fn input(schema: Option<&RawValue>, goal: &str) -> Result<Value, serde_json::Err
     };
     // The order of members must not depend on the features that another package asks for.
     schema.sort_all_objects();
-    Ok(smallest_value(&schema, goal))
+    let text_of = |name: &str| takes_goal(name).then_some(goal);
+    Ok(smallest_value(&schema, &text_of))
+}
+
+fn takes_goal(name: &str) -> bool {
+    let words = words(name);
+    GOAL_WORDS.iter().any(|word| words.contains(*word))
 }

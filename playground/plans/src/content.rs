@@ -4,8 +4,9 @@ use crate::decision::DecisionView;
 use crate::grounding::GroundingView;
 use crate::marks;
 use crate::state::{Answered, Expanded, Plans, State};
+use crate::stepping::Stepping;
 use agent_answer::{Claim, Diagnostic, Evidence, PlanVerdict};
-use agent_protocol::plans::{Answer, Request};
+use agent_protocol::plans::{Answer, Request, RequestKind};
 use agent_ui::answer::{Sign, use_answer_classes};
 use agent_ui::areas::Area;
 use agent_ui::content::Content;
@@ -22,13 +23,22 @@ const STEP: &str = "step";
 const CHECK: &str = "check";
 const CLAIM: &str = "claim";
 
+/// The field of links for the run.
+const RUN: &str = "run";
+
 impl Content for Plans {
     const NAME: &'static str = "plans";
-    const KEYS: &'static [(&'static str, &'static str)] =
-        &[("Enter on a check", "its values, places and fixes")];
+    const KEYS: &'static [(&'static str, &'static str)] = &[
+        ("Enter on a check", "its values, places and fixes"),
+        ("Enter in a field of a run", "the next action"),
+    ];
 
     fn wanted(&self) -> Request {
-        self.kind
+        let run = self.run.as_ref().filter(|_| self.kind == RequestKind::Plan);
+        Request {
+            kind: self.kind,
+            run: run.map(|run| run.request.clone()),
+        }
     }
 
     fn problems(&self) -> Rc<[Diagnostic]> {
@@ -38,14 +48,16 @@ impl Content for Plans {
 
     fn brief(&self) -> Option<(Sign, String)> {
         Some(match &*self.answer()?.answer {
-            Answer::Plan(decision) | Answer::Call(decision) => match decision.verdict {
-                PlanVerdict::Allowed => (Sign::yes("yes"), String::new()),
-                PlanVerdict::NeedsMoreInfo(_) => (Sign::no("question"), String::new()),
-                PlanVerdict::Denied | PlanVerdict::Undecided => {
-                    let problems = decision.problems.len() + decision.diagnostics.len();
-                    (Sign::no("no"), count(problems as u32, "problem"))
+            Answer::Plan(decision) | Answer::Run(decision, _) | Answer::Call(decision) => {
+                match decision.verdict {
+                    PlanVerdict::Allowed => (Sign::yes("yes"), String::new()),
+                    PlanVerdict::NeedsMoreInfo(_) => (Sign::no("question"), String::new()),
+                    PlanVerdict::Denied | PlanVerdict::Undecided => {
+                        let problems = decision.problems.len() + decision.diagnostics.len();
+                        (Sign::no("no"), count(problems as u32, "problem"))
+                    }
                 }
-            },
+            }
             Answer::Grounding(grounding) => {
                 let is_found = |it: &&Claim| matches!(it.verdict, Evidence::Found { .. });
                 let found = grounding.claims.iter().filter(is_found).count();
@@ -63,10 +75,16 @@ impl Content for Plans {
     }
 
     fn answered(&mut self, answer: Answer) -> bool {
-        let kind = match &answer {
-            Answer::Plan(_) => Request::Plan,
-            Answer::Call(_) => Request::Call,
-            Answer::Grounding(_) => Request::Grounding,
+        let (kind, answer) = match answer {
+            Answer::Run(decision, view) => {
+                if let Some(run) = &mut self.run {
+                    run.returned(*view);
+                }
+                (RequestKind::Plan, Answer::Plan(decision))
+            }
+            Answer::Plan(_) => (RequestKind::Plan, answer),
+            Answer::Call(_) => (RequestKind::Call, answer),
+            Answer::Grounding(_) => (RequestKind::Grounding, answer),
         };
         self.answers[kind as usize] = Some(Answered {
             problems: marks::problems(&answer).into(),
@@ -77,9 +95,9 @@ impl Content for Plans {
 
     fn show_area(&mut self, area: Area) {
         self.kind = match area {
-            Area::Call => Request::Call,
-            Area::Grounding => Request::Grounding,
-            Area::Servers | Area::Plans => Request::Plan,
+            Area::Call => RequestKind::Call,
+            Area::Grounding => RequestKind::Grounding,
+            Area::Servers | Area::Plans => RequestKind::Plan,
         };
         self.expanded = Expanded::Automatic;
     }
@@ -87,6 +105,7 @@ impl Content for Plans {
     fn replaced(&mut self) {
         self.expanded = Expanded::Automatic;
         self.point_out = true;
+        self.run = None;
     }
 
     fn restore(state: &mut State, saved: &SavedInputs) {
@@ -97,16 +116,19 @@ impl Content for Plans {
             _ => None,
         };
         state.content.expanded = expanded.unwrap_or(state.content.expanded);
+        state.content.run = Stepping::of_link(saved.field(RUN));
     }
 
     fn views(&self) -> Vec<(&'static str, String)> {
-        match self.expanded {
+        let mut views = match self.expanded {
             Expanded::Check { step, check } => {
                 vec![(STEP, step.to_string()), (CHECK, check.to_string())]
             }
             Expanded::Claim(claim) => vec![(CLAIM, claim.to_string())],
             Expanded::Automatic | Expanded::Nothing => vec![],
-        }
+        };
+        views.extend(self.run.as_ref().map(|run| (RUN, run.link())));
+        views
     }
 
     fn answer() -> Html {
@@ -130,6 +152,11 @@ impl Content for Plans {
                 <p>
                     { "Click a check to see the values that were compared, their places, and the suggested \
                        fixes. A marked fix gives the agent more access." }
+                </p>
+                <p>
+                    <strong>{ "Run" }</strong>
+                    { " below the steps of a plan asks for one effect after the other. You answer in place of \
+                       a host, and the browser performs nothing." }
                 </p>
                 <p>
                     <strong>{ "Grounding" }</strong>
@@ -172,8 +199,8 @@ fn AnswerPane() -> Html {
                 aria-busy={stale.to_string()}
             >
                 { match page.content().kind {
-                    Request::Grounding => html! { <GroundingView /> },
-                    Request::Plan | Request::Call => html! { <DecisionView /> },
+                    RequestKind::Grounding => html! { <GroundingView /> },
+                    RequestKind::Plan | RequestKind::Call => html! { <DecisionView /> },
                 } }
             </div>
         </section>

@@ -1,9 +1,10 @@
 //! The answer to a plan.
 
 use crate::flow::{flow, problem};
+use crate::run::RunArea;
 use crate::state::{Page, Plans};
 use agent_answer::{DecidedAgainst, PlanDecision, PlanVerdict, StepOutcome};
-use agent_protocol::plans::Request;
+use agent_protocol::plans::RequestKind;
 use agent_ui::answer::{Sign, headline, status};
 use agent_ui::editor::Viewer;
 use agent_ui::page::use_page;
@@ -59,12 +60,13 @@ pub(crate) fn DecisionView() -> Html {
             { authorized }
             { report }
             { documents(&decision.against) }
+            if page.content().kind == RequestKind::Plan { <RunArea /> }
         </>
     }
 }
 
-fn summary(kind: Request, decision: &PlanDecision) -> Html {
-    let is_call = kind == Request::Call;
+fn summary(kind: RequestKind, decision: &PlanDecision) -> Html {
+    let is_call = kind == RequestKind::Call;
     let sign = match &decision.verdict {
         PlanVerdict::Allowed if is_call => Sign::yes("The call may be made"),
         PlanVerdict::Denied if is_call => Sign::no("The call may not be made"),

@@ -11,7 +11,9 @@ mod gallery;
 mod grounding;
 mod inputs;
 mod marks;
+mod run;
 mod state;
+mod stepping;
 
 // The gallery is also a part of a test of the worker.
 use agent_ui::example;

@@ -8,7 +8,7 @@ use agent_ui::editor::Mark;
 /// Returns everything to underline.
 pub(crate) fn problems(answer: &Answer) -> Vec<Diagnostic> {
     match answer {
-        Answer::Plan(decision) | Answer::Call(decision) => {
+        Answer::Plan(decision) | Answer::Run(decision, _) | Answer::Call(decision) => {
             let problems = decision.problems.iter().map(|it| exact(&it.diagnostic));
             let diagnostics = decision.diagnostics.iter().cloned();
             diagnostics.chain(problems).collect()

@@ -1,7 +1,8 @@
 //! The state of the page, and its actions.
 
+use crate::stepping::Stepping;
 use agent_answer::{Diagnostic, Grounding, PlanDecision, StepOutcome};
-use agent_protocol::plans::{Answer, Request};
+use agent_protocol::plans::{Answer, RequestKind};
 use std::rc::Rc;
 
 pub(crate) type State = agent_ui::state::State<Plans>;
@@ -32,12 +33,14 @@ pub(crate) struct Answered {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Plans {
     /// The question of the visible area.
-    pub(crate) kind: Request,
+    pub(crate) kind: RequestKind,
     /// The last answer to each question.
     pub(crate) answers: [Option<Answered>; 3],
     pub(crate) expanded: Expanded,
     /// Whether texts were replaced, and the page has not scrolled to their problems yet.
     pub(crate) point_out: bool,
+    /// The run of the plan, once the user began one.
+    pub(crate) run: Option<Stepping>,
 }
 
 impl Plans {
@@ -48,7 +51,9 @@ impl Plans {
     /// Returns the answer to the plan of the visible area.
     pub(crate) fn decision(&self) -> Option<&PlanDecision> {
         match &*self.answer()?.answer {
-            Answer::Plan(decision) | Answer::Call(decision) => Some(decision),
+            Answer::Plan(decision) | Answer::Run(decision, _) | Answer::Call(decision) => {
+                Some(decision)
+            }
             Answer::Grounding(_) => None,
         }
     }
@@ -57,7 +62,7 @@ impl Plans {
     pub(crate) fn grounding(&self) -> Option<&Grounding> {
         match &*self.answer()?.answer {
             Answer::Grounding(grounding) => Some(grounding),
-            Answer::Plan(_) | Answer::Call(_) => None,
+            Answer::Plan(_) | Answer::Run(..) | Answer::Call(_) => None,
         }
     }
 
@@ -84,7 +89,7 @@ fn first_failure(decision: &PlanDecision) -> Option<(u32, u32)> {
 mod tests {
     use super::{Expanded, Plans, State};
     use agent_answer::{Code, Diagnostic, DocumentKind, Grounding, PlanDecision};
-    use agent_protocol::plans::{Answer, Request};
+    use agent_protocol::plans::{Answer, RequestKind};
     use agent_ui::areas::Area;
     use agent_ui::content::{Content as _, Documents as _};
     use agent_ui::state::Pane;
@@ -107,7 +112,7 @@ mod tests {
     #[test]
     fn each_area_has_its_question_and_its_last_answer() {
         let mut state = State::new(Area::Call);
-        assert_eq!(state.content.kind, Request::Call);
+        assert_eq!(state.content.kind, RequestKind::Call);
         assert_eq!(state.lower, DocumentKind::Index);
         let call = PlanDecision {
             diagnostics: problem(Code::ToolUnknown),
@@ -122,7 +127,7 @@ mod tests {
         let before = state.revision;
         state.change(|state| state.show_area(Area::Grounding));
         assert_eq!(state.revision, before + 1);
-        assert_eq!(state.content.kind, Request::Grounding);
+        assert_eq!(state.content.kind, RequestKind::Grounding);
         assert_eq!(state.content.expanded, Expanded::Automatic);
         assert_eq!(
             (state.lower, state.pane),

@@ -8,6 +8,7 @@ mod answer;
 mod bytes;
 pub mod plans;
 mod request;
+pub mod run;
 mod texts;
 
 pub use answer::{About, Answer};

@@ -2,12 +2,28 @@
 //!
 //! They have the names of those about servers: each page has a worker module of its own.
 
+use crate::run::{RunRequest, RunView};
 use agent_answer::{Grounding, PlanDecision};
 use serde::{Deserialize, Serialize};
 
+/// A question.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// Its kind.
+    pub kind: RequestKind,
+    /// The run of a plan of several steps, if the page shows it.
+    pub run: Option<RunRequest>,
+}
+
+impl From<RequestKind> for Request {
+    fn from(kind: RequestKind) -> Self {
+        Self { kind, run: None }
+    }
+}
+
 /// A kind of question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Request {
+pub enum RequestKind {
     /// May a plan of several steps run?
     #[default]
     Plan,
@@ -22,6 +38,8 @@ pub enum Request {
 pub enum Answer {
     /// To a plan of several steps.
     Plan(PlanDecision),
+    /// To such a plan, and its run.
+    Run(PlanDecision, Box<RunView>),
     /// To a one-call plan.
     Call(PlanDecision),
     /// To a summary.

@@ -34,9 +34,13 @@ pub trait WorkerProtocol: 'static {
     /// An answer.
     type Answer: DeserializeOwned + Debug + 'static;
 
-    /// Returns the script of a worker that can read what the editors hold, relative to the page.
-    /// `present` is the script of the running worker.
-    fn script(editors: &Editors, present: Option<&'static str>) -> &'static str;
+    /// Returns the script of a worker that can read what the editors hold and answer the next request,
+    /// relative to the page. `present` is the script of the running worker.
+    fn script(
+        editors: &Editors,
+        wanted: Option<&Self::Wanted>,
+        present: Option<&'static str>,
+    ) -> &'static str;
 
     /// Returns the script of a worker that answers the same request better, if there is one.
     fn better_script(
@@ -167,8 +171,9 @@ impl<P: WorkerProtocol> WorkerClient<P> {
 
     fn connect(self: &Rc<Self>) {
         let next = self.connection.borrow_mut().next.take();
+        let wanted = next.as_ref().map(|(_, wanted, _)| wanted);
+        let script = P::script(&self.editors, wanted, self.better.get());
         self.connection.replace(Connection::new(next));
-        let script = P::script(&self.editors, self.better.get());
         if let Some(message) = P::loading(script) {
             self.report.emit(WorkerEvent::Loading(message));
         }
@@ -206,12 +211,13 @@ impl<P: WorkerProtocol> WorkerClient<P> {
     /// Sends a request, now or as soon as the worker has answered the one before.
     pub fn request(self: &Rc<Self>, revision: u32, wanted: P::Wanted, edits: Edits) {
         let mut connection = self.connection.borrow_mut();
-        connection.next = Some((revision, wanted, edits));
         let present = connection.worker.as_ref().map(|worker| worker.script);
+        let script = P::script(&self.editors, Some(&wanted), present);
+        connection.next = Some((revision, wanted, edits));
         drop(connection);
         // After a failure the change is worth another attempt. Where the texts need another worker,
         // the answer of this one would be useless.
-        if present.is_some_and(|script| script == P::script(&self.editors, present)) {
+        if present == Some(script) {
             self.send_next();
         } else {
             self.connect();

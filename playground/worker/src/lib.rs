@@ -1,7 +1,8 @@
 //! The engine of `agent` for browsers, as a wasm module of one of several kinds.
 //!
 //! A worker of the playground calls [`page`], and [`Session`] keeps the inputs, so that an edit of one
-//! text does not read the others again. The feature `plans` selects the session of the page of plans.
+//! text does not read the others again. The feature `plans` selects the session of the page of plans, and
+//! `run` adds runs of plans to it.
 //! The feature `api` selects the functions for programs in JavaScript instead, which visitors of the
 //! page don't load. Nothing here decides: the engine's answers are passed on.
 
@@ -13,6 +14,8 @@ mod inputs;
 pub mod page;
 #[cfg(feature = "plans")]
 pub mod plans;
+#[cfg(feature = "run")]
+pub mod run;
 mod session;
 #[cfg(feature = "api")]
 mod texts;

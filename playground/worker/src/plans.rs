@@ -8,7 +8,7 @@ use agent_api::lower::{self, Validated};
 use agent_api::model::{self, CallPlan, Index, Lock, Payload, Plan, Summary, ToolsSnapshot};
 use agent_api::{CallAnswer, GroundingAnswer, PlanAnswer};
 use agent_protocol::Texts;
-use agent_protocol::plans::{About, Answer, Request};
+use agent_protocol::plans::{About, Answer, Request, RequestKind};
 use std::sync::Arc;
 
 /// Keeps the inputs from one question to the next.
@@ -28,6 +28,9 @@ pub struct Session {
     policy: Read<Policy>,
     summary: Read<Summary>,
     payload: Read<Payload>,
+    /// The texts of a run, which reads them itself.
+    #[cfg(feature = "run")]
+    documents: agent_run::Documents,
 }
 
 impl Session {
@@ -43,6 +46,8 @@ impl Session {
         let plan_policy_changed =
             texts.has(DocumentKind::ToolPool) || texts.has(DocumentKind::Profile);
         for (number, text) in texts.0 {
+            #[cfg(feature = "run")]
+            self.keep(number, &text);
             self.read(number, text);
         }
         if plan_policy_changed {
@@ -50,10 +55,40 @@ impl Session {
             let [pool, profile] = [pool, profile].map(|text| text.clone().into_bytes());
             self.plan_policy = Some(Arc::new(PlanPolicy::new(pool, profile, None)));
         }
-        match request {
-            Request::Plan => Answer::Plan(self.plan()),
-            Request::Call => Answer::Call(self.call()),
-            Request::Grounding => Answer::Grounding(self.grounding()),
+        match request.kind {
+            #[cfg(feature = "run")]
+            RequestKind::Plan if let Some(run) = &request.run => {
+                let decision = self.plan();
+                let view = crate::run::replay(&self.documents, run, &decision.steps);
+                Answer::Run(decision, Box::new(view))
+            }
+            RequestKind::Plan => Answer::Plan(self.plan()),
+            RequestKind::Call => Answer::Call(self.call()),
+            RequestKind::Grounding => Answer::Grounding(self.grounding()),
+        }
+    }
+
+    /// Keeps a changed text for runs. A blank one, unless it is required, counts as absent.
+    #[cfg(feature = "run")]
+    fn keep(&mut self, number: u32, text: &str) {
+        let documents = &mut self.documents;
+        let is = |kind| kind as u32 == number;
+        let required = || Some(text.as_bytes().to_vec());
+        let optional = || required().filter(|_| !text.trim().is_empty());
+        if is(DocumentKind::Plan) {
+            documents.plan = required();
+        } else if is(DocumentKind::ToolPool) {
+            documents.tool_pool = required();
+        } else if is(DocumentKind::Profile) {
+            documents.profile = required();
+        } else if is(DocumentKind::Request) {
+            documents.request = optional();
+        } else if is(DocumentKind::Lock) {
+            documents.lock = optional();
+        } else if is(DocumentKind::Index) {
+            documents.index = optional();
+        } else if is(DocumentKind::Policy) {
+            documents.policy = optional();
         }
     }
 

@@ -1,12 +1,12 @@
 //! Sessions of the page of plans, and the page's examples.
-#![cfg(all(feature = "plans", feature = "policy"))]
+#![cfg(all(feature = "plans", feature = "policy", not(target_arch = "wasm32")))]
 
 use agent_answer::{
     Code, DocumentKind, Edit, Evidence, Fix, Grounding, Piece, PlanDecision, PlanProblem,
     PlanVerdict, Position, StepOutcome,
 };
 use agent_protocol::Texts;
-use agent_protocol::plans::{Answer, Request};
+use agent_protocol::plans::{Answer, RequestKind};
 use agent_worker::plans::Session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,8 +30,8 @@ fn inputs(text: impl Fn(DocumentKind) -> &'static str) -> Inputs {
         .collect()
 }
 
-fn decided(request: Request, inputs: &Inputs) -> Answer {
-    Session::default().answer(given(inputs.values().cloned()), request)
+fn decided(request: RequestKind, inputs: &Inputs) -> Answer {
+    Session::default().answer(given(inputs.values().cloned()), request.into())
 }
 
 /// Returns texts by their numbers.
@@ -40,25 +40,25 @@ fn given(texts: impl IntoIterator<Item = (DocumentKind, String)>) -> Texts {
     Texts(texts.map(|(kind, text)| (kind as u32, text)).collect())
 }
 
-fn decision(request: Request, inputs: &Inputs) -> PlanDecision {
+fn decision(request: RequestKind, inputs: &Inputs) -> PlanDecision {
     match decided(request, inputs) {
-        Answer::Plan(decision) | Answer::Call(decision) => decision,
+        Answer::Plan(decision) | Answer::Run(decision, _) | Answer::Call(decision) => decision,
         Answer::Grounding(_) => panic!("a decision was asked for"),
     }
 }
 
 fn grounding(inputs: &Inputs) -> Grounding {
-    match decided(Request::Grounding, inputs) {
+    match decided(RequestKind::Grounding, inputs) {
         Answer::Grounding(grounding) => grounding,
         other => panic!("{other:?}"),
     }
 }
 
-fn of(request: Request) -> impl Iterator<Item = &'static Example> {
+fn of(request: RequestKind) -> impl Iterator<Item = &'static Example> {
     let examples = match request {
-        Request::Plan => PLANS,
-        Request::Call => CALLS,
-        Request::Grounding => GROUNDINGS,
+        RequestKind::Plan => PLANS,
+        RequestKind::Call => CALLS,
+        RequestKind::Grounding => GROUNDINGS,
     };
     examples.iter()
 }
@@ -105,9 +105,9 @@ fn after(inputs: &Inputs, edits: &[Edit]) -> Inputs {
 
 #[test]
 fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
-    for example in of(Request::Plan) {
+    for example in of(RequestKind::Plan) {
         let inputs = inputs(|source| example.text(source, BASIS));
-        let answer = decision(Request::Plan, &inputs);
+        let answer = decision(RequestKind::Plan, &inputs);
         assert_eq!(answer.diagnostics, [], "{}", example.title);
         if example.code.is_empty() {
             assert_eq!(
@@ -153,7 +153,7 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
                 .cloned();
             let Some(fix) = fix else { break };
             inputs = after(&inputs, &fix.edits);
-            answer = decision(Request::Plan, &inputs);
+            answer = decision(RequestKind::Plan, &inputs);
         }
         assert_eq!(
             answer.verdict,
@@ -167,8 +167,11 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
 
 #[test]
 fn each_example_of_a_call_shows_its_code() {
-    for example in of(Request::Call) {
-        let answer = decision(Request::Call, &inputs(|source| example.text(source, BASIS)));
+    for example in of(RequestKind::Call) {
+        let answer = decision(
+            RequestKind::Call,
+            &inputs(|source| example.text(source, BASIS)),
+        );
         let problems = answer.problems.iter().map(|it| it.diagnostic.code);
         let diagnostics = answer.diagnostics.iter().map(|it| it.code);
         let codes: Vec<_> = problems.chain(diagnostics).collect();
@@ -198,7 +201,7 @@ fn each_example_of_a_call_shows_its_code() {
 
 #[test]
 fn each_example_of_a_grounding_shows_its_code_and_the_nearest_text_is_evidence() {
-    for example in of(Request::Grounding) {
+    for example in of(RequestKind::Grounding) {
         let inputs = inputs(|source| example.text(source, BASIS));
         let answer = grounding(&inputs);
         let mut codes = Vec::new();
@@ -235,7 +238,7 @@ fn each_example_of_a_grounding_shows_its_code_and_the_nearest_text_is_evidence()
 
 #[test]
 fn titles_differ_and_files_of_examples_are_used() {
-    for request in [Request::Plan, Request::Call, Request::Grounding] {
+    for request in [RequestKind::Plan, RequestKind::Call, RequestKind::Grounding] {
         let titles: Vec<_> = of(request).map(|example| example.title).collect();
         let unique: BTreeSet<_> = titles.iter().collect();
         assert_eq!(titles.len(), unique.len());
@@ -289,7 +292,7 @@ fn the_locks_of_the_examples_are_what_is_resolved() {
     assert_eq!(text(texts, DocumentKind::Lock), resolved(Some(policy)));
 }
 
-fn first(request: Request) -> Inputs {
+fn first(request: RequestKind) -> Inputs {
     let example = of(request).next().expect("an example");
     inputs(|source| example.text(source, BASIS))
 }
@@ -301,7 +304,7 @@ fn with(mut inputs: Inputs, source: DocumentKind, text: &str) -> Inputs {
 
 #[test]
 fn the_first_look_at_plans_shows_every_check_of_both_steps() {
-    let answer = decision(Request::Plan, &first(Request::Plan));
+    let answer = decision(RequestKind::Plan, &first(RequestKind::Plan));
     assert_eq!(answer.plan.as_deref(), Some("largest-audiences"));
     let checks: Vec<Vec<_>> = answer
         .steps
@@ -371,10 +374,13 @@ fn the_first_look_at_plans_shows_every_check_of_both_steps() {
 
 #[test]
 fn a_problem_is_of_a_step_and_of_a_check_of_it() {
-    let example = of(Request::Plan)
+    let example = of(RequestKind::Plan)
         .find(|it| it.code == "limit_exceeded")
         .expect("an example");
-    let answer = decision(Request::Plan, &inputs(|source| example.text(source, BASIS)));
+    let answer = decision(
+        RequestKind::Plan,
+        &inputs(|source| example.text(source, BASIS)),
+    );
     let [problem] = &answer.problems[..] else {
         panic!("{:?}", answer.problems);
     };
@@ -393,8 +399,8 @@ fn a_problem_is_of_a_step_and_of_a_check_of_it() {
 
 #[test]
 fn unreadable_documents_are_reported_beside_the_others() {
-    let broken = with(first(Request::Plan), DocumentKind::Profile, "{");
-    let answer = decision(Request::Plan, &broken);
+    let broken = with(first(RequestKind::Plan), DocumentKind::Profile, "{");
+    let answer = decision(RequestKind::Plan, &broken);
     assert_eq!(answer.verdict, PlanVerdict::Denied);
     assert_eq!(answer.problems[0].diagnostic.reason, Some(Code::JsonSyntax));
     assert_eq!(
@@ -407,8 +413,8 @@ fn unreadable_documents_are_reported_beside_the_others() {
         .find(|check| check.name == "rules");
     assert_eq!(rules.expect("the check").outcome, StepOutcome::Skipped);
 
-    let broken = with(first(Request::Plan), DocumentKind::Plan, "[]");
-    let answer = decision(Request::Plan, &broken);
+    let broken = with(first(RequestKind::Plan), DocumentKind::Plan, "[]");
+    let answer = decision(RequestKind::Plan, &broken);
     assert_eq!(
         (answer.verdict, answer.steps.len(), answer.plan),
         (PlanVerdict::Denied, 0, None)
@@ -426,30 +432,36 @@ fn unreadable_documents_are_reported_beside_the_others() {
         DocumentKind::Index,
         DocumentKind::Catalogue,
     ] {
-        let answer = decision(Request::Plan, &with(first(Request::Plan), source, "{"));
+        let answer = decision(
+            RequestKind::Plan,
+            &with(first(RequestKind::Plan), source, "{"),
+        );
         assert_eq!(answer.verdict, PlanVerdict::Undecided, "{source:?}");
         assert_eq!(answer.diagnostics[0].labels[0].place.source, source);
-        let answer = decision(Request::Call, &with(first(Request::Call), source, "{"));
+        let answer = decision(
+            RequestKind::Call,
+            &with(first(RequestKind::Call), source, "{"),
+        );
         assert_eq!(answer.verdict, PlanVerdict::Undecided, "{source:?}");
         assert_eq!(answer.diagnostics[0].labels[0].place.source, source);
     }
     // A call needs an index. For a plan, it is optional.
     let answer = decision(
-        Request::Call,
-        &with(first(Request::Call), DocumentKind::Index, ""),
+        RequestKind::Call,
+        &with(first(RequestKind::Call), DocumentKind::Index, ""),
     );
     assert_eq!(answer.verdict, PlanVerdict::Undecided);
     assert_eq!(
         answer.diagnostics[0].labels[0].place.source,
         DocumentKind::Index
     );
-    let http = of(Request::Plan).nth(1).expect("an example");
+    let http = of(RequestKind::Plan).nth(1).expect("an example");
     let http = inputs(|source| http.text(source, BASIS));
     let blank = [DocumentKind::Index, DocumentKind::Lock]
         .into_iter()
         .fold(http, |it, source| with(it, source, " \n"));
     assert_eq!(
-        decision(Request::Plan, &blank).verdict,
+        decision(RequestKind::Plan, &blank).verdict,
         PlanVerdict::Allowed
     );
 }
@@ -457,14 +469,14 @@ fn unreadable_documents_are_reported_beside_the_others() {
 #[test]
 fn places_of_a_call_are_in_its_own_text() {
     let answer = decision(
-        Request::Call,
-        &with(first(Request::Call), DocumentKind::Call, "{"),
+        RequestKind::Call,
+        &with(first(RequestKind::Call), DocumentKind::Call, "{"),
     );
     assert_eq!(
         answer.diagnostics[0].labels[0].place.source,
         DocumentKind::Call
     );
-    let answer = decision(Request::Call, &first(Request::Call));
+    let answer = decision(RequestKind::Call, &first(RequestKind::Call));
     assert_eq!(answer.steps[0].place.source, DocumentKind::Call);
     let arguments = answer.steps[0].checks.last().expect("checks");
     let places: Vec<_> = arguments
@@ -473,8 +485,11 @@ fn places_of_a_call_are_in_its_own_text() {
         .filter_map(|fact| fact.place)
         .collect();
     assert_eq!(places[0].source, DocumentKind::Call);
-    let example = of(Request::Call).nth(1).expect("an example");
-    let answer = decision(Request::Call, &inputs(|source| example.text(source, BASIS)));
+    let example = of(RequestKind::Call).nth(1).expect("an example");
+    let answer = decision(
+        RequestKind::Call,
+        &inputs(|source| example.text(source, BASIS)),
+    );
     assert_eq!(
         answer.problems[0].diagnostic.labels[0].place.source,
         DocumentKind::Call
@@ -488,7 +503,7 @@ fn places_of_a_call_are_in_its_own_text() {
 
 #[test]
 fn differences_are_listed_piece_by_piece() {
-    let example = of(Request::Grounding).find(|it| it.title == "A number with marks");
+    let example = of(RequestKind::Grounding).find(|it| it.title == "A number with marks");
     let answer = grounding(&inputs(|source| {
         example.expect("an example").text(source, BASIS)
     }));
@@ -509,43 +524,44 @@ fn differences_are_listed_piece_by_piece() {
 #[test]
 fn a_text_is_read_when_it_changes_and_kept_for_every_question() {
     let mut session = Session::default();
-    let mut ask =
-        |texts: Vec<(DocumentKind, String)>, request| match session.answer(given(texts), request) {
-            Answer::Plan(decision) | Answer::Call(decision) => decision.verdict,
-            Answer::Grounding(grounding) => match grounding.grounded {
-                Some(true) => PlanVerdict::Allowed,
-                Some(false) => PlanVerdict::Denied,
-                None => PlanVerdict::Undecided,
-            },
-        };
-    assert_eq!(ask(vec![], Request::Plan), PlanVerdict::Undecided);
-    let all = first(Request::Plan).into_values().collect();
-    assert_eq!(ask(all, Request::Plan), PlanVerdict::Allowed);
-    assert_eq!(ask(vec![], Request::Call), PlanVerdict::Allowed);
-    assert_eq!(ask(vec![], Request::Grounding), PlanVerdict::Allowed);
+    let mut ask = |texts: Vec<(DocumentKind, String)>, request: RequestKind| match session
+        .answer(given(texts), request.into())
+    {
+        Answer::Plan(decision) | Answer::Call(decision) => decision.verdict,
+        Answer::Grounding(grounding) => match grounding.grounded {
+            Some(true) => PlanVerdict::Allowed,
+            Some(false) => PlanVerdict::Denied,
+            None => PlanVerdict::Undecided,
+        },
+    };
+    assert_eq!(ask(vec![], RequestKind::Plan), PlanVerdict::Undecided);
+    let all = first(RequestKind::Plan).into_values().collect();
+    assert_eq!(ask(all, RequestKind::Plan), PlanVerdict::Allowed);
+    assert_eq!(ask(vec![], RequestKind::Call), PlanVerdict::Allowed);
+    assert_eq!(ask(vec![], RequestKind::Grounding), PlanVerdict::Allowed);
     assert_eq!(
-        ask(vec![(DocumentKind::Lock, String::new())], Request::Call),
+        ask(vec![(DocumentKind::Lock, String::new())], RequestKind::Call),
         PlanVerdict::Denied
     );
-    assert_eq!(ask(vec![], Request::Plan), PlanVerdict::Denied);
+    assert_eq!(ask(vec![], RequestKind::Plan), PlanVerdict::Denied);
     assert_eq!(
         ask(
             vec![(DocumentKind::Profile, "{}".to_owned())],
-            Request::Grounding
+            RequestKind::Grounding
         ),
         PlanVerdict::Allowed
     );
-    let http = of(Request::Plan).nth(1).expect("an example");
+    let http = of(RequestKind::Plan).nth(1).expect("an example");
     let http = |source| (source, http.text(source, BASIS).to_owned());
     assert_eq!(
         ask(
             vec![http(DocumentKind::Plan), http(DocumentKind::Request)],
-            Request::Plan
+            RequestKind::Plan
         ),
         PlanVerdict::Denied
     );
     assert_eq!(
-        ask(vec![http(DocumentKind::Profile)], Request::Plan),
+        ask(vec![http(DocumentKind::Profile)], RequestKind::Plan),
         PlanVerdict::Allowed
     );
 }
@@ -553,7 +569,7 @@ fn a_text_is_read_when_it_changes_and_kept_for_every_question() {
 #[test]
 fn long_texts_are_shown_by_their_beginning() {
     let long = "𝄞".repeat(3_000);
-    let plan = first(Request::Call)[&(DocumentKind::Call as usize)]
+    let plan = first(RequestKind::Call)[&(DocumentKind::Call as usize)]
         .1
         .clone();
     let plan = plan.replace(
@@ -561,8 +577,8 @@ fn long_texts_are_shown_by_their_beginning() {
         &format!("\"limit\": 2, \"note\": \"{long}\""),
     );
     let answer = decision(
-        Request::Call,
-        &with(first(Request::Call), DocumentKind::Call, &plan),
+        RequestKind::Call,
+        &with(first(RequestKind::Call), DocumentKind::Call, &plan),
     );
     let shown = answer.steps[0].input.as_ref().expect("an input");
     assert!(
@@ -572,7 +588,7 @@ fn long_texts_are_shown_by_their_beginning() {
     );
     let summary = format!("[{{\"claim\": \"{long}\", \"evidence\": \"{long}\"}}]");
     let answer = grounding(&with(
-        first(Request::Grounding),
+        first(RequestKind::Grounding),
         DocumentKind::Summary,
         &summary,
     ));

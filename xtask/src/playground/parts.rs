@@ -2,8 +2,8 @@
 //! editor.
 //!
 //! The engine has several modules: most visitors have neither a policy nor a plan, and the
-//! evaluator of policies is several times as large as the rest. The modules for policies, for plans
-//! and for both are in subfolders, with files of the same names. The npm package contains the first
+//! evaluator of policies is several times as large as the rest. The modules for policies, for plans,
+//! for both and for runs are in subfolders, with files of the same names. The npm package contains the first
 //! two in another kind: the page does not load functions for other programs.
 //!
 //! The page of plans is a separate module for the same reason. It is beside the first page, and
@@ -70,7 +70,10 @@ const POLICY: &str = "policy";
 pub(crate) const PLANS: &str = "plans";
 
 /// The features of the module for plans under policies.
-pub(crate) const PLANS_AND_POLICY: &str = "plans,policy";
+const PLANS_AND_POLICY: &str = "plans,policy";
+
+/// The feature of the module for plans, policies and the runs of plans, and its folder.
+pub(crate) const RUN: &str = "run";
 
 /// A package that is built as a module.
 struct Package {
@@ -89,7 +92,8 @@ pub(super) fn build(workspace: &Workspace) -> Result<()> {
         PLANS,
         modules(workspace, [PLANS, PLANS_AND_POLICY])?,
     ));
-    for folder in ["", "policy/", "plans/", "plans/policy/"] {
+    engine.extend(within(RUN, module(workspace, &WORKER_PACKAGE, NAME, RUN)?));
+    for folder in ["", "policy/", "plans/", "plans/policy/", "run/"] {
         engine.insert(format!("{folder}{WORKER}"), worker.clone());
     }
     write(workspace, "engine", engine)?;

@@ -20,6 +20,10 @@ const PACKAGE: &str = "agent-worker";
 const CASES: &str = "parity-cases";
 const CASES_VARIABLE: &str = "AGENT_PARITY_CASES";
 
+/// The same for runs of plans.
+const RUNS: &str = "parity-runs";
+const RUNS_VARIABLE: &str = "AGENT_PARITY_RUNS";
+
 /// The time limit of one test file, in seconds.
 const TIMEOUT: &str = "600";
 
@@ -43,7 +47,7 @@ const FLAGS: [&str; 8] = [
 ];
 
 /// Tests the engine's modules, compiled as for release: that of the page, that of the page of
-/// plans, and that of other programs.
+/// plans, that of runs, and that of other programs.
 pub(super) fn module(workspace: &Workspace) -> Result<()> {
     browser::ensure(workspace)?;
     let chromium = chromium::ensure()?;
@@ -56,11 +60,10 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     let text = capabilities(&chromium, &profile).to_string();
     write_if_changed(&settings, text.as_bytes())?;
 
-    let cases = target_dir.join("parity-cases.json");
-    let mut write_cases = Command::new(cargo::build_example(workspace, CASES)?);
-    process::run(write_cases.current_dir(workspace.root()).arg(&cases))?;
+    let cases = write_cases(workspace, CASES)?;
+    let runs = write_cases(workspace, RUNS)?;
 
-    for features in ["", playground::PLANS, playground::API] {
+    for features in ["", playground::PLANS, playground::RUN, playground::API] {
         let mut cargo = toolchain.cargo();
         reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
         cargo
@@ -70,6 +73,7 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
                 tools::program(workspace, "wasm-bindgen-test-runner"),
             )
             .env(CASES_VARIABLE, &cases)
+            .env(RUNS_VARIABLE, &runs)
             .env(DRIVER_VARIABLE, &chromium.driver)
             .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &settings)
             .env("WASM_BINDGEN_TEST_TIMEOUT", TIMEOUT)
@@ -84,6 +88,14 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
         process::run(&mut cargo)?;
     }
     Ok(())
+}
+
+/// Calls the program that writes answers of this machine, and returns the path of its file.
+fn write_cases(workspace: &Workspace, program: &str) -> Result<PathBuf> {
+    let path = playground::target_dir(workspace).join(format!("{program}.json"));
+    let mut write = Command::new(cargo::build_example(workspace, program)?);
+    process::run(write.current_dir(workspace.root()).arg(&path))?;
+    Ok(path)
 }
 
 /// Tests the text editor by itself.

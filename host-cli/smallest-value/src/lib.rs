@@ -1,6 +1,7 @@
 //! The smallest value that fits a JSON Schema, as far as it can be derived.
+//!
+//! The template planner makes inputs of it, and the playground example answers of peers.
 
-use crate::words::words;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +10,17 @@ const DEPTH: usize = 16;
 /// Maximum effort of one derivation: members of schemas that are looked at, and values and bytes that are
 /// made. A schema can refer to itself in many places.
 const EFFORT: usize = 1 << 18;
-/// The words in the name of a property that takes the goal.
-const GOAL_WORDS: [&str; 4] = ["goal", "message", "query", "text"];
 
 /// Returns the smallest value that fits a schema, as far as it can be derived: by `const`, `enum`,
-/// `default`, the required properties and the lower bounds. A string property that is named like a
-/// query gets the goal, at the top even if it is optional. Without a schema, the value is `{}`.
-pub(crate) fn smallest_value(schema: &Value, goal: &str) -> Value {
+/// `default`, the required properties and the lower bounds. A string property gets the text that
+/// `text_of` returns for its name, at the top even if it is optional. Without a schema, the value is `{}`.
+pub fn smallest_value<'a>(
+    schema: &'a Value,
+    text_of: &'a dyn Fn(&str) -> Option<&'a str>,
+) -> Value {
     let mut derivation = Derivation {
         root: schema,
-        goal,
+        text_of,
         left: EFFORT,
     };
     match derivation.value(schema, None, 0) {
@@ -30,7 +32,7 @@ pub(crate) fn smallest_value(schema: &Value, goal: &str) -> Value {
 /// One derivation.
 struct Derivation<'a> {
     root: &'a Value,
-    goal: &'a str,
+    text_of: &'a dyn Fn(&str) -> Option<&'a str>,
     /// The effort that is left.
     left: usize,
 }
@@ -71,8 +73,8 @@ impl<'a> Derivation<'a> {
             return self.copy(value);
         }
         let kind = type_of(&schema);
-        if kind == "string" && name.is_some_and(takes_goal) {
-            return self.text(self.goal, &schema);
+        if let Some(text) = name.and_then(self.text_of).filter(|_| kind == "string") {
+            return self.text(text, &schema);
         }
         if let Some(value) = keyword("default") {
             return self.copy(value);
@@ -115,7 +117,9 @@ impl<'a> Derivation<'a> {
         let mut names = schema.required.clone();
         if depth == 0 {
             for (name, property) in &schema.properties {
-                if takes_goal(name) && type_of(&self.merged(property, depth + 1)) == "string" {
+                if (self.text_of)(name).is_some()
+                    && type_of(&self.merged(property, depth + 1)) == "string"
+                {
                     names.insert(name);
                 }
             }
@@ -211,11 +215,6 @@ fn type_of<'a>(schema: &Merged<'a>) -> &'a str {
     }
 }
 
-fn takes_goal(name: &str) -> bool {
-    let words = words(name);
-    GOAL_WORDS.iter().any(|word| words.contains(*word))
-}
-
 fn smallest_integer(schema: &Merged<'_>) -> Value {
     // Bounds may be written as `1.0`, and exceed the range of integers.
     let bound = |keyword: &str| {
@@ -272,9 +271,19 @@ mod tests {
     use super::{EFFORT, smallest_value};
     use serde_json::{Value, json};
 
+    /// Returns the text of a property that is named like a query.
+    fn goal(name: &str) -> Option<&'static str> {
+        let name = name.to_lowercase();
+        let takes_goal = ["message", "query", "text"];
+        takes_goal
+            .iter()
+            .any(|word| name.contains(word))
+            .then_some("find it")
+    }
+
     /// Compares the value of a schema, which has to fit the schema too.
     fn derives(schema: Value, expected: Value) {
-        let value = smallest_value(&schema, "find it");
+        let value = smallest_value(&schema, &goal);
         assert_eq!(value, expected, "{schema}");
         let validator = jsonschema::validator_for(&schema).unwrap();
         assert!(validator.is_valid(&value), "{schema} {value}");
@@ -403,7 +412,7 @@ mod tests {
     #[test]
     fn schemas_without_an_end_end() {
         let bounded = |schema: Value| {
-            let text = smallest_value(&schema, "g").to_string();
+            let text = smallest_value(&schema, &goal).to_string();
             assert!(text.len() < EFFORT * 8, "{}", text.len());
         };
         bounded(json!({"$ref": "#", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}));
