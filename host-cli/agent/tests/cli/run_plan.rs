@@ -2,6 +2,7 @@
 
 mod evidence;
 mod handlers;
+mod network;
 mod packages;
 pub(crate) mod server;
 
