@@ -7,11 +7,11 @@ use super::requests::Requests;
 use super::secrets::Secrets;
 use super::servers::Servers;
 use agent_evidence::Store as Evidence;
-use agent_host::{Engine, Failure};
 use agent_host::contract::run::{
     Aborted, Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome,
     Reply, Secret, Store, StoreMode,
 };
+use agent_host::{Engine, Failure};
 use agent_operator::Operator;
 use agent_planner::Planner;
 use agent_sandbox::Log;

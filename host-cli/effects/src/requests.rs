@@ -38,7 +38,9 @@ impl Requests {
 
     /// Resolves a host.
     pub(crate) async fn resolve(&self, resolve: Resolve) -> Outcome {
-        let resolver = self.resolver.within(Duration::from_millis(resolve.timeout_ms));
+        let resolver = self
+            .resolver
+            .within(Duration::from_millis(resolve.timeout_ms));
         match resolver.resolve(&resolve.host).await {
             Ok(addresses) => Outcome::Addresses(addresses.iter().map(IpAddr::to_string).collect()),
             Err(error) => unsent(&error),

@@ -144,7 +144,12 @@ fn the_connection_goes_to_the_address_that_was_checked() {
         run.carry_out(&mut effects).await
     })
     .unwrap();
-    assert_eq!(finished.status, Status::Completed, "{}", finished.text.len());
+    assert_eq!(
+        finished.status,
+        Status::Completed,
+        "{}",
+        finished.text.len()
+    );
     let head = served.join().unwrap();
     assert!(head.starts_with("GET /a HTTP/1.1\r\n"), "{head}");
     assert!(head.contains(&format!("host: {NAME}:{port}\r\n")), "{head}");

@@ -109,7 +109,9 @@ impl Client {
                 self.command.network = Reach::Proxy;
                 let address = format!("http://127.0.0.1:{PROXY_PORT}");
                 for variable in proxied {
-                    self.command.env.insert(variable.into(), address.clone().into());
+                    self.command
+                        .env
+                        .insert(variable.into(), address.clone().into());
                 }
             }
             None => {
@@ -134,7 +136,10 @@ impl Client {
         if refusals.is_empty() {
             return Err(error(""));
         }
-        let refused: Vec<_> = refusals.iter().map(|it| format!("\nnetwork: {it}")).collect();
+        let refused: Vec<_> = refusals
+            .iter()
+            .map(|it| format!("\nnetwork: {it}"))
+            .collect();
         Err(error(&refused.concat()).with_help(MORE_HOSTS))
     }
 }

@@ -54,9 +54,18 @@ mod tests {
     #[test]
     fn a_registry_is_reached_at_the_host_of_its_url() {
         for (url, host) in [
-            ("https://registry.example.com/", Some("registry.example.com:443")),
-            ("http://registry.example.com", Some("registry.example.com:80")),
-            ("https://user:word@a.example:8443/x?y", Some("a.example:8443")),
+            (
+                "https://registry.example.com/",
+                Some("registry.example.com:443"),
+            ),
+            (
+                "http://registry.example.com",
+                Some("registry.example.com:80"),
+            ),
+            (
+                "https://user:word@a.example:8443/x?y",
+                Some("a.example:8443"),
+            ),
             ("https://[::1]/", Some("[::1]:443")),
             ("http://[::1]:81/", Some("[::1]:81")),
             ("/srv/packages", None),

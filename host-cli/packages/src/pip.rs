@@ -135,7 +135,11 @@ fn indexes_of(listed: &str) -> Vec<String> {
     let more = values(".extra-index-url").chain(values(".find-links"));
     let is_usual = own.is_empty() || own.iter().any(|url| url.starts_with(PYPI[0]));
     let usual = PYPI.iter().filter(|_| is_usual);
-    usual.map(|url| (*url).to_owned()).chain(own.iter().cloned()).chain(more).collect()
+    usual
+        .map(|url| (*url).to_owned())
+        .chain(own.iter().cloned())
+        .chain(more)
+        .collect()
 }
 
 #[derive(Deserialize)]

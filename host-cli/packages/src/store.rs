@@ -113,8 +113,13 @@ impl Store {
             )));
         }
         if tree::digest(&folder, RECORD)? != read.tree {
-            let message = format!("`{}` was changed since `{package}` was installed", folder.display());
-            return Err(Error::new(message).with_help("remove the folder and install the package again"));
+            let message = format!(
+                "`{}` was changed since `{package}` was installed",
+                folder.display()
+            );
+            return Err(
+                Error::new(message).with_help("remove the folder and install the package again")
+            );
         }
         let start = read.start;
         let libraries = start.libraries.into_iter();

@@ -149,7 +149,10 @@ async fn a_package_is_installed_once_without_its_scripts() {
     let sandbox = Sandbox::best().await.unwrap();
     let package = Package::parse("pkg:npm/acme@1.0.0").unwrap();
     assert_eq!(store.installed(&package).unwrap(), None);
-    let installed = store.install(&package, &sandbox, &registries([])).await.unwrap();
+    let installed = store
+        .install(&package, &sandbox, &registries([]))
+        .await
+        .unwrap();
 
     let closure: Vec<_> = installed
         .closure
@@ -185,7 +188,10 @@ async fn a_package_is_installed_once_without_its_scripts() {
 
     // Nothing is fetched again: the registry is gone.
     choose(&Registry(1));
-    let again = store.install(&package, &sandbox, &registries([])).await.unwrap();
+    let again = store
+        .install(&package, &sandbox, &registries([]))
+        .await
+        .unwrap();
     assert_eq!(again, installed);
 }
 
@@ -199,7 +205,10 @@ async fn an_archive_with_another_digest_is_refused_and_leaves_nothing() {
     let store = Store::new(folder.path().join("packages"));
     let sandbox = Sandbox::best().await.unwrap();
     let package = Package::parse("pkg:npm/acme@1.0.0").unwrap();
-    let refused = store.install(&package, &sandbox, &registries([])).await.unwrap_err();
+    let refused = store
+        .install(&package, &sandbox, &registries([]))
+        .await
+        .unwrap_err();
     assert!(refused.to_string().contains("EINTEGRITY"), "{refused}");
     let left = fs::read_dir(folder.path().join("packages")).unwrap();
     assert_eq!(left.count(), 0);
@@ -213,7 +222,10 @@ async fn a_package_that_the_registry_does_not_have_is_named() {
     let store = Store::new(folder.path().join("packages"));
     let sandbox = Sandbox::best().await.unwrap();
     let package = Package::parse("pkg:npm/acme@1.0.1").unwrap();
-    let refused = store.install(&package, &sandbox, &registries([])).await.unwrap_err();
+    let refused = store
+        .install(&package, &sandbox, &registries([]))
+        .await
+        .unwrap_err();
     assert!(refused.to_string().contains("acme@1.0.1"), "{refused}");
 }
 
@@ -254,7 +266,10 @@ async fn a_file_that_was_changed_since_the_installation_is_found() {
     let before = fs::read(&helper).unwrap();
     fs::write(&helper, "module.exports = 'another'").unwrap();
     let refused = store.installed(&package).unwrap_err();
-    assert!(refused.to_string().contains("was changed since"), "{refused}");
+    assert!(
+        refused.to_string().contains("was changed since"),
+        "{refused}"
+    );
     fs::write(&helper, before).unwrap();
     assert!(store.installed(&package).unwrap().is_some());
 }
@@ -269,7 +284,10 @@ async fn the_tier_without_a_network_of_its_own_needs_the_whole_network() {
     let package = Package::parse("pkg:npm/acme@1.0.0").unwrap();
     let refused = store.install(&package, &sandbox, &registries([])).await;
     let refused = refused.unwrap_err();
-    assert!(refused.help().unwrap().contains("--network host"), "{refused}");
+    assert!(
+        refused.help().unwrap().contains("--network host"),
+        "{refused}"
+    );
     let host = Network::Host;
     store.install(&package, &sandbox, &host).await.unwrap();
 }

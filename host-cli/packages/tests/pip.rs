@@ -63,7 +63,10 @@ async fn a_wheel_is_installed_and_its_program_starts() {
     let sandbox = Sandbox::best().await.unwrap();
 
     let package = Package::parse("pkg:pypi/acme-server@1.0.0").unwrap();
-    let installed = store.install(&package, &sandbox, &registries([])).await.unwrap();
+    let installed = store
+        .install(&package, &sandbox, &registries([]))
+        .await
+        .unwrap();
     assert_eq!(installed.closure.len(), 1);
     assert!(installed.closure[0].integrity.starts_with("sha256="));
 

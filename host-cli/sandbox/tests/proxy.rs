@@ -63,8 +63,7 @@ async fn a_command_reaches_its_proxy_and_nothing_else() {
     let (exit, log) = child.wait().await.unwrap();
     assert!(exit.success(), "{}", String::from_utf8_lossy(&log.bytes));
     assert_eq!(
-        output,
-        "http://127.0.0.1:3128 http://127.0.0.1:3128 1\n",
+        output, "http://127.0.0.1:3128 http://127.0.0.1:3128 1\n",
         "no port outside is reached"
     );
     assert!(outside.accept().is_err());

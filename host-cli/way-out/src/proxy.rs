@@ -133,7 +133,6 @@ impl Proxy {
             }
         }
     }
-
 }
 
 impl Serving {
@@ -153,7 +152,11 @@ impl Drop for Serving {
 impl Shared {
     async fn connection(&self, mut client: TcpStream) {
         let limits = &self.limits;
-        let head = within(limits.head, proxy_head::read(&mut client, limits.head_bytes)).await;
+        let head = within(
+            limits.head,
+            proxy_head::read(&mut client, limits.head_bytes),
+        )
+        .await;
         let (wanted, rest) = match head {
             Ok(Ok(head)) => head,
             Ok(Err(HeadError::Closed)) => return,
@@ -161,7 +164,9 @@ impl Shared {
                 let message = format!("the head has more than {} bytes", limits.head_bytes);
                 return refuse(client, "431 Request Header Fields Too Large", &message).await;
             }
-            Ok(Err(HeadError::Invalid(why))) => return refuse(client, "400 Bad Request", why).await,
+            Ok(Err(HeadError::Invalid(why))) => {
+                return refuse(client, "400 Bad Request", why).await;
+            }
             Err(Late) => return refuse(client, "408 Request Timeout", "the head is late").await,
         };
         let mut server = match self.connect(&wanted.authority).await {
@@ -174,7 +179,11 @@ impl Shared {
         };
         let begun = match &wanted.head {
             Some(head) => server.write_all(head.as_bytes()).await,
-            None => client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await,
+            None => {
+                client
+                    .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                    .await
+            }
         };
         if begun.is_ok() && server.write_all(&rest).await.is_ok() {
             self.relay(client, server).await;

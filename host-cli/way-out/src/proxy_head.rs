@@ -79,7 +79,10 @@ pub(crate) async fn read(
 fn parse(head: &str) -> Result<Wanted, &'static str> {
     let mut lines = head.split("\r\n");
     // A line break of one character would make a header of its own at the server.
-    if lines.clone().any(|line| line.contains(|c: char| c.is_control() && c != '\t')) {
+    if lines
+        .clone()
+        .any(|line| line.contains(|c: char| c.is_control() && c != '\t'))
+    {
         return Err("the head contains a control character");
     }
     let mut words = lines.next().unwrap_or_default().split(' ');

@@ -207,7 +207,10 @@ fn the_host_does_not_depend_on_the_engine() {
         ("host-cli/evidence", &["agent-host"]),
         ("host-cli/handlers", &[]),
         ("examples/handler", &[]),
-        ("host-cli/host", &["agent-aot", "agent-ownership", "agent-pack"]),
+        (
+            "host-cli/host",
+            &["agent-aot", "agent-ownership", "agent-pack"],
+        ),
         (
             "host-cli/operator",
             &[
@@ -330,7 +333,9 @@ fn only_the_way_out_opens_connections() {
         ("way-out/src/way_out.rs", "tokio_rustls"),
     ];
     expected.sort_unstable();
-    let expected = expected.into_iter().map(|(path, name)| (path.to_owned(), name));
+    let expected = expected
+        .into_iter()
+        .map(|(path, name)| (path.to_owned(), name));
     assert_eq!(found, Vec::from_iter(expected));
 }
 
@@ -365,7 +370,12 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
         // and its requests go to a hook of ours.
         (
             "hyper",
-            &["agent-mcp", "agent-way-out", "hyper-util", "wasmtime-wasi-http"],
+            &[
+                "agent-mcp",
+                "agent-way-out",
+                "hyper-util",
+                "wasmtime-wasi-http",
+            ],
         ),
         ("hyper-util", &["agent-mcp", "agent-way-out"]),
         ("rustls", &["agent-way-out", "tokio-rustls"]),

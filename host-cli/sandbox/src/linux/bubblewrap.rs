@@ -168,7 +168,9 @@ pub(super) fn launch(
             Ok(listener) => launched.proxy = Some(listener),
             Err(error) => {
                 launched.abandon();
-                return Err(format!("its network can't get the socket of a proxy: {error}"));
+                return Err(format!(
+                    "its network can't get the socket of a proxy: {error}"
+                ));
             }
         }
     }

@@ -107,19 +107,27 @@ async fn a_tunnel_leads_to_the_address_that_was_checked() {
 async fn a_request_is_passed_on_with_the_host_of_its_url() {
     let server = once(|mut stream| async move {
         let request = read_request(&mut stream).await;
-        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", request.len());
-        stream.write_all((answer + &request).as_bytes()).await.unwrap();
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n",
+            request.len()
+        );
+        stream
+            .write_all((answer + &request).as_bytes())
+            .await
+            .unwrap();
     })
     .await;
     let running = running(ProxyLimits::default());
     let port = server.address.port();
-    let sent = format!(
-        "POST http://open:{port}/a HTTP/1.1\r\nHost: other\r\nContent-Length: 2\r\n\r\nhi"
-    );
+    let sent =
+        format!("POST http://open:{port}/a HTTP/1.1\r\nHost: other\r\nContent-Length: 2\r\n\r\nhi");
     let answer = running.exchange(&sent).await;
     let (_, request) = answer.split_once("\r\n\r\n").unwrap();
     assert!(request.starts_with("POST /a HTTP/1.1\r\n"), "{request}");
-    assert!(request.contains(&format!("\r\nHost: open:{port}\r\n")), "{request}");
+    assert!(
+        request.contains(&format!("\r\nHost: open:{port}\r\n")),
+        "{request}"
+    );
     assert!(!request.contains("other"), "{request}");
     assert!(request.ends_with("\r\n\r\nhi"), "{request}");
 }
@@ -128,14 +136,33 @@ async fn a_request_is_passed_on_with_the_host_of_its_url() {
 async fn what_the_gate_refuses_is_not_connected_to() {
     let running = running(ProxyLimits::default());
     for (sent, status, why) in [
-        ("CONNECT closed:1 HTTP/1.1\r\n\r\n", 403, "`closed:1` is closed"),
-        ("CONNECT closed:1 HTTP/1.1\r\n\r\n", 403, "`closed:1` is closed"),
-        ("GET http://closed/ HTTP/1.1\r\n\r\n", 403, "`closed:80` is closed"),
-        ("CONNECT open-elsewhere:1 HTTP/1.1\r\n\r\n", 403, "leads elsewhere"),
+        (
+            "CONNECT closed:1 HTTP/1.1\r\n\r\n",
+            403,
+            "`closed:1` is closed",
+        ),
+        (
+            "CONNECT closed:1 HTTP/1.1\r\n\r\n",
+            403,
+            "`closed:1` is closed",
+        ),
+        (
+            "GET http://closed/ HTTP/1.1\r\n\r\n",
+            403,
+            "`closed:80` is closed",
+        ),
+        (
+            "CONNECT open-elsewhere:1 HTTP/1.1\r\n\r\n",
+            403,
+            "leads elsewhere",
+        ),
         ("GET / HTTP/1.1\r\n\r\n", 400, "URL"),
     ] {
         let answer = running.exchange(sent).await;
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{answer}"
+        );
         assert!(answer.contains(why), "{answer}");
     }
     let refusals = running.serving.refusals();
@@ -158,7 +185,9 @@ async fn limits_end_connections() {
         head_bytes: 64,
         ..usual
     });
-    let answer = small.exchange(&format!("CONNECT {}:1", "x".repeat(200))).await;
+    let answer = small
+        .exchange(&format!("CONNECT {}:1", "x".repeat(200)))
+        .await;
     assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
 
     // The server neither answers nor closes.
@@ -199,7 +228,11 @@ async fn connections_wait_for_room_and_end_with_the_proxy() {
     let first = TcpStream::connect(running.address).await.unwrap();
     let second = running.exchange("GET / HTTP/1.1\r\n\r\n");
     let mut second = std::pin::pin!(second);
-    assert!(timeout(Duration::from_millis(100), &mut second).await.is_err());
+    assert!(
+        timeout(Duration::from_millis(100), &mut second)
+            .await
+            .is_err()
+    );
     drop(first);
     assert!(second.await.starts_with("HTTP/1.1 400 "));
 

@@ -1,7 +1,9 @@
 //! The network of a server that reaches only the hosts of its entry.
 
 use super::server::Server;
-use super::{MCP, evidence, index_of, operator, output, project, read, run_as_operator, step, summary};
+use super::{
+    MCP, evidence, index_of, operator, output, project, read, run_as_operator, step, summary,
+};
 use crate::project::Project;
 use serde_json::{Value, json};
 use std::fs;
@@ -84,8 +86,16 @@ fn a_listed_address_is_reached_through_the_proxy() {
     let [request] = &server.requests()[..] else {
         panic!("one request");
     };
-    assert!(request.head.starts_with("GET /a?b=c HTTP/1.1\r\n"), "{}", request.head);
-    assert!(request.head.contains(&format!("\r\nHost: {listed}\r\n")), "{}", request.head);
+    assert!(
+        request.head.starts_with("GET /a?b=c HTTP/1.1\r\n"),
+        "{}",
+        request.head
+    );
+    assert!(
+        request.head.contains(&format!("\r\nHost: {listed}\r\n")),
+        "{}",
+        request.head
+    );
     assert_eq!(summary(&project)["steps"][0]["sandbox_tier"], "bubblewrap");
 }
 
@@ -129,9 +139,13 @@ fn a_server_without_a_network_has_no_proxy() {
 #[test]
 fn a_list_that_cannot_be_kept_starts_no_server() {
     let project = reaching("[\"a b:80\"]", "http://a.example/");
-    run_as_operator(&project).exits(1).answers("the entry `a b:80` is not `host:port`");
+    run_as_operator(&project)
+        .exits(1)
+        .answers("the entry `a b:80` is not `host:port`");
     assert_eq!(summary(&project)["reason"], "UNAVAILABLE");
     let project = reaching("[\"a.example:80\"]\n    sandbox: none", "http://a.example/");
-    run_as_operator(&project).exits(1).answers("can't be limited to hosts");
+    run_as_operator(&project)
+        .exits(1)
+        .answers("can't be limited to hosts");
     assert_eq!(summary(&project)["reason"], "UNAVAILABLE");
 }

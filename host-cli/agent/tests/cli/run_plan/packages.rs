@@ -1,7 +1,7 @@
 //! Packages of servers: `servers install`, and a server that starts from its package.
 
-use super::{MCP, evidence, index_of, operator, output, project, step, summary};
 use super::server::Server;
+use super::{MCP, evidence, index_of, operator, output, project, step, summary};
 use crate::project::{Project, Run};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
