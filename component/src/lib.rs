@@ -23,6 +23,8 @@ mod importer;
 mod inputs;
 mod lockfile;
 #[cfg(feature = "full")]
+mod network;
+#[cfg(feature = "full")]
 mod plan;
 #[cfg(feature = "full")]
 mod policy;

@@ -302,6 +302,7 @@ pub fn behave(action: &Action) -> Outcome {
         Action::OpenServer(_) => Outcome::Opened {
             protocol: "2025-11-25".to_owned(),
             is_unsandboxed: false,
+            package: None,
         },
         Action::ListTools { .. } => Outcome::Bytes(listed().to_string().into_bytes()),
         Action::CallTool(call) => {

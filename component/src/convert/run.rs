@@ -190,6 +190,7 @@ impl From<run::Outcome> for agent_run::Outcome {
             run::Outcome::Opened(opened) => Self::Opened {
                 protocol: opened.protocol,
                 is_unsandboxed: opened.is_unsandboxed,
+                package: opened.package,
             },
             run::Outcome::Bytes(bytes) => Self::Bytes(bytes),
         }

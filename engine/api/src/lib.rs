@@ -9,6 +9,7 @@
 //! | what does each requirement get? | [`resolve`], [`match_tools`] |
 //! | which tools does the agent see? | [`expose`], [`services`], [`expand`] |
 //! | may a plan run? | [`PlanAnswer`], and [`plan`] for its run |
+//! | may a program connect to a destination? | [`network`] |
 //! | may a call be made, and what did it end with? | [`CallAnswer`], [`complete`] |
 //! | does a summary quote its payload? | [`GroundingAnswer`] |
 //! | what differs between locks, or from the index? | [`compare`], [`verify`] |
@@ -27,6 +28,7 @@ mod call;
 mod expansion;
 mod grounding;
 mod lock;
+pub mod network;
 pub mod plan;
 mod resolution;
 #[cfg(feature = "repair")]

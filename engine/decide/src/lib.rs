@@ -17,6 +17,7 @@ mod grounding;
 mod locked_policy;
 mod locked_tool;
 mod matching;
+mod network;
 mod plan;
 mod policy_decision;
 mod rejection;
@@ -43,6 +44,7 @@ pub use grounding::{
 pub use locked_policy::{LockedDenial, PolicyMismatch};
 pub use locked_tool::CallContext;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
+pub use network::{Authority, AuthorityError, NetworkDenial, admit_authority, authorize_authority};
 pub use plan::{
     AuthorizedPlan, AuthorizedStep, Between, Compared, Deferred, DestinationDenial, FlowMismatch,
     InputDenial, ListingDenial, PlanAnswer, PlanBasis, PlanContext, PlanDenial, PlanPolicy,

@@ -20,6 +20,7 @@ mod message;
 mod misnamed;
 #[cfg(feature = "repair")]
 mod misspelt_keys;
+mod network;
 mod offer;
 mod plan;
 mod plan_checks;
@@ -52,6 +53,7 @@ pub use grounding::{
 pub use located::located;
 pub use locked_policy::policy_mismatch;
 pub use misnamed::{matching_diagnostics, resolution_diagnostics};
+pub use network::network_denial;
 pub use offer::offered_at;
 pub use plan::plan_findings;
 pub use plan_checks::plan_checks;

@@ -334,6 +334,8 @@ pub enum Outcome {
         protocol: String,
         /// Whether a server that the host started runs outside of the sandbox.
         is_unsandboxed: bool,
+        /// The digest of the closure of the server's package, for a server that starts from its package.
+        package: Option<String>,
     },
     /// The bytes that a server answered with.
     Bytes(Vec<u8>),

@@ -137,7 +137,11 @@ pub(crate) fn outcome(w: &mut Writer, outcome: &Outcome) {
         Outcome::Opened {
             protocol,
             is_unsandboxed,
+            package,
         } => {
+            if let Some(package) = package {
+                w.key("package").string(package);
+            }
             w.key("protocol").string(protocol);
             w.key("unsandboxed").bool(*is_unsandboxed);
         }

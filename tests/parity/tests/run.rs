@@ -147,9 +147,11 @@ fn contracted(outcome: Outcome) -> contract::Outcome {
         Outcome::Opened {
             protocol,
             is_unsandboxed,
+            package,
         } => contract::Outcome::Opened(contract::Opened {
             protocol,
             is_unsandboxed,
+            package,
         }),
         Outcome::Bytes(bytes) => contract::Outcome::Bytes(bytes),
     }

@@ -93,6 +93,7 @@ macro_rules! call {
     (@importer $engine:ident) => { $engine.agent_engine_importer() };
     (@inputs $engine:ident) => { $engine.agent_engine_inputs() };
     (@lockfile $engine:ident) => { $engine.agent_engine_lockfile() };
+    (@network $engine:ident) => { $engine.agent_engine_network() };
     (@plan $engine:ident) => { $engine.agent_engine_plan() };
     (@policy $engine:ident) => { $engine.agent_engine_policy() };
     (@resolver $engine:ident) => { $engine.agent_engine_resolver() };

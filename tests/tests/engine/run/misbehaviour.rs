@@ -357,12 +357,15 @@ pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
             stderr: Vec::new(),
             stderr_truncated: false,
         })),
-        (".{0,8}", any::<bool>()).prop_map(|(protocol, is_unsandboxed)| {
-            Outcome::Opened {
-                protocol,
-                is_unsandboxed,
+        (".{0,8}", any::<bool>(), any::<Option<String>>()).prop_map(
+            |(protocol, is_unsandboxed, package)| {
+                Outcome::Opened {
+                    protocol,
+                    is_unsandboxed,
+                    package,
+                }
             }
-        }),
+        ),
         json().prop_map(Outcome::Bytes),
     ]
 }
