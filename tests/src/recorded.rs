@@ -5,7 +5,7 @@
 use agent_api::lower::digest;
 use agent_run::{
     Aborted, Action, Clock, Documents, Exited, Failure, FailureKind, Goal, Handled, HandlerEvent,
-    HandlerRequest, Mode, Options, Outcome, Response, Run, StoreMode,
+    HandlerRequest, Mode, Opened, Options, Outcome, Response, Run, StoreMode,
 };
 use serde_json::{Value, json};
 
@@ -227,10 +227,7 @@ fn written(outcome: &Outcome) -> Value {
             text(&exited.stderr),
             exited.stderr_truncated
         ]),
-        Outcome::Opened {
-            protocol,
-            is_unsandboxed,
-        } => json!(["opened", protocol, is_unsandboxed]),
+        Outcome::Opened(opened) => json!(["opened", opened.protocol]),
         Outcome::Bytes(received) => json!(["bytes", text(received)]),
     }
 }
@@ -264,10 +261,10 @@ fn read(value: &Value) -> Outcome {
             stderr: bytes(&value[3]),
             stderr_truncated: flag(&value[4]),
         }),
-        "opened" => Outcome::Opened {
+        "opened" => Outcome::Opened(Opened {
             protocol: string(&value[1]),
-            is_unsandboxed: flag(&value[2]),
-        },
+            ..Opened::default()
+        }),
         "bytes" => Outcome::Bytes(bytes(&value[1])),
         other => panic!("{other}"),
     }

@@ -4,7 +4,8 @@ use crate::corpus::corpus;
 use agent_audit::{EvidenceFile, Folder, verify};
 use agent_run::{
     Action, Clock, Documents, DriverKind, Exited, Failure, FailureKind, Finished, Handled,
-    HandlerEvent, HandlerRequest, Options, Outcome, Reply, Response, Run, Secret, StoreMode,
+    HandlerEvent, HandlerRequest, Opened, Options, Outcome, Reply, Response, Run, Secret,
+    StoreMode,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -299,11 +300,10 @@ pub fn behave(action: &Action) -> Outcome {
             stderr: Vec::new(),
             stderr_truncated: false,
         }),
-        Action::OpenServer(_) => Outcome::Opened {
+        Action::OpenServer(_) => Outcome::Opened(Opened {
             protocol: "2025-11-25".to_owned(),
-            is_unsandboxed: false,
-            package: None,
-        },
+            ..Opened::default()
+        }),
         Action::ListTools { .. } => Outcome::Bytes(listed().to_string().into_bytes()),
         Action::CallTool(call) => {
             let audience = json!({ "id": "a", "members": 1, "name": "A" });

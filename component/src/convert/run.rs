@@ -27,6 +27,7 @@ alike! {
     }
     agent_run::HandlerRequest = run::HandlerRequest { method, url, headers, body; ; }
     agent_run::Header = run::Header { name; value; }
+    agent_run::Opened = run::Opened { protocol, is_unsandboxed, has_host_network, package; ; }
     agent_run::Planning = run::Planning { request, max_bytes, timeout_ms; task; }
     agent_run::Program = run::Program {
         path, arguments, stdin, max_output_bytes, max_log_bytes, timeout_ms; ;
@@ -187,11 +188,7 @@ impl From<run::Outcome> for agent_run::Outcome {
             run::Outcome::Handler(handled) => Self::Handler(handled.into()),
             run::Outcome::Response(response) => Self::Response(response.into()),
             run::Outcome::Exited(exited) => Self::Exited(exited.into()),
-            run::Outcome::Opened(opened) => Self::Opened {
-                protocol: opened.protocol,
-                is_unsandboxed: opened.is_unsandboxed,
-                package: opened.package,
-            },
+            run::Outcome::Opened(opened) => Self::Opened(opened.into()),
             run::Outcome::Bytes(bytes) => Self::Bytes(bytes),
         }
     }

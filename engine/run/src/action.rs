@@ -329,16 +329,22 @@ pub enum Outcome {
     /// The end of a program.
     Exited(Exited),
     /// The server is ready.
-    Opened {
-        /// The version of the protocol, such as `2025-11-25`.
-        protocol: String,
-        /// Whether a server that the host started runs outside of the sandbox.
-        is_unsandboxed: bool,
-        /// The digest of the closure of the server's package, for a server that starts from its package.
-        package: Option<String>,
-    },
+    Opened(Opened),
     /// The bytes that a server answered with.
     Bytes(Vec<u8>),
+}
+
+/// A server that is ready.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// The version of the protocol, such as `2025-11-25`.
+    pub protocol: String,
+    /// Whether a server that the host started runs outside of the sandbox.
+    pub is_unsandboxed: bool,
+    /// Whether a server that the host started has the network of the host.
+    pub has_host_network: bool,
+    /// The digest of the closure of the server's package, for a server that starts from its package.
+    pub package: Option<String>,
 }
 
 /// A failed effect.
@@ -477,7 +483,7 @@ impl Action {
             | (Self::Request(_), Outcome::Response(_))
             | (Self::CallHandler(_) | Self::ResumeHandler(_), Outcome::Handler(_))
             | (Self::RunProgram(_), Outcome::Exited(_) | Outcome::Aborted(_))
-            | (Self::OpenServer(_), Outcome::Opened { .. } | Outcome::Aborted(_))
+            | (Self::OpenServer(_), Outcome::Opened(_) | Outcome::Aborted(_))
             | (
                 Self::Plan(_) | Self::ListTools { .. } | Self::CallTool(_),
                 Outcome::Bytes(_) | Outcome::Aborted(_),

@@ -59,7 +59,7 @@ pub use agent_api::model::DriverKind;
 
 pub use action::{
     Aborted, Action, Approval, Connection, Exited, Failure, FailureKind, Finished, Handled,
-    HandlerCall, HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, PlannerTask, Planning,
+    HandlerCall, HandlerEvent, HandlerRequest, Header, HeaderValue, Opened, Outcome, PlannerTask, Planning,
     Program, Reply, Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
 };
 pub use call::CallBasis;

@@ -134,16 +134,13 @@ pub(crate) fn outcome(w: &mut Writer, outcome: &Outcome) {
             w.key("stderr").object(|w| content(w, &exited.stderr));
             w.key("stdout").object(|w| content(w, &exited.stdout));
         }
-        Outcome::Opened {
-            protocol,
-            is_unsandboxed,
-            package,
-        } => {
-            if let Some(package) = package {
+        Outcome::Opened(opened) => {
+            w.key("host_network").bool(opened.has_host_network);
+            if let Some(package) = &opened.package {
                 w.key("package").string(package);
             }
-            w.key("protocol").string(protocol);
-            w.key("unsandboxed").bool(*is_unsandboxed);
+            w.key("protocol").string(&opened.protocol);
+            w.key("unsandboxed").bool(opened.is_unsandboxed);
         }
         Outcome::Bytes(bytes) => w.key("received").object(|w| content(w, bytes)),
     }

@@ -2,7 +2,7 @@
 
 use super::action::{
     Action, Approval, Connection, Exited, Handled, HandlerCall, HandlerEvent, HandlerRequest,
-    Header, HeaderValue, Outcome, Program, Reply, Request, Server, Status, ToolCall,
+    Header, HeaderValue, Opened, Outcome, Program, Reply, Request, Server, Status, ToolCall,
 };
 use super::clock::Clock;
 use super::documents::Read;
@@ -52,8 +52,8 @@ pub(crate) struct StepReport {
     pub(crate) approved: Option<Approved>,
     /// The digest of the handler.
     pub(crate) handler: Option<String>,
-    /// Whether the host started the step's server outside of the sandbox.
-    pub(crate) is_unsandboxed: bool,
+    /// The step's server, once it is ready.
+    pub(crate) opened: Option<Opened>,
     pub(crate) episode_id: Option<String>,
 }
 
@@ -126,7 +126,7 @@ impl<'r> Step<'r> {
                 log: Log::default(),
                 approved: None,
                 handler: None,
-                is_unsandboxed: false,
+                opened: None,
                 episode_id: None,
             },
             effects: Effects::new(evidence, part, binding.limits.timeout_ms.value),
@@ -464,8 +464,8 @@ impl<'r> Step<'r> {
             timeout_ms: self.effects.remaining()?,
         };
         let opened = self.effect(Action::OpenServer(open)).await?;
-        if let Outcome::Opened { is_unsandboxed, .. } = opened {
-            self.report.is_unsandboxed = is_unsandboxed;
+        if let Outcome::Opened(opened) = opened {
+            self.report.opened = Some(opened);
         }
         let timeout_ms = self.effects.remaining()?;
         let list = self.bytes(Action::ListTools { timeout_ms }).await?;

@@ -17,6 +17,9 @@ use agent_syntax::{Node, Value};
 /// The word of evidence for a program without a sandbox.
 const NO_SANDBOX: &str = "none";
 
+/// What is added to the tier of a server with the host's network: it is weaker than the tier says.
+const HOST_NETWORK: &str = "-host-network";
+
 /// The contents of a summary.
 pub(crate) struct RunReport<'r> {
     pub(crate) evidence: &'r Evidence,
@@ -196,8 +199,13 @@ fn write_step(w: &mut Writer, report: &RunReport<'_>, place: usize, step: &PlanS
         }
         reason(w, stop);
         if let Some(tier) = sandbox_tier(report, place) {
-            let tier = if run.is_unsandboxed { NO_SANDBOX } else { tier };
-            w.key("sandbox_tier").string(tier);
+            match &run.opened {
+                Some(opened) if opened.is_unsandboxed => w.key("sandbox_tier").string(NO_SANDBOX),
+                Some(opened) if opened.has_host_network => {
+                    w.key("sandbox_tier").string(&format!("{tier}{HOST_NETWORK}"));
+                }
+                _ => w.key("sandbox_tier").string(tier),
+            }
         }
     }
     w.key("status")

@@ -15,7 +15,7 @@ use agent_host::contract::run::{FailureKind, Opened, Outcome, Server, ToolCall};
 use agent_mcp::{
     Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Transport, Wait,
 };
-use agent_operator::{Operator, Server as Entry};
+use agent_operator::{Network, Operator, Server as Entry};
 use agent_sandbox::{Child, Log, Sandbox};
 use agent_way_out::{Proxy, Resolver, Serving, WayOut};
 use std::collections::BTreeMap;
@@ -137,6 +137,7 @@ impl Servers {
                 Outcome::Opened(Opened {
                     protocol,
                     is_unsandboxed: false,
+                    has_host_network: false,
                     package: None,
                 })
             }
@@ -200,6 +201,7 @@ impl Servers {
                     return Outcome::Opened(Opened {
                         protocol,
                         is_unsandboxed: entry.unfenced,
+                        has_host_network: entry.network == Network::Host,
                         package,
                     });
                 }

@@ -144,14 +144,11 @@ fn contracted(outcome: Outcome) -> contract::Outcome {
             stderr: exited.stderr,
             stderr_truncated: exited.stderr_truncated,
         }),
-        Outcome::Opened {
-            protocol,
-            is_unsandboxed,
-            package,
-        } => contract::Outcome::Opened(contract::Opened {
-            protocol,
-            is_unsandboxed,
-            package,
+        Outcome::Opened(opened) => contract::Outcome::Opened(contract::Opened {
+            protocol: opened.protocol,
+            is_unsandboxed: opened.is_unsandboxed,
+            has_host_network: opened.has_host_network,
+            package: opened.package,
         }),
         Outcome::Bytes(bytes) => contract::Outcome::Bytes(bytes),
     }

@@ -2,7 +2,8 @@
 
 use agent_protocol::run::OutcomeKind;
 use agent_run::{
-    Aborted, Exited, Failure, FailureKind, Handled, HandlerEvent, HandlerRequest, Outcome, Response,
+    Aborted, Exited, Failure, FailureKind, Handled, HandlerEvent, HandlerRequest, Opened, Outcome,
+    Response,
 };
 
 /// The end of a run by its user, in place of an outcome.
@@ -87,10 +88,10 @@ pub(super) fn of(kind: OutcomeKind, fields: &[String]) -> Result<Option<Outcome>
             stderr: bytes(stderr),
             stderr_truncated: false,
         }),
-        (OutcomeKind::Opened, [protocol]) => Outcome::Opened {
+        (OutcomeKind::Opened, [protocol]) => Outcome::Opened(Opened {
             protocol: (*protocol).to_owned(),
-            is_unsandboxed: false,
-        },
+            ..Opened::default()
+        }),
         (OutcomeKind::Received, [text]) => Outcome::Bytes(bytes(text)),
         _ => return Err("the answer has another number of fields".to_owned()),
     }))

@@ -3,7 +3,7 @@
 use super::{accepted, audiences, files, keep, locked, plan_of, rename, report, with_pool};
 use agent_run::{
     Aborted, Action, Documents, DriverKind, Exited, Failure, FailureKind, Handler, HandlerEvent,
-    HandlerRequest, HeaderValue, Options, Outcome, Reply, Response,
+    HandlerRequest, HeaderValue, Opened, Options, Outcome, Reply, Response,
 };
 use agent_tests::run::{Ended, behave, failed, handled, listed, options, run};
 use serde_json::{Value, json};
@@ -237,35 +237,63 @@ fn step_4_stores_the_documents_before_anything_happens() {
     );
 }
 
-#[test]
-fn a_server_that_is_started_needs_no_destination() {
-    let endpoint = "pkg:npm/acme-audiences@2.1.0";
+/// The endpoint of a server that the host starts.
+const PACKAGE: &str = "pkg:npm/acme-audiences@2.1.0";
+
+/// A plan that calls a tool of a server that the host starts. Its binding names no destination.
+fn started_server() -> Documents {
     let base = plan_of(audiences());
     let index = String::from_utf8(base.index.clone().expect("an index")).expect("UTF-8");
-    let index = index.replace("https://mcp.acme.example/audiences", endpoint);
+    let index = index.replace("https://mcp.acme.example/audiences", PACKAGE);
     let lock = locked(&index);
-    let documents = with_pool(
-        Documents {
-            index: Some(index.into_bytes()),
-            lock: Some(lock.into_bytes()),
-            ..base
-        },
-        |pool| {
-            for binding in pool["bindings"].as_array_mut().expect("bindings") {
-                if binding["driver_kind"] == "mcp_proxy" {
-                    binding["destinations"] = json!([]);
-                }
+    let documents = Documents {
+        index: Some(index.into_bytes()),
+        lock: Some(lock.into_bytes()),
+        ..base
+    };
+    with_pool(documents, |pool| {
+        for binding in pool["bindings"].as_array_mut().expect("bindings") {
+            if binding["driver_kind"] == "mcp_proxy" {
+                binding["destinations"] = json!([]);
             }
-        },
-    );
-    let ended = run_but(documents, |action| {
+        }
+    })
+}
+
+#[test]
+fn a_server_that_is_started_needs_no_destination() {
+    let ended = run_but(started_server(), |action| {
         if let Action::OpenServer(server) = action {
-            assert_eq!((&*server.endpoint, &server.connection), (endpoint, &None));
+            assert_eq!((&*server.endpoint, &server.connection), (PACKAGE, &None));
         }
         None
     });
     assert_eq!(ended.code(), (None, None), "{:?}", ended.finished);
     assert!(!ended.effects.contains(&"resolve"));
+}
+
+#[test]
+fn a_server_that_is_less_fenced_has_a_weaker_tier() {
+    for (is_unsandboxed, has_host_network, tier) in [
+        (false, false, "bubblewrap"),
+        (false, true, "bubblewrap-host-network"),
+        (true, true, "none"),
+    ] {
+        let options = Options {
+            sandbox_tier: "bubblewrap".to_owned(),
+            ..options()
+        };
+        let ended = run(started_server(), options, |action| match action {
+            Action::OpenServer(_) => Outcome::Opened(Opened {
+                protocol: "2025-11-25".to_owned(),
+                is_unsandboxed,
+                has_host_network,
+                package: None,
+            }),
+            action => behave(action),
+        });
+        assert_eq!(ended.summary()["steps"][0]["sandbox_tier"], tier);
+    }
 }
 
 /// A plan whose second step takes its input from the report of the first.

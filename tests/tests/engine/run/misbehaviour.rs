@@ -6,7 +6,8 @@ use super::{accepted, audiences, files, keep, plan_of, rename, report};
 use agent_audit::{EvidenceFile, Folder, verify};
 use agent_run::{
     Aborted, Action, Clock, Documents, Exited, Failure, FailureKind, Handled, HandlerEvent,
-    HandlerRequest, Options, OutOfTurn, Outcome, PlannerTask, Response, Run, Status, StoreMode,
+    HandlerRequest, Opened, Options, OutOfTurn, Outcome, PlannerTask, Response, Run, Status,
+    StoreMode,
 };
 use agent_tests::run::{assert_no_canary, behave, clock, failed, options, with_canary, with_leak};
 use proptest::prelude::*;
@@ -357,15 +358,20 @@ pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
             stderr: Vec::new(),
             stderr_truncated: false,
         })),
-        (".{0,8}", any::<bool>(), any::<Option<String>>()).prop_map(
-            |(protocol, is_unsandboxed, package)| {
-                Outcome::Opened {
+        (
+            ".{0,8}",
+            any::<bool>(),
+            any::<bool>(),
+            any::<Option<String>>()
+        )
+            .prop_map(|(protocol, is_unsandboxed, has_host_network, package)| {
+                Outcome::Opened(Opened {
                     protocol,
                     is_unsandboxed,
+                    has_host_network,
                     package,
-                }
-            }
-        ),
+                })
+            }),
         json().prop_map(Outcome::Bytes),
     ]
 }
