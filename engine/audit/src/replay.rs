@@ -14,8 +14,8 @@ use agent_api::plan::{RunProblem, authorized};
 use agent_api::render::{Style, StyledSpan};
 use agent_api::schema::Library;
 use agent_run::{Decided, Documents, decide_again, mark_in};
-use agent_syntax::json::Writer;
 use agent_syntax::Node;
+use agent_syntax::json::Writer;
 
 /// A run that was decided again.
 #[derive(Debug)]
