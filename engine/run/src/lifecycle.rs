@@ -490,7 +490,7 @@ impl Run<'_> {
             summary: String::new(),
             result: None,
             answer,
-            text,
+            text: redacted(text, redactor),
             diagnostics: decided.diagnostics,
         }
     }
@@ -581,7 +581,7 @@ impl Run<'_> {
                 .as_ref()
                 .map(|it| it.json(redactor))
                 .unwrap_or_default(),
-            text,
+            text: redacted(text, redactor),
             diagnostics: self.diagnostics,
         }
     }
@@ -592,6 +592,15 @@ fn write_context(w: &mut Writer, decided: &Decided) {
     if let Some(context) = &decided.policy_context {
         w.key("policy_context").json(context);
     }
+}
+
+/// Returns a text for people without the secrets, which a plan may have as its name.
+fn redacted(text: Vec<StyledSpan>, redactor: &Redactor) -> Vec<StyledSpan> {
+    let spans = text.into_iter().map(|span| StyledSpan {
+        text: redactor.text(&span.text),
+        ..span
+    });
+    spans.collect()
 }
 
 /// Decides on the plan of documents.

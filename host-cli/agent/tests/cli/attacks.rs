@@ -299,7 +299,7 @@ for line in sys.stdin:
             "type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}}]}
     if result is not None:
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-    elif "id" in message and method != at:
+    elif method is not None and method != at and "id" in message:
         error = {"code": -32601, "message": "unknown"}
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
 "#;

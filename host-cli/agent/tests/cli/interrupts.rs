@@ -3,7 +3,7 @@
 use crate::planned::GOAL;
 use crate::processes::{assert_gone, await_start, send};
 use crate::project::{Project, Run};
-use crate::run_plan::{evidence, operator, sleeps, started, summary};
+use crate::run_plan::{CANARY, evidence, operator, sleeps, started, summary};
 use serde_json::json;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -73,6 +73,7 @@ fn a_server_is_gone_within_and_without_the_sandbox() {
         let path = project.path("operator/server.py").display().to_string();
         let mut command = project.command(["run-plan", "--plan", "plan.json"]);
         command.args(["--servers", "operator/servers.local.yaml"]);
+        command.env("AGENT_TEST_CANARY", CANARY);
         let ended = interrupted(command, ("/usr/bin/python3", &path), libc::SIGINT);
         assert_gone(&path);
         assert_cancelled(&project, ended);

@@ -147,7 +147,8 @@ fn the_plan_of_a_query_calls_no_tool_that_has_become_one_that_writes() {
     project
         .agent(&again(&project))
         .exits(1)
-        .notes("policy_denied");
+        .answers("policy_denied")
+        .notes("NOT_READONLY");
     assert_refused(&project, "policy_denied");
     assert_eq!(summary_of(&newest(&project))["reason"], "NOT_READONLY");
     assert_eq!(calls(&server), 2);

@@ -405,7 +405,7 @@ fn a_tool_that_drifted_is_not_called() {
 }
 
 /// A secret that the operator gives. The driver of these tests looks for it after each run.
-const CANARY: &str = "canary/7f3a \u{e9}\"x";
+pub(crate) const CANARY: &str = "canary/7f3a \u{e9}\"x";
 
 /// Writes the operator's configuration, which only its user may write.
 pub(crate) fn operator(project: &Project, text: &str) {
