@@ -161,7 +161,7 @@ class LineCounter(unittest.TestCase):
     def test_a_component_that_imports_more_is_refused(self):
         checked = agent("handler", "check", WITH_WASI, "--kind", "http", folder=self.folder)
         self.assertEqual(checked.returncode, 1)
-        self.assertIn("it imports `wasi:cli/environment@", checked.stderr)
+        self.assertRegex(checked.stderr, "it imports .*`wasi:cli/environment@")
 
 
 if __name__ == "__main__":
