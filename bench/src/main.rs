@@ -30,7 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     if asked("--runs") {
-        println!("{}", runs::measure()?);
+        for table in runs::measure()? {
+            println!("{table}");
+        }
         return Ok(());
     }
     let quick = asked("--quick");
@@ -56,9 +58,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let table = capability::compare(&World::with_tools(500, 20, 20));
     println!("{table}");
     tables.push(table);
-    let table = runs::measure()?;
-    println!("{table}");
-    tables.push(table);
+    for table in runs::measure()? {
+        println!("{table}");
+        tables.push(table);
+    }
     let path = workspace.root().join("target/bench.json");
     std::fs::write(&path, table::json(&tables)?)?;
     println!("written as JSON to target/bench.json");

@@ -1,15 +1,20 @@
-//! Runs of plans: the cost of a step that does nothing, with its evidence.
+//! Runs of plans: the cost of a step that does nothing, of one with a request, and of one that calls a tool.
+
+mod carried_out;
+mod documents;
+mod request;
+mod tool;
 
 use crate::table::Table;
-use crate::timing::shortest;
+use crate::timing::shortest_from;
 use agent_evidence::Store;
 use agent_host::contract::run as contract;
 use agent_host::{Engine, call};
 use agent_run::{
     Action, Clock, Documents, Handled, HandlerEvent, Options, Outcome, Run, StoreMode,
 };
+use documents::Texts;
 use std::error::Error;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Numbers of steps: a step costs the difference between both runs, divided.
@@ -17,24 +22,38 @@ const STEPS: (usize, usize) = (1, 65);
 
 const RUN_ID: &str = "run";
 
-/// Measures a step natively, through the component, and with its evidence on disk.
+/// Measures steps of each kind, beside other clients.
 ///
 /// # Errors
 ///
-/// When the engine or the folder of the evidence can't be had.
-pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
-    let native = per_step(|steps| drop(natively(documents(steps))));
+/// When the engine, another client or the folder of the evidence can't be had.
+pub(crate) fn measure() -> Result<[Table; 3], Box<dyn Error>> {
+    let engine = Engine::embedded()?;
+    Ok([
+        noop(&engine)?,
+        request::measure(&engine)?,
+        tool::measure(&engine)?,
+    ])
+}
+
+/// Measures a step that does nothing natively, through the component, and with its evidence on disk.
+fn noop(engine: &Engine) -> Result<Table, Box<dyn Error>> {
+    let native = per_step(
+        STEPS,
+        |steps| Texts::noop(steps).native(),
+        |documents| drop(natively(documents)),
+    );
     let title = "a step of a plan that does nothing, with its evidence".to_owned();
     let mut table = Table::new(title, "native: noop step", native);
-    let engine = Engine::embedded()?;
-    let in_memory = per_step(|steps| {
-        by_component(&engine, steps, |_| {});
+    let documents = |steps| Texts::noop(steps).contract();
+    let in_memory = per_step(STEPS, documents, |documents| {
+        by_component(engine, &documents, |_| {});
     });
     table.add("component: noop step", in_memory);
     let folder = tempfile::tempdir()?;
     let store = Store::new(folder.path());
-    let on_disk = per_step(|steps| {
-        by_component(&engine, steps, |wanted| {
+    let on_disk = per_step(STEPS, documents, |documents| {
+        by_component(engine, &documents, |wanted| {
             let stored = match wanted.mode {
                 contract::StoreMode::Replace => store.replace(&wanted.path, &wanted.content),
                 contract::StoreMode::Append => store.append(&wanted.path, &wanted.content),
@@ -48,42 +67,15 @@ pub(crate) fn measure() -> Result<Table, Box<dyn Error>> {
     Ok(table)
 }
 
-/// Returns the time of one step.
-fn per_step(run: impl Fn(usize)) -> Duration {
-    let (few, many) = STEPS;
-    let times = [few, many].map(|steps| shortest(|| run(steps)));
+/// Returns the time of one step, from runs with few and with many. Making their inputs is not measured.
+fn per_step<I>(
+    (few, many): (usize, usize),
+    input: impl Fn(usize) -> I,
+    run: impl Fn(I),
+) -> Duration {
+    let times = [few, many].map(|steps| shortest_from(|| input(steps), &run));
     let steps = u32::try_from(many - few).unwrap_or(1);
     times[1].saturating_sub(times[0]) / steps
-}
-
-fn documents(steps: usize) -> Documents {
-    let mut list = String::new();
-    for step in 0..steps {
-        let comma = if step == 0 { "" } else { "," };
-        // Writing to a string can't fail.
-        let _ = write!(
-            list,
-            r#"{comma}{{"step_id":"s{step}","connector_id":"core:noop","tool_id":"keep","input":{{"note":"hello"}}}}"#
-        );
-    }
-    let plan = format!(
-        r#"{{"envelope_id":"env.mova_agent_plan_v1","verb":"create","roles":{{"planner":"p","executor":"e"}},"plan":{{
-        "plan_id":"p","request_id":"r","tool_pool_ref":{{"pool_id":"pool","pool_version":"1"}},
-        "instruction_profile_ref":{{"profile_id":"profile"}},"steps":[{list}]}}}}"#
-    );
-    let pool = r#"{"schema_id":"ds.mova_agent_tool_pool_v1","pool_id":"pool","pool_version":"1","connectors":[
-        {"connector_id":"core:noop","provider":"internal","resource":"nothing","protocol":"none"}],"bindings":[
-        {"connector_id":"core:noop","tool_id":"keep","driver_kind":"noop","destinations":[],"limits":
-        {"timeout_ms":1000,"max_input_bytes":1000,"max_output_bytes":1000,"max_log_bytes":0}}]}"#;
-    let profile = r#"{"profile_id":"profile","security_model_version":"1.0.0","status":"active","caps":
-        {"max_steps":100,"max_timeout_ms":1000,"max_input_bytes":1000,"max_output_bytes":1000,"max_log_bytes":0},
-        "rules":[{"rule_id":"all","effect":"allow","target":{"kind":"tool","selector":"*"}}]}"#;
-    Documents {
-        plan: Some(plan.into_bytes()),
-        tool_pool: Some(pool.into()),
-        profile: Some(profile.into()),
-        ..Documents::default()
-    }
 }
 
 /// Carries out a plan natively. Returns the evidence that it stored last.
@@ -118,25 +110,12 @@ fn natively(documents: Documents) -> Vec<u8> {
 }
 
 /// Carries out a plan in an instance of the component.
-fn by_component(engine: &Engine, steps: usize, store: impl Fn(&contract::Store)) {
+fn by_component(
+    engine: &Engine,
+    documents: &contract::Documents,
+    store: impl Fn(&contract::Store),
+) {
     let mut instance = engine.instantiate().expect("starts");
-    let documents = documents(steps);
-    let documents = contract::Documents {
-        plan: documents.plan,
-        request: None,
-        tool_pool: documents.tool_pool,
-        instruction_profile: documents.profile,
-        lock: None,
-        index: None,
-        task: None,
-        tenant: None,
-        tenant_id: None,
-        policy: None,
-        policy_context: None,
-        mova: Vec::new(),
-        goal: None,
-        summary: None,
-    };
     let options = contract::Options {
         run_id: RUN_ID.to_owned(),
         random: vec![0; 32],
@@ -152,7 +131,7 @@ fn by_component(engine: &Engine, steps: usize, store: impl Fn(&contract::Store))
         monotonic_ms: 0,
         utc_offset_minutes: 0,
     };
-    let run = call!(instance, run.plan_run.call_start(&documents, &options, now));
+    let run = call!(instance, run.plan_run.call_start(documents, &options, now));
     let run = run.expect("starts").expect("a run id");
     loop {
         let action = call!(instance, run.plan_run.call_next(run)).expect("the engine");
