@@ -44,9 +44,7 @@ pub use grounding::{
 pub use locked_policy::{LockedDenial, PolicyMismatch};
 pub use locked_tool::CallContext;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
-pub use network::{
-    Authority, AuthorityError, NetworkDenial, admit_authority, authorize_authority,
-};
+pub use network::{Authority, AuthorityError, NetworkDenial, admit_authority, authorize_authority};
 pub use plan::{
     AuthorizedPlan, AuthorizedStep, Between, Compared, Deferred, DestinationDenial, FlowMismatch,
     InputDenial, ListingDenial, PlanAnswer, PlanBasis, PlanContext, PlanDenial, PlanPolicy,

@@ -157,9 +157,7 @@ fn admitted(
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        Authority, AuthorityError, NetworkDenial, admit_authority, authorize_authority,
-    };
+    use super::{Authority, AuthorityError, NetworkDenial, admit_authority, authorize_authority};
     use core::net::IpAddr;
 
     fn list<const N: usize>(texts: [&str; N]) -> Vec<String> {
@@ -225,7 +223,10 @@ mod tests {
             "[::ffff:127.0.0.1]:80",
         ] {
             let denial = admit_authority(&allowed, wanted).unwrap_err();
-            assert!(matches!(denial, NetworkDenial::NotAllowed { .. }), "{wanted}");
+            assert!(
+                matches!(denial, NetworkDenial::NotAllowed { .. }),
+                "{wanted}"
+            );
         }
         let denial = admit_authority(&list(["x"]), "api.example.com:443").unwrap_err();
         assert!(matches!(denial, NetworkDenial::InvalidEntry { .. }));

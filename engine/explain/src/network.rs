@@ -9,10 +9,17 @@ use agent_text::visible;
 pub fn network_denial(denial: &NetworkDenial) -> (Code, String) {
     let message = match denial {
         NetworkDenial::Invalid(error) => {
-            format!("the wanted destination is not `host:port`: {}", reason(*error))
+            format!(
+                "the wanted destination is not `host:port`: {}",
+                reason(*error)
+            )
         }
         NetworkDenial::InvalidEntry { entry, error } => {
-            format!("the entry `{}` is not `host:port`: {}", visible(entry), reason(*error))
+            format!(
+                "the entry `{}` is not `host:port`: {}",
+                visible(entry),
+                reason(*error)
+            )
         }
         NetworkDenial::NotAllowed { wanted, allowed } => format!(
             "`{wanted}` is not an allowed destination; the allowed ones: {}",
