@@ -1,5 +1,6 @@
 //! A command that is running.
 
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::AsyncReadExt;
@@ -20,6 +21,9 @@ pub struct Child {
     pub stdin: Option<ChildStdin>,
     /// The command's standard output. Its reader counts the bytes.
     pub stdout: Option<ChildStdout>,
+    /// The socket at which the connections of [`Network::Proxy`](crate::Network::Proxy) arrive. It does
+    /// not block. Without a listener they are refused.
+    pub proxy: Option<TcpListener>,
     log: Arc<Mutex<Log>>,
     log_task: JoinHandle<()>,
     end: EndOnDrop,
@@ -37,6 +41,7 @@ impl Child {
         Ok(Self {
             stdin: Some(stdin),
             stdout: Some(stdout),
+            proxy: started.proxy,
             log,
             log_task,
             end: started.end,

@@ -7,6 +7,22 @@ use std::path::{Component, Path, PathBuf};
 /// Folders of which no part can be granted: each sandbox has its own.
 const OWN_FOLDERS: [&str; 3] = ["/dev", "/proc", "/sys"];
 
+/// The port of a command's proxy, in a network that has no other service.
+pub const PROXY_PORT: u16 = 3128;
+
+/// The variables of [`Network::Proxy`] that name the proxy. Programs know one or the other case.
+pub(crate) const PROXY_VARIABLES: [&str; 6] = [
+    "ALL_PROXY",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+];
+
+/// A variable by which Node.js obeys them.
+pub(crate) const NODE_USES_PROXY: [&str; 2] = ["NODE_USE_ENV_PROXY", "1"];
+
 /// A command with its grants. Nothing else of the machine is reachable, save the system folders,
 /// which can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,8 +31,8 @@ pub struct Command {
     pub program: PathBuf,
     /// The arguments after the program's name, in any bytes but NUL.
     pub arguments: Vec<OsString>,
-    /// The environment. The sandbox adds `HOME`, `TMPDIR` and `PWD`; it passes on nothing of its
-    /// own environment. A value reaches the command alone and is in no command line.
+    /// The environment. The sandbox adds `HOME`, `TMPDIR` and `PWD`, and what leads to a proxy
+    /// of [`Network::Proxy`]; it passes on nothing of its own environment. A value reaches the command alone and is in no command line.
     pub env: BTreeMap<OsString, OsString>,
     /// The working folder, by default the home. A folder inside `read`, `write` or the home, as an
     /// absolute path.
@@ -48,8 +64,21 @@ pub enum Network {
     /// None.
     #[default]
     None,
+    /// None but a proxy at [`PROXY_PORT`] of the loopback address, to which the environment leads. Its
+    /// connections arrive at [`Child::proxy`](crate::Child::proxy). Only the bubblewrap tier has it.
+    Proxy,
     /// The network of the machine, with its loopback services: weaker than any other choice.
     Host,
+}
+
+impl Network {
+    /// Returns whether the command shares no network with the machine.
+    pub(crate) fn is_own(self) -> bool {
+        match self {
+            Self::None | Self::Proxy => true,
+            Self::Host => false,
+        }
+    }
 }
 
 impl Command {

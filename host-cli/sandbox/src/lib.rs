@@ -39,7 +39,7 @@
 //! | needs | Linux 5.11, `bwrap`, user namespaces | Linux 5.13 with Landlock |
 //! | files | only granted ones and those of the system exist | others exist, and can't be opened |
 //! | private folders | home, `/tmp`, `/dev/shm` in memory, of limited size | a folder of the machine, in `HOME` and `TMPDIR` |
-//! | network | a namespace of its own, empty | no sockets |
+//! | network | a namespace of its own, empty or with the socket of a proxy | no sockets |
 //! | processes | a namespace of its own | a process group that nobody can leave |
 //! | user | 1000 in a namespace of its own, without capabilities | the user of the host, without capabilities |
 //!
@@ -92,7 +92,7 @@ mod system;
 mod system;
 
 pub use child::Child;
-pub use command::{Command, Home, Network};
+pub use command::{Command, Home, Network, PROXY_PORT};
 pub use limits::{Limit, Limits};
 pub use outcome::{Exit, Finished, Log, RunError};
 pub use report::{ControlGroups, Report, TierReport, Weakness, check};

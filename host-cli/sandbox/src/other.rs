@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::env::consts::{ARCH, OS};
+use std::net::TcpListener;
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use tokio::sync::oneshot;
@@ -32,6 +33,7 @@ pub(crate) struct Started {
     pub(crate) stdin: ChildStdin,
     pub(crate) stdout: ChildStdout,
     pub(crate) stderr: ChildStderr,
+    pub(crate) proxy: Option<TcpListener>,
     pub(crate) end: EndOnDrop,
     pub(crate) ended: oneshot::Receiver<Ended>,
 }

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,9 @@ use super::child_setup::ChildSetup;
 use super::launch::{Launched, give_up, spawn_error};
 use super::seccomp::Gaps;
 use super::tree::{self, Tree};
-use super::{readable, rlimits, seccomp};
-use crate::{Command, Home, Limits, Network, Tier};
+use super::{listener, readable, rlimits, seccomp};
+use crate::command::{NODE_USES_PROXY, PROXY_VARIABLES};
+use crate::{Command, Home, Limits, Network, PROXY_PORT, Tier};
 
 /// Where distributions install bubblewrap.
 const PROGRAMS: [&str; 4] = [
@@ -145,12 +147,13 @@ pub(super) fn launch(
     let processes = rlimits::counts_processes()
         .then(|| u64::from(limits.processes) + u64::from(OWN_PROCESSES_INSIDE));
     let limited = rlimits::apply_to(first, &rlimits::list(limits, memory, processes));
-    let launched = Launched {
+    let mut launched = Launched {
         child,
         tree,
         group,
         status: Some(status),
         private: None,
+        proxy: None,
     };
     match limited {
         // A first process that is gone has failed, and says why on standard error.
@@ -158,6 +161,17 @@ pub(super) fn launch(
         Err(error) => {
             launched.abandon();
             return Err(format!("the limits can't be set: {error}"));
+        }
+    }
+    if command.network == Network::Proxy {
+        match listener::listener(first) {
+            Ok(listener) => launched.proxy = Some(listener),
+            Err(error) => {
+                launched.abandon();
+                return Err(format!(
+                    "its network can't get the socket of a proxy: {error}"
+                ));
+            }
         }
     }
     // Without a reader bubblewrap has failed, which its standard error explains.
@@ -226,7 +240,7 @@ impl Pieces {
         arguments.system(command.network, limits);
         file(&mut arguments, PASSWD, "/etc/passwd")?;
         file(&mut arguments, GROUP, "/etc/group")?;
-        if command.network == Network::None {
+        if command.network.is_own() {
             file(&mut arguments, HOSTS, "/etc/hosts")?;
         }
         arguments.grants(command, limits);
@@ -287,7 +301,7 @@ impl Arguments {
         // Without the first, bubblewrap goes on where it can't have a user namespace.
         self.words(["--unshare-user", "--unshare-pid", "--unshare-ipc"]);
         self.words(["--unshare-uts", "--unshare-cgroup-try"]);
-        if network == Network::None {
+        if network.is_own() {
             self.words(["--unshare-net"]);
         }
         self.words(["--uid", USER, "--gid", USER]);
@@ -310,7 +324,7 @@ impl Arguments {
             }
         }
         let network = match network {
-            Network::None => &[][..],
+            Network::None | Network::Proxy => &[][..],
             Network::Host => &readable::ETC_OF_NETWORK,
         };
         for path in readable::ETC.iter().chain(network) {
@@ -348,6 +362,14 @@ impl Arguments {
         for (name, value) in defaults {
             self.words(["--setenv", name]);
             self.add([value]);
+        }
+        if command.network == Network::Proxy {
+            let address = format!("http://{}:{PROXY_PORT}", Ipv4Addr::LOCALHOST);
+            for name in PROXY_VARIABLES {
+                self.words(["--setenv", name, &address]);
+            }
+            self.words(["--setenv"]);
+            self.words(NODE_USES_PROXY);
         }
         for (name, value) in &command.env {
             self.add([OsStr::new("--setenv"), name, value]);

@@ -1,5 +1,5 @@
-//! What a new process does to itself between `fork` and `exec`: the one place with code that may
-//! only make system calls.
+//! What a new process does to itself between `fork` and `exec`: with `listener`, the one place with code
+//! that may only make system calls.
 
 use std::fs::File;
 use std::io;

@@ -52,7 +52,7 @@ fn create(command: &Command, private: &PrivateFolder) -> Result<RulesetCreated, 
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?;
     // Without a rule for a port, no port can be bound or reached.
-    if command.network == Network::None {
+    if command.network.is_own() {
         rules = rules.handle_access(AccessNet::from_all(NEWEST))?;
     }
     let mut rules = rules.create()?;
@@ -63,7 +63,7 @@ fn create(command: &Command, private: &PrivateFolder) -> Result<RulesetCreated, 
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
 
     let network = match command.network {
-        Network::None => &[][..],
+        Network::None | Network::Proxy => &[][..],
         Network::Host => &readable::ETC_OF_NETWORK,
     };
     let parts = [

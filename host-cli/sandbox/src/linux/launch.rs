@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Child;
 
@@ -21,6 +22,8 @@ pub(super) struct Launched {
     pub(super) status: Option<BufReader<File>>,
     /// The folder for the files of a command that has no folders in memory.
     pub(super) private: Option<PrivateFolder>,
+    /// The socket of a proxy.
+    pub(super) proxy: Option<TcpListener>,
 }
 
 impl Launched {

@@ -5,6 +5,7 @@ mod cgroup;
 mod child_setup;
 mod landlock;
 mod launch;
+mod listener;
 mod meter;
 mod private;
 mod processes;

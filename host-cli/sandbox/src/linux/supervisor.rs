@@ -3,6 +3,7 @@
 //! A thread of its own, because the kernel ends a child with the thread that started it, and a
 //! runtime ends its threads as it likes. It also keeps the limits while the runtime is busy.
 
+use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +54,7 @@ pub(crate) struct Started {
     pub(crate) stdin: ChildStdin,
     pub(crate) stdout: ChildStdout,
     pub(crate) stderr: ChildStderr,
+    pub(crate) proxy: Option<TcpListener>,
     pub(crate) end: EndOnDrop,
     pub(crate) ended: oneshot::Receiver<Ended>,
 }
@@ -143,6 +145,7 @@ fn supervise(
         group,
         status,
         private,
+        proxy,
     } = launched;
     let shared = Arc::new(Shared {
         tree,
@@ -154,6 +157,7 @@ fn supervise(
         stdin,
         stdout,
         stderr,
+        proxy,
         end: EndOnDrop(Stopper(Arc::clone(&shared))),
         ended,
     }));

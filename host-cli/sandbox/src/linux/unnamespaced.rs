@@ -11,7 +11,7 @@ use super::private::PrivateFolder;
 use super::seccomp::Gaps;
 use super::tree::Tree;
 use super::{landlock, processes, rlimits, seccomp};
-use crate::{Command, Home, Limits, Tier};
+use crate::{Command, Home, Limits, Network, Tier};
 
 /// Processes and threads that the user may start elsewhere while a command runs. Without room for
 /// them, they would make a command fail that keeps its limit.
@@ -23,6 +23,13 @@ pub(super) fn launch(
     limits: &Limits,
     use_groups: bool,
 ) -> Result<Launched, String> {
+    if command.network == Network::Proxy {
+        // Landlock knows ports and no addresses: the port of a proxy would be open everywhere.
+        let tier = Tier::Landlock.name();
+        return Err(format!(
+            "the tier `{tier}` has no network of its own, which a proxy needs; install bubblewrap"
+        ));
+    }
     let private =
         PrivateFolder::new().map_err(|error| format!("no private folder can be made: {error}"))?;
     let rules = landlock::rules(command, &private)?;
@@ -76,6 +83,7 @@ pub(super) fn launch(
         group,
         status: None,
         private: Some(private),
+        proxy: None,
     })
 }
 

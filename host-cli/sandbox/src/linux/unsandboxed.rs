@@ -36,5 +36,6 @@ pub(super) fn launch(command: &Command) -> Result<Launched, String> {
         group: Cgroup::none(),
         status: None,
         private: None,
+        proxy: None,
     })
 }
