@@ -4,7 +4,9 @@
 //! them, and [`WayOut`] connects to the checked address and to no other. Server name
 //! indication, the `Host` header and the certificate check use the name of the [`Target`].
 //!
-//! Absent by design: redirects, proxies (also those of the environment), cookies, retries,
+//! A program without a network reaches the outside by a [`Proxy`], whose [`Gate`] decides likewise.
+//!
+//! Absent by design: redirects, use of proxies (also those of the environment), cookies, retries,
 //! decompression, other protocols than HTTP/1.1, and connections shared between calls. [`Connection`]
 //! alone carries several requests, one after the other.
 //!
@@ -14,6 +16,7 @@
 //! | [`Target`], [`Request`] | the server of an exchange, and the request |
 //! | [`WayOut`] | certificates, connections, exchanges |
 //! | [`Connection`], [`Exchange`] | several requests, and bodies in chunks |
+//! | [`Proxy`], [`Gate`] | connections of a program without a network |
 //! | [`Limits`], [`Cancel`] | limits in time and size, and cancellation |
 //! | [`Error`], [`ErrorKind`] | the reasons of failures |
 //! | [`quote()`] | bounded and printable quotes of a peer's text |
@@ -24,6 +27,8 @@ mod error;
 mod head_meter;
 mod limits;
 mod metered;
+mod proxy;
+mod proxy_head;
 mod quote;
 mod request;
 mod resolve;
@@ -37,6 +42,7 @@ pub use error::{Error, ErrorKind};
 pub use hyper::header;
 pub use hyper::{HeaderMap, Method, StatusCode};
 pub use limits::Limits;
+pub use proxy::{Gate, Proxy, ProxyLimits, Serving};
 pub use quote::quote;
 pub use request::Request;
 pub use resolve::{Lookup, Resolver, SystemLookup};

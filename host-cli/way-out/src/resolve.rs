@@ -63,6 +63,15 @@ impl Resolver {
         }
     }
 
+    /// Returns this resolver with another time limit for each lookup.
+    #[must_use]
+    pub fn within(&self, limit: Duration) -> Self {
+        Self {
+            limit,
+            ..self.clone()
+        }
+    }
+
     /// Returns the addresses of a host, without duplicates, in the order of the answer. Returns an IP
     /// address as it is, without a lookup.
     ///

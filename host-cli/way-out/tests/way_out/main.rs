@@ -3,5 +3,6 @@
 mod connections;
 mod hostile;
 mod messages;
+mod proxy;
 mod server;
 mod tls;

@@ -1,0 +1,302 @@
+//! A proxy for a program without a network: the only way out that it has.
+
+use crate::proxy_head::{self, HeadError};
+use crate::quote::quote;
+use crate::resolve::Resolver;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, TcpListener as Listener};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{self, AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+
+/// Size of the buffer for one direction of a connection, in bytes.
+const BUFFER: usize = 16 << 10;
+/// Maximum number of refusals that are kept.
+const REFUSALS: usize = 16;
+/// Maximum number of characters of a refusal.
+const REFUSAL_CHARS: usize = 400;
+/// Time until the next connection is accepted after a failure to accept one.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Decides where the connections of a program may lead. A refusal is a sentence.
+pub trait Gate: Send + 'static {
+    /// Decides on `host:port` as the program wrote it. Returns the host to resolve, and the port.
+    ///
+    /// # Errors
+    ///
+    /// The reason against the connection.
+    fn admit(&mut self, wanted: &str) -> Result<(String, u16), String>;
+
+    /// Decides on all addresses of the host. Returns those that may be connected to.
+    ///
+    /// # Errors
+    ///
+    /// The reason against the connection.
+    fn authorize(&mut self, wanted: &str, addresses: &[IpAddr]) -> Result<Vec<IpAddr>, String>;
+}
+
+/// The limits of a proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProxyLimits {
+    /// Maximum number of connections at once. Others wait.
+    pub connections: usize,
+    /// Maximum number of bytes of the head of a request.
+    pub head_bytes: usize,
+    /// Maximum time until the head of a request has arrived.
+    pub head: Duration,
+    /// Maximum time to connect.
+    pub connect: Duration,
+    /// Maximum time in which no byte of a connection is passed on.
+    pub idle: Duration,
+    /// Maximum number of bytes of all connections together, in both directions.
+    pub bytes: u64,
+}
+
+impl Default for ProxyLimits {
+    /// 32 connections, 16 KiB and 10 s for a head, 10 s to connect, 5 minutes without a byte, 4 GiB.
+    fn default() -> Self {
+        Self {
+            connections: 32,
+            head_bytes: 16 << 10,
+            head: Duration::from_secs(10),
+            connect: Duration::from_secs(10),
+            idle: Duration::from_secs(300),
+            bytes: 4 << 30,
+        }
+    }
+}
+
+/// A proxy of HTTP: tunnels by `CONNECT`, and requests with a URL. It resolves a name once, and connects
+/// to an address that its gate has decided on.
+pub struct Proxy(Arc<Shared>);
+
+/// A proxy at work. Dropping it ends its connections.
+pub struct Serving {
+    shared: Arc<Shared>,
+    task: AbortHandle,
+}
+
+struct Shared {
+    gate: Mutex<Box<dyn Gate>>,
+    resolver: Resolver,
+    limits: ProxyLimits,
+    passed: AtomicU64,
+    refusals: Mutex<Vec<String>>,
+}
+
+/// A connection that is not made: the status of the answer, and the reason.
+type Refused = (&'static str, String);
+
+impl Proxy {
+    /// Returns a proxy of a gate. Names are resolved by `resolver`.
+    pub fn new(gate: impl Gate, resolver: Resolver, limits: ProxyLimits) -> Self {
+        Self(Arc::new(Shared {
+            gate: Mutex::new(Box::new(gate)),
+            resolver,
+            limits,
+            passed: AtomicU64::new(0),
+            refusals: Mutex::default(),
+        }))
+    }
+
+    /// Serves the connections of a socket that does not block. Needs a tokio runtime with I/O.
+    ///
+    /// # Errors
+    ///
+    /// When the socket can't be used.
+    pub fn start(self, listener: Listener) -> io::Result<Serving> {
+        let listener = TcpListener::from_std(listener)?;
+        let shared = Arc::clone(&self.0);
+        let task = task::spawn(self.serve(listener)).abort_handle();
+        Ok(Serving { shared, task })
+    }
+
+    async fn serve(self, listener: TcpListener) {
+        let mut connections = JoinSet::new();
+        loop {
+            let has_room = connections.len() < self.0.limits.connections;
+            tokio::select! {
+                Some(_) = connections.join_next() => {}
+                accepted = listener.accept(), if has_room => match accepted {
+                    Ok((stream, _)) => {
+                        let shared = Arc::clone(&self.0);
+                        connections.spawn(async move { shared.connection(stream).await });
+                    }
+                    // No descriptor is left, or the peer is gone.
+                    Err(_) => sleep(PAUSE).await,
+                },
+            }
+        }
+    }
+}
+
+impl Serving {
+    /// Returns why connections were refused or failed: the first reasons, each once.
+    #[must_use]
+    pub fn refusals(&self) -> Vec<String> {
+        lock(&self.shared.refusals).clone()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Shared {
+    async fn connection(&self, mut client: TcpStream) {
+        let limits = &self.limits;
+        let head = within(
+            limits.head,
+            proxy_head::read(&mut client, limits.head_bytes),
+        )
+        .await;
+        let (wanted, rest) = match head {
+            Ok(Ok(head)) => head,
+            Ok(Err(HeadError::Closed)) => return,
+            Ok(Err(HeadError::TooLarge)) => {
+                let message = format!("the head has more than {} bytes", limits.head_bytes);
+                return refuse(client, "431 Request Header Fields Too Large", &message).await;
+            }
+            Ok(Err(HeadError::Invalid(why))) => {
+                return refuse(client, "400 Bad Request", why).await;
+            }
+            Err(Late) => return refuse(client, "408 Request Timeout", "the head is late").await,
+        };
+        let mut server = match self.connect(&wanted.authority).await {
+            Ok(server) => server,
+            Err((status, message)) => {
+                let message = quote(&message, REFUSAL_CHARS);
+                self.keep(&message);
+                return refuse(client, status, &message).await;
+            }
+        };
+        let begun = match &wanted.head {
+            Some(head) => server.write_all(head.as_bytes()).await,
+            None => {
+                client
+                    .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                    .await
+            }
+        };
+        if begun.is_ok() && server.write_all(&rest).await.is_ok() {
+            self.relay(client, server).await;
+        }
+    }
+
+    fn keep(&self, refusal: &str) {
+        let mut refusals = lock(&self.refusals);
+        if refusals.len() < REFUSALS && !refusals.iter().any(|it| it == refusal) {
+            refusals.push(refusal.to_owned());
+        }
+    }
+
+    /// Connects to an address of a destination that the gate allows.
+    async fn connect(&self, wanted: &str) -> Result<TcpStream, Refused> {
+        let forbidden = |message| ("403 Forbidden", message);
+        let failed = |message| ("502 Bad Gateway", message);
+        let shown = quote(wanted, REFUSAL_CHARS);
+        let (host, port) = lock(&self.gate).admit(wanted).map_err(forbidden)?;
+        let addresses = self.resolver.resolve(&host).await;
+        let addresses = addresses.map_err(|error| failed(format!("`{shown}`: {error}")))?;
+        let authorized = lock(&self.gate).authorize(wanted, &addresses);
+        let authorized = authorized.map_err(forbidden)?;
+        let mut last = "it has no address".to_owned();
+        for address in authorized {
+            match within(self.limits.connect, TcpStream::connect((address, port))).await {
+                Ok(Ok(stream)) => {
+                    // Small messages are passed on at once.
+                    let _ = stream.set_nodelay(true);
+                    return Ok(stream);
+                }
+                Ok(Err(error)) => last = format!("no connection to {address}: {error}"),
+                Err(Late) => last = format!("no connection to {address} in time"),
+            }
+        }
+        Err(failed(format!("`{shown}`: {last}")))
+    }
+
+    /// Passes bytes on in both directions, until both have ended, no byte moves, or there were too many.
+    async fn relay(&self, client: TcpStream, server: TcpStream) {
+        let _ = client.set_nodelay(true);
+        let moved = AtomicU64::new(0);
+        let (from_client, to_client) = client.into_split();
+        let (from_server, to_server) = server.into_split();
+        let both = async {
+            tokio::try_join!(
+                self.pass(from_client, to_server, &moved),
+                self.pass(from_server, to_client, &moved)
+            )
+        };
+        tokio::select! {
+            _ = both => {}
+            () = idle(&moved, self.limits.idle) => {}
+        }
+    }
+
+    async fn pass(
+        &self,
+        mut from: impl AsyncRead + Unpin,
+        mut to: impl AsyncWrite + Unpin,
+        moved: &AtomicU64,
+    ) -> io::Result<()> {
+        let mut buffer = vec![0; BUFFER];
+        loop {
+            let count = from.read(&mut buffer).await?;
+            if count == 0 {
+                return to.shutdown().await;
+            }
+            moved.fetch_add(1, Ordering::Relaxed);
+            let passed = self.passed.fetch_add(count as u64, Ordering::Relaxed);
+            if passed.saturating_add(count as u64) > self.limits.bytes {
+                return Err(io::Error::other("too many bytes"));
+            }
+            to.write_all(&buffer[..count]).await?;
+        }
+    }
+}
+
+/// Resolves after a time in which nothing moves.
+async fn idle(moved: &AtomicU64, time: Duration) {
+    let mut seen = moved.load(Ordering::Relaxed);
+    loop {
+        sleep(time).await;
+        let now = moved.load(Ordering::Relaxed);
+        if now == seen {
+            return;
+        }
+        seen = now;
+    }
+}
+
+/// Answers that there is no connection.
+async fn refuse(mut client: TcpStream, status: &str, message: &str) {
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{message}\n",
+        message.len() + 1
+    );
+    // A program that is gone needs no answer.
+    let _ = within(PAUSE, async {
+        client.write_all(answer.as_bytes()).await?;
+        client.shutdown().await
+    })
+    .await;
+}
+
+/// The time of a piece of work is over.
+struct Late;
+
+async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Result<T, Late> {
+    timeout(time, work).await.map_err(|_| Late)
+}
+
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
