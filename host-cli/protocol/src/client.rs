@@ -206,6 +206,13 @@ impl<T: Transport> Client<T> {
         pages.finish()
     }
 
+    /// Limits the size of the server's messages from now on, in bytes. A call whose result is larger ends
+    /// with [`Error::TooLarge`] before the rest of it arrives.
+    pub fn limit_messages(&mut self, bytes: usize) {
+        self.inbox.limits.frame_bytes = bytes;
+        self.transport.limit(bytes);
+    }
+
     /// Calls a tool with an object of arguments, and returns the result as it was received.
     ///
     /// Some tools require headers that repeat arguments, over HTTP. The last

@@ -284,6 +284,10 @@ async fn whole(answer: &mut impl HttpAnswer, limit: usize) -> Result<Bytes, Erro
 impl<P: HttpPeer> Transport for Http<P> {
     const HAS_HEADERS: bool = true;
 
+    fn limit(&mut self, _: usize) {
+        // Each exchange takes its limit from the inbox.
+    }
+
     async fn exchange(
         &mut self,
         request: &Outgoing<'_>,

@@ -29,6 +29,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
+    /// Limits the next lines to `limit` bytes.
+    pub fn limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
     /// Waits for the next line. Returns it without its line break, and `None` at the end.
     ///
     /// The future can be dropped and called again without loss.

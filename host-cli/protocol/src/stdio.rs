@@ -108,6 +108,10 @@ where
 {
     const HAS_HEADERS: bool = false;
 
+    fn limit(&mut self, frame_bytes: usize) {
+        self.lines.limit(frame_bytes);
+    }
+
     async fn exchange(
         &mut self,
         request: &Outgoing<'_>,

@@ -45,6 +45,9 @@ pub trait Transport: Send {
     /// Whether the transport mirrors parts of requests in headers.
     const HAS_HEADERS: bool;
 
+    /// Limits the size of the messages that are read from now on, in bytes.
+    fn limit(&mut self, frame_bytes: usize);
+
     /// Sends a request and waits for its answer.
     fn exchange(
         &mut self,
