@@ -1,8 +1,9 @@
 //! The file: where it lies, and who may write it.
 
 use super::{FILE_NAME, Operator, read};
+use agent_ownership::{Foreign, refuse_foreign};
 use std::fmt;
-use std::fs::{self, File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::{env, error};
@@ -15,8 +16,8 @@ const FILE_MAX: u64 = 1 << 20;
 pub enum Unreadable {
     /// The file can't be read.
     Io(PathBuf, io::Error),
-    /// Another user may write the file or its folder.
-    WritableByOthers(PathBuf),
+    /// Another user could change the file, or exchange it.
+    Foreign(Foreign),
     /// The content is refused: lines of the form `3:5: message`.
     Content(PathBuf, Vec<String>),
 }
@@ -25,11 +26,7 @@ impl fmt::Display for Unreadable {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(path, error) => write!(out, "can't read `{}`: {error}", path.display()),
-            Self::WritableByOthers(path) => write!(
-                out,
-                "`{}` can be written by other users, who could choose commands",
-                path.display()
-            ),
+            Self::Foreign(foreign) => write!(out, "{foreign}, who could choose commands"),
             Self::Content(path, problems) => {
                 write!(out, "`{}` can't be used", path.display())?;
                 problems.iter().try_for_each(|it| write!(out, "\n  {it}"))
@@ -45,22 +42,11 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// When the file is missing, unreadable, writable by others or invalid.
+    /// When the file is missing, unreadable or invalid, or when another user could change it.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
         let unreadable = |error| Unreadable::Io(path.to_owned(), error);
         let file = File::open(path).map_err(unreadable)?;
-        let folder = match path.parent() {
-            Some(folder) if folder != "" => folder,
-            _ => Path::new("."),
-        };
-        for (path, metadata) in [
-            (path, file.metadata().map_err(unreadable)?),
-            (folder, fs::metadata(folder).map_err(unreadable)?),
-        ] {
-            if is_writable_by_others(&metadata) {
-                return Err(Unreadable::WritableByOthers(path.to_owned()));
-            }
-        }
+        refuse_foreign(path).map_err(Unreadable::Foreign)?;
         let mut bytes = Vec::new();
         let read = file.take(FILE_MAX + 1).read_to_end(&mut bytes);
         read.map_err(unreadable)?;
@@ -99,22 +85,6 @@ pub fn usual_path() -> Option<PathBuf> {
     Some(folder.join("agent").join(FILE_NAME))
 }
 
-#[cfg(unix)]
-fn is_writable_by_others(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    const GROUP_AND_OTHERS: u32 = 0o022;
-    /// A folder in which users can only rename their own files, such as `/tmp`.
-    const STICKY: u32 = 0o1000;
-    let is_sticky = metadata.is_dir() && metadata.mode() & STICKY != 0;
-    metadata.mode() & GROUP_AND_OTHERS != 0 && !is_sticky
-}
-
-/// Windows gives configuration folders to their user alone, by default.
-#[cfg(not(unix))]
-fn is_writable_by_others(_metadata: &Metadata) -> bool {
-    false
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use super::Unreadable;
@@ -130,13 +100,13 @@ mod tests {
         for (mode, is_refused) in [(0o600, false), (0o644, false), (0o664, true), (0o602, true)] {
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             let refused = Operator::read(&path);
-            let refused = matches!(refused, Err(Unreadable::WritableByOthers(_)));
+            let refused = matches!(refused, Err(Unreadable::Foreign(_)));
             assert_eq!(refused, is_refused, "{mode:o}");
         }
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
         let refused = Operator::read(&path);
-        assert!(matches!(refused, Err(Unreadable::WritableByOthers(_))));
+        assert!(matches!(refused, Err(Unreadable::Foreign(_))));
     }
 
     #[test]

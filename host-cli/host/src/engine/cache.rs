@@ -2,6 +2,7 @@
 //!
 //! The cache only saves time. If an entry or the directory is unusable, the component is compiled.
 
+use agent_ownership::refuse_foreign;
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
@@ -102,15 +103,15 @@ impl Hasher for Key {
     }
 }
 
-/// Returns the directory of the cache and creates it if it is missing. Returns `None` if others can
-/// write to it, because the program executes its content.
+/// Returns the directory of the cache and creates it if it is missing. Returns `None` if another user could
+/// change its content, because the program executes it.
 fn directory(cache: &Path, shelf: Shelf) -> Option<PathBuf> {
     let directory = cache.join("agent").join(match shelf {
         Shelf::Engines => "engines",
         Shelf::Handlers => "handlers",
     });
     create_private(&directory).ok()?;
-    is_private(&directory).then_some(directory)
+    refuse_foreign(&directory).is_ok().then_some(directory)
 }
 
 fn user_cache() -> Option<PathBuf> {
@@ -139,29 +140,9 @@ fn create_private(directory: &Path) -> io::Result<()> {
         .create(directory)
 }
 
-#[cfg(unix)]
-fn is_private(directory: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    const WRITABLE_BY_OTHERS: u32 = 0o022;
-    // The owner of a file that this user creates is this user.
-    let own = tempfile::tempfile_in(directory).and_then(|file| file.metadata());
-    match (own, fs::metadata(directory)) {
-        (Ok(own), Ok(directory)) => {
-            directory.uid() == own.uid() && directory.mode() & WRITABLE_BY_OTHERS == 0
-        }
-        _ => false,
-    }
-}
-
 #[cfg(not(unix))]
 fn create_private(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)
-}
-
-/// Windows gives application data to its user alone, by default.
-#[cfg(not(unix))]
-fn is_private(_directory: &Path) -> bool {
-    true
 }
 
 // The tests set permissions that other systems do not have.

@@ -19,6 +19,7 @@ use std::path::Path;
 use wasmtime::component::{Component, Linker};
 
 /// An engine that is ready to be instantiated.
+#[derive(Clone)]
 pub struct Engine {
     component: EnginePre<Limits>,
     limits: Limits,
