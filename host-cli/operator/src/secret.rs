@@ -4,14 +4,22 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::{env, error};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use std::{env, error, thread};
 
 /// Minimum size of a secret, in bytes: a shorter one would be found in innocent texts.
 pub const SECRET_MIN_BYTES: usize = 8;
 
 /// Maximum size of a secret, in bytes.
 const SECRET_MAX_BYTES: u64 = 64 << 10;
+
+/// Maximum time of a program that prints a secret.
+const TIME: Duration = Duration::from_secs(10);
+
+/// How often to look whether it has ended, once it has printed.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// A value that no message, log or file shows.
 #[derive(Clone, PartialEq, Eq)]
@@ -38,9 +46,10 @@ pub enum SecretSource {
     Env(String),
     /// `file`: the content of a file, an absolute path; one line end behind it does not count.
     File(PathBuf),
-    /// `keyring`: an item of the user's keyring, stored as `secret-tool store service agent name ITEM`.
+    /// `keyring`: an item of the user's keyring, stored as `secret-tool store service agent name ITEM`. It has
+    /// 10 seconds.
     Keyring(String),
-    /// `command`: the output of a program; one line end behind it does not count.
+    /// `command`: the output of a program, which has 10 seconds; one line end behind it does not count.
     Command(Vec<String>),
 }
 
@@ -79,12 +88,12 @@ impl SecretSource {
             Self::Keyring(item) => {
                 let lookup = ["secret-tool", "lookup", "service", "agent", "name", item];
                 let from = format!("the item `{item}` of the keyring");
-                (output(&lookup.map(str::to_owned), &from)?, from)
+                (output(&lookup.map(str::to_owned), &from, TIME)?, from)
             }
             Self::Command(argv) => {
                 let program = argv.first().map_or("", String::as_str);
                 let from = format!("the command `{program}`");
-                (output(argv, &from)?, from)
+                (output(argv, &from, TIME)?, from)
             }
         };
         match value.len() {
@@ -122,33 +131,68 @@ fn text(bytes: Vec<u8>, from: &str) -> Result<String, SecretUnavailable> {
     Ok(text)
 }
 
-/// Returns the output of the operator's own program.
-fn output(argv: &[String], from: &str) -> Result<String, SecretUnavailable> {
+/// Returns the output of the operator's own program, which ends in time or is ended with all of its group.
+fn output(argv: &[String], from: &str, time: Duration) -> Result<String, SecretUnavailable> {
     let failed = |error: String| unavailable(format!("{from}: {error}"));
+    let io = |error: io::Error| failed(error.to_string());
     let (program, arguments) = argv
         .split_first()
         .ok_or_else(|| failed("no program".into()))?;
-    let child = Command::new(program)
+    let end = Instant::now() + time;
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn();
-    let mut child = child.map_err(|error| failed(error.to_string()))?;
-    let stdout = child.stdout.take().map(read_bounded);
-    let ended = child.wait().map_err(|error| failed(error.to_string()))?;
+        .stdout(Stdio::piped());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn().map_err(io)?;
+    let (sender, printed) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        thread::spawn(move || {
+            // Nobody waits any more for what comes late.
+            let _ = sender.send(read_bounded(stdout));
+        });
+    }
+    let Ok(printed) = printed.recv_timeout(time) else {
+        kill(&mut child);
+        return Err(failed(format!("no secret within {} s", time.as_secs())));
+    };
+    let ended = loop {
+        if let Some(ended) = child.try_wait().map_err(io)? {
+            break ended;
+        }
+        if Instant::now() >= end {
+            kill(&mut child);
+            return Err(failed(format!("no end within {} s", time.as_secs())));
+        }
+        thread::sleep(LOOK);
+    };
     if !ended.success() {
         return Err(failed(ended.to_string()));
     }
-    let bytes = stdout
-        .transpose()
-        .map_err(|error| failed(error.to_string()))?;
-    text(bytes.unwrap_or_default(), from)
+    text(printed.map_err(io)?, from)
+}
+
+/// Ends a program that was not waited for, with all of its group.
+fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
+    // What has ended needs no signal.
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::SecretSource;
+    use super::{SecretSource, output};
+    use rustix::process::{Pid, test_kill_process};
     use std::fs;
+    use std::thread;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn a_secret_comes_from_a_file_or_a_command_without_its_line_end() {
@@ -184,5 +228,39 @@ mod tests {
         assert!(fails.unwrap_err().0.contains("exit status: 1"));
         let missing = SecretSource::Env("AGENT_TEST_NO_SUCH_VARIABLE".to_owned()).value();
         assert!(missing.unwrap_err().0.contains("is not set"));
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_ended_with_what_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        for (number, script) in [
+            // One keeps the output open, the other has printed everything.
+            "sleep 600 & echo $! > FILE; sleep 600",
+            "sleep 600 > /dev/null & echo $! > FILE; echo a long value; exec > /dev/null; sleep 600",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let file = folder.path().join(number.to_string());
+            let script = script.replace("FILE", file.to_str().unwrap());
+            let argv = ["/bin/sh", "-c", &script].map(str::to_owned);
+            let begin = Instant::now();
+            let refused = output(&argv, "the command", Duration::from_secs(1)).unwrap_err();
+            assert!(refused.0.contains("within 1 s"), "{refused}");
+            assert!(begin.elapsed() < Duration::from_secs(60));
+            let started = fs::read_to_string(file).unwrap();
+            let started = Pid::from_raw(started.trim().parse().unwrap()).unwrap();
+            // Another process may have to wait for it.
+            let is_over = || {
+                let status = fs::read_to_string(format!("/proc/{}/stat", started.as_raw_pid()));
+                test_kill_process(started).is_err()
+                    || status.is_ok_and(|status| status.contains(") Z "))
+            };
+            let end = Instant::now() + Duration::from_secs(60);
+            while !is_over() {
+                assert!(Instant::now() < end, "it still runs");
+                thread::sleep(Duration::from_millis(10));
+            }
+        }
     }
 }
