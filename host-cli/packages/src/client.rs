@@ -1,12 +1,16 @@
-//! The client of a registry, in the sandbox with the network.
+//! The client of a registry, in the sandbox with the network of the registries.
 
-use crate::{Error, Package};
-use agent_sandbox::{Command, Exit, Limits, Network, Sandbox};
+use crate::{Error, Network, Package};
+use agent_sandbox::{
+    Child, Command, Exit, Limits, Log, Network as Reach, PROXY_PORT, RunError, Sandbox,
+};
+use agent_way_out::{Proxy, Serving};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{env, fs, future};
+use std::{env, fs};
+use tokio::io::{copy, sink};
 
 /// Characters of a client's last lines in a message.
 const MESSAGE_CHARS: usize = 600;
@@ -14,8 +18,16 @@ const MESSAGE_CHARS: usize = 600;
 /// The folders in which a client finds other programs.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Variables that lead to the network.
+/// Variables that lead to the network, for a client that has that of the machine.
 const PROXIES: [&str; 3] = ["http_proxy", "https_proxy", "no_proxy"];
+
+/// What to do about a refused connection.
+const MORE_HOSTS: &str = "pass `--allow-host HOST:PORT` for each destination that you trust, or \
+                          `--network host` for all";
+
+/// What to do without the tier that limits the network.
+const HOST_NETWORK: &str =
+    "install bubblewrap, or pass `--network host` to give the client the network of the machine";
 
 /// Variables that name a file of certificates, without which a client behind a proxy reaches no registry.
 const CERTIFICATES: [&str; 5] = [
@@ -37,7 +49,6 @@ impl Client {
     pub(crate) fn new(name: &'static str, program: PathBuf, folder: &Path) -> Self {
         let mut command = Command::new(program);
         command.write = vec![folder.to_owned()];
-        command.network = Network::Host;
         command.env.insert("PATH".into(), PATH.into());
         Self { name, command }
     }
@@ -65,35 +76,95 @@ impl Client {
         }
     }
 
-    /// Passes variables of the environment on, by their names in lower case, and those of proxies and of
-    /// certificates. The client may read the files of certificates.
+    /// Passes variables of the environment on, by their names in lower case, and those of certificates. The
+    /// client may read the files of certificates.
     pub(crate) fn pass(&mut self, is_passed: impl Fn(&str) -> bool) {
         for (name, value) in env::vars_os() {
             let lower = name.to_string_lossy().to_ascii_lowercase();
             let path = Path::new(&value);
             if CERTIFICATES.contains(&&*lower) && path.is_file() {
                 self.read(path.to_owned());
-            } else if !is_passed(&lower) && !PROXIES.contains(&&*lower) {
+            } else if !is_passed(&lower) {
                 continue;
             }
             self.command.env.insert(name, value);
         }
     }
 
-    /// Runs the client, which must succeed.
-    pub(crate) async fn run(self, package: &Package, sandbox: &Sandbox) -> Result<(), Error> {
+    /// Runs the client, which must succeed. It reaches `registries`, or the whole network of the machine.
+    /// Variables of `proxied` name the proxy, where the client's configuration could name another one.
+    pub(crate) async fn run(
+        mut self,
+        package: &Package,
+        sandbox: &Sandbox,
+        network: &Network,
+        registries: &[String],
+        proxied: &[&str],
+    ) -> Result<(), Error> {
         let name = self.name;
         let failed = |why: String| Error::new(format!("{name} can't install `{package}`: {why}"));
-        let ended = sandbox.run(self.command, Vec::new(), limits(), future::pending());
-        let finished = ended.await.map_err(|error| failed(error.to_string()))?;
-        if finished.exit == Exit::Code(0) {
+        let proxy = network.proxy(registries)?;
+        match &proxy {
+            Some(_) => {
+                self.command.network = Reach::Proxy;
+                let address = format!("http://127.0.0.1:{PROXY_PORT}");
+                for variable in proxied {
+                    self.command
+                        .env
+                        .insert(variable.into(), address.clone().into());
+                }
+            }
+            None => {
+                self.command.network = Reach::Host;
+                self.pass(|name| PROXIES.contains(&name));
+            }
+        }
+        let child = sandbox.spawn(self.command, limits()).await;
+        let child = child.map_err(|error| match network {
+            Network::Registries { .. } => failed(error.to_string()).with_help(HOST_NETWORK),
+            Network::Host => failed(error.to_string()),
+        })?;
+        let (ended, refusals) = ended(child, proxy).await.map_err(&failed)?;
+        let (exit, log) = ended.map_err(|error| failed(error.to_string()))?;
+        if exit == Exit::Code(0) {
             return Ok(());
         }
-        let log = String::from_utf8_lossy(&finished.stderr.bytes).into_owned();
+        let log = String::from_utf8_lossy(&log.bytes).into_owned();
         let start = log.char_indices().rev().nth(MESSAGE_CHARS);
         let end = log[start.map_or(0, |(at, _)| at)..].trim();
-        Err(failed(format!("{}\n{end}", finished.exit)))
+        let error = |refused: &str| failed(format!("{exit}\n{end}{refused}"));
+        if refusals.is_empty() {
+            return Err(error(""));
+        }
+        let refused: Vec<_> = refusals
+            .iter()
+            .map(|it| format!("\nnetwork: {it}"))
+            .collect();
+        Err(error(&refused.concat()).with_help(MORE_HOSTS))
     }
+}
+
+/// Waits for the end of a client, and serves its connections meanwhile. Returns how it ended, and why
+/// connections were refused.
+async fn ended(
+    mut child: Child,
+    proxy: Option<Proxy>,
+) -> Result<(Result<(Exit, Log), RunError>, Vec<String>), String> {
+    let serving = proxy.zip(child.proxy.take());
+    let serving = serving.map(|(proxy, listener)| proxy.start(listener));
+    let serving = serving.transpose().map_err(|error| error.to_string())?;
+    // What a client prints on its standard output is of no use, but it must be able to.
+    let drained = child.stdout.take().map(|mut stdout| {
+        tokio::spawn(async move {
+            let _ = copy(&mut stdout, &mut sink()).await;
+        })
+    });
+    let ended = child.wait().await;
+    if let Some(drained) = drained {
+        drained.abort();
+    }
+    let refusals = serving.as_ref().map(Serving::refusals);
+    Ok((ended, refusals.unwrap_or_default()))
 }
 
 fn limits() -> Limits {

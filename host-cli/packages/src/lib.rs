@@ -1,23 +1,28 @@
 //! Packages of MCP servers, which are installed in a step of their own.
 //!
 //! A package is installed by the ordinary client of its registry, with the user's configuration of it, in the
-//! sandbox: with the network, a private home, one folder to write, and without any script of a package.
+//! sandbox: with a [`Network`] of the registries alone, a private home, one folder to write, and without any
+//! script of a package.
 //! What was installed is recorded with its digests. A server then runs from that folder, which it can only
 //! read.
 //!
 //! | item | content |
 //! |---|---|
 //! | [`Package`], [`Registry`] | a package URL: registry, name and exact version |
+//! | [`Network`] | what a client may reach |
 //! | [`Store`] | the folder of installed packages |
 //! | [`Installed`], [`Item`] | how an installed server is started, and its closure |
 
 mod client;
 mod error;
+mod network;
 mod npm;
 mod package;
 mod pip;
 mod store;
+mod tree;
 
 pub use error::Error;
+pub use network::{Network, ProxyMaker};
 pub use package::{Package, Registry};
 pub use store::{Installed, Item, Store};

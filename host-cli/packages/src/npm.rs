@@ -2,12 +2,14 @@
 
 use crate::client::{Client, program, read};
 use crate::store::Start;
-use crate::{Error, Item, Package};
+use crate::{Error, Item, Network, Package};
 use agent_sandbox::Sandbox;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// The scripts of packages are not run, and nothing but the package and what it needs is fetched.
 const OPTIONS: [&str; 7] = [
@@ -20,13 +22,19 @@ const OPTIONS: [&str; 7] = [
     "--no-update-notifier",
 ];
 
+/// Variables that name the proxy for npm, before its configuration does.
+const PROXIED: [&str; 2] = ["npm_config_https_proxy", "npm_config_proxy"];
+
 /// Installs a package into a folder. Returns how it is started, and all that was installed.
 pub(crate) async fn install(
     package: &Package,
     folder: &Path,
     sandbox: &Sandbox,
+    network: &Network,
 ) -> Result<(Start, Vec<Item>), Error> {
-    let mut client = Client::new("npm", program("npm")?, folder);
+    let npm = program("npm")?;
+    let registries = registries(&npm, folder)?;
+    let mut client = Client::new("npm", npm, folder);
     client.arguments(OPTIONS);
     client.arguments(["--prefix"]);
     client.argument(folder);
@@ -35,7 +43,8 @@ pub(crate) async fn install(
     let configuration = env::home_dir().map(|home| home.join(".npmrc"));
     client.configuration("NPM_CONFIG_USERCONFIG", configuration);
     client.pass(|name| name.starts_with("npm_config_"));
-    client.run(package, sandbox).await?;
+    let run = client.run(package, sandbox, network, &registries, &PROXIED);
+    run.await?;
     let closure = closure(package, folder)?;
     let start = Start {
         program: program("node")?,
@@ -44,6 +53,26 @@ pub(crate) async fn install(
         libraries: None,
     };
     Ok((start, closure))
+}
+
+/// Returns the URLs of the registries of the user's configuration: that of all packages, and those of scopes.
+/// A configuration below the working folder is not read.
+fn registries(npm: &Path, folder: &Path) -> Result<Vec<String>, Error> {
+    let listed = Command::new(npm)
+        .args(["config", "list", "--json", "--prefix"])
+        .arg(folder)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(Error::file(npm))?;
+    let values: BTreeMap<String, Value> = serde_json::from_slice(&listed.stdout)
+        .map_err(|_| Error::new("`npm config list` does not list the registries"))?;
+    let named = values.into_iter().filter(|(key, _)| {
+        let scope = key.strip_suffix(":registry");
+        key == "registry" || scope.is_some_and(|scope| scope.starts_with('@'))
+    });
+    let urls = named.filter_map(|(_, url)| url.as_str().map(str::to_owned));
+    Ok(urls.collect())
 }
 
 #[derive(Deserialize)]

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, program, read};
 use crate::store::Start;
-use crate::{Error, Item, Package};
+use crate::{Error, Item, Network, Package};
 use agent_sandbox::Sandbox;
 use serde::Deserialize;
 use std::env;
@@ -34,11 +34,18 @@ const WHICH: &str = "import sys; print(sys.executable); print(sys.base_prefix)";
 /// The folder of the system's interpreter, which every sandbox can read.
 const SYSTEM: &str = "/usr";
 
+/// The variable that names the proxy for pip, before its configuration does.
+const PROXIED: [&str; 1] = ["PIP_PROXY"];
+
+/// The index that pip uses without a configuration, and where its files lie.
+const PYPI: [&str; 2] = ["https://pypi.org/simple", "https://files.pythonhosted.org"];
+
 /// Installs a package into a folder. Returns how it is started, and all that was installed.
 pub(crate) async fn install(
     package: &Package,
     folder: &Path,
     sandbox: &Sandbox,
+    network: &Network,
 ) -> Result<(Start, Vec<Item>), Error> {
     let (python, runtime) = python()?;
     let mut client = Client::new("pip", python.clone(), folder);
@@ -58,7 +65,9 @@ pub(crate) async fn install(
         client.read(of_machine);
     }
     client.pass(|name| name.starts_with("pip_"));
-    client.run(package, sandbox).await?;
+    let indexes = indexes(&python, folder)?;
+    let run = client.run(package, sandbox, network, &indexes, &PROXIED);
+    run.await?;
     let closure = closure(package, folder)?;
     let file = Path::new(LIBRARIES).join("bin").join(package.name());
     if !folder.join(&file).is_file() {
@@ -91,6 +100,46 @@ fn python() -> Result<(PathBuf, Option<PathBuf>), Error> {
         }
         _ => Err(Error::new("`python3` does not run")),
     }
+}
+
+/// Returns the URLs of the indexes of the user's configuration. Python looks for modules in the working
+/// folder, which is an own one.
+fn indexes(python: &Path, folder: &Path) -> Result<Vec<String>, Error> {
+    let listed = Command::new(python)
+        .args(["-m", "pip", "config", "list"])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(Error::file(python))?;
+    if !listed.status.success() {
+        return Err(Error::new("`pip config list` does not list the indexes"));
+    }
+    Ok(indexes_of(&String::from_utf8_lossy(&listed.stdout)))
+}
+
+/// Returns the URLs of the indexes in lines such as `global.index-url='https://a.example/simple'`. A value
+/// with several URLs separates them by spaces and escaped line breaks.
+fn indexes_of(listed: &str) -> Vec<String> {
+    let values = |name: &'static str| {
+        let lines = listed.lines().filter_map(move |line| {
+            let (key, value) = line.split_once('=')?;
+            key.ends_with(name).then(|| value.trim_matches(['\'', '"']))
+        });
+        lines.flat_map(|value| {
+            let urls = value.replace("\\n", " ");
+            let urls: Vec<_> = urls.split_whitespace().map(str::to_owned).collect();
+            urls
+        })
+    };
+    let own: Vec<_> = values(".index-url").collect();
+    let more = values(".extra-index-url").chain(values(".find-links"));
+    let is_usual = own.is_empty() || own.iter().any(|url| url.starts_with(PYPI[0]));
+    let usual = PYPI.iter().filter(|_| is_usual);
+    usual
+        .map(|url| (*url).to_owned())
+        .chain(own.iter().cloned())
+        .chain(more)
+        .collect()
 }
 
 #[derive(Deserialize)]
@@ -152,4 +201,26 @@ fn normalized(name: &str) -> String {
     let parts = name.split(['-', '_', '.']).filter(|part| !part.is_empty());
     let parts: Vec<_> = parts.map(str::to_ascii_lowercase).collect();
     parts.join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PYPI, indexes_of};
+
+    #[test]
+    fn indexes_are_those_of_the_configuration() {
+        assert_eq!(indexes_of("global.cert='/x'\n"), PYPI);
+        let listed = ":env:.index-url='https://a.example/simple'\n\
+                      global.extra-index-url='\\nhttps://b.example/x\\nhttps://c.example'\n\
+                      install.find-links='/srv/wheels'\n";
+        let found = [
+            "https://a.example/simple",
+            "https://b.example/x",
+            "https://c.example",
+            "/srv/wheels",
+        ];
+        assert_eq!(indexes_of(listed), found);
+        let listed = "user.index-url='https://pypi.org/simple/'";
+        assert_eq!(indexes_of(listed)[..2], PYPI);
+    }
 }

@@ -1,6 +1,8 @@
 //! The folder of installed packages.
 
-use crate::{Error, Package, Registry, npm, pip};
+use crate::tree::{self, hexadecimal};
+use crate::{Error, Network, Package, Registry, npm, pip};
+use agent_ownership::refuse_foreign;
 use agent_sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -53,6 +55,8 @@ struct Record {
     start: Start,
     closure: Vec<Item>,
     digest: String,
+    /// The digest of all other files of the folder.
+    tree: String,
 }
 
 /// How a server is started.
@@ -88,7 +92,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When its record can't be read, or another user can write the folder.
+    /// When its record can't be read, when another user could change the folder, and when a file in it was
+    /// changed since the installation.
     pub fn installed(&self, package: &Package) -> Result<Option<Installed>, Error> {
         let folder = self.folder(package);
         let record = folder.join(RECORD);
@@ -97,7 +102,7 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::file(&record)(error)),
         };
-        refuse_foreign(&self.root)?;
+        trusted(&self.root)?;
         let read: Record = serde_json::from_slice(&text)
             .map_err(|error| Error::new(format!("`{}`: {error}", record.display())))?;
         if read.package != package.to_string() {
@@ -106,6 +111,15 @@ impl Store {
                 record.display(),
                 read.package
             )));
+        }
+        if tree::digest(&folder, RECORD)? != read.tree {
+            let message = format!(
+                "`{}` was changed since `{package}` was installed",
+                folder.display()
+            );
+            return Err(
+                Error::new(message).with_help("remove the folder and install the package again")
+            );
         }
         let start = read.start;
         let libraries = start.libraries.into_iter();
@@ -125,7 +139,12 @@ impl Store {
     ///
     /// When the client of the registry fails, the package has another version or no program, or a part
     /// of the closure has no digest.
-    pub async fn install(&self, package: &Package, sandbox: &Sandbox) -> Result<Installed, Error> {
+    pub async fn install(
+        &self,
+        package: &Package,
+        sandbox: &Sandbox,
+        network: &Network,
+    ) -> Result<Installed, Error> {
         if let Some(installed) = self.installed(package)? {
             return Ok(installed);
         }
@@ -135,14 +154,15 @@ impl Store {
             .tempdir_in(&self.root)
             .map_err(Error::file(&self.root))?;
         let (start, closure) = match package.registry() {
-            Registry::Npm => npm::install(package, staged.path(), sandbox).await?,
-            Registry::PyPi => pip::install(package, staged.path(), sandbox).await?,
+            Registry::Npm => npm::install(package, staged.path(), sandbox, network).await?,
+            Registry::PyPi => pip::install(package, staged.path(), sandbox, network).await?,
         };
         let record = Record {
             package: package.to_string(),
             start,
             digest: digest(&closure),
             closure,
+            tree: tree::digest(staged.path(), RECORD)?,
         };
         let path = staged.path().join(RECORD);
         let text = serde_json::to_vec_pretty(&record);
@@ -158,10 +178,6 @@ impl Store {
         let digest = Sha256::digest(format!("{:?} {package}", package.registry()));
         self.root.join(hexadecimal(&digest))
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the digest of a closure.
@@ -183,22 +199,10 @@ fn private(folder: &Path) -> Result<(), Error> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder).map_err(Error::file(folder))?;
-    refuse_foreign(folder)
+    trusted(folder)
 }
 
-/// Refuses a folder that another user can write, who could replace programs.
-fn refuse_foreign(folder: &Path) -> Result<(), Error> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        const GROUP_AND_OTHERS: u32 = 0o022;
-        let metadata = fs::metadata(folder).map_err(Error::file(folder))?;
-        if metadata.mode() & GROUP_AND_OTHERS != 0 {
-            return Err(Error::new(format!(
-                "`{}` can be written by other users",
-                folder.display()
-            )));
-        }
-    }
-    Ok(())
+/// Refuses a folder that another user could change, who could replace programs.
+fn trusted(folder: &Path) -> Result<(), Error> {
+    refuse_foreign(folder).map_err(|foreign| Error::new(foreign.to_string()))
 }

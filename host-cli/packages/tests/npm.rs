@@ -1,7 +1,9 @@
 //! Installing from a registry on loopback: real npm, real sandbox.
 
-use agent_packages::{Package, Store};
-use agent_sandbox::{Command, Exit, Limits, Sandbox};
+mod support;
+
+use agent_packages::{Network, Package, Store};
+use agent_sandbox::{Command, Exit, Limits, Sandbox, Tier};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha512};
@@ -10,6 +12,7 @@ use std::future;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
+use support::registries;
 
 /// Returns an archive with files below `package`: blocks of 512 bytes, each file behind its header.
 fn archive(files: &[(&str, &str)]) -> Vec<u8> {
@@ -146,7 +149,10 @@ async fn a_package_is_installed_once_without_its_scripts() {
     let sandbox = Sandbox::best().await.unwrap();
     let package = Package::parse("pkg:npm/acme@1.0.0").unwrap();
     assert_eq!(store.installed(&package).unwrap(), None);
-    let installed = store.install(&package, &sandbox).await.unwrap();
+    let installed = store
+        .install(&package, &sandbox, &registries([]))
+        .await
+        .unwrap();
 
     let closure: Vec<_> = installed
         .closure
@@ -182,7 +188,10 @@ async fn a_package_is_installed_once_without_its_scripts() {
 
     // Nothing is fetched again: the registry is gone.
     choose(&Registry(1));
-    let again = store.install(&package, &sandbox).await.unwrap();
+    let again = store
+        .install(&package, &sandbox, &registries([]))
+        .await
+        .unwrap();
     assert_eq!(again, installed);
 }
 
@@ -196,7 +205,10 @@ async fn an_archive_with_another_digest_is_refused_and_leaves_nothing() {
     let store = Store::new(folder.path().join("packages"));
     let sandbox = Sandbox::best().await.unwrap();
     let package = Package::parse("pkg:npm/acme@1.0.0").unwrap();
-    let refused = store.install(&package, &sandbox).await.unwrap_err();
+    let refused = store
+        .install(&package, &sandbox, &registries([]))
+        .await
+        .unwrap_err();
     assert!(refused.to_string().contains("EINTEGRITY"), "{refused}");
     let left = fs::read_dir(folder.path().join("packages")).unwrap();
     assert_eq!(left.count(), 0);
@@ -210,6 +222,72 @@ async fn a_package_that_the_registry_does_not_have_is_named() {
     let store = Store::new(folder.path().join("packages"));
     let sandbox = Sandbox::best().await.unwrap();
     let package = Package::parse("pkg:npm/acme@1.0.1").unwrap();
-    let refused = store.install(&package, &sandbox).await.unwrap_err();
+    let refused = store
+        .install(&package, &sandbox, &registries([]))
+        .await
+        .unwrap_err();
     assert!(refused.to_string().contains("acme@1.0.1"), "{refused}");
+}
+
+#[tokio::test]
+async fn an_archive_from_another_host_is_refused_until_the_host_is_allowed() {
+    let other = Registry::start(|_| {});
+    let port = other.0;
+    let registry = Registry::start(move |version| {
+        let name = version["name"].as_str().unwrap().to_owned();
+        version["dist"]["tarball"] = json!(format!("http://127.0.0.1:{port}/{name}.tgz"));
+    });
+    choose(&registry);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path().join("packages"));
+    let sandbox = Sandbox::of(Tier::Bubblewrap).await.unwrap();
+    let package = Package::parse("pkg:npm/acme@1.0.0").unwrap();
+    let refused = store.install(&package, &sandbox, &registries([])).await;
+    let refused = refused.unwrap_err();
+    let host = format!("127.0.0.1:{port}");
+    let line = format!("network: `{host}` is not listed");
+    assert!(refused.to_string().contains(&line), "{refused}");
+    assert!(refused.help().unwrap().contains("--allow-host"));
+    let allowed = registries([host]);
+    store.install(&package, &sandbox, &allowed).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_was_changed_since_the_installation_is_found() {
+    let registry = Registry::start(|_| {});
+    choose(&registry);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path().join("packages"));
+    let sandbox = Sandbox::best().await.unwrap();
+    let package = Package::parse("pkg:npm/acme@1.0.0").unwrap();
+    let installed = store.install(&package, &sandbox, &registries([])).await;
+    let root = installed.unwrap().read.pop().unwrap();
+    let helper = root.join("node_modules/helper/index.js");
+    let before = fs::read(&helper).unwrap();
+    fs::write(&helper, "module.exports = 'another'").unwrap();
+    let refused = store.installed(&package).unwrap_err();
+    assert!(
+        refused.to_string().contains("was changed since"),
+        "{refused}"
+    );
+    fs::write(&helper, before).unwrap();
+    assert!(store.installed(&package).unwrap().is_some());
+}
+
+#[tokio::test]
+async fn the_tier_without_a_network_of_its_own_needs_the_whole_network() {
+    let registry = Registry::start(|_| {});
+    choose(&registry);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path().join("packages"));
+    let sandbox = Sandbox::of(Tier::Landlock).await.unwrap();
+    let package = Package::parse("pkg:npm/acme@1.0.0").unwrap();
+    let refused = store.install(&package, &sandbox, &registries([])).await;
+    let refused = refused.unwrap_err();
+    assert!(
+        refused.help().unwrap().contains("--network host"),
+        "{refused}"
+    );
+    let host = Network::Host;
+    store.install(&package, &sandbox, &host).await.unwrap();
 }

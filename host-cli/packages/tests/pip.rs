@@ -1,4 +1,6 @@
-//! Installing a wheel that pip finds in a folder: real pip, real sandbox, no network.
+//! Installing a wheel that pip finds in a folder: real pip, real sandbox, an index on loopback.
+
+mod support;
 
 use agent_packages::{Package, Store};
 use agent_sandbox::{Command, Exit, Limits, Sandbox};
@@ -6,6 +8,7 @@ use std::fs;
 use std::future;
 use std::path::Path;
 use std::process;
+use support::registries;
 
 /// Makes the wheel of `acme-server`, whose program prints its module, and a source archive of `built`, which
 /// would run code when it is built.
@@ -60,7 +63,10 @@ async fn a_wheel_is_installed_and_its_program_starts() {
     let sandbox = Sandbox::best().await.unwrap();
 
     let package = Package::parse("pkg:pypi/acme-server@1.0.0").unwrap();
-    let installed = store.install(&package, &sandbox).await.unwrap();
+    let installed = store
+        .install(&package, &sandbox, &registries([]))
+        .await
+        .unwrap();
     assert_eq!(installed.closure.len(), 1);
     assert!(installed.closure[0].integrity.starts_with("sha256="));
 
@@ -76,7 +82,7 @@ async fn a_wheel_is_installed_and_its_program_starts() {
 
     // A package without a wheel would run its code to be installed.
     let package = Package::parse("pkg:pypi/built@1.0.0").unwrap();
-    let refused = store.install(&package, &sandbox).await;
+    let refused = store.install(&package, &sandbox, &registries([])).await;
     let refused = refused.unwrap_err().to_string();
     assert!(
         refused.contains("pip can't install `built@1.0.0`"),
