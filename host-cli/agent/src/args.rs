@@ -1041,7 +1041,7 @@ pub(crate) enum Servers {
 
 /// Install the packages of locked servers that are started locally
 ///
-/// npm and pip run in the sandbox, with the network, and run no code of a package. The exact version of the
+/// npm and pip run in the sandbox, reach only the registries of their configuration, and run no code of a package. The exact version of the
 /// lock is installed, and everything that came with it is recorded with its digest.
 #[derive(Args, Debug)]
 pub(crate) struct ServersInstall {
@@ -1053,8 +1053,25 @@ pub(crate) struct ServersInstall {
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) lock: Input,
 
+    /// Another destination of npm and pip; an address that is not public needs an entry of its own
+    #[arg(long = "allow-host", value_name = "HOST:PORT")]
+    pub(crate) allowed_hosts: Vec<String>,
+
+    /// The network of npm and pip
+    #[arg(long, value_enum, default_value_t = ClientNetwork::Registries)]
+    pub(crate) network: ClientNetwork,
+
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// The network of the registries' clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClientNetwork {
+    /// The configured registries, through a proxy of the program
+    Registries,
+    /// The network of the machine, which is weaker
+    Host,
 }
 
 /// The format of an answer that has no diagnostics.

@@ -7,14 +7,15 @@ use super::requests::Requests;
 use super::secrets::Secrets;
 use super::servers::Servers;
 use agent_evidence::Store as Evidence;
-use agent_host::Failure;
 use agent_host::contract::run::{
     Aborted, Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome,
     Reply, Secret, Store, StoreMode,
 };
+use agent_host::{Engine, Failure};
 use agent_operator::Operator;
 use agent_planner::Planner;
 use agent_sandbox::Log;
+use agent_way_out::Resolver;
 
 /// Asks the user for approval.
 pub type Approver = Box<dyn FnMut(&Approval) -> Decision>;
@@ -35,7 +36,8 @@ pub struct Effects {
 
 impl Effects {
     /// Returns the effects of a host that stores evidence in a folder and asks `approver`. Gets every secret
-    /// of the operator.
+    /// of the operator. Every name of the run is resolved by `resolver`, and `engine` decides on the
+    /// connections of programs that the host starts.
     ///
     /// # Errors
     ///
@@ -44,14 +46,16 @@ impl Effects {
         evidence: Evidence,
         approver: Approver,
         operator: &Operator,
+        engine: Engine,
+        resolver: Resolver,
     ) -> Result<Self, Failure> {
         Ok(Self {
             handlers: Handlers::new(&operator.handlers)?,
             evidence,
             approver,
-            requests: Requests::new(),
+            requests: Requests::new(resolver.clone()),
             programs: Programs::find().await,
-            servers: Servers::new(operator),
+            servers: Servers::new(operator, engine, resolver),
             secrets: Secrets::of(operator),
             planner: None,
             call: None,
@@ -65,8 +69,15 @@ impl Effects {
     /// When it is not configured correctly, or its key can't be had.
     pub fn plan_with(&mut self, choice: &PlannerChoice) -> Result<(), Failure> {
         let way_out = self.requests.way_out();
-        self.planner = Some(planners::planner(choice, &self.secrets, way_out)?);
+        let resolver = self.requests.resolver();
+        let planner = planners::planner(choice, &self.secrets, way_out, resolver);
+        self.planner = Some(planner?);
         Ok(())
+    }
+
+    /// Loads the handlers of third parties that a tool pool names, so that no step waits for the compiler.
+    pub fn load_handlers(&mut self, pool: &[u8]) {
+        self.handlers.load_named(pool);
     }
 
     /// Returns the handlers of this host.

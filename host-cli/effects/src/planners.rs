@@ -39,6 +39,7 @@ pub(crate) fn planner(
     choice: &PlannerChoice,
     secrets: &Secrets,
     way_out: Arc<WayOut>,
+    resolver: Resolver,
 ) -> Result<Planner, Failure> {
     let invalid = |error: PlannerError| Failure::new(format!("the planner: {error}"));
     Ok(match choice {
@@ -48,7 +49,7 @@ pub(crate) fn planner(
             let key = key.as_deref().map(|name| secrets.get(name)).transpose();
             let key = key.map_err(Failure::new)?;
             let key = key.map(ApiKey::new).transpose().map_err(invalid)?;
-            let server = OpenAi::new(url, model, key, way_out, Resolver::system());
+            let server = OpenAi::new(url, model, key, way_out, resolver);
             Planner::OpenAi(server.map_err(invalid)?)
         }
     })

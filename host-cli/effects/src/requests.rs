@@ -7,22 +7,24 @@ use agent_host::contract::run::{
 };
 use agent_way_out::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use agent_way_out::{
-    Cancel, Error, ErrorKind, HeaderMap, Limits, Method, Request, Resolver, Roots, Scheme,
-    SystemLookup, Target, WayOut,
+    Cancel, Error, ErrorKind, HeaderMap, Limits, Method, Request, Resolver, Roots, Scheme, Target,
+    WayOut,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The way out of runs.
+/// The way out of a run.
 pub(crate) struct Requests {
     way_out: Arc<WayOut>,
+    resolver: Resolver,
 }
 
 impl Requests {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(resolver: Resolver) -> Self {
         Self {
             way_out: Arc::new(WayOut::new(Roots::system())),
+            resolver,
         }
     }
 
@@ -30,9 +32,15 @@ impl Requests {
         Arc::clone(&self.way_out)
     }
 
+    pub(crate) fn resolver(&self) -> Resolver {
+        self.resolver.clone()
+    }
+
     /// Resolves a host.
     pub(crate) async fn resolve(&self, resolve: Resolve) -> Outcome {
-        let resolver = Resolver::new(SystemLookup, Duration::from_millis(resolve.timeout_ms));
+        let resolver = self
+            .resolver
+            .within(Duration::from_millis(resolve.timeout_ms));
         match resolver.resolve(&resolve.host).await {
             Ok(addresses) => Outcome::Addresses(addresses.iter().map(IpAddr::to_string).collect()),
             Err(error) => unsent(&error),

@@ -2,22 +2,23 @@
 //!
 //! A server over HTTP is reached over the way out, at the address that the engine checked. A server with a
 //! package URL is started by its entry in `servers.local.yaml`, speaks over its standard streams, and ends
-//! with the step. It runs in the sandbox, unless the entry says `sandbox: none`.
+//! with the step. It runs in the sandbox, unless the entry says `sandbox: none`. Its network is none, or our
+//! proxy.
 
 use super::effects::{aborted, failed};
+use super::network::{self, proxy};
 use super::requests::{headers, target};
 use super::secrets::Secrets;
+use super::server_command::{Launch, launch};
+use agent_host::Engine;
 use agent_host::contract::run::{FailureKind, Opened, Outcome, Server, ToolCall};
 use agent_mcp::{
     Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Transport, Wait,
 };
-use agent_operator::{Network, Operator, Server as Entry};
-use agent_packages::{Package, Store};
-use agent_sandbox::{Child, Command, Log, Network as Reach, Sandbox};
-use agent_way_out::WayOut;
+use agent_operator::{Operator, Server as Entry};
+use agent_sandbox::{Child, Log, Sandbox};
+use agent_way_out::{Proxy, Resolver, Serving, WayOut};
 use std::collections::BTreeMap;
-use std::env;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::process::{ChildStdin, ChildStdout};
@@ -31,27 +32,43 @@ const LOG_BYTES: u64 = 256 << 10;
 /// Bytes of memory of a server with all that it starts. Node.js alone reserves more than short programs get.
 const MEMORY_BYTES: u64 = 2 << 30;
 
+/// Bytes that surround the result of a tool in its message, and bytes of the server's other messages meanwhile.
+const ENVELOPE_BYTES: usize = 64 << 10;
+
 /// Characters of the last line that a server wrote to standard error, in a message.
 const LAST_LINE_CHARS: usize = 200;
 
 /// The servers of the operator, and the one that is open.
 pub(crate) struct Servers {
     entries: BTreeMap<String, Entry>,
+    engine: Engine,
+    resolver: Resolver,
     open: Option<Open>,
+    /// Maximum size of the result of a tool of the open server, in bytes.
+    result_bytes: usize,
 }
 
 /// The connection of the present step.
 enum Open {
     Http(Client<Http<Endpoint>>),
-    /// The child ends with the connection.
-    Stdio(Client<Stdio<ChildStdout, ChildStdin>>, Child),
+    /// The process ends with the connection.
+    Stdio(Client<Stdio<ChildStdout, ChildStdin>>, Process),
+}
+
+/// A server that was started, with its network.
+struct Process {
+    child: Child,
+    network: Option<Serving>,
 }
 
 impl Servers {
-    pub(crate) fn new(operator: &Operator) -> Self {
+    pub(crate) fn new(operator: &Operator, engine: Engine, resolver: Resolver) -> Self {
         Self {
             entries: operator.servers.clone(),
+            engine,
+            resolver,
             open: None,
+            result_bytes: 0,
         }
     }
 
@@ -65,6 +82,7 @@ impl Servers {
     ) -> Outcome {
         self.open = None;
         let bytes = usize::try_from(server.max_message_bytes).unwrap_or(usize::MAX);
+        self.result_bytes = bytes;
         let options = Options {
             name: CLIENT.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -119,6 +137,7 @@ impl Servers {
                 Outcome::Opened(Opened {
                     protocol,
                     is_unsandboxed: false,
+                    package: None,
                 })
             }
             Err(error) => lost(&error, None),
@@ -137,10 +156,17 @@ impl Servers {
     ) -> Outcome {
         // A server that exits on an unknown request is started again for the older generation.
         for generations in [Generations::Both, Generations::Sessions] {
-            let command = match launch(server, entry, secrets) {
-                Ok(command) => command,
+            let prepared = launch(server, entry, secrets).and_then(|launch| {
+                let proxy = self.proxy(launch.hosts.as_ref())?;
+                Ok((launch, proxy))
+            });
+            let (launch, proxy) = match prepared {
+                Ok(prepared) => prepared,
                 Err(message) => return failed(FailureKind::Unavailable, message),
             };
+            let Launch {
+                command, package, ..
+            } = launch;
             let started = match (&sandbox, entry.unfenced) {
                 (_, true) => agent_sandbox::spawn_unsandboxed(command, LOG_BYTES).await,
                 (Ok(sandbox), false) => sandbox.spawn(command, limits()).await,
@@ -153,6 +179,13 @@ impl Servers {
             let (Some(reader), Some(writer)) = (child.stdout.take(), child.stdin.take()) else {
                 return failed(FailureKind::Failed, "the server has no streams".to_owned());
             };
+            let network = proxy.zip(child.proxy.take());
+            let network = network.map(|(proxy, listener)| proxy.start(listener));
+            let network = match network.transpose() {
+                Ok(network) => network,
+                Err(error) => return failed(FailureKind::Failed, error.to_string()),
+            };
+            let process = Process { child, network };
             let transport = Stdio::new(reader, writer, options.limits.frame_bytes);
             let options = Options {
                 generations,
@@ -163,17 +196,24 @@ impl Servers {
             match Client::connect(transport, &options, wait).await {
                 Ok(client) => {
                     let protocol = client.version().name().to_owned();
-                    self.open = Some(Open::Stdio(client, child));
+                    self.open = Some(Open::Stdio(client, process));
                     return Outcome::Opened(Opened {
                         protocol,
                         is_unsandboxed: entry.unfenced,
+                        package,
                     });
                 }
                 Err(Error::Closed(_)) if generations == Generations::Both => {}
-                Err(error) => return lost(&error, Some(end(child).await)),
+                Err(error) => return lost(&error, Some(process.end().await)),
             }
         }
         failed(FailureKind::Failed, "the server ended at once".to_owned())
+    }
+
+    /// Returns the proxy of a server whose network is limited to hosts.
+    fn proxy(&self, hosts: Option<&Vec<String>>) -> Result<Option<Proxy>, String> {
+        let made = hosts.map(|hosts| proxy(&self.engine, hosts.clone(), self.resolver.clone()));
+        made.transpose().map_err(|failure| failure.message)
     }
 
     /// Lists the tools of the server.
@@ -187,7 +227,7 @@ impl Servers {
         match listed {
             Ok(list) => Outcome::Bytes(list.json.bytes().to_vec()),
             Err(error) => match self.open.take() {
-                Some(Open::Stdio(_, child)) => lost(&error, Some(end(child).await)),
+                Some(Open::Stdio(_, process)) => lost(&error, Some(process.end().await)),
                 _ => lost(&error, None),
             },
         }
@@ -196,11 +236,12 @@ impl Servers {
     /// Calls a tool of the server, and ends the connection: a step makes one call. Returns besides what a
     /// server that was started wrote to standard error, unless the outcome contains it.
     pub(crate) async fn call_tool(&mut self, call: ToolCall) -> (Outcome, Log) {
+        let bytes = self.result_bytes.saturating_add(ENVELOPE_BYTES);
         let (called, log) = match self.open.take() {
-            Some(Open::Http(client)) => (called(client, &call).await, None),
-            Some(Open::Stdio(client, child)) => {
-                let called = called(client, &call).await;
-                (called, Some(end(child).await))
+            Some(Open::Http(client)) => (called(client, &call, bytes).await, None),
+            Some(Open::Stdio(client, process)) => {
+                let called = called(client, &call, bytes).await;
+                (called, Some(process.end().await))
             }
             None => {
                 let none = failed(FailureKind::Failed, "no server is open".to_owned());
@@ -214,9 +255,14 @@ impl Servers {
     }
 }
 
-/// Calls a tool and closes the connection.
-async fn called<T: Transport>(mut client: Client<T>, call: &ToolCall) -> Result<Vec<u8>, Error> {
+/// Calls a tool, whose result arrives in a message of at most `bytes`, and closes the connection.
+async fn called<T: Transport>(
+    mut client: Client<T>,
+    call: &ToolCall,
+    bytes: usize,
+) -> Result<Vec<u8>, Error> {
     let wait = wait(call.timeout_ms);
+    client.limit_messages(bytes);
     let called = client.call_tool(&call.tool, call.arguments.as_bytes(), &wait);
     let called = called.await.map(|result| result.bytes().to_vec());
     // What a server answers to the farewell changes nothing.
@@ -224,12 +270,18 @@ async fn called<T: Transport>(mut client: Client<T>, call: &ToolCall) -> Result<
     called
 }
 
-/// Ends a server, and returns what it wrote to standard error.
-async fn end(child: Child) -> Log {
-    child.kill();
-    match child.wait().await {
-        Ok((_, log)) => log,
-        Err(error) => error.log().cloned().unwrap_or_default(),
+impl Process {
+    /// Ends the server. Returns what it wrote to standard error, and why connections were refused.
+    async fn end(self) -> Log {
+        self.child.kill();
+        let mut log = match self.child.wait().await {
+            Ok((_, log)) => log,
+            Err(error) => error.log().cloned().unwrap_or_default(),
+        };
+        if let Some(network) = &self.network {
+            log.bytes.extend(network::log(network).into_bytes());
+        }
+        log
     }
 }
 
@@ -242,72 +294,6 @@ fn limits() -> agent_sandbox::Limits {
         stderr_bytes: LOG_BYTES,
         ..agent_sandbox::Limits::default()
     }
-}
-
-/// Returns the command that starts a server: that of the operator's entry, or else the program of the
-/// installed package.
-fn launch(server: &Server, entry: &Entry, secrets: &Secrets) -> Result<Command, String> {
-    let text = |value| secrets.value(value).map(|(text, _)| text.to_owned());
-    let arguments = entry.command.iter().skip(1).chain(&entry.arguments);
-    let arguments = arguments.map(|it| text(it).map(Into::into));
-    let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-    let mut command = match entry.command.first() {
-        Some(program) => Command::new(find(&text(program)?)?),
-        None => installed(server)?,
-    };
-    command.arguments.extend(arguments);
-    for (name, value) in &entry.env {
-        let (value, _) = secrets.value(value)?;
-        command.env.insert(name.into(), value.into());
-    }
-    command.cwd.clone_from(&entry.workdir);
-    command.read.extend(entry.read.iter().cloned());
-    command.write.clone_from(&entry.write);
-    command.network = match &entry.network {
-        Network::None => Reach::None,
-        Network::Host => Reach::Host,
-        Network::Hosts(_) => {
-            return Err(format!(
-                "this host can't limit the network of `{}` to hosts",
-                server.id
-            ));
-        }
-    };
-    Ok(command)
-}
-
-/// Returns the command of an installed package.
-fn installed(server: &Server) -> Result<Command, String> {
-    let id = &server.id;
-    let package = Package::parse(&server.endpoint).map_err(|error| {
-        format!("`servers.local.yaml` has no `command` for `{id}`, and {error}")
-    })?;
-    let store = Store::usual().ok_or("this user has no folder for packages")?;
-    let installed = store
-        .installed(&package)
-        .map_err(|error| error.to_string())?;
-    let installed = installed.ok_or_else(|| {
-        format!("the package `{package}` is not installed: run `agent servers install {id}`")
-    })?;
-    let [program, start] = installed.command;
-    let mut command = Command::new(program);
-    command.arguments = vec![start.into()];
-    command.env = installed.env;
-    command.read = installed.read;
-    Ok(command)
-}
-
-/// Returns the path of a program, which is searched in the folders of `PATH` if it is a bare name.
-fn find(program: &str) -> Result<PathBuf, String> {
-    if program.contains('/') {
-        return Ok(PathBuf::from(program));
-    }
-    let folders = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&folders)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(program));
-    let found = found.into_iter().find(|path| Path::is_file(path));
-    found.ok_or_else(|| format!("there is no program `{program}`"))
 }
 
 /// Returns the target of a URL with the operator's query.

@@ -3,7 +3,7 @@
 use super::Answer;
 use super::session::Session;
 use crate::args::{INDEX, LOCK, PlannerKind, PlannerOptions, RunOptions};
-use agent_effects::{Effects, PlannerChoice, Run, block_on, random, run_id};
+use agent_effects::{Effects, PlannerChoice, Resolver, Run, block_on, random, run_id};
 use agent_evidence::Store;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::{Approval, Decision, Documents, Finished, Mode, Options, Status};
@@ -49,9 +49,14 @@ impl<'a> Running<'a> {
         let operator = operator.map_err(Failure::new)?;
         let store = Store::new(&self.options.artifacts);
         block_on(async {
-            let mut effects = Effects::new(store, Box::new(approve), &operator).await?;
+            let (engine, resolver) = (session.component(), Resolver::system());
+            let effects = Effects::new(store, Box::new(approve), &operator, engine, resolver);
+            let mut effects = effects.await?;
             if let Some(planner) = self.planner {
                 effects.plan_with(&choice(planner))?;
+            }
+            if let (Mode::CarryOut, Some(pool)) = (self.mode, &documents.tool_pool) {
+                effects.load_handlers(pool);
             }
             let options = Options {
                 run_id: run_id()?,

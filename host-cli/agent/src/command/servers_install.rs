@@ -2,11 +2,11 @@
 
 use super::Answer;
 use super::session::Session;
-use crate::args::ServersInstall;
-use agent_effects::block_on;
+use crate::args::{ClientNetwork, ServersInstall};
+use agent_effects::{Resolver, block_on, proxy};
 use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::{Failure, call};
-use agent_packages::{Installed, Package, Store};
+use agent_packages::{Installed, Network, Package, Store};
 use agent_sandbox::Sandbox;
 use agent_syntax::json::Writer;
 use std::collections::BTreeMap;
@@ -23,7 +23,20 @@ pub(super) fn run(args: &ServersInstall, session: &mut Session) -> Result<Answer
     let packages = packages(&args.ids, &locked)?;
     let store =
         Store::usual().ok_or_else(|| Failure::new("this user has no folder for packages"))?;
-    let installed = block_on(install(&store, packages))?;
+    let network = match args.network {
+        ClientNetwork::Host => Network::Host,
+        ClientNetwork::Registries => {
+            let engine = session.component();
+            Network::Registries {
+                proxy: Box::new(move |hosts| {
+                    let made = proxy(&engine, hosts, Resolver::system());
+                    made.map_err(|failure| failure.message)
+                }),
+                more: args.allowed_hosts.clone(),
+            }
+        }
+    };
+    let installed = block_on(install(&store, packages, &network))?;
     session.show(|_| Ok(text(&installed)), |_| Ok(json(&installed)))?;
     if installed.is_empty() {
         session.note(format_args!(
@@ -61,14 +74,18 @@ fn packages(
 async fn install(
     store: &Store,
     packages: Vec<(String, Package)>,
+    network: &Network,
 ) -> Result<Vec<(String, Package, Installed)>, Failure> {
     let sandbox = Sandbox::best()
         .await
         .map_err(|none| Failure::new(none).help("run `agent sandbox check` for what is missing"))?;
     let mut all = Vec::new();
     for (id, package) in packages {
-        let installed = store.install(&package, &sandbox).await;
-        let installed = installed.map_err(Failure::new)?;
+        let installed = store.install(&package, &sandbox, network).await;
+        let installed = installed.map_err(|error| match error.help() {
+            Some(help) => Failure::new(&error).help(help),
+            None => Failure::new(&error),
+        })?;
         all.push((id, package, installed));
     }
     Ok(all)

@@ -2,8 +2,11 @@
 
 mod evidence;
 mod handlers;
+mod limits;
+mod network;
 mod packages;
 pub(crate) mod server;
+mod tiers;
 
 use crate::project::{Project, Run};
 use serde_json::{Value, json};
@@ -526,6 +529,38 @@ fn a_configuration_that_others_can_write_is_refused() {
         .exits(2)
         .notes("can be written by other users");
     assert!(!project.has("artifacts"));
+    // Whoever can write a folder above can exchange it.
+    let path = project.path("operator/servers.local.yaml");
+    fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
+    fs::create_dir(project.path("above")).unwrap();
+    fs::rename(project.path("operator"), project.path("above/operator")).unwrap();
+    let run = |mode| {
+        fs::set_permissions(project.path("above"), Permissions::from_mode(mode)).unwrap();
+        project.agent("run-plan --plan plan.json --servers above/operator/servers.local.yaml")
+    };
+    run(0o777)
+        .exits(2)
+        .notes("above` can be written by other users, who could choose commands");
+    run(0o755).exits(0);
+}
+
+#[test]
+fn a_configuration_of_another_user_is_refused() {
+    // Only root can give files away.
+    // SAFETY: the call has no arguments and can't fail.
+    #[expect(unsafe_code, reason = "the standard library does not tell the user")]
+    let is_root = unsafe { libc::geteuid() } == 0;
+    let bindings = json!([{ "connector_id": NOOP, "tool_id": "keep", "driver_kind": "noop" }]);
+    let project = project(bindings, json!([step(NOOP, "keep", json!(1))]));
+    operator(&project, "servers: {}\n");
+    run_as_operator(&project).exits(0);
+    if is_root {
+        let path = project.path("operator/servers.local.yaml");
+        std::os::unix::fs::chown(path, Some(1), Some(1)).unwrap();
+        run_as_operator(&project)
+            .exits(2)
+            .notes("belongs to another user");
+    }
 }
 
 /// An MCP server of 2025-11-25 over its standard streams. Its tool returns its environment.

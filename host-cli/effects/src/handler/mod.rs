@@ -18,6 +18,7 @@ pub use third_party::{COMPONENT_BYTES, kind};
 
 use agent_host::Failure;
 use agent_host::contract::run::{DriverKind, Handler, HandlerCall};
+use agent_host::output::Progress;
 use bindings::HandlersPre;
 use bindings::agent::handler::{log, program, request, tool};
 use call::State;
@@ -44,12 +45,13 @@ struct Loaded {
     component: HandlersPre<State>,
 }
 
-/// A handler of a third party, which is loaded for its first call.
+/// A handler of a third party.
 struct Admitted {
     kind: DriverKind,
     digest: String,
     path: PathBuf,
-    component: Option<HandlersPre<State>>,
+    /// The loaded component, or why it can't be loaded. `None` until it is needed.
+    component: Option<std::result::Result<HandlersPre<State>, Failure>>,
 }
 
 impl Handlers {
@@ -110,8 +112,23 @@ impl Handlers {
             .collect()
     }
 
+    /// Loads the admitted handlers that a tool pool names. The first time, each is compiled, which takes up to
+    /// half a minute; it is not part of the time of a step. A failure is reported when the handler is called.
+    pub fn load_named(&mut self, pool: &[u8]) {
+        let engine = &self.engine;
+        for admitted in &mut self.admitted {
+            // A digest that JSON spells with escapes is missed, and loaded by its first call.
+            let digest = admitted.digest.as_bytes();
+            if !digest.is_empty() && pool.windows(digest.len()).any(|part| part == digest) {
+                let file = admitted.path.display();
+                let _progress = Progress::of(format!("compiling the handler {file}"));
+                let _ = admitted.component(engine);
+            }
+        }
+    }
+
     /// Begins a call. Nothing runs before [`Call::next`]. The first call of a third party's handler
-    /// compiles it, unless the user's cache has its code.
+    /// loads it, unless [`Handlers::load_named`] has.
     ///
     /// # Errors
     ///
@@ -170,9 +187,14 @@ impl Handlers {
 impl Admitted {
     /// Loads the component, whose bytes must have the admitted digest.
     fn component(&mut self, engine: &Engine) -> std::result::Result<HandlersPre<State>, Failure> {
-        if let Some(component) = &self.component {
-            return Ok(component.clone());
+        if let Some(loaded) = &self.component {
+            return loaded.clone();
         }
+        let loaded = self.load(engine);
+        self.component.insert(loaded).clone()
+    }
+
+    fn load(&self, engine: &Engine) -> std::result::Result<HandlersPre<State>, Failure> {
         let (wasm, digest) = third_party::read(&self.path)?;
         if digest != self.digest {
             return Err(Failure::new(format_args!(
@@ -181,8 +203,7 @@ impl Admitted {
                 self.digest
             )));
         }
-        let component = third_party::prepare(engine, self.kind, &self.path, &wasm)?;
-        Ok(self.component.insert(component).clone())
+        third_party::prepare(engine, self.kind, &self.path, &wasm)
     }
 }
 

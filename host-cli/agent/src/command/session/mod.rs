@@ -57,6 +57,11 @@ impl Session {
             stdin_is_read: false,
         })
     }
+
+    /// Returns the engine, for further instances.
+    pub(super) fn component(&self) -> Engine {
+        self.component.clone()
+    }
 }
 
 /// Returns an instance of the engine that the options select.

@@ -107,3 +107,24 @@ fn a_component_that_imports_more_than_its_kind_is_refused() {
     check(&project, &["missing.wasm", "--kind", "http"]).exits(2);
     check(&project, &["handler.wasm", "--kind", "shell"]).exits(2);
 }
+
+#[test]
+fn a_named_handler_is_compiled_before_the_run_and_no_other() {
+    let digest = digest();
+    let compiled = |project: &Project| {
+        let arguments = "run-plan --plan plan.json --servers operator/servers.local.yaml";
+        let mut command = project.command(arguments.split(' '));
+        command.env("XDG_CACHE_HOME", project.path("cache"));
+        // The plan is denied, so that no step needs the handler.
+        Run::of(command).exits(1).answers("policy_denied");
+        let cache = fs::read_dir(project.path("cache/agent/handlers"));
+        cache.map_or(0, Iterator::count)
+    };
+    for (named, count) in [(&*digest, 1), ("sha256-another", 0)] {
+        let project = handled(named);
+        admit(&project, &digest, "noop");
+        let plan = project.read("plan.json").replace("\"keep\"", "\"other\"");
+        project.write("plan.json", plan);
+        assert_eq!(compiled(&project), count, "{named}");
+    }
+}

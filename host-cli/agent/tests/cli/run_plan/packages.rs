@@ -1,8 +1,10 @@
 //! Packages of servers: `servers install`, and a server that starts from its package.
 
-use super::{MCP, index_of, operator, output, project, step, summary};
+use super::server::Server;
+use super::{MCP, evidence, index_of, operator, output, project, step, summary};
 use crate::project::{Project, Run};
-use serde_json::json;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -57,13 +59,21 @@ fn installed() -> Project {
     let packages = project.path("data/agent/packages");
     fs::set_permissions(packages, Permissions::from_mode(0o700)).unwrap();
     project.write(&format!("{}/start.js", own.display()), SERVER);
+    // A line for each file: its path and the digest of its content.
+    let line = format!("node_modules/acme/start.js {}\n", sha256(SERVER));
+    let tree = format!("sha256-{}", sha256(&line));
     let record = json!({
-        "package": "acme@1.0.0", "digest": "sha256-0", "program": "/usr/bin/node",
+        "package": "acme@1.0.0", "digest": "sha256-0", "tree": tree, "program": "/usr/bin/node",
         "runtime": null, "file": "node_modules/acme/start.js", "libraries": null,
         "closure": [{ "path": "node_modules/acme", "version": "1.0.0", "integrity": "sha512-0" }]
     });
     project.write(&format!("{FOLDER}/installed.json"), record.to_string());
     project
+}
+
+fn sha256(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn agent(project: &Project, line: &str) -> Run {
@@ -88,6 +98,30 @@ fn a_server_starts_from_its_package_which_it_can_only_read() {
     let env = answer["env"].to_string();
     assert!(!env.contains("npm_config"), "{env}");
     assert_eq!(summary(&project)["steps"][0]["sandbox_tier"], "bubblewrap");
+    // The evidence names what was started.
+    let episodes = fs::read_dir(evidence(&project).join("episodes")).unwrap();
+    let packages = episodes.filter_map(|episode| {
+        let text = fs::read_to_string(episode.unwrap().path()).unwrap();
+        let episode: Value = serde_json::from_str(&text).ok()?;
+        let text = episode["result_details"].to_string();
+        text.contains(r#""package":"sha256-0""#).then_some(())
+    });
+    assert_eq!(packages.count(), 1);
+}
+
+#[test]
+fn a_package_with_a_changed_file_is_not_started() {
+    let project = installed();
+    let start = format!("{FOLDER}/node_modules/acme/start.js");
+    project.write(&start, SERVER.replace("Searches.", "Searches!"));
+    agent(&project, RUN)
+        .exits(1)
+        .answers("was changed since `acme@1.0.0` was installed");
+    assert_eq!(summary(&project)["reason"], "UNAVAILABLE");
+    agent(&project, "servers install")
+        .exits(2)
+        .notes("was changed since")
+        .notes("remove the folder and install the package again");
 }
 
 #[test]
@@ -120,7 +154,45 @@ fn a_registry_that_does_not_answer_is_an_error() {
     let project = locked();
     agent(&project, "servers install")
         .exits(2)
-        .notes("npm can't install `acme@1.0.0`");
+        .notes("npm can't install `acme@1.0.0`")
+        .notes("network: ")
+        .notes("127.0.0.1:1");
+}
+
+#[test]
+fn npm_reaches_its_registry_and_no_other_host() {
+    let project = locked();
+    let other = Server::start(|_| ("404 Not Found", "text/plain", String::new()));
+    let elsewhere = other.origin();
+    let tarball = format!("{elsewhere}/acme.tgz");
+    let document = json!({
+        "name": "acme", "dist-tags": { "latest": "1.0.0" },
+        "versions": { "1.0.0": {
+            "name": "acme", "version": "1.0.0",
+            "dist": { "tarball": tarball, "integrity": format!("sha512-{}==", "A".repeat(86)) }
+        } }
+    });
+    let registry = Server::start(move |_| ("200 OK", "application/json", document.to_string()));
+    let install = |line: &str| {
+        let mut command = project.command(line.split_whitespace());
+        command
+            .env("XDG_DATA_HOME", project.path("data"))
+            .env("npm_config_registry", registry.origin())
+            .env("npm_config_fetch_retries", "0");
+        Run::of(command)
+    };
+    let host = elsewhere.replace("http://", "");
+    install("servers install")
+        .exits(2)
+        .notes(&format!("network: `{host}` is not an allowed destination"))
+        .notes("--allow-host HOST:PORT");
+    assert!(!registry.requests().is_empty());
+    assert!(other.requests().is_empty());
+    install(&format!("servers install --allow-host {host}")).exits(2);
+    assert!(!other.requests().is_empty());
+    install("servers install --allow-host no-port")
+        .exits(2)
+        .notes("the entry `no-port` is not `host:port`");
 }
 
 #[test]
