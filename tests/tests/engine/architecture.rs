@@ -173,7 +173,7 @@ fn the_host_does_not_depend_on_the_engine() {
     let mut failures = Failures::default();
     // What each of our packages may depend on of ours, in any way, tests included.
     // The strict reader and its texts decide nothing, and reading peers' JSON is the protocol's task.
-    let allowed: [(&str, &[&str]); 20] = [
+    let allowed: [(&str, &[&str]); 21] = [
         ("component", &["agent-api", "agent-audit", "agent-run"]),
         ("component/pack", &[]),
         ("host-cli/aot", &[]),
@@ -207,12 +207,24 @@ fn the_host_does_not_depend_on_the_engine() {
         ("host-cli/evidence", &["agent-host"]),
         ("host-cli/handlers", &[]),
         ("examples/handler", &[]),
-        ("host-cli/host", &["agent-aot", "agent-pack"]),
+        (
+            "host-cli/host",
+            &["agent-aot", "agent-ownership", "agent-pack"],
+        ),
         (
             "host-cli/operator",
-            &["agent-diagnostic", "agent-syntax", "agent-text"],
+            &[
+                "agent-diagnostic",
+                "agent-ownership",
+                "agent-syntax",
+                "agent-text",
+            ],
         ),
-        ("host-cli/packages", &["agent-sandbox"]),
+        ("host-cli/ownership", &[]),
+        (
+            "host-cli/packages",
+            &["agent-ownership", "agent-sandbox", "agent-way-out"],
+        ),
         ("host-cli/planner", &["agent-way-out"]),
         ("host-cli/sandbox", &[]),
         (
@@ -256,18 +268,30 @@ fn the_host_does_not_depend_on_the_engine() {
 
 #[test]
 fn only_the_way_out_opens_connections() {
-    const NETWORK: [&str; 12] = [
+    const NETWORK: [&str; 24] = [
+        "SYS_connect",
+        "SYS_socket,",
+        "TcpListener",
         "TcpSocket",
         "TcpStream",
-        "UdpSocket",
         "ToSocketAddrs",
+        "UdpSocket",
+        "UnixDatagram",
+        "UnixListener",
+        "UnixStream",
         "getaddrinfo",
-        "lookup_host",
         "hyper::client",
+        "hyper::server",
+        "libc::bind",
         "libc::connect",
+        "libc::listen",
         "libc::socket",
+        "lookup_host",
+        "mio::",
         "reqwest",
         "rustix::net",
+        "socket2",
+        "tokio_rustls",
         "ureq",
     ];
     let host = root().join("host-cli");
@@ -289,13 +313,109 @@ fn only_the_way_out_opens_connections() {
         })
         .collect();
     found.sort();
-    let expected = [
+    let mut expected = vec![
+        // The socket at which a sandbox's proxy listens goes from the command's network to the way out.
+        ("sandbox/src/child.rs", "TcpListener"),
+        ("sandbox/src/linux/launch.rs", "TcpListener"),
+        ("sandbox/src/linux/listener.rs", "TcpListener"),
+        ("sandbox/src/linux/listener.rs", "rustix::net"),
+        ("sandbox/src/linux/supervisor.rs", "TcpListener"),
+        ("sandbox/src/other.rs", "TcpListener"),
+        // The filter of system calls names the call that it limits.
+        ("sandbox/src/linux/seccomp.rs", "SYS_socket,"),
+        // A trial run must not reach a listener outside of its sandbox.
+        ("sandbox/src/linux/trial.rs", "TcpListener"),
         ("way-out/src/connection.rs", "hyper::client"),
+        ("way-out/src/proxy.rs", "TcpListener"),
+        ("way-out/src/proxy.rs", "TcpStream"),
         ("way-out/src/resolve.rs", "ToSocketAddrs"),
         ("way-out/src/way_out.rs", "TcpStream"),
+        ("way-out/src/way_out.rs", "tokio_rustls"),
     ];
-    let expected = expected.map(|(path, name)| (path.to_owned(), name));
-    assert_eq!(found, expected);
+    expected.sort_unstable();
+    let expected = expected
+        .into_iter()
+        .map(|(path, name)| (path.to_owned(), name));
+    assert_eq!(found, Vec::from_iter(expected));
+}
+
+#[test]
+fn the_host_has_one_client_of_http_and_one_of_tls() {
+    /// Clients of HTTP, implementations of TLS and resolvers that nothing may bring along.
+    const OTHERS: [&str; 20] = [
+        "attohttpc",
+        "boring",
+        "curl",
+        "h3",
+        "hickory-resolver",
+        "hyper-rustls",
+        "hyper-tls",
+        "isahc",
+        "minreq",
+        "native-tls",
+        "openssl",
+        "openssl-sys",
+        "quinn",
+        "reqwest",
+        "s2n-tls",
+        "surf",
+        "tokio-tungstenite",
+        "trust-dns-resolver",
+        "tungstenite",
+        "ureq",
+    ];
+    /// The chosen ones, with the packages that depend on them.
+    const CHOSEN: [(&str, &[&str]); 4] = [
+        // A test of `agent-mcp` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
+        // and its requests go to a hook of ours.
+        (
+            "hyper",
+            &[
+                "agent-mcp",
+                "agent-way-out",
+                "hyper-util",
+                "wasmtime-wasi-http",
+            ],
+        ),
+        ("hyper-util", &["agent-mcp", "agent-way-out"]),
+        ("rustls", &["agent-way-out", "tokio-rustls"]),
+        ("tokio-rustls", &["agent-way-out"]),
+    ];
+    let lock = fs::read_to_string(root().join("Cargo.lock")).expect("the lock");
+    let packages: Vec<_> = lock.split("[[package]]").skip(1).map(locked).collect();
+    assert!(packages.len() > 100, "the lock is read");
+    let mut failures = Failures::default();
+    for (name, dependencies) in &packages {
+        if let Some(other) = dependencies.iter().find(|it| OTHERS.contains(it)) {
+            failures.add(name, format!("depends on {other}"));
+        }
+    }
+    for (chosen, users) in CHOSEN {
+        let mut found: Vec<_> = packages
+            .iter()
+            .filter(|(_, dependencies)| dependencies.contains(&chosen))
+            .map(|(name, _)| *name)
+            .collect();
+        found.dedup();
+        if found != users {
+            failures.add(chosen, format!("is used by {found:?}"));
+        }
+    }
+    failures.finish();
+}
+
+/// Returns the name and the dependencies of a package in `Cargo.lock`.
+fn locked(package: &str) -> (&str, Vec<&str>) {
+    let name = package
+        .lines()
+        .find(|line| line.starts_with("name = "))
+        .and_then(|line| line.split('"').nth(1));
+    let listed = package.split_once("dependencies = [").map(|(_, list)| list);
+    let listed = listed.and_then(|list| list.split_once(']'));
+    let entries = listed.map_or("", |(list, _)| list).lines();
+    // An entry is a name, with a version where there are several.
+    let names = entries.filter_map(|line| line.split('"').nth(1)?.split(' ').next());
+    (name.unwrap_or_default(), names.collect())
 }
 
 #[test]
