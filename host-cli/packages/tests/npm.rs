@@ -2,7 +2,7 @@
 
 mod support;
 
-use agent_packages::{Network, Package, Store};
+use agent_packages::{Package, Store};
 use agent_sandbox::{Command, Exit, Limits, Sandbox, Tier};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
@@ -101,6 +101,7 @@ fn serve(mut stream: TcpStream, packages: &[(String, Vec<u8>, Vec<u8>)]) {
                 Ok(_) => {}
             }
         }
+        let closes = head.contains("Connection: close\r\n");
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let found = packages.iter().find_map(|(name, document, archive)| {
             let is_archive = path == format!("/{name}.tgz");
@@ -120,6 +121,10 @@ fn serve(mut stream: TcpStream, packages: &[(String, Vec<u8>, Vec<u8>)]) {
             "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
         );
         if stream.write_all(head.as_bytes()).is_err() || stream.write_all(body).is_err() {
+            return;
+        }
+        // The proxy passes one request on for each connection, and asks for its end.
+        if closes {
             return;
         }
     }
@@ -275,7 +280,7 @@ async fn a_file_that_was_changed_since_the_installation_is_found() {
 }
 
 #[tokio::test]
-async fn the_tier_without_a_network_of_its_own_needs_the_whole_network() {
+async fn the_tier_without_a_network_of_its_own_installs_nothing_from_registries_alone() {
     let registry = Registry::start(|_| {});
     choose(&registry);
     let folder = tempfile::tempdir().unwrap();
@@ -288,6 +293,4 @@ async fn the_tier_without_a_network_of_its_own_needs_the_whole_network() {
         refused.help().unwrap().contains("--network host"),
         "{refused}"
     );
-    let host = Network::Host;
-    store.install(&package, &sandbox, &host).await.unwrap();
 }

@@ -70,14 +70,6 @@ async fn a_command_reaches_its_proxy_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn without_a_listener_connections_are_refused() {
-    let sandbox = Sandbox::of(Tier::Bubblewrap).await.unwrap();
-    let finished = support::run(sandbox, command(1)).await.unwrap();
-    let log = String::from_utf8_lossy(&finished.stderr.bytes).into_owned();
-    assert!(log.contains("Connection"), "{log}");
-}
-
-#[tokio::test]
 async fn the_tier_without_networks_refuses() {
     let sandbox = Sandbox::of(Tier::Landlock).await.unwrap();
     let refused = support::run(sandbox, command(1)).await;

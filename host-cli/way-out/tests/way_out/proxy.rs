@@ -93,8 +93,8 @@ async fn a_tunnel_leads_to_the_address_that_was_checked() {
     .await;
     let running = running(ProxyLimits::default());
     let port = server.address.port();
-    let answer = running.exchange(&format!("CONNECT open:{port} HTTP/1.1\r\n\r\nping"));
-    let answer = answer.await;
+    let sent = format!("CONNECT open:{port} HTTP/1.1\r\n\r\nping");
+    let answer = running.exchange(&sent).await;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     assert_eq!(body, "pong");
@@ -225,16 +225,18 @@ async fn connections_wait_for_room_and_end_with_the_proxy() {
         connections: 1,
         ..ProxyLimits::default()
     });
-    let first = TcpStream::connect(running.address).await.unwrap();
-    let second = running.exchange("GET / HTTP/1.1\r\n\r\n");
-    let mut second = std::pin::pin!(second);
-    assert!(
-        timeout(Duration::from_millis(100), &mut second)
-            .await
-            .is_err()
-    );
-    drop(first);
-    assert!(second.await.starts_with("HTTP/1.1 400 "));
+    {
+        let first = TcpStream::connect(running.address).await.unwrap();
+        let second = running.exchange("GET / HTTP/1.1\r\n\r\n");
+        let mut second = std::pin::pin!(second);
+        assert!(
+            timeout(Duration::from_millis(100), &mut second)
+                .await
+                .is_err()
+        );
+        drop(first);
+        assert!(second.await.starts_with("HTTP/1.1 400 "));
+    }
 
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
