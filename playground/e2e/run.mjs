@@ -48,6 +48,11 @@ export class Run {
     }
   }
 
+  /** @param {string} code of the end */
+  async endsWith(code) {
+    await this.area.locator(".ended").getByRole("link", { name: code, exact: true }).waitFor();
+  }
+
   /** @param {string} step @returns the marks of the parts of a step, as they are announced */
   async parts(step) {
     const parts = this.area.getByRole("list", { name: `Step ${step}` }).getByRole("listitem");

@@ -68,7 +68,7 @@ visitRun("a plan over HTTP is answered to its end, and its evidence is there", O
   assert.ok((await wanted.allInnerTexts()).includes("41"), "the next step has the output of the first");
   await run.answer("It returns its input");
   await run.says("The run is completed");
-  await run.area.getByText("every step of the plan is completed").waitFor();
+  await run.area.getByText("every step of the plan is completed").first().waitFor();
   await run.area.getByText(/ · head of the chain /).waitFor();
   await run.area.getByRole("button", { name: "run_summary.json" }).click();
   await run.area.locator(".viewer .cm-content").filter({ hasText: '"status": "completed"' }).waitFor();
@@ -97,7 +97,7 @@ visitRun("all by example: each kind of step comes to its end", "", async (run, p
 visitRun("a private address ends the run, and evidence is completed", OVER_HTTP, async (run) => {
   await run.answer("It asks for the request of its input", "A private address");
   await run.says("The run is failed");
-  await run.area.locator(".ended").getByText("destination_denied").waitFor();
+  await run.endsWith("destination_denied");
   const parts = await run.parts("report");
   assert.equal(parts[4], "✗ failed: 5e execute destination_denied");
   assert.deepEqual(parts.slice(5), ["– skipped: 5f validate the output", "✓ passed: 5g write the log", "✓ passed: 5h record the step"]);
@@ -127,7 +127,7 @@ visitPlans("plans", "a step that nobody approves ends the run", async (plans) =>
   await run.area.getByText("what is approved").waitFor();
   await run.answer("Refuse");
   await run.says("The run is failed");
-  await run.area.locator(".ended").getByText("needs approval, and has none").waitFor();
+  await run.area.locator(".ended").getByText("needs approval, and has none").first().waitFor();
   await run.press("Back");
   await run.answer("Approve");
   await run.says("Call the handler mcp_proxy");
@@ -143,7 +143,7 @@ visitRun("a wrong field is refused with what is wrong, and a duration above the 
   await run.area.getByLabel("it took, in ms").fill("6000");
   await run.press("Next");
   await run.says("The run is failed");
-  await run.area.locator(".ended").getByText("timeout").waitFor();
+  await run.endsWith("timeout");
 });
 
 visitPlans("plans", "a denied plan has a run, which records the denial", async (plans) => {
@@ -152,7 +152,7 @@ visitPlans("plans", "a denied plan has a run, which records the denial", async (
   const run = new Run(plans);
   await run.begin();
   await run.says("The run is failed");
-  await run.area.locator(".ended").getByText("limit_exceeded").waitFor();
+  await run.endsWith("limit_exceeded");
   await run.area.getByRole("button", { name: "validation_report.json" }).waitFor();
 });
 
@@ -162,7 +162,7 @@ visitRun("an edited document runs again with the same answers", OVER_HTTP, async
   await run.says("Request GET /2026/01.json");
   await plans.paste("plan.json", (await plans.text("plan.json")).replace('"get-report"', '"keep"').replace("connector_core:http_generic", "connector_core:noop"));
   await run.says("The run is failed");
-  await run.area.locator(".ended").getByText("no output of the step report has a value").waitFor();
+  await run.area.locator(".ended").getByText("no output of the step report has a value").first().waitFor();
   assert.equal(await run.past.count(), 0);
   await plans.example(OVER_HTTP);
   await run.area.getByRole("button", { name: "Step through a run" }).waitFor();

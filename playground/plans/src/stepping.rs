@@ -190,7 +190,7 @@ mod tests {
     }
 
     fn wanting(turns: Vec<Turn>) -> RunView {
-        let form = |value| Form {
+        let form = |value: &str| Form {
             title: value.to_owned(),
             kind: OutcomeKind::Addresses,
             fields: vec![field(value)],

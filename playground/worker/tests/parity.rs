@@ -6,7 +6,6 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 /// The records, and how they are replayed.
 #[path = "../../../tests/src/recorded.rs"]
-#[expect(dead_code, reason = "only this machine records")]
 pub mod recorded;
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);

@@ -527,7 +527,9 @@ fn a_text_is_read_when_it_changes_and_kept_for_every_question() {
     let mut ask = |texts: Vec<(DocumentKind, String)>, request: RequestKind| match session
         .answer(given(texts), request.into())
     {
-        Answer::Plan(decision) | Answer::Call(decision) => decision.verdict,
+        Answer::Plan(decision) | Answer::Run(decision, _) | Answer::Call(decision) => {
+            decision.verdict
+        }
         Answer::Grounding(grounding) => match grounding.grounded {
             Some(true) => PlanVerdict::Allowed,
             Some(false) => PlanVerdict::Denied,

@@ -310,7 +310,7 @@ fn answers_that_do_not_fit_wait_for_the_user() {
             ..RunRequest::default()
         };
         let view = view(&mut session, &request);
-        assert_eq!(view.turns, [asks.clone()]);
+        assert_eq!(view.turns, std::slice::from_ref(&asks));
         assert!(view.mistake.expect("a mistake").contains(mistake));
         assert_eq!(view.wanted.expect("an action").name, "resolve");
     }
