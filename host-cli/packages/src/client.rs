@@ -103,7 +103,7 @@ impl Client {
     ) -> Result<(), Error> {
         let name = self.name;
         let failed = |why: String| Error::new(format!("{name} can't install `{package}`: {why}"));
-        let proxy = network.proxy(registries)?;
+        let proxy = network.proxy(registries).await?;
         match &proxy {
             Some(_) => {
                 self.command.network = Reach::Proxy;

@@ -1,7 +1,8 @@
 //! The network of the registries' clients.
 
 use crate::Error;
-use agent_way_out::Proxy;
+use agent_way_out::{Proxy, Resolver};
+use std::net::SocketAddr;
 
 /// Makes a proxy that connects to the listed `host:port` and to nothing else.
 pub type ProxyMaker = Box<dyn Fn(Vec<String>) -> Result<Proxy, String>>;
@@ -12,6 +13,8 @@ pub enum Network {
     Registries {
         /// Makes the proxy.
         proxy: ProxyMaker,
+        /// Resolves the hosts of the registries, which may have addresses that are not public.
+        resolver: Resolver,
         /// More hosts: `host:port`, such as that of a registry's files, or an address that is not public.
         more: Vec<String>,
     },
@@ -21,14 +24,38 @@ pub enum Network {
 
 impl Network {
     /// Returns the proxy to the registries at some URLs; `None` if the client has the whole network.
-    pub(crate) fn proxy(&self, registries: &[String]) -> Result<Option<Proxy>, Error> {
-        let Self::Registries { proxy, more } = self else {
+    ///
+    /// A registry may be in a private network, such as a company's mirror: the user's configuration names
+    /// it, so its present addresses are destinations, too.
+    pub(crate) async fn proxy(&self, registries: &[String]) -> Result<Option<Proxy>, Error> {
+        let Self::Registries {
+            proxy,
+            resolver,
+            more,
+        } = self
+        else {
             return Ok(None);
         };
-        let hosts = registries.iter().filter_map(|url| authority(url));
-        let hosts = hosts.chain(more.iter().cloned());
-        proxy(hosts.collect()).map(Some).map_err(Error::new)
+        let mut hosts = Vec::new();
+        for host in registries.iter().filter_map(|url| authority(url)) {
+            hosts.extend(addresses(&host, resolver).await);
+            hosts.push(host);
+        }
+        hosts.extend(more.iter().cloned());
+        proxy(hosts).map(Some).map_err(Error::new)
     }
+}
+
+/// Returns the addresses of a host, each with its port. A name without one fails where it is used.
+async fn addresses(host: &str, resolver: &Resolver) -> Vec<String> {
+    let Some((name, port)) = host.rsplit_once(':') else {
+        return Vec::new();
+    };
+    let (Ok(port), Ok(found)) = (port.parse::<u16>(), resolver.resolve(name).await) else {
+        return Vec::new();
+    };
+    let destinations = found.into_iter().map(|it| SocketAddr::new(it, port));
+    destinations.map(|it| it.to_string()).collect()
 }
 
 /// Returns `host:port` of the URL of a registry; `None` for one that needs no network, such as a folder.
@@ -49,7 +76,36 @@ fn authority(url: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::authority;
+    use super::{addresses, authority};
+    use agent_way_out::{Lookup, Resolver};
+    use std::io;
+    use std::net::IpAddr;
+    use std::time::Duration;
+
+    /// A company's mirror.
+    struct Mirror;
+
+    impl Lookup for Mirror {
+        fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+            match name {
+                "mirror.example" => Ok(vec![
+                    "10.0.0.7".parse().unwrap(),
+                    "fd00::7".parse().unwrap(),
+                ]),
+                _ => Err(io::ErrorKind::NotFound.into()),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_registry_may_have_addresses_that_are_not_public() {
+        let resolver = Resolver::new(Mirror, Duration::from_secs(1));
+        let found = addresses("mirror.example:8443", &resolver).await;
+        assert_eq!(found, ["10.0.0.7:8443", "[fd00::7]:8443"]);
+        for none in ["other.example:443", "mirror.example:x", "mirror.example"] {
+            assert!(addresses(none, &resolver).await.is_empty(), "{none}");
+        }
+    }
 
     #[test]
     fn a_registry_is_reached_at_the_host_of_its_url() {

@@ -32,6 +32,7 @@ pub(super) fn run(args: &ServersInstall, session: &mut Session) -> Result<Answer
                     let made = proxy(&engine, hosts, Resolver::system());
                     made.map_err(|failure| failure.message)
                 }),
+                resolver: Resolver::system(),
                 more: args.allowed_hosts.clone(),
             }
         }

@@ -28,6 +28,7 @@ pub(crate) fn registries<const N: usize>(more: [String; N]) -> Network {
             let limits = ProxyLimits::default();
             Ok(Proxy::new(Listed(hosts), Resolver::system(), limits))
         }),
+        resolver: Resolver::system(),
         more: more.to_vec(),
     }
 }
