@@ -1,13 +1,14 @@
 //! Runs with their effects: in this process, and as `agent run-plan`.
 
 use super::documents::Texts;
-use agent_effects::{Effects, Run, Zone, block_on, random, run_id};
+use agent_effects::{Effects, Resolver, Run, Zone, block_on, random, run_id};
 use agent_evidence::Store;
 use agent_host::Engine;
 use agent_host::contract::run::{Decision, Mode, Options};
 use agent_operator::Operator;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 /// Carries out a plan in this process, with its evidence below a folder.
 pub(super) fn here(engine: &Engine, texts: Texts, operator: &Operator, folder: &Path) {
@@ -16,7 +17,9 @@ pub(super) fn here(engine: &Engine, texts: Texts, operator: &Operator, folder: &
             approved: false,
             by: String::new(),
         };
-        let mut effects = Effects::new(Store::new(folder), Box::new(nobody), operator).await?;
+        let (store, resolver) = (Store::new(folder), Resolver::system());
+        let effects = Effects::new(store, Arc::new(nobody), operator, engine.clone(), resolver);
+        let mut effects = effects.await?;
         let options = Options {
             run_id: run_id()?,
             random: random()?,

@@ -59,8 +59,9 @@ pub use agent_api::model::DriverKind;
 
 pub use action::{
     Aborted, Action, Approval, Connection, Exited, Failure, FailureKind, Finished, Handled,
-    HandlerCall, HandlerEvent, HandlerRequest, Header, HeaderValue, Opened, Outcome, PlannerTask, Planning,
-    Program, Reply, Request, Resolve, Response, Server, Status, Store, StoreMode, ToolCall,
+    HandlerCall, HandlerEvent, HandlerRequest, Header, HeaderValue, Opened, Outcome, PlannerTask,
+    Planning, Program, Reply, Request, Resolve, Response, Server, Status, Store, StoreMode,
+    ToolCall,
 };
 pub use call::CallBasis;
 pub use clock::Clock;

@@ -202,7 +202,8 @@ fn write_step(w: &mut Writer, report: &RunReport<'_>, place: usize, step: &PlanS
             match &run.opened {
                 Some(opened) if opened.is_unsandboxed => w.key("sandbox_tier").string(NO_SANDBOX),
                 Some(opened) if opened.has_host_network => {
-                    w.key("sandbox_tier").string(&format!("{tier}{HOST_NETWORK}"));
+                    w.key("sandbox_tier")
+                        .string(&format!("{tier}{HOST_NETWORK}"));
                 }
                 _ => w.key("sandbox_tier").string(tier),
             }

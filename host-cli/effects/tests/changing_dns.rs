@@ -123,7 +123,7 @@ fn the_connection_goes_to_the_address_that_was_checked() {
     let mut instance = engine.instantiate().unwrap();
     let finished = block_on(async {
         let resolver = Resolver::new(lookups.clone(), Duration::from_secs(60));
-        let approver = Box::new(|_: &_| Decision {
+        let approver = Arc::new(|_: &_| Decision {
             approved: false,
             by: "nobody".to_owned(),
         });

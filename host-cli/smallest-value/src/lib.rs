@@ -272,7 +272,7 @@ mod tests {
     use serde_json::{Value, json};
 
     /// Returns the text of a property that is named like a query.
-    fn goal(name: &str) -> Option<&'static str> {
+    fn goal<'a>(name: &str) -> Option<&'a str> {
         let name = name.to_lowercase();
         let takes_goal = ["message", "query", "text"];
         takes_goal

@@ -186,7 +186,7 @@ impl Shared {
             }
         };
         if begun.is_ok() && server.write_all(&rest).await.is_ok() {
-            self.relay(client, server).await;
+            self.relay(client, server, wanted.head.is_some()).await;
         }
     }
 
@@ -222,18 +222,23 @@ impl Shared {
         Err(failed(format!("`{shown}`: {last}")))
     }
 
-    /// Passes bytes on in both directions, until both have ended, no byte moves, or there were too many.
-    async fn relay(&self, client: TcpStream, server: TcpStream) {
+    /// Passes bytes on in both directions, until both have ended, no byte moves, or there were too many. The
+    /// response to a request has a head of its own.
+    async fn relay(&self, client: TcpStream, server: TcpStream, is_request: bool) {
         let _ = client.set_nodelay(true);
         let moved = AtomicU64::new(0);
-        let (from_client, to_client) = client.into_split();
-        let (from_server, to_server) = server.into_split();
-        let both = async {
-            tokio::try_join!(
-                self.pass(from_client, to_server, &moved),
-                self.pass(from_server, to_client, &moved)
-            )
+        let (from_client, mut to_client) = client.into_split();
+        let (mut from_server, to_server) = server.into_split();
+        let answer = async {
+            if is_request {
+                let head = proxy_head::read_response(&mut from_server, self.limits.head_bytes);
+                let head = head.await.map_err(|_| io::Error::other("no head"))?;
+                to_client.write_all(&head.0).await?;
+                to_client.write_all(&head.1).await?;
+            }
+            self.pass(from_server, to_client, &moved).await
         };
+        let both = async { tokio::try_join!(self.pass(from_client, to_server, &moved), answer) };
         tokio::select! {
             _ = both => {}
             () = idle(&moved, self.limits.idle) => {}

@@ -1,4 +1,4 @@
-//! The head of a request to a proxy.
+//! The heads of requests to a proxy, and of the responses that it passes on.
 
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -50,21 +50,75 @@ impl From<io::Error> for HeadError {
     }
 }
 
-/// Reads a head of at most `limit` bytes. Returns it, and the bytes that were read behind it.
+/// Headers of a response about a connection that would be kept.
+const KEPT: [&[u8]; 3] = [b"connection", b"keep-alive", b"proxy-connection"];
+
+/// Reads the head of a request, of at most `limit` bytes. Returns it, and the bytes that were read behind
+/// it.
 pub(crate) async fn read(
     stream: &mut (impl AsyncRead + Unpin),
     limit: usize,
 ) -> Result<(Wanted, Vec<u8>), HeadError> {
-    let mut bytes = Vec::new();
+    let (head, rest) = read_head(stream, Vec::new(), limit).await?;
+    let head = std::str::from_utf8(&head);
+    let head = head.map_err(|_| HeadError::Invalid("the head is not UTF-8"))?;
+    Ok((parse(head).map_err(HeadError::Invalid)?, rest))
+}
+
+/// Reads the head of a response, and of interim ones before it, each of at most `limit` bytes. Returns what
+/// the program gets instead, and the bytes that were read behind it. The connection is for one request, so
+/// the head says that it closes: a server that keeps it open would get the request for another one.
+pub(crate) async fn read_response(
+    stream: &mut (impl AsyncRead + Unpin),
+    limit: usize,
+) -> Result<(Vec<u8>, Vec<u8>), HeadError> {
+    let (mut passed, mut rest) = (Vec::new(), Vec::new());
+    loop {
+        let (head, behind) = read_head(stream, rest, limit).await?;
+        rest = behind;
+        let status = head.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+        if status.first() != Some(&b'1') {
+            passed.extend(closing(&head));
+            return Ok((passed, rest));
+        }
+        passed.extend(head);
+        passed.extend(END);
+        if passed.len() > limit {
+            return Err(HeadError::TooLarge);
+        }
+    }
+}
+
+/// Returns the head of a response that closes its connection, with its end.
+fn closing(head: &[u8]) -> Vec<u8> {
+    let mut closing = Vec::with_capacity(head.len() + 32);
+    for line in head.split(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+        if !KEPT.iter().any(|kept| name.eq_ignore_ascii_case(kept)) {
+            closing.extend(line);
+            closing.extend(b"\r\n");
+        }
+    }
+    closing.extend(b"Connection: close\r\n\r\n");
+    closing
+}
+
+/// Reads a head of at most `limit` bytes, which may begin in `bytes`. Returns it without its end, and the
+/// bytes that were read behind it.
+async fn read_head(
+    stream: &mut (impl AsyncRead + Unpin),
+    mut bytes: Vec<u8>,
+    limit: usize,
+) -> Result<(Vec<u8>, Vec<u8>), HeadError> {
     loop {
         if let Some(at) = bytes.windows(END.len()).position(|part| part == END) {
             if at > limit {
                 return Err(HeadError::TooLarge);
             }
             let rest = bytes.split_off(at + END.len());
-            let head = std::str::from_utf8(&bytes[..at]);
-            let head = head.map_err(|_| HeadError::Invalid("the head is not UTF-8"))?;
-            return Ok((parse(head).map_err(HeadError::Invalid)?, rest));
+            bytes.truncate(at);
+            return Ok((bytes, rest));
         }
         if bytes.len() > limit {
             return Err(HeadError::TooLarge);
@@ -131,7 +185,7 @@ fn parse(head: &str) -> Result<Wanted, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HeadError, Wanted, parse, read};
+    use super::{HeadError, Wanted, parse, read, read_response};
 
     #[test]
     fn a_tunnel_names_its_destination() {
@@ -181,6 +235,21 @@ mod tests {
         ] {
             assert!(parse(head).is_err(), "{head:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_response_closes_its_connection() {
+        let response = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\n\
+                         connection: keep-alive\r\nX: \xe9\r\nContent-Length: 2\r\n\r\n{}";
+        let (head, rest) = read_response(&mut &response[..], 200).await.unwrap();
+        let expected =
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nX: \xe9\r\nContent-Length: 2\r\n\
+                         Connection: close\r\n\r\n";
+        assert_eq!(head, expected);
+        assert_eq!(rest, b"{}");
+        let endless = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100);
+        let refused = read_response(&mut &endless[..], 200).await;
+        assert!(matches!(refused, Err(HeadError::TooLarge)));
     }
 
     #[tokio::test]

@@ -55,10 +55,31 @@ fn the_evidence_of_an_http_run_verifies_and_is_decided_again() {
         .json();
     let checks = replayed["checks"].as_array().unwrap().iter();
     let checks: Vec<_> = checks.map(|it| (&it["check"], &it["outcome"])).collect();
-    let expected = ["plan", "resolve", "input", "method", "addresses", "output"];
+    let expected = [
+        "plan", "resolve", "input", "method", "addresses", "size", "output",
+    ];
     let expected: Vec<_> = expected.map(|it| (json!(it), json!("same"))).into();
     let expected: Vec<_> = expected.iter().map(|(a, b)| (a, b)).collect();
     assert_eq!(checks, expected);
+}
+
+#[test]
+fn a_replay_that_cannot_be_decided_is_no_yes() {
+    let bindings = json!([{ "connector_id": NOOP, "tool_id": "keep", "driver_kind": "noop" }]);
+    let steps = json!([step(NOOP, "keep", json!({ "password": "swordfish" }))]);
+    let project = project(bindings, steps);
+    run(&project).exits(0);
+    let folder = below(&project);
+    let replayed = project
+        .agent(&format!("replay {folder} --format json"))
+        .exits(2)
+        .json();
+    assert_eq!(replayed["same"], Value::Null);
+    assert!(replayed["undecidable"].as_u64() > Some(0), "{replayed}");
+    project
+        .agent(&format!("replay {folder}"))
+        .exits(2)
+        .answers("not decidable as a whole");
 }
 
 #[test]
