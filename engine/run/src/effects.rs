@@ -241,7 +241,11 @@ pub(crate) fn failed(failure: &Failure) -> Stop {
         FailureKind::LimitExceeded => Code::MovaLimitExceeded,
         FailureKind::Unavailable | FailureKind::Failed => Code::MovaHandlerFailed,
     };
-    let stop = Stop::new(code, failure.message.as_str());
+    let message = match failure.message.trim() {
+        "" => "the effect failed, and the host gave no reason",
+        message => message,
+    };
+    let stop = Stop::new(code, message);
     match failure.kind {
         FailureKind::Unavailable => stop.because("UNAVAILABLE"),
         _ => stop,

@@ -111,12 +111,12 @@ mod tests {
     fn a_registry_is_reached_at_the_host_of_its_url() {
         for (url, host) in [
             (
-                "https://registry.example.com/",
-                Some("registry.example.com:443"),
+                "https://packages.example.com/",
+                Some("packages.example.com:443"),
             ),
             (
-                "http://registry.example.com",
-                Some("registry.example.com:80"),
+                "http://packages.example.com",
+                Some("packages.example.com:80"),
             ),
             (
                 "https://user:word@a.example:8443/x?y",

@@ -37,8 +37,8 @@ const SYSTEM: &str = "/usr";
 /// The variable that names the proxy for pip, before its configuration does.
 const PROXIED: [&str; 1] = ["PIP_PROXY"];
 
-/// The index that pip uses without a configuration, and where its files lie.
-const PYPI: [&str; 2] = ["https://pypi.org/simple", "https://files.pythonhosted.org"];
+/// The host of the index that pip uses without a configuration, and that of its files.
+const PYPI: [&str; 2] = ["pypi.org", "files.pythonhosted.org"];
 
 /// Installs a package into a folder. Returns how it is started, and all that was installed.
 pub(crate) async fn install(
@@ -133,10 +133,11 @@ fn indexes_of(listed: &str) -> Vec<String> {
     };
     let own: Vec<_> = values(".index-url").collect();
     let more = values(".extra-index-url").chain(values(".find-links"));
-    let is_usual = own.is_empty() || own.iter().any(|url| url.starts_with(PYPI[0]));
+    let of_pypi = format!("https://{}/", PYPI[0]);
+    let is_usual = own.is_empty() || own.iter().any(|url| url.starts_with(&of_pypi));
     let usual = PYPI.iter().filter(|_| is_usual);
     usual
-        .map(|url| (*url).to_owned())
+        .map(|host| format!("https://{host}/"))
         .chain(own.iter().cloned())
         .chain(more)
         .collect()
@@ -209,7 +210,8 @@ mod tests {
 
     #[test]
     fn indexes_are_those_of_the_configuration() {
-        assert_eq!(indexes_of("global.cert='/x'\n"), PYPI);
+        let pypi = PYPI.map(|host| format!("https://{host}/"));
+        assert_eq!(indexes_of("global.cert='/x'\n"), pypi);
         let listed = ":env:.index-url='https://a.example/simple'\n\
                       global.extra-index-url='\\nhttps://b.example/x\\nhttps://c.example'\n\
                       install.find-links='/srv/wheels'\n";
@@ -221,6 +223,6 @@ mod tests {
         ];
         assert_eq!(indexes_of(listed), found);
         let listed = "user.index-url='https://pypi.org/simple/'";
-        assert_eq!(indexes_of(listed)[..2], PYPI);
+        assert_eq!(indexes_of(listed)[..2], pypi);
     }
 }

@@ -415,7 +415,7 @@ fn hosts_that_misbehave_are_the_same_through_the_component() {
         .collect();
     let numbers = &mut Numbers(0x9e37_79b9_7f4a_7c15);
     let (mut failures, mut refused) = (Failures::default(), 0);
-    for round in 0..240 {
+    for round in 0..400 {
         let case = allowed[numbers.below(allowed.len())];
         let inputs = PlanInputs::of(case);
         let documents = Documents {

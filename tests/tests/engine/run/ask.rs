@@ -472,7 +472,7 @@ fn step_8_needs_evidence_for_every_claim() {
             r#"{"items":[{"claim":"x","evidence":"48210\\u0020members"}]}"#,
             "UNGROUNDED",
         ),
-        ("It is large.", "SUMMARY_SHAPE"),
+        ("It is large.", "JSON_SYNTAX"),
     ] {
         let dropped = ask_with(summary);
         let answer = answer(&dropped);

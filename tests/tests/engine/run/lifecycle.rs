@@ -188,7 +188,7 @@ fn step_c_needs_every_cap() {
             profile["caps"].as_object_mut().expect("caps").remove(cap);
         });
         let ended = run_but(documents, |_| None);
-        assert_denied(&ended, "limit_exceeded", "mova_agent:limit_exceeded");
+        assert_denied(&ended, "policy_denied", "instruction_profile_invalid");
         let report = &ended.files["validation_report.json"];
         assert!(report.contains(cap), "{report}");
     }

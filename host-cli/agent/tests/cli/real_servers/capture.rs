@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-/// Starts an installed server and returns what it says of itself.
+/// Starts an installed server and returns its live catalogue.
 pub(super) fn of(server: &RealServer) -> Value {
     let store = Store::new(shared().join("data/agent/packages"));
     let package = Package::parse(&server.endpoint()).unwrap();
