@@ -75,8 +75,7 @@ fn serve() -> std::io::Result<String> {
 
 fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut lines = BufReader::new(stream.try_clone()?).lines();
-    while let Some(line) = lines.next() {
+    for line in BufReader::new(stream.try_clone()?).lines() {
         if line?.is_empty() {
             stream.write_all(RESPONSE.as_bytes())?;
         }

@@ -241,8 +241,8 @@ pub(crate) fn failed(failure: &Failure) -> Stop {
         FailureKind::LimitExceeded => Code::MovaLimitExceeded,
         FailureKind::Unavailable | FailureKind::Failed => Code::MovaHandlerFailed,
     };
-    let message = match failure.message.trim() {
-        "" => "the effect failed, and the host gave no reason",
+    let message = match &*failure.message {
+        message if message.trim().is_empty() => "the effect failed, and the host gave no reason",
         message => message,
     };
     let stop = Stop::new(code, message);

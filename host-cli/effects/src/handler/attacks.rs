@@ -39,7 +39,9 @@ fn guests_end_in_their_code() {
         let is_linked = row.get("linked").is_none();
         let is_as_wanted = found.code == wanted && found.is_linked == is_linked;
         if !is_as_wanted || found.log_bytes > LOG_BYTES as usize || spent > LATE {
-            failures.push(format!("{}: {found:?}, {spent:?}", row["name"]));
+            let End { code, message, .. } = &found;
+            let name = &row["name"];
+            failures.push(format!("{name}: {code} {message:?}, {found:?}, {spent:?}"));
         }
     }
     assert!(failures.is_empty(), "{failures:#?}");

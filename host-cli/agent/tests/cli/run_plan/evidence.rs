@@ -56,7 +56,13 @@ fn the_evidence_of_an_http_run_verifies_and_is_decided_again() {
     let checks = replayed["checks"].as_array().unwrap().iter();
     let checks: Vec<_> = checks.map(|it| (&it["check"], &it["outcome"])).collect();
     let expected = [
-        "plan", "resolve", "input", "method", "addresses", "size", "output",
+        "plan",
+        "resolve",
+        "input",
+        "method",
+        "addresses",
+        "size",
+        "output",
     ];
     let expected: Vec<_> = expected.map(|it| (json!(it), json!("same"))).into();
     let expected: Vec<_> = expected.iter().map(|(a, b)| (a, b)).collect();
