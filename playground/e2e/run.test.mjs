@@ -127,7 +127,7 @@ visitPlans("plans", "a step that nobody approves ends the run", async (plans) =>
   await run.area.getByText("what is approved").waitFor();
   await run.answer("Refuse");
   await run.says("The run is failed");
-  await run.area.locator(".ended").getByText("needs approval, and has none").first().waitFor();
+  await run.area.locator(".ended").getByText("needs the approval of sha256-").first().waitFor();
   await run.press("Back");
   await run.answer("Approve");
   await run.says("Call the handler mcp_proxy");
