@@ -18,6 +18,8 @@ pub(super) fn of(server: &RealServer) -> Value {
         .env_clear()
         .envs(installed.env)
         .env("PATH", "/usr/bin:/bin")
+        // Without the sandbox Python would write beside the package, which counts as a change of it.
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
