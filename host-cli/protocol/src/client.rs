@@ -1,10 +1,11 @@
 //! The client.
 
 use crate::error::Error;
+use crate::identity::{self, Identity};
 use crate::inbox::{Inbox, Notification, Traffic};
-use crate::json::{Json, Malformed};
+use crate::json::Json;
 use crate::limits::Limits;
-use crate::message::{on_one_line, write_notification};
+use crate::message::write_notification;
 use crate::negotiation::{
     Next, UNSUPPORTED_PROTOCOL_VERSION, check_complete, discovered, initialized, no_common,
 };
@@ -13,9 +14,6 @@ use crate::tool_list::{Pages, ToolHeaders, ToolList};
 use crate::transport::{Outgoing, Transport};
 use crate::version::{Generation, Version};
 use crate::wait::Wait;
-use agent_syntax::json::Kind;
-use agent_syntax::json_string;
-use bytes::Bytes;
 
 /// The identity of a client, and its choices.
 #[derive(Debug, Clone)]
@@ -48,13 +46,12 @@ pub enum Generations {
 /// It runs one operation at a time. An operation that exceeds its [`Wait`] is cancelled at the server.
 #[derive(Debug)]
 pub struct Client<T> {
-    transport: T,
-    inbox: Inbox,
-    /// The client's name and version in JSON.
-    info: String,
-    version: Version,
-    server: Json,
-    headers: ToolHeaders,
+    pub(crate) transport: T,
+    pub(crate) inbox: Inbox,
+    pub(crate) identity: Identity,
+    pub(crate) version: Version,
+    pub(crate) server: Json,
+    pub(crate) headers: ToolHeaders,
 }
 
 impl<T: Transport> Client<T> {
@@ -64,11 +61,10 @@ impl<T: Transport> Client<T> {
     ///
     /// When both sides have no common version, or the server does not answer. The transport is closed.
     pub async fn connect(transport: T, options: &Options, wait: &Wait) -> Result<Self, Error> {
-        let (name, version) = (json_string(&options.name), json_string(&options.version));
         let mut client = Self {
             transport,
             inbox: Inbox::new(options.limits),
-            info: format!(r#"{{"name":{name},"version":{version}}}"#),
+            identity: Identity::new(&options.name, &options.version),
             version: Version::LATEST,
             server: Json::null(),
             headers: ToolHeaders::new(),
@@ -100,9 +96,9 @@ impl<T: Transport> Client<T> {
     /// Requests the server's versions. Only servers without sessions know this request.
     async fn discover(&mut self, wait: &Wait) -> Result<Next, Error> {
         let request = Outgoing {
-            id: self.inbox.open(),
+            id: self.inbox.open_alone(),
             method: "server/discover",
-            params: format!("{{{}}}", self.meta()),
+            params: self.identity.params(Version::LATEST, Vec::new(), None),
             version: Some(Version::LATEST),
             tool: None,
             parameter_headers: Vec::new(),
@@ -136,9 +132,9 @@ impl<T: Transport> Client<T> {
 
     /// Opens a session.
     async fn initialize(&mut self, version: Version, wait: &Wait) -> Result<(), Error> {
-        let (name, info) = (version.name(), &self.info);
+        let (name, info) = (version.name(), self.identity.json());
         let request = Outgoing {
-            id: self.inbox.open(),
+            id: self.inbox.open_alone(),
             method: "initialize",
             params: format!(
                 r#"{{"protocolVersion":"{name}","capabilities":{{}},"clientInfo":{info}}}"#
@@ -155,14 +151,6 @@ impl<T: Transport> Client<T> {
         let notification = write_notification("notifications/initialized", None);
         let notified = self.transport.notify(notification, self.version, wait);
         notified.await
-    }
-
-    /// Returns the member `_meta` that each request has without sessions.
-    fn meta(&self) -> String {
-        let (version, info) = (Version::LATEST.name(), &self.info);
-        format!(
-            r#""_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientInfo":{info},"io.modelcontextprotocol/clientCapabilities":{{}}}}"#
-        )
     }
 
     /// Returns the version that both sides speak.
@@ -199,10 +187,7 @@ impl<T: Transport> Client<T> {
         let mut pages = Pages::new();
         let mut cursor: Option<String> = None;
         loop {
-            let mut members = Vec::new();
-            if let Some(cursor) = &cursor {
-                members.push(format!(r#""cursor":{}"#, json_string(cursor)));
-            }
+            let members = identity::page(cursor.as_deref());
             let call = ("tools/list", None, Vec::new());
             let page = self.request(call, members, wait).await?;
             match pages.add(&page, with_headers, &self.inbox.limits)? {
@@ -239,20 +224,14 @@ impl<T: Transport> Client<T> {
         arguments: &[u8],
         wait: &Wait,
     ) -> Result<Json, Error> {
-        let arguments = Json::new(Bytes::copy_from_slice(arguments)).map_err(Error::Arguments)?;
-        if arguments.kind() != Some(Kind::Object) {
-            return Err(Error::Arguments(Malformed::new("not an object", 0)));
-        }
+        let arguments = identity::arguments(arguments)?;
         let headers = self
             .headers
             .get(name)
             .map(Vec::as_slice)
             .unwrap_or_default();
         let headers = values(headers, &arguments)?;
-        let members = vec![
-            format!(r#""name":{}"#, json_string(name)),
-            format!(r#""arguments":{}"#, on_one_line(&arguments)),
-        ];
+        let members = identity::call(name, &arguments);
         let call = ("tools/call", Some(name), headers);
         self.request(call, members, wait).await
     }
@@ -261,17 +240,14 @@ impl<T: Transport> Client<T> {
     async fn request(
         &mut self,
         (method, tool, parameter_headers): (&str, Option<&str>, Vec<(String, String)>),
-        mut members: Vec<String>,
+        members: Vec<String>,
         wait: &Wait,
     ) -> Result<Json, Error> {
         let generation = self.version.generation();
-        if generation == Generation::Stateless {
-            members.push(self.meta());
-        }
         let request = Outgoing {
-            id: self.inbox.open(),
+            id: self.inbox.open_alone(),
             method,
-            params: format!("{{{}}}", members.join(",")),
+            params: self.identity.params(self.version, members, None),
             version: Some(self.version),
             tool,
             parameter_headers,
@@ -284,7 +260,7 @@ impl<T: Transport> Client<T> {
                 Ok(result)
             }
             Err(error @ (Error::Timeout | Error::Cancelled)) => {
-                if let Some(id) = self.inbox.give_up() {
+                if let Some(id) = self.inbox.give_up_all() {
                     self.transport.abandon(id, self.version).await;
                 }
                 Err(error)

@@ -17,7 +17,9 @@ use tokio::time::Instant;
 /// seconds, and a request that meets the closing is lost.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// The endpoint of a server at a checked address. A connection carries several requests.
+/// The endpoint of a server at a checked address. A connection carries several requests, one after the other.
+/// Clones share the connection that waits for the next one.
+#[derive(Clone)]
 pub struct Endpoint {
     way_out: Arc<WayOut>,
     target: Target,

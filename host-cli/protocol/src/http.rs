@@ -1,5 +1,6 @@
 //! The transport over streamable HTTP.
 
+use crate::client::Client;
 use crate::error::{Error, Excess};
 use crate::header_value::header_value;
 use crate::http_peer::{HttpAnswer, HttpMethod, HttpPeer, HttpRequest};
@@ -17,6 +18,9 @@ use tokio::time::sleep;
 const STREAM_BYTES: usize = 64 << 20;
 /// Maximum number of bytes of the response to a notification.
 const RECEIPT_BYTES: usize = 64 << 10;
+
+/// Number of bits for the ids of the requests of one client of a session.
+const FORK_BITS: u32 = 32;
 
 /// The error of a stream that ended too early.
 const ENDED: Error = Error::Closed("the stream ended before the answer");
@@ -42,6 +46,18 @@ impl<P: HttpPeer> Http<P> {
             peer,
             session: None,
             version: None,
+        }
+    }
+
+    /// Returns a transport of the same session.
+    fn fork(&self) -> Self
+    where
+        P: Clone,
+    {
+        Self {
+            peer: self.peer.clone(),
+            session: self.session.clone(),
+            version: self.version,
         }
     }
 
@@ -141,14 +157,15 @@ impl<P: HttpPeer> Http<P> {
             if of_protocol && kind == JSON {
                 let body = whole(&mut answer, inbox.limits.frame_bytes).await?;
                 match inbox.receive(body) {
-                    Ok(Received::Answer(Err(error))) => return Ok(Err(error)),
-                    Ok(Received::Answer(Ok(_))) => {
+                    Ok(Received::Answer(_, Err(error))) => return Ok(Err(error)),
+                    Ok(Received::Answer(_, Ok(_))) => {
                         return Err(Error::protocol(format!(
                             "a result with the status {status}"
                         )));
                     }
                     // Another body is not an MCP answer.
-                    Ok(Received::Reply(_) | Received::Nothing) | Err(_) => {}
+                    Ok(Received::Reply(_) | Received::Progress(_) | Received::Nothing) | Err(_) => {
+                    }
                 }
             }
             return Err(Error::Status(status));
@@ -157,8 +174,8 @@ impl<P: HttpPeer> Http<P> {
             JSON => {
                 let body = whole(&mut answer, inbox.limits.frame_bytes).await?;
                 match inbox.receive(body)? {
-                    Received::Answer(outcome) => Ok(outcome),
-                    Received::Reply(_) | Received::Nothing => {
+                    Received::Answer(_, outcome) => Ok(outcome),
+                    Received::Reply(_) | Received::Progress(_) | Received::Nothing => {
                         Err(Error::protocol("the body is not the answer"))
                     }
                 }
@@ -206,11 +223,11 @@ impl<P: HttpPeer> Http<P> {
                     continue;
                 }
                 match inbox.receive(event.data)? {
-                    Received::Answer(outcome) => return Ok(outcome),
+                    Received::Answer(_, outcome) => return Ok(outcome),
                     Received::Reply(reply) => {
                         self.deliver(reply, version, wait).await?;
                     }
-                    Received::Nothing => {}
+                    Received::Progress(_) | Received::Nothing => {}
                 }
             }
         }
@@ -245,6 +262,22 @@ impl<P: HttpPeer> Http<P> {
         }
         decoder.restart();
         Ok(stream)
+    }
+}
+
+impl<P: HttpPeer + Clone> Client<Http<P>> {
+    /// Returns a client of the same session with the same server, whose requests run beside this one's. Its
+    /// requests have ids of their own, as long as `number` is unique.
+    #[must_use]
+    pub fn fork(&self, number: u32) -> Self {
+        Self {
+            transport: self.transport.fork(),
+            inbox: self.inbox.fork(u64::from(number) << FORK_BITS),
+            identity: self.identity.clone(),
+            version: self.version,
+            server: self.server.clone(),
+            headers: self.headers.clone(),
+        }
     }
 }
 

@@ -36,10 +36,13 @@ impl Id {
         Ok(id)
     }
 
-    /// Returns whether this is the integer `number`.
+    /// Returns the value of an integer that is not negative and has at most 64 bits.
     #[must_use]
-    pub fn is(&self, number: u64) -> bool {
-        matches!(self, Self::Integer(text) if *text == number.to_string())
+    pub fn number(&self) -> Option<u64> {
+        match self {
+            Self::Integer(digits) => digits.parse().ok(),
+            Self::String(_) => None,
+        }
     }
 
     /// Returns the id in JSON.

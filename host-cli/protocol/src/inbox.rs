@@ -13,11 +13,14 @@ use std::collections::{BTreeSet, VecDeque};
 const KEPT: [&str; 6] = [
     "notifications/cancelled",
     "notifications/message",
-    "notifications/progress",
+    PROGRESS,
     "notifications/prompts/list_changed",
     "notifications/resources/list_changed",
     TOOLS_CHANGED,
 ];
+
+/// The notification of how far a request has come.
+const PROGRESS: &str = "notifications/progress";
 
 /// The notification that the tools have changed.
 const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
@@ -51,15 +54,17 @@ pub struct Traffic {
 /// The consequence of a message of the server.
 #[derive(Debug)]
 pub(crate) enum Received {
-    /// The answer to the open request.
-    Answer(Result<Json, RpcError>),
+    /// The answer to the open request with this id.
+    Answer(u64, Result<Json, RpcError>),
     /// A message to send to the server.
     Reply(String),
+    /// A report on an open request: the parameters of `notifications/progress`.
+    Progress(Json),
     /// Nothing.
     Nothing,
 }
 
-/// The state of a conversation: its open request, and counts of received messages.
+/// The state of a conversation: its open requests, and counts of received messages.
 #[derive(Debug)]
 pub struct Inbox {
     pub(crate) limits: Limits,
@@ -70,10 +75,12 @@ pub struct Inbox {
     frames: u64,
     /// The id of the last request that was sent.
     last: u64,
-    open: Option<u64>,
+    open: BTreeSet<u64>,
+    /// Whether progress goes to the caller at once, and is not kept.
+    passes_progress: bool,
     /// Requests without an answer whose operation has ended.
     abandoned: BTreeSet<u64>,
-    /// Requests and notifications of the server since the open request.
+    /// Requests and notifications of the server since the counts began anew.
     requests: usize,
     notifications: usize,
     kept: VecDeque<Notification>,
@@ -87,7 +94,8 @@ impl Inbox {
             traffic: Traffic::default(),
             frames: 0,
             last: 0,
-            open: None,
+            open: BTreeSet::new(),
+            passes_progress: false,
             abandoned: BTreeSet::new(),
             requests: 0,
             notifications: 0,
@@ -95,23 +103,64 @@ impl Inbox {
         }
     }
 
-    /// Opens the next request and returns its id. Abandons a request that is still open.
-    pub(crate) fn open(&mut self) -> u64 {
-        self.give_up();
+    /// Returns the state of another conversation of the same session. Its ids begin behind `last`.
+    pub(crate) fn fork(&self, last: u64) -> Self {
+        Self {
+            generation: self.generation,
+            last,
+            ..Self::new(self.limits)
+        }
+    }
+
+    /// Lets the caller have progress at once.
+    pub(crate) fn pass_progress(&mut self) {
+        self.passes_progress = true;
+    }
+
+    /// Starts to count the server's requests and notifications anew.
+    pub(crate) fn renew(&mut self) {
         (self.requests, self.notifications) = (0, 0);
+    }
+
+    /// Opens the next request and returns its id. Abandons requests that are still open, because their
+    /// operation was dropped.
+    pub(crate) fn open_alone(&mut self) -> u64 {
+        self.give_up_all();
+        self.renew();
+        self.open()
+    }
+
+    /// Opens the next request, beside others, and returns its id.
+    pub(crate) fn open(&mut self) -> u64 {
         self.last += 1;
-        self.open = Some(self.last);
+        self.open.insert(self.last);
         self.last
     }
 
-    /// Abandons the open request and returns its id.
-    pub(crate) fn give_up(&mut self) -> Option<u64> {
-        let open = self.open.take();
-        self.abandoned.extend(open);
+    /// Abandons every open request, and returns the id of the last one.
+    pub(crate) fn give_up_all(&mut self) -> Option<u64> {
+        let open = std::mem::take(&mut self.open);
+        let last = open.last().copied();
+        for id in open {
+            self.abandon(id);
+        }
+        last
+    }
+
+    /// Abandons a request, if it is open.
+    pub(crate) fn give_up(&mut self, id: u64) -> bool {
+        let was_open = self.open.remove(&id);
+        if was_open {
+            self.abandon(id);
+        }
+        was_open
+    }
+
+    fn abandon(&mut self, id: u64) {
+        self.abandoned.insert(id);
         if self.abandoned.len() > ABANDONED {
             self.abandoned.pop_first();
         }
-        open
     }
 
     /// Takes the kept notifications.
@@ -145,25 +194,21 @@ impl Inbox {
     ) -> Result<Received, Error> {
         let Some(id) = id else {
             // Only one request can have been unreadable.
-            return match self.open.take() {
-                Some(_) => Ok(Received::Answer(outcome)),
+            return match self.open.pop_first() {
+                Some(only) if self.open.is_empty() => Ok(Received::Answer(only, outcome)),
+                Some(_) => Err(self.violation("an error without the id of its request")),
                 None => Err(self.violation("an error without a request")),
             };
         };
-        if self.open.is_some_and(|open| id.is(open)) {
-            self.open = None;
-            return Ok(Received::Answer(outcome));
+        // The ids of this side begin with 1.
+        let number = id.number().unwrap_or(0);
+        if self.open.remove(&number) {
+            return Ok(Received::Answer(number, outcome));
         }
-        let late = self.abandoned.iter().copied().find(|given| id.is(*given));
-        if let Some(late) = late {
-            self.abandoned.remove(&late);
+        if self.abandoned.remove(&number) {
             self.traffic.late_answers += 1;
             return Ok(Received::Nothing);
         }
-        let number = match id {
-            Id::Integer(digits) => digits.parse().unwrap_or(0),
-            Id::String(_) => 0,
-        };
         Err(self.violation(if (1..=self.last).contains(&number) {
             "a second answer to one request"
         } else {
@@ -203,6 +248,9 @@ impl Inbox {
             });
         }
         self.traffic.tools_changed |= method == TOOLS_CHANGED;
+        if self.passes_progress && method == PROGRESS {
+            return Ok(params.map_or(Received::Nothing, Received::Progress));
+        }
         let bytes = params.as_ref().map_or(0, |params| params.bytes().len());
         let keep = KEPT.contains(&method.as_str())
             && bytes <= KEPT_NOTIFICATION_BYTES
@@ -238,13 +286,13 @@ mod tests {
             receive(&mut inbox, &answer("1")).is_err(),
             "before it was sent"
         );
-        assert_eq!(inbox.open(), 1);
+        assert_eq!(inbox.open_alone(), 1);
         for other in ["\"1\"", "2", "0", "-1", "10", "01"] {
             assert!(receive(&mut inbox, &answer(other)).is_err(), "{other}");
         }
         assert!(matches!(
             receive(&mut inbox, &answer("1")),
-            Ok(Received::Answer(Ok(_)))
+            Ok(Received::Answer(1, Ok(_)))
         ));
         let Err(Error::Protocol(twice)) = receive(&mut inbox, &answer("1")) else {
             panic!("a violation");
@@ -256,11 +304,12 @@ mod tests {
     fn late_answers_are_dropped_once() {
         let mut inbox = Inbox::new(Limits::default());
         let answer = |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
-        inbox.open();
-        assert_eq!(inbox.give_up(), Some(1));
-        inbox.open();
+        inbox.open_alone();
+        assert!(inbox.give_up(1));
+        assert!(!inbox.give_up(1));
+        inbox.open_alone();
         // The second one was dropped without being given up.
-        inbox.open();
+        inbox.open_alone();
         for late in [2, 1] {
             assert!(matches!(
                 receive(&mut inbox, &answer(late)),
@@ -271,7 +320,7 @@ mod tests {
         assert_eq!(inbox.traffic.late_answers, 2);
         assert!(matches!(
             receive(&mut inbox, &answer(3)),
-            Ok(Received::Answer(_))
+            Ok(Received::Answer(3, _))
         ));
     }
 
@@ -279,7 +328,7 @@ mod tests {
     fn a_bounded_number_of_abandoned_requests_is_remembered() {
         let mut inbox = Inbox::new(Limits::default());
         for _ in 0..2000 {
-            inbox.open();
+            inbox.open_alone();
         }
         assert_eq!(inbox.abandoned.len(), 1024);
         assert!(inbox.abandoned.contains(&1999));
@@ -292,7 +341,7 @@ mod tests {
             ..Limits::default()
         });
         let request = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":"x","method":"{method}"}}"#);
-        inbox.open();
+        inbox.open_alone();
         let Ok(Received::Reply(pong)) = receive(&mut inbox, &request("ping")) else {
             panic!("a reply");
         };
@@ -308,7 +357,7 @@ mod tests {
         };
         assert_eq!(receive(&mut inbox, &request("ping")).unwrap_err(), excess);
         // The next operation starts at 0, and without sessions there is no reply.
-        inbox.open();
+        inbox.open_alone();
         inbox.generation = Some(Generation::Stateless);
         let silent = receive(&mut inbox, &request("roots/list"));
         assert!(matches!(silent, Ok(Received::Nothing)));
@@ -327,7 +376,7 @@ mod tests {
         let notify = |method: &str, data: &str| {
             format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"data":"{data}"}}}}"#)
         };
-        inbox.open();
+        inbox.open_alone();
         receive(&mut inbox, &notify("notifications/message", "a")).unwrap();
         receive(
             &mut inbox,

@@ -9,6 +9,7 @@
 //! | [`message`] | reading and writing of requests, notifications and responses; for both sides |
 //! | [`lines`], [`sse`] | framing by lines and by server-sent events; for both sides |
 //! | [`Client`] | connecting, listing tools, calling one, closing |
+//! | [`Multiplexed`], [`Driver`] | several requests at the same time over one pair of streams |
 //! | [`Stdio`], [`Http`] | the transports of a client |
 //! | [`HttpPeer`], [`Endpoint`] | the trait that sends HTTP requests, and its implementation over the way out |
 //! | [`Version`], [`Generation`] | the versions of the protocol |
@@ -21,11 +22,13 @@ mod header_value;
 mod http;
 mod http_peer;
 mod id;
+mod identity;
 mod inbox;
 mod json;
 mod limits;
 pub mod lines;
 pub mod message;
+mod multiplexed;
 mod negotiation;
 mod parameter_headers;
 pub mod sse;
@@ -44,6 +47,7 @@ pub use id::Id;
 pub use inbox::{Notification, Traffic};
 pub use json::{Json, Malformed};
 pub use limits::Limits;
+pub use multiplexed::{Driver, Multiplexed, progress};
 pub use stdio::Stdio;
 pub use tool_list::{ExcludedTool, ToolList};
 pub use transport::Transport;

@@ -41,14 +41,14 @@ where
         }
     }
 
-    fn queue(&mut self, frame: &str) {
+    pub(crate) fn queue(&mut self, frame: &str) {
         self.outgoing.extend_from_slice(frame.as_bytes());
         self.outgoing.extend_from_slice(b"\n");
     }
 
     /// Reads the next line, and writes the queue at the same time: a server whose output is full may not
     /// read its input.
-    async fn next_line(&mut self) -> Result<Bytes, Error> {
+    pub(crate) async fn next_line(&mut self) -> Result<Bytes, Error> {
         loop {
             tokio::select! {
                 biased;
@@ -72,9 +72,9 @@ where
         loop {
             let line = self.next_line().await?;
             match inbox.receive(line)? {
-                Received::Answer(outcome) => return Ok(Answer { outcome }),
+                Received::Answer(_, outcome) => return Ok(Answer { outcome }),
                 Received::Reply(reply) => self.queue(&reply),
-                Received::Nothing => {}
+                Received::Progress(_) | Received::Nothing => {}
             }
         }
     }

@@ -6,5 +6,6 @@ mod http_lies;
 mod http_stub;
 mod independent;
 mod loopback;
+mod multiplexed;
 mod stdio_exchange;
 mod stdio_lies;

@@ -1,0 +1,294 @@
+//! A connection over a pair of streams that carries several requests at the same time.
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::identity::{self, Identity};
+use crate::inbox::{Inbox, Notification, Received};
+use crate::json::Json;
+use crate::message::{write_notification, write_request};
+use crate::negotiation::check_complete;
+use crate::stdio::Stdio;
+use crate::tool_list::{Pages, ToolList};
+use crate::version::Version;
+use crate::wait::Wait;
+use agent_syntax::json::Kind;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::{MissedTickBehavior, interval};
+
+/// Maximum number of requests in the queue to the driver. More callers wait.
+const QUEUE: usize = 64;
+
+/// Maximum number of reports of progress that wait for one caller. Further ones are dropped.
+const PROGRESS: usize = 16;
+
+/// The time for which a server's requests and notifications are counted against their limits.
+const COUNTED: Duration = Duration::from_secs(1);
+
+/// A server that answers several requests at the same time. Clones share its connection.
+#[derive(Debug, Clone)]
+pub struct Multiplexed {
+    requests: mpsc::Sender<Asked>,
+    /// Tells the driver that a caller no longer waits.
+    given_up: Arc<Notify>,
+    next_token: Arc<AtomicU64>,
+    identity: Identity,
+    version: Version,
+    server: Json,
+    limits: crate::Limits,
+}
+
+/// Moves the messages of a [`Multiplexed`] connection, which works only while this is polled.
+#[derive(Debug)]
+pub struct Driver<R, W> {
+    transport: Stdio<R, W>,
+    inbox: Inbox,
+    requests: mpsc::Receiver<Asked>,
+    given_up: Arc<Notify>,
+    open: BTreeMap<u64, Open>,
+    notifications: mpsc::Sender<Notification>,
+}
+
+/// A request on its way to the driver.
+#[derive(Debug)]
+struct Asked {
+    method: &'static str,
+    params: String,
+    open: Open,
+}
+
+/// A request without an answer.
+#[derive(Debug)]
+struct Open {
+    answer: oneshot::Sender<Result<Json, Error>>,
+    progress: Option<(u64, mpsc::Sender<Json>)>,
+}
+
+impl<R, W> Client<Stdio<R, W>> {
+    /// Lets several requests share the connection. The server's notifications go to `notifications`, as far
+    /// as there is room: each says that something is to be read again.
+    #[must_use]
+    pub fn multiplexed(
+        self,
+        notifications: mpsc::Sender<Notification>,
+    ) -> (Multiplexed, Driver<R, W>) {
+        let (requests, received) = mpsc::channel(QUEUE);
+        let given_up = Arc::new(Notify::new());
+        let mut inbox = self.inbox;
+        inbox.pass_progress();
+        let driver = Driver {
+            transport: self.transport,
+            requests: received,
+            given_up: Arc::clone(&given_up),
+            open: BTreeMap::new(),
+            notifications,
+            inbox,
+        };
+        let multiplexed = Multiplexed {
+            requests,
+            given_up,
+            next_token: Arc::new(AtomicU64::new(1)),
+            identity: self.identity,
+            version: self.version,
+            server: self.server,
+            limits: driver.inbox.limits,
+        };
+        (multiplexed, driver)
+    }
+}
+
+impl Multiplexed {
+    /// Returns the version that both sides speak.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Returns the server's description: the result of `server/discover` or `initialize`.
+    #[must_use]
+    pub fn server(&self) -> &Json {
+        &self.server
+    }
+
+    /// Lists all tools, as [`Client::list_tools`].
+    ///
+    /// # Errors
+    ///
+    /// When a page does not arrive, or the list passes a limit.
+    pub async fn list_tools(&self, wait: &Wait) -> Result<ToolList, Error> {
+        let mut pages = Pages::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let members = identity::page(cursor.as_deref());
+            let page = self.request("tools/list", members, None, wait).await?;
+            let next = pages.add(&page, false, &self.limits)?;
+            if next.is_some() && next == cursor {
+                return Err(Error::protocol("a page names itself as the next one"));
+            }
+            match next {
+                Some(next) => cursor = Some(next),
+                None => return pages.finish(),
+            }
+        }
+    }
+
+    /// Calls a tool with an object of arguments, and returns the result as it was received. Reports of
+    /// progress go to `progress`: the parameters of the notifications. Dropping the future cancels the call at
+    /// the server.
+    ///
+    /// # Errors
+    ///
+    /// When the arguments are not an object of strict JSON, the server answers with an error, or there
+    /// is no answer. A tool's own error is a result.
+    pub async fn call_tool(
+        &self,
+        name: &str,
+        arguments: &[u8],
+        progress: Option<mpsc::Sender<Json>>,
+        wait: &Wait,
+    ) -> Result<Json, Error> {
+        let arguments = identity::arguments(arguments)?;
+        let members = identity::call(name, &arguments);
+        self.request("tools/call", members, progress, wait).await
+    }
+
+    async fn request(
+        &self,
+        method: &'static str,
+        members: Vec<String>,
+        progress: Option<mpsc::Sender<Json>>,
+        wait: &Wait,
+    ) -> Result<Json, Error> {
+        let progress = progress.map(|sender| {
+            let token = self.next_token.fetch_add(1, Ordering::Relaxed);
+            (token, sender)
+        });
+        let token = progress.as_ref().map(|(token, _)| *token);
+        let params = self.identity.params(self.version, members, token);
+        let (answer, answered) = oneshot::channel();
+        let asked = Asked {
+            method,
+            params,
+            open: Open { answer, progress },
+        };
+        let closed = || Error::Closed("the connection has ended");
+        let exchange = async {
+            let sent = self.requests.send(asked).await;
+            sent.map_err(|_| closed())?;
+            // Announces the end of the wait, however it ends.
+            let _wakes = Wakes(&self.given_up);
+            answered.await.map_err(|_| closed())?
+        };
+        let result = wait.within(exchange).await?;
+        check_complete(&result, self.version.generation())?;
+        Ok(result)
+    }
+}
+
+/// Wakes the driver when it is dropped.
+struct Wakes<'n>(&'n Notify);
+
+impl Drop for Wakes<'_> {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+impl<R, W> Driver<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send,
+{
+    /// Moves messages until the connection ends, and returns the reason. Every open request gets it too.
+    pub async fn run(mut self) -> Error {
+        let error = match self.moves().await {
+            Ok(()) => Error::Closed("nobody uses the connection any more"),
+            Err(error) => error,
+        };
+        for (_, open) in std::mem::take(&mut self.open) {
+            let _ = open.answer.send(Err(error.clone()));
+        }
+        error
+    }
+
+    /// Moves messages until nobody can send requests any more.
+    async fn moves(&mut self) -> Result<(), Error> {
+        let mut counted = interval(COUNTED);
+        counted.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let given_up = Arc::clone(&self.given_up);
+        loop {
+            tokio::select! {
+                line = self.transport.next_line() => self.receive(line?)?,
+                asked = self.requests.recv() => match asked {
+                    Some(asked) => self.send(asked),
+                    None => return Ok(()),
+                },
+                () = given_up.notified() => self.cancel_abandoned(),
+                _ = counted.tick() => self.inbox.renew(),
+            }
+        }
+    }
+
+    fn receive(&mut self, line: bytes::Bytes) -> Result<(), Error> {
+        match self.inbox.receive(line)? {
+            Received::Answer(id, outcome) => {
+                if let Some(open) = self.open.remove(&id) {
+                    // The caller may have gone.
+                    let _ = open.answer.send(outcome.map_err(Error::Rpc));
+                }
+            }
+            Received::Reply(reply) => self.transport.queue(&reply),
+            Received::Progress(params) => self.report(params),
+            Received::Nothing => {}
+        }
+        for notification in self.inbox.take_notifications() {
+            let _ = self.notifications.try_send(notification);
+        }
+        Ok(())
+    }
+
+    /// Passes progress on to the caller that it is about.
+    fn report(&self, params: Json) {
+        let token = params.pick(["progressToken"]);
+        let token = token.and_then(|[token]| token).map(|token| token.value);
+        let Some(token) = token.filter(|token| token.kind() == Some(Kind::Number)) else {
+            return;
+        };
+        let mut callers = self.open.values().filter_map(|open| open.progress.as_ref());
+        if let Some((_, sender)) = callers.find(|(own, _)| token.as_str() == own.to_string()) {
+            let _ = sender.try_send(params);
+        }
+    }
+
+    fn send(&mut self, asked: Asked) {
+        if asked.open.answer.is_closed() {
+            return;
+        }
+        let id = self.inbox.open();
+        let frame = write_request(&id.into(), asked.method, &asked.params);
+        self.transport.queue(&frame);
+        self.open.insert(id, asked.open);
+    }
+
+    /// Cancels the requests for whose answers nobody waits.
+    fn cancel_abandoned(&mut self) {
+        let abandoned = self.open.iter().filter(|(_, open)| open.answer.is_closed());
+        for id in abandoned.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.open.remove(&id);
+            self.inbox.give_up(id);
+            let params = format!(r#"{{"requestId":{id}}}"#);
+            let cancelled = write_notification("notifications/cancelled", Some(&params));
+            self.transport.queue(&cancelled);
+        }
+    }
+}
+
+/// Returns a channel for the progress of one call.
+#[must_use]
+pub fn progress() -> (mpsc::Sender<Json>, mpsc::Receiver<Json>) {
+    mpsc::channel(PROGRESS)
+}
