@@ -227,7 +227,13 @@ fn written(outcome: &Outcome) -> Value {
             text(&exited.stderr),
             exited.stderr_truncated
         ]),
-        Outcome::Opened(opened) => json!(["opened", opened.protocol]),
+        Outcome::Opened(opened) => json!([
+            "opened",
+            opened.protocol,
+            opened.is_unsandboxed,
+            opened.has_host_network,
+            opened.package
+        ]),
         Outcome::Bytes(received) => json!(["bytes", text(received)]),
     }
 }
@@ -263,7 +269,9 @@ fn read(value: &Value) -> Outcome {
         }),
         "opened" => Outcome::Opened(Opened {
             protocol: string(&value[1]),
-            ..Opened::default()
+            is_unsandboxed: flag(&value[2]),
+            has_host_network: flag(&value[3]),
+            package: value[4].as_str().map(str::to_owned),
         }),
         "bytes" => Outcome::Bytes(bytes(&value[1])),
         other => panic!("{other}"),

@@ -237,6 +237,12 @@ pub fn failed(kind: FailureKind, message: &str) -> Outcome {
     })
 }
 
+/// Returns a value of JSON, or any other bytes as a text: hosts may answer with anything.
+fn json_or_text(bytes: &[u8]) -> Value {
+    let text = || Value::String(String::from_utf8_lossy(bytes).into_owned());
+    serde_json::from_slice(bytes).unwrap_or_else(|_| text())
+}
+
 /// Answers an action as a host does whose handlers, servers and programs all behave. The server of
 /// the MCP tools lists `tools`, the tools of the index.
 ///
@@ -274,17 +280,13 @@ pub fn behave(action: &Action) -> Outcome {
         Action::ResumeHandler(reply) => {
             let output = match reply {
                 Reply::Response(response) => {
-                    let body: Value = serde_json::from_slice(&response.body).expect("JSON");
-                    json!({ "status": response.status, "body": body })
+                    json!({ "status": response.status, "body": json_or_text(&response.body) })
                 }
                 Reply::Exited(exited) => json!({
                     "exit_code": exited.code,
                     "stdout": String::from_utf8_lossy(&exited.stdout),
                 }),
-                Reply::Payload(payload) => {
-                    let payload: Value = serde_json::from_slice(payload).expect("JSON");
-                    payload["structuredContent"].clone()
-                }
+                Reply::Payload(payload) => json_or_text(payload)["structuredContent"].clone(),
             };
             handled(HandlerEvent::Returned(output.to_string().into_bytes()))
         }

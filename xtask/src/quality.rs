@@ -20,10 +20,10 @@ pub(crate) fn negative(workspace: &Workspace, arguments: &[&str]) -> Result<()> 
 
 /// Plans that run.
 pub(crate) fn pos(workspace: &Workspace) -> Result<()> {
-    run_named(workspace, "quality::pos::")
+    run_named(workspace, "quality::pos::", &[])
 }
 
 /// Plans that must not run, or must not end well.
 pub(crate) fn neg(workspace: &Workspace) -> Result<()> {
-    run_named(workspace, "quality::neg::")
+    run_named(workspace, "quality::neg::", &[])
 }

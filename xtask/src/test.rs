@@ -50,7 +50,11 @@ const PARTS: [Part; 12] = [
 ];
 
 /// The parts that run only if a word names them. The book has their last results.
-const ON_REQUEST: [Part; 3] = [
+const ON_REQUEST: [Part; 4] = [
+    ("parity at length: 8,000 generated worlds", |workspace| {
+        let worlds = [("PROPTEST_CASES", "8000")];
+        run_named(workspace, "component_and_engine_agree", &worlds)
+    }),
     ("each package compiles alone", alone::check),
     (
         "the component is the same when built elsewhere",
@@ -122,7 +126,11 @@ pub(crate) fn run_tests(
 
 /// Runs the tests whose names contain `name`, in the build of [`run_tests`]: with other packages selected,
 /// cargo would compile wasmtime again, with other features of what it depends on.
-pub(crate) fn run_named(workspace: &Workspace, name: &str) -> Result<()> {
+pub(crate) fn run_named(
+    workspace: &Workspace,
+    name: &str,
+    environment: &[(&str, &str)],
+) -> Result<()> {
     setup::ensure(workspace)?;
     bubblewrap::ensure()?;
     let command: &[&str] = match has_nextest(workspace) {
@@ -130,6 +138,7 @@ pub(crate) fn run_named(workspace: &Workspace, name: &str) -> Result<()> {
         false => &["test", "--tests"],
     };
     let mut cargo = cargo(workspace);
+    cargo.envs(environment.iter().copied());
     cargo.args(command).args(tested());
     process::run(cargo.args(["--no-fail-fast", "--", name]))
 }
@@ -185,7 +194,7 @@ mod tests {
             .collect();
         assert_eq!(names, ["the playground is within its budget", "the editor"]);
         assert!(selected(&["editor", "nothing of the kind"]).is_err());
-        for word in ["elsewhere", "real-servers"] {
+        for word in ["elsewhere", "real-servers", "at length"] {
             let [(name, _)] = selected(&[word]).unwrap()[..] else {
                 panic!("one part is about {word}");
             };

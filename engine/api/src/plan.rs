@@ -269,17 +269,82 @@ pub fn check_listing(plan: &AuthorizedPlan, step: usize, list: &str) -> Result<(
     checked.map_err(|denial| run_denial(&denial))
 }
 
-/// Decides whether a step may make a request with a method.
+/// The headers that a handler may set: those that describe the body and the answer.
+const HANDLER_HEADERS: [&str; 3] = ["accept", "accept-language", "content-type"];
+
+/// What a handler asks for.
+#[derive(Debug, Clone, Copy)]
+pub enum Wanted<'w> {
+    /// An HTTP request.
+    Request {
+        /// The method.
+        method: &'w str,
+        /// The size of the body, in bytes.
+        body_bytes: u64,
+        /// The names of the headers.
+        headers: &'w [&'w str],
+    },
+    /// A program.
+    Program,
+    /// The tool of the step.
+    Tool,
+}
+
+/// Decides whether the handler of a step may ask for an effect, before the destination, the program or the
+/// arguments are decided on. No driver has more than one effect.
 ///
 /// # Errors
-/// The reason against the request.
-pub fn check_method(plan: &AuthorizedPlan, step: usize, method: &str) -> Result<(), RunProblem> {
-    match plan.binding(step).map(|it| &it.driver) {
-        Some(Driver::Http { methods, .. }) if methods.iter().any(|it| it == method) => Ok(()),
-        _ => Err((
-            Code::MovaPolicyDenied,
-            format!("the handler asks for the method {method:?}"),
-        )),
+/// The reason against it.
+pub fn check_wanted(
+    plan: &AuthorizedPlan,
+    step: usize,
+    is_second: bool,
+    wanted: Wanted<'_>,
+) -> Result<(), RunProblem> {
+    if is_second {
+        let message = "the handler asks for a second effect".to_owned();
+        return Err((Code::MovaLimitExceeded, message));
+    }
+    let denied = |message| Err((Code::MovaPolicyDenied, message));
+    let Some(binding) = plan.binding(step) else {
+        return denied("the step has no binding".to_owned());
+    };
+    let (body_bytes, headers) = match (wanted, &binding.driver) {
+        (Wanted::Program, Driver::RestrictedShell { .. })
+        | (Wanted::Tool, Driver::McpProxy { .. }) => return Ok(()),
+        (
+            Wanted::Request {
+                method,
+                body_bytes,
+                headers,
+            },
+            Driver::Http { methods, .. },
+        ) if methods.iter().any(|it| it == method) => (body_bytes, headers),
+        (Wanted::Request { method, .. }, Driver::Http { .. }) => {
+            return denied(format!("the handler asks for the method {method:?}"));
+        }
+        (wanted, driver) => {
+            let kind = driver.kind().name();
+            let effect = match wanted {
+                Wanted::Request { .. } => "an HTTP request",
+                Wanted::Program => "a program",
+                Wanted::Tool => "a tool",
+            };
+            return denied(format!("a handler of the kind `{kind}` asks for {effect}"));
+        }
+    };
+    let most = binding.limits.max_input_bytes.value;
+    Content::SentBody.check_size(body_bytes, most)?;
+    let is_known = |name: &str| {
+        let mut known = HANDLER_HEADERS.iter();
+        known.any(|known| known.eq_ignore_ascii_case(name))
+    };
+    match headers.iter().find(|name| !is_known(name)) {
+        Some(name) => {
+            let name = name.to_ascii_lowercase();
+            denied(format!("the handler sets the header {name:?}"))
+        }
+        None => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::members::{at, string};
 use super::recorded::{REQUEST, Record, Recorded};
+use super::replay::contains_redaction;
 use agent_run::{CallBasis, Decided, Documents, Goal, decide_call_again};
 use agent_syntax::Node;
 
@@ -32,14 +33,21 @@ impl<'r, 'f> RecordedCall<'r, 'f> {
         policy_context: Option<String>,
     ) -> Result<Decided, &'static str> {
         let request = recorded.record(REQUEST);
-        let of_request = |pointer| request.and_then(|it| string(&it.root, pointer));
-        let Some(query) = of_request("/request/goal") else {
-            return Err("evidence does not contain the query");
+        let of_request = |pointer| request.and_then(|it| at(&it.root, pointer));
+        let query = of_request("/request/goal");
+        let Some((query, text)) = query.and_then(|it| Some((it, string(it, "")?))) else {
+            return Err("evidence does not contain the query, or it is redacted");
         };
+        if contains_redaction(query) {
+            return Err("the query is redacted");
+        }
         let goal = Goal {
-            text: query.to_owned(),
+            text: text.to_owned(),
             context: None,
-            planner: of_request("/roles/planner").unwrap_or_default().to_owned(),
+            planner: of_request("/roles/planner")
+                .and_then(|it| string(it, ""))
+                .unwrap_or_default()
+                .to_owned(),
         };
         let basis = CallBasis {
             catalogue: self.content("catalogue")?,

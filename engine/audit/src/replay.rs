@@ -14,7 +14,7 @@ use agent_api::diagnostic::{Code, Diagnostic, Fix, Label};
 use agent_api::plan::{RunProblem, authorized};
 use agent_api::render::{Style, StyledSpan};
 use agent_api::schema::Library;
-use agent_run::{Decided, Documents, decide_again, mark_in};
+use agent_run::{Decided, Documents, accept_goal_again, decide_again, mark_in};
 use agent_syntax::Node;
 use agent_syntax::json::Writer;
 use std::sync::Arc;
@@ -98,6 +98,15 @@ pub fn replay(
     let documents = documents(&recorded, rules, &mut lacking);
     let context = at(&verdict.root, "/result_details/policy_context");
     let context = context.map(|it| it.span.of(verdict.file.text.as_str()).to_owned());
+    let mut checks = Vec::new();
+    if let Some(outcome) = goal_outcome(&recorded, &documents) {
+        checks.push(Check {
+            step: None,
+            name: "goal",
+            outcome,
+            at: At::start(verdict.file),
+        });
+    }
     let decided = match RecordedCall::of(verdict) {
         Some(call) => call.decide(&recorded, documents, context),
         None => Ok(decide_again(documents, context)),
@@ -107,12 +116,12 @@ pub fn replay(
         Ok(decided) => plan_outcome(&recorded, verdict, decided, &against, &lacking),
         Err(reason) => (Outcome::Undecidable((*reason).to_owned()), false),
     };
-    let mut checks = vec![Check {
+    checks.push(Check {
         step: None,
         name: "plan",
         outcome,
         at: At::start(verdict.file),
-    }];
+    });
     let decided = decided.as_ref().ok().filter(|_| goes_on);
     if let Some((decided, plan)) = decided.and_then(|it| Some((it, it.authorized.as_ref()?))) {
         let mut outputs = Vec::new();
@@ -155,6 +164,30 @@ struct Lacking {
     unreadable: Vec<&'static str>,
     /// The documents that are redacted.
     redacted: Vec<&'static str>,
+}
+
+/// Decides again on the goal for which the run asked a planner. Returns `None` if it asked none for a plan of
+/// several steps.
+fn goal_outcome(recorded: &Recorded<'_>, documents: &Documents) -> Option<Outcome> {
+    let mut episodes = recorded.episodes.iter();
+    let was_asked = episodes.any(|it| {
+        let is = |pointer, text| string(&it.root, pointer) == Some(text);
+        is("/result_details/action", "plan")
+            && is("/result_details/record", "decision")
+            && is("/result_details/facts/task", "steps")
+    });
+    if !was_asked {
+        return None;
+    }
+    let request = recorded.record(REQUEST);
+    let goal = request.and_then(|it| at(&it.root, "/request/goal"));
+    let text = goal.filter(|it| !contains_redaction(it));
+    let Some(text) = text.and_then(|it| string(it, "")) else {
+        return Some(Outcome::Undecidable("the goal is redacted".to_owned()));
+    };
+    let now = accept_goal_again(documents.clone(), text).err();
+    // The planner was asked, so the goal was accepted.
+    Some(Outcome::of(None, now.as_ref()))
 }
 
 /// Returns the documents to decide on, and notes what is lacking in them.
@@ -342,7 +375,7 @@ impl Answer<'_, '_> {
             };
             let what = match &check.step {
                 Some(step) => format!("the check `{}` of step `{step}`", check.name),
-                None => "the plan".to_owned(),
+                None => format!("the {}", check.name),
             };
             let message = format!("{what} was {recorded}; now it is {now}");
             let place = check.at.file.text.place(check.at.span);

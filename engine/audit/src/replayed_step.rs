@@ -8,9 +8,12 @@ use agent_api::decide::AuthorizedPlan;
 use agent_api::diagnostic::Code;
 use agent_api::lower::digest;
 use agent_api::model::{Context, Input, Origin};
-use agent_api::plan::{self, Content, RunProblem};
+use agent_api::plan::{self, Content, RunProblem, Wanted};
 use agent_syntax::Node;
 use agent_syntax::json::{Writer, parse_strict};
+
+/// The facts of a handler that asks for an effect.
+const WANTED: [&str; 3] = ["/wants_request", "/wants_program", "/wants_tool"];
 
 /// The output of an earlier step: its number, and its text unless it is redacted.
 pub(crate) type RecordedOutput = (usize, Option<String>);
@@ -288,6 +291,7 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
 
     /// Decides again what the handler asked for. Returns whether the run goes on as recorded.
     fn effects(&self, input: Option<&str>, checks: &mut Vec<Check<'f>>) -> bool {
+        let mut has_asked = false;
         for act in &self.acts {
             if string(&act.root, "/result_details/record") != Some("effect") {
                 continue;
@@ -296,17 +300,22 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
                 continue;
             };
             let goes_on = if let Some(wanted) = at(facts, "/wants_request") {
-                self.request(wanted, checks)
+                self.request(wanted, has_asked, checks)
             } else if let Some(wanted) = at(facts, "/wants_program") {
-                self.program(wanted, input, checks)
+                let follows = ["run_program"];
+                self.wanted(Wanted::Program, has_asked, &follows, checks)
+                    && self.program(wanted, input, checks)
             } else if let Some(wanted) = at(facts, "/wants_tool") {
-                self.tool(wanted, input, checks)
+                let follows = ["resolve", "open_server"];
+                self.wanted(Wanted::Tool, has_asked, &follows, checks)
+                    && self.tool(wanted, input, checks)
             } else {
                 self.received(act, facts, checks)
             };
             if !goes_on {
                 return false;
             }
+            has_asked |= WANTED.iter().any(|wanted| at(facts, wanted).is_some());
         }
         true
     }
@@ -331,20 +340,45 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
         self.stop.is_some() && self.stage() == Stage::None && !self.has_decided(actions)
     }
 
-    fn request(&self, wanted: &Node<'_>, checks: &mut Vec<Check<'f>>) -> bool {
+    /// Decides again whether the handler may ask for an effect. Returns whether it may, as recorded.
+    fn wanted(
+        &self,
+        wanted: Wanted<'_>,
+        has_asked: bool,
+        follows: &[&str],
+        checks: &mut Vec<Check<'f>>,
+    ) -> bool {
+        let now = plan::check_wanted(self.plan, self.number, has_asked, wanted).err();
+        // The decisions on a first effect precede a second one.
+        let is_undecided = has_asked || !self.has_decided(follows);
+        if self.stop.is_some() && self.stage() == Stage::None && is_undecided {
+            return now.is_none();
+        }
+        let refused = self.stop.as_ref().filter(|(code, _)| {
+            let is_of_request =
+                matches!(wanted, Wanted::Request { .. }) && *code != Code::MovaDestinationDenied;
+            // Arguments and destinations are decided on behind this, with the same codes.
+            self.stage() == Stage::Effect && is_undecided && (now.is_some() || is_of_request)
+        });
+        self.add("effect", Outcome::of(refused, now.as_ref()), checks) && now.is_none()
+    }
+
+    fn request(&self, wanted: &Node<'_>, has_asked: bool, checks: &mut Vec<Check<'f>>) -> bool {
         let method = string(wanted, "/method").unwrap_or_default();
         let url = string(wanted, "/url").unwrap_or_default();
         if contains_redaction(wanted) {
             let reason = "the request is redacted".to_owned();
             return self.add("request", Outcome::Undecidable(reason), checks);
         }
-        let now = plan::check_method(self.plan, self.number, method).err();
-        let refused = self.refused_before(&["resolve", "request"]);
-        let of_method = refused.filter(|(code, _)| *code == Code::MovaPolicyDenied);
-        if !self.add("method", Outcome::of(of_method, now.as_ref()), checks) || now.is_some() {
-            return false;
-        }
-        self.connection(url, "request", checks)
+        let headers = items(wanted, "/headers").iter();
+        let headers: Vec<_> = headers.filter_map(|it| string(it, "")).collect();
+        let asked = Wanted::Request {
+            method,
+            body_bytes: size(wanted, "/body"),
+            headers: &headers,
+        };
+        self.wanted(asked, has_asked, &["resolve", "request"], checks)
+            && self.connection(url, "request", checks)
     }
 
     /// Decides again on a URL and the recorded addresses of its host.

@@ -2,7 +2,7 @@
 
 use super::documents::{Goal, Read};
 use super::one_step::{self, Call};
-use super::record::content;
+use super::record::{content, listing, value};
 use super::redact::Redactor;
 use super::stop::Stop;
 use agent_api::CallAnswer;
@@ -11,11 +11,7 @@ use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::lower::{call_plan, digest};
 use agent_api::model::{Lock, Name, Planned, ToolsSnapshot};
 use agent_api::plan;
-use agent_syntax::json::{Writer, parse_strict};
-
-/// Maximum size of a live catalogue that evidence keeps as a whole, in bytes. It keeps the digest of a
-/// larger one.
-const KEPT_CATALOGUE_MAX_BYTES: usize = 1 << 20;
+use agent_syntax::json::Writer;
 
 /// The message of a plan that calls nothing.
 pub(crate) const QUESTION: &str = "the plan calls nothing, and asks the user a question";
@@ -30,26 +26,17 @@ pub struct CallBasis {
 }
 
 impl CallBasis {
-    /// Writes the basis as evidence keeps it.
-    pub(crate) fn write(&self, w: &mut Writer, redactor: &Redactor) {
+    /// Writes the basis as evidence keeps it. Secret parts of the plan can't be found in the planner's answer if
+    /// they are short: then its digest alone is kept.
+    pub(crate) fn write(&self, w: &mut Writer, redactor: &Redactor, has_secret_parts: bool) {
         if let Some(catalogue) = &self.catalogue {
-            // Not as JSON: a schema is no secret, though a property may be called `password`.
-            w.key("catalogue").object(|w| {
-                content(w, catalogue.as_bytes());
-                if catalogue.len() <= KEPT_CATALOGUE_MAX_BYTES {
-                    w.key("text").string(&redactor.text(catalogue));
-                }
-            });
+            w.key("catalogue")
+                .object(|w| listing(w, catalogue, redactor));
         }
         if let Some(planned) = &self.planned {
-            w.key("planned").object(|w| {
-                content(w, planned);
-                let text = core::str::from_utf8(planned).ok();
-                let is_json = |text: &&str| parse_strict(&format!("[[[{text}]]]")).is_some();
-                match text.filter(is_json).and_then(|text| redactor.json(text)) {
-                    Some(json) => w.key("value").json(&json),
-                    None => w.key("text").string(&redactor.log(planned)),
-                }
+            w.key("planned").object(|w| match has_secret_parts {
+                true => content(w, planned),
+                false => value(w, planned, redactor, |_| Vec::new()),
             });
         }
     }
@@ -82,6 +69,18 @@ pub(crate) fn accept_query(documents: &Read, query: &str) -> Result<(), Stop> {
             Err(Stop::new(Code::MovaPolicyDenied, message).because(code.name()))
         }
         None => Ok(()),
+    }
+}
+
+/// Decides on a goal, which a profile need not limit as it must limit queries.
+///
+/// # Errors
+/// The reason why it is denied.
+pub(crate) fn accept_goal(documents: &Read, goal: &str) -> Result<(), Stop> {
+    let profile = documents.rules.profile.sound();
+    match profile.is_some_and(|it| it.input_policy.is_some()) {
+        true => accept_query(documents, goal),
+        false => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The decision on a plan or a query, made again from the evidence of a run.
 
 use super::call::{
-    CallBasis, CallDecision, QUESTION, accept_query, decide_call, decide_stored_call,
+    CallBasis, CallDecision, QUESTION, accept_goal, accept_query, decide_call, decide_stored_call,
 };
 use super::documents::{Documents, Read, read};
 use super::lifecycle::{decide, reasons};
@@ -33,6 +33,15 @@ pub fn decide_again(documents: Documents, policy_context: Option<String>) -> Dec
     let evaluation_context = documents.recorded_context(policy_context);
     let refused = decide_stored_call(&documents, &evaluation_context);
     decided(&documents, &evaluation_context, None, refused.as_ref())
+}
+
+/// Decides on the goal of a run, for which a planner was asked.
+///
+/// # Errors
+/// The reason why no planner may be asked.
+pub fn accept_goal_again(documents: Documents, goal: &str) -> Result<(), RunProblem> {
+    let documents = read(documents, &Redactor::default());
+    accept_goal(&documents, goal).map_err(|stop| (stop.code, stop.message))
 }
 
 /// Decides on a query of a run and its one call. Returns `None` if the run ended before the decision on

@@ -65,7 +65,7 @@ pub use action::{
 };
 pub use call::CallBasis;
 pub use clock::Clock;
-pub use decided::{Decided, decide_again, decide_call_again};
+pub use decided::{Decided, accept_goal_again, decide_again, decide_call_again};
 pub use documents::{Documents, Goal};
 pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Mode, Options};

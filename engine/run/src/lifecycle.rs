@@ -2,7 +2,7 @@
 
 use super::action::{Finished, PlannerTask, Status};
 use super::answer::Answer;
-use super::call::{CallBasis, QUESTION, accept_query, decide_stored_call, stable};
+use super::call::{CallBasis, QUESTION, accept_goal, decide_stored_call, stable};
 use super::clock::Clock;
 use super::documents::{Documents, Goal, Read, read};
 use super::episode::{Episode, EpisodeType, SecurityKind, Subject};
@@ -213,11 +213,7 @@ impl Run<'_> {
         }
         self.store_documents().await?;
         request?;
-        // A profile need not limit goals, as it must limit queries.
-        let profile = self.documents.rules.profile.sound();
-        if profile.is_some_and(|it| it.input_policy.is_some()) {
-            accept_query(&self.documents, &goal.text)?;
-        }
+        accept_goal(&self.documents, &goal.text)?;
         // The documents themselves are refused with the plan that can't be made for them.
         let documents = &self.documents;
         let sound = documents.unreadable.is_empty();
@@ -354,7 +350,7 @@ impl Run<'_> {
                 if let Some(digest) = &digest {
                     w.key("authorized").string(digest);
                 }
-                self.write_call(w);
+                self.write_call(w, &decided);
                 if decided.is_refused {
                     w.key("decided_as").string(CALL);
                 }
@@ -399,7 +395,7 @@ impl Run<'_> {
             summary: QUESTION.to_owned(),
             started: self.started,
             details: Box::new(|w| {
-                self.write_call(w);
+                self.write_call(w, &decided);
                 w.key("decided_as").string(CALL);
                 write_context(w, &decided);
                 number(w, "problems", decided.problems as u64);
@@ -412,10 +408,12 @@ impl Run<'_> {
     }
 
     /// Writes the basis of the decision on a query.
-    fn write_call(&self, w: &mut Writer) {
+    fn write_call(&self, w: &mut Writer, decided: &Decided) {
         if self.options.mode == Mode::Ask {
             let redactor = self.evidence.redactor();
-            w.key("call").object(|w| self.call.write(w, redactor));
+            let has_secret_parts = !decided.secret.is_empty();
+            w.key("call")
+                .object(|w| self.call.write(w, redactor, has_secret_parts));
         }
     }
 

@@ -3,8 +3,14 @@
 use super::action::{
     Action, Connection, Failure, FailureKind, HandlerEvent, Header, HeaderValue, Outcome, Reply,
 };
+use super::redact::Redactor;
 use agent_api::lower::bytes_digest;
-use agent_syntax::json::Writer;
+use agent_api::text::Span;
+use agent_syntax::json::{Writer, parse_strict};
+
+/// Maximum size of a list of tools that evidence keeps as a whole, in bytes. It keeps the digest of a larger
+/// one.
+const KEPT_LIST_MAX_BYTES: usize = 1 << 20;
 
 /// Writes the facts of an action.
 pub(crate) fn action(w: &mut Writer, action: &Action) {
@@ -155,6 +161,38 @@ fn failure(w: &mut Writer, failure: &Failure) {
 pub(crate) fn content(w: &mut Writer, bytes: &[u8]) {
     number(w, "bytes", bytes.len() as u64);
     w.key("digest").string(&bytes_digest(bytes));
+}
+
+/// Writes a content with its size and the digest of its raw bytes, without its secret parts. What is no JSON
+/// is text.
+pub(crate) fn value(
+    w: &mut Writer,
+    bytes: &[u8],
+    redactor: &Redactor,
+    secret: impl Fn(&str) -> Vec<Span>,
+) {
+    content(w, bytes);
+    let text = core::str::from_utf8(bytes).ok();
+    let json = text.filter(|text| may_be_embedded(text));
+    match json.and_then(|json| redactor.marked(json, &secret(json))) {
+        Some(json) => w.key("value").json(&json),
+        None => w.key("text").string(&redactor.log(bytes)),
+    }
+}
+
+/// Returns whether a text is JSON that is also strict JSON within an episode, three levels down: the
+/// limit of nesting is the same for both. A list of values, or none, is JSON only between brackets.
+fn may_be_embedded(text: &str) -> bool {
+    parse_strict(text).is_some() && parse_strict(&format!("[[[{text}]]]")).is_some()
+}
+
+/// Writes a list of tools as text, if it is small enough to be kept as a whole, beside its size and digest. It is
+/// not written as JSON: a schema is no secret, though a property may be called `password`.
+pub(crate) fn listing(w: &mut Writer, list: &str, redactor: &Redactor) {
+    content(w, list.as_bytes());
+    if list.len() <= KEPT_LIST_MAX_BYTES {
+        w.key("text").string(&redactor.text(list));
+    }
 }
 
 /// Writes a member that is a whole number.

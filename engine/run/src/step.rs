@@ -12,17 +12,13 @@ use super::evidence::Evidence;
 use super::listing::entries_of;
 use super::options::Options;
 use super::progress::{Progress, Stage, StepStage};
-use super::record::{content, number};
+use super::record::{listing, number, value};
 use super::stop::{APPROVAL_REQUIRED, Stop};
 use agent_api::decide::AuthorizedPlan;
 use agent_api::diagnostic::Code;
 use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
-use agent_api::plan::{self, Content};
-use agent_api::text::Span;
-use agent_syntax::json::{Writer, parse_strict};
-
-/// The headers that a handler may set: those that describe the body and the answer.
-const HANDLER_HEADERS: [&str; 3] = ["accept", "accept-language", "content-type"];
+use agent_api::plan::{self, Content, Wanted};
+use agent_syntax::json::Writer;
 
 /// An approval that was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -282,20 +278,19 @@ impl<'r> Step<'r> {
             let reply = match handled.event {
                 HandlerEvent::Returned(output) => return Ok(output),
                 HandlerEvent::Failed(failure) => return Err(failed(&failure)),
-                // No driver does more than one thing.
-                _ if has_asked => {
-                    return Err(Stop::new(
-                        Code::MovaLimitExceeded,
-                        "the handler asks for a second effect",
-                    ));
-                }
-                HandlerEvent::Request(request) => self.request(request).await?,
+                HandlerEvent::Request(request) => self.request(request, has_asked).await?,
                 HandlerEvent::Program {
                     path,
                     arguments,
                     stdin,
-                } => self.program(path, arguments, stdin).await?,
-                HandlerEvent::Tool { arguments } => self.tool(arguments).await?,
+                } => {
+                    self.accept(has_asked, Wanted::Program)?;
+                    self.program(path, arguments, stdin).await?
+                }
+                HandlerEvent::Tool { arguments } => {
+                    self.accept(has_asked, Wanted::Tool)?;
+                    self.tool(arguments).await?
+                }
             };
             has_asked = true;
             handled = self.handle(Action::ResumeHandler(reply)).await?;
@@ -334,15 +329,29 @@ impl<'r> Step<'r> {
         }
     }
 
+    /// Decides whether the handler may ask for an effect, by the kind of its driver.
+    fn accept(&self, has_asked: bool, wanted: Wanted<'_>) -> Result<(), Stop> {
+        Ok(plan::check_wanted(
+            self.plan,
+            self.number,
+            has_asked,
+            wanted,
+        )?)
+    }
+
     /// Makes the HTTP request of a handler.
-    async fn request(&mut self, wanted: HandlerRequest) -> Result<Reply, Stop> {
-        let Driver::Http { headers, .. } = &self.binding.driver else {
-            return Err(self.not_its_kind("an HTTP request"));
+    async fn request(&mut self, wanted: HandlerRequest, has_asked: bool) -> Result<Reply, Stop> {
+        let names: Vec<_> = wanted.headers.iter().map(|(name, _)| &**name).collect();
+        let asked = Wanted::Request {
+            method: &wanted.method,
+            body_bytes: wanted.body.as_deref().unwrap_or_default().len() as u64,
+            headers: &names,
         };
-        plan::check_method(self.plan, self.number, &wanted.method)?;
+        self.accept(has_asked, asked)?;
+        let Driver::Http { headers, .. } = &self.binding.driver else {
+            return Err(Stop::internal("another driver makes a request"));
+        };
         let limits = self.binding.limits;
-        let sent = wanted.body.as_deref().unwrap_or_default().len() as u64;
-        Content::SentBody.check_size(sent, limits.max_input_bytes.value)?;
         let own = headers.iter().map(|(name, value)| Header {
             name: name.clone(),
             value: match value {
@@ -353,10 +362,6 @@ impl<'r> Step<'r> {
         let mut headers: Vec<_> = own.collect();
         for (name, value) in wanted.headers {
             let name = name.to_ascii_lowercase();
-            if !HANDLER_HEADERS.contains(&&*name) {
-                let message = format!("the handler sets the header {name:?}");
-                return Err(Stop::new(Code::MovaPolicyDenied, message));
-            }
             // The binding's own value counts.
             if headers.iter().all(|it| it.name != name) {
                 let value = HeaderValue::Literal(value);
@@ -397,9 +402,6 @@ impl<'r> Step<'r> {
         arguments: Vec<String>,
         stdin: Vec<u8>,
     ) -> Result<Reply, Stop> {
-        if !matches!(self.binding.driver, Driver::RestrictedShell { .. }) {
-            return Err(self.not_its_kind("a program"));
-        }
         let wanted = object(|w| {
             w.key("arguments").strings(arguments.iter().map(|it| &**it));
             w.key("program").string(&path);
@@ -440,8 +442,8 @@ impl<'r> Step<'r> {
             .steps()
             .get(self.number)
             .and_then(|it| it.server());
-        let (Driver::McpProxy { .. }, Some(server)) = (&self.binding.driver, server) else {
-            return Err(self.not_its_kind("a tool"));
+        let Some(server) = server else {
+            return Err(Stop::internal("the step has no server"));
         };
         let arguments = String::from_utf8(arguments)
             .map_err(|_| Stop::new(Code::MovaValidationFailed, "the arguments are not UTF-8"))?;
@@ -510,14 +512,6 @@ impl<'r> Step<'r> {
         succeeded(outcome)
     }
 
-    fn not_its_kind(&self, wanted: &str) -> Stop {
-        let kind = self.binding.driver.kind().name();
-        Stop::new(
-            Code::MovaPolicyDenied,
-            format!("a handler of the kind `{kind}` asks for {wanted}"),
-        )
-    }
-
     /// Writes the log, the episode, and the event about security if the stop is one: the parts g and h.
     async fn write(&mut self) -> Result<(), Stop> {
         self.reach(StepStage::Log);
@@ -563,6 +557,7 @@ impl<'r> Step<'r> {
 
     /// Writes the facts of the whole step, with its input and output.
     fn facts(&self, w: &mut Writer) {
+        let redactor = self.evidence.redactor();
         let report = &self.report;
         if let Some(approved) = &report.approved {
             w.key("approval").object(|w| {
@@ -579,15 +574,10 @@ impl<'r> Step<'r> {
         if let Some(input) = &report.input {
             let secret = |json: &str| self.plan.secret_input(self.number, json);
             w.key("input")
-                .object(|w| self.value(w, input.as_bytes(), secret));
+                .object(|w| value(w, input.as_bytes(), redactor, secret));
         }
         if let Some(listed) = &report.listed {
-            // Not as JSON: a schema is no secret, though a property may be called `password`.
-            w.key("listed").object(|w| {
-                content(w, listed.as_bytes());
-                let text = self.evidence.redactor().log(listed.as_bytes());
-                w.key("text").string(&text);
-            });
+            w.key("listed").object(|w| listing(w, listed, redactor));
         }
         w.key("log").object(|w| {
             number(w, "bytes", report.log.bytes.len() as u64);
@@ -595,11 +585,12 @@ impl<'r> Step<'r> {
         });
         if let Some(output) = &report.output {
             let secret = |json: &str| self.plan.secret_output(self.number, json);
-            w.key("output").object(|w| self.value(w, output, secret));
+            w.key("output")
+                .object(|w| value(w, output, redactor, secret));
         }
         if let Some(payload) = report.payload.as_ref().filter(|_| self.may_keep_payload()) {
             w.key("payload")
-                .object(|w| self.value(w, payload, |_| Vec::new()));
+                .object(|w| value(w, payload, redactor, |_| Vec::new()));
         }
         if !report.policy_contexts.is_empty() {
             w.key("policy_contexts").array(|w| {
@@ -621,20 +612,6 @@ impl<'r> Step<'r> {
         let output = output.map(|it| core::str::from_utf8(it).unwrap_or_default());
         output.is_none_or(|it| self.plan.secret_output(self.number, it).is_empty())
     }
-
-    /// Writes a value with its size and the digest of its raw bytes, without its secret parts. What is no
-    /// JSON is text.
-    fn value(&self, w: &mut Writer, bytes: &[u8], secret: impl Fn(&str) -> Vec<Span>) {
-        content(w, bytes);
-        let text = core::str::from_utf8(bytes).ok();
-        match text.filter(|text| may_be_embedded(text)) {
-            Some(json) => {
-                let json = self.evidence.redactor().marked(json, &secret(json));
-                w.key("value").json(&json.unwrap_or_default());
-            }
-            None => w.key("text").string(&self.evidence.redactor().log(bytes)),
-        }
-    }
 }
 
 /// Writes the member `stop`: why a step or a run ended early.
@@ -647,12 +624,6 @@ pub(crate) fn write_stop(w: &mut Writer, stop: Option<&Stop>) {
             w.key("reason").string(reason);
         }
     });
-}
-
-/// Returns whether a text is JSON that is also strict JSON within an episode, three levels down: the
-/// limit of nesting is the same for both. A list of values, or none, is JSON only between brackets.
-fn may_be_embedded(text: &str) -> bool {
-    parse_strict(text).is_some() && parse_strict(&format!("[[[{text}]]]")).is_some()
 }
 
 /// Returns the output of a program that failed, for evidence.

@@ -6,6 +6,7 @@ use super::programs::Programs;
 use super::requests::Requests;
 use super::secrets::Secrets;
 use super::servers::Servers;
+use super::signals::Signals;
 use agent_evidence::Store as Evidence;
 use agent_host::contract::run::{
     Aborted, Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome,
@@ -33,6 +34,8 @@ pub struct Effects {
     servers: Servers,
     secrets: Secrets,
     planner: Option<Planner>,
+    /// Kept until the run begins to wait for them.
+    signals: Option<Signals>,
     /// The call of the present step.
     call: Option<Call>,
 }
@@ -44,7 +47,7 @@ impl Effects {
     ///
     /// # Errors
     ///
-    /// When the handlers can't be loaded.
+    /// When the handlers can't be loaded, or the user interrupts the program.
     pub async fn new(
         evidence: Evidence,
         approver: Approver,
@@ -52,6 +55,8 @@ impl Effects {
         engine: Engine,
         resolver: Resolver,
     ) -> Result<Self, Failure> {
+        let mut signals = Signals::new()?;
+        let secrets = Secrets::get_all(operator, &mut signals).await?;
         Ok(Self {
             handlers: Handlers::new(&operator.handlers)?,
             evidence,
@@ -59,8 +64,9 @@ impl Effects {
             requests: Requests::new(resolver.clone()),
             programs: Programs::find().await,
             servers: Servers::new(operator, engine, resolver),
-            secrets: Secrets::of(operator),
+            secrets,
             planner: None,
+            signals: Some(signals),
             call: None,
         })
     }
@@ -81,6 +87,11 @@ impl Effects {
     /// Loads the handlers of third parties that a tool pool names, so that no step waits for the compiler.
     pub fn load_handlers(&mut self, pool: &[u8]) {
         self.handlers.load_named(pool);
+    }
+
+    /// Returns the signals that cancel the run.
+    pub(crate) fn signals(&mut self) -> Result<Signals, Failure> {
+        self.signals.take().map_or_else(Signals::new, Ok)
     }
 
     /// Returns the handlers of this host.

@@ -18,6 +18,7 @@ mod run;
 mod secrets;
 mod server_command;
 mod servers;
+mod signals;
 mod zone;
 
 pub use agent_way_out::{Lookup, Proxy, Resolver};

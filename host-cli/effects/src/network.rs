@@ -56,6 +56,8 @@ impl Gate for EngineGate {
 /// Returns a line of a log for each reason why connections were refused or failed.
 pub(crate) fn log(serving: &Serving) -> String {
     let refusals = serving.refusals();
-    let lines = refusals.iter().map(|why| format!("network: {why}\n"));
+    let lines = refusals
+        .iter()
+        .map(|why| format!("network: {}\n", why.message));
     lines.collect()
 }

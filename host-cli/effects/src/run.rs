@@ -7,16 +7,11 @@ use agent_host::contract::run::{Action, Clock, Documents, Finished, Options, Out
 use agent_host::output::{self, Progress};
 use agent_host::{Failure, Instance, ResourceAny, call};
 use std::future::Future;
-use std::io;
 use std::pin::pin;
 use std::sync::LazyLock;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Builder;
 use tokio::select;
-#[cfg(unix)]
-use tokio::signal::unix::{Signal, SignalKind, signal};
-#[cfg(windows)]
-use tokio::signal::windows::{CtrlC, ctrl_c};
 
 /// A run in its instance of the engine.
 pub struct Run<'i> {
@@ -54,11 +49,9 @@ impl<'i> Run<'i> {
     ///
     /// # Errors
     ///
-    /// When the engine fails, which no document may cause, or the system refuses to deliver signals.
+    /// When the engine fails, which no document may cause.
     pub async fn carry_out(self, effects: &mut Effects) -> Result<Finished, Failure> {
-        // From here on no signal ends the program, which would leave evidence without its end.
-        let mut signals = Signals::new()
-            .map_err(|error| Failure::internal(format_args!("no signals: {error}")))?;
+        let mut signals = effects.signals()?;
         self.carry_out_until(effects, signals.cancelled()).await
     }
 
@@ -116,47 +109,6 @@ impl<'i> Run<'i> {
             self.instance,
             run.plan_run.call_cancel(self.run, clock(&self.zone))
         )
-    }
-}
-
-/// The signals that cancel a run. They are kept from the moment at which this is made.
-#[cfg(unix)]
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    /// Resolves when the user interrupts the program, or the system asks it to terminate.
-    async fn cancelled(&mut self) {
-        select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-/// The signals that cancel a run.
-#[cfg(windows)]
-struct Signals(CtrlC);
-
-#[cfg(windows)]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        ctrl_c().map(Self)
-    }
-
-    /// Resolves when the user interrupts the program.
-    async fn cancelled(&mut self) {
-        self.0.recv().await;
     }
 }
 

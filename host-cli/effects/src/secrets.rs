@@ -1,21 +1,46 @@
 //! The operator's secrets, for the places that name them.
 
+use super::signals::Signals;
+use agent_host::Failure;
 use agent_host::contract::run::Secret as Redacted;
-use agent_operator::{Operator, Secret, SecretUnavailable, Value};
+use agent_operator::{Operator, Secret, SecretSource, SecretUnavailable, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::{select, task};
 
 /// The values of the operator's secrets.
 pub(crate) struct Secrets(BTreeMap<String, Result<Secret, SecretUnavailable>>);
 
 impl Secrets {
-    /// Gets every secret. One that can't be had is an error where it is named.
-    pub(crate) fn of(operator: &Operator) -> Self {
-        let sources = operator.secrets.iter();
-        Self(
-            sources
-                .map(|(name, source)| (name.clone(), source.value()))
-                .collect(),
-        )
+    /// Gets every secret, until `is_cancelled` becomes true. One that can't be had is an error where it is named.
+    fn of(sources: &BTreeMap<String, SecretSource>, is_cancelled: &AtomicBool) -> Self {
+        let sources = sources.iter();
+        let values = sources.map(|(name, source)| (name.clone(), source.value(is_cancelled)));
+        Self(values.collect())
+    }
+
+    /// Gets every secret, unless the user interrupts it: programs may supply some.
+    ///
+    /// # Errors
+    ///
+    /// When it is interrupted. Nothing that was started remains.
+    pub(crate) async fn get_all(
+        operator: &Operator,
+        signals: &mut Signals,
+    ) -> Result<Self, Failure> {
+        let is_cancelled = Arc::new(AtomicBool::new(false));
+        let (sources, seen) = (operator.secrets.clone(), Arc::clone(&is_cancelled));
+        let mut work = task::spawn_blocking(move || Self::of(&sources, &seen));
+        select! {
+            secrets = &mut work => secrets.map_err(Failure::internal),
+            () = signals.cancelled() => {
+                is_cancelled.store(true, Ordering::Relaxed);
+                // Its programs end before this one.
+                let _ = work.await;
+                Err(Failure::new("interrupted while secrets were fetched"))
+            }
+        }
     }
 
     /// Returns the values that a run must redact.

@@ -7,6 +7,7 @@ use agent_packages::{Package, Store};
 use agent_sandbox::{Command, Network as Reach};
 use std::env;
 use std::path::{Path, PathBuf};
+use tokio::task;
 
 /// The command of a server.
 pub(crate) struct Launch {
@@ -19,7 +20,11 @@ pub(crate) struct Launch {
 
 /// Returns the command that starts a server: that of the operator's entry, or else the program of the
 /// installed package.
-pub(crate) fn launch(server: &Server, entry: &Entry, secrets: &Secrets) -> Result<Launch, String> {
+pub(crate) async fn launch(
+    server: &Server,
+    entry: &Entry,
+    secrets: &Secrets,
+) -> Result<Launch, String> {
     let text = |value| secrets.value(value).map(|(text, _)| text.to_owned());
     let arguments = entry.command.iter().skip(1).chain(&entry.arguments);
     let arguments = arguments.map(|it| text(it).map(Into::into));
@@ -27,7 +32,7 @@ pub(crate) fn launch(server: &Server, entry: &Entry, secrets: &Secrets) -> Resul
     let (mut command, package) = match entry.command.first() {
         Some(program) => (Command::new(find(&text(program)?)?), None),
         None => {
-            let (command, digest) = installed(server)?;
+            let (command, digest) = installed(server).await?;
             (command, Some(digest))
         }
     };
@@ -63,17 +68,22 @@ pub(crate) fn launch(server: &Server, entry: &Entry, secrets: &Secrets) -> Resul
 }
 
 /// Returns the command of an installed package, and the digest of its closure.
-fn installed(server: &Server) -> Result<(Command, String), String> {
+async fn installed(server: &Server) -> Result<(Command, String), String> {
     let id = &server.id;
     let package = Package::parse(&server.endpoint).map_err(|error| {
         format!("`servers.local.yaml` has no `command` for `{id}`, and {error}")
     })?;
     let store = Store::usual().ok_or("this user has no folder for packages")?;
-    let installed = store
-        .installed(&package)
-        .map_err(|error| error.to_string())?;
-    let installed = installed.ok_or_else(|| {
-        format!("the package `{package}` is not installed: run `agent servers install {id}`")
+    let name = package.to_string();
+    // Every file is read and compared with the record.
+    let found = task::spawn_blocking(move || store.installed(&package)).await;
+    let found = found.map_err(|error| error.to_string())?;
+    let found = found.map_err(|error| match error.help() {
+        Some(help) => format!("{error}; {help}"),
+        None => error.to_string(),
+    })?;
+    let installed = found.ok_or_else(|| {
+        format!("the package `{name}` is not installed: run `agent servers install {id}`")
     })?;
     let [program, start] = installed.command;
     let mut command = Command::new(program);

@@ -9,7 +9,7 @@ use super::effects::{aborted, failed};
 use super::network::{self, proxy};
 use super::requests::{headers, target};
 use super::secrets::Secrets;
-use super::server_command::{Launch, launch};
+use super::server_command::launch;
 use agent_host::Engine;
 use agent_host::contract::run::{FailureKind, Opened, Outcome, Server, ToolCall};
 use agent_mcp::{
@@ -155,19 +155,17 @@ impl Servers {
         options: Options,
         wait: &Wait,
     ) -> Outcome {
+        let launch = match launch(server, entry, secrets).await {
+            Ok(launch) => launch,
+            Err(message) => return failed(FailureKind::Unavailable, message),
+        };
         // A server that exits on an unknown request is started again for the older generation.
         for generations in [Generations::Both, Generations::Sessions] {
-            let prepared = launch(server, entry, secrets).and_then(|launch| {
-                let proxy = self.proxy(launch.hosts.as_ref())?;
-                Ok((launch, proxy))
-            });
-            let (launch, proxy) = match prepared {
-                Ok(prepared) => prepared,
+            let proxy = match self.proxy(launch.hosts.as_ref()) {
+                Ok(proxy) => proxy,
                 Err(message) => return failed(FailureKind::Unavailable, message),
             };
-            let Launch {
-                command, package, ..
-            } = launch;
+            let command = launch.command.clone();
             let started = match (&sandbox, entry.unfenced) {
                 (_, true) => agent_sandbox::spawn_unsandboxed(command, LOG_BYTES).await,
                 (Ok(sandbox), false) => sandbox.spawn(command, limits()).await,
@@ -201,8 +199,8 @@ impl Servers {
                     return Outcome::Opened(Opened {
                         protocol,
                         is_unsandboxed: entry.unfenced,
-                        has_host_network: entry.network == Network::Host,
-                        package,
+                        has_host_network: entry.unfenced || entry.network == Network::Host,
+                        package: launch.package,
                     });
                 }
                 Err(Error::Closed(_)) if generations == Generations::Both => {}
@@ -239,7 +237,7 @@ impl Servers {
     /// server that was started wrote to standard error, unless the outcome contains it.
     pub(crate) async fn call_tool(&mut self, call: ToolCall) -> (Outcome, Log) {
         let bytes = self.result_bytes.saturating_add(ENVELOPE_BYTES);
-        let (called, log) = match self.open.take() {
+        let (called, ended) = match self.open.take() {
             Some(Open::Http(client)) => (called(client, &call, bytes).await, None),
             Some(Open::Stdio(client, process)) => {
                 let called = called(client, &call, bytes).await;
@@ -251,8 +249,11 @@ impl Servers {
             }
         };
         match called {
-            Ok(result) => (Outcome::Bytes(result), log.unwrap_or_default()),
-            Err(error) => (lost(&error, log), Log::default()),
+            Ok(result) => (
+                Outcome::Bytes(result),
+                ended.map(|it| it.log).unwrap_or_default(),
+            ),
+            Err(error) => (lost(&error, ended), Log::default()),
         }
     }
 }
@@ -273,18 +274,33 @@ async fn called<T: Transport>(
 }
 
 impl Process {
-    /// Ends the server. Returns what it wrote to standard error, and why connections were refused.
-    async fn end(self) -> Log {
+    /// Ends the server.
+    async fn end(self) -> Ended {
         self.child.kill();
         let mut log = match self.child.wait().await {
             Ok((_, log)) => log,
             Err(error) => error.log().cloned().unwrap_or_default(),
         };
-        if let Some(network) = &self.network {
-            log.bytes.extend(network::log(network).into_bytes());
+        let text = String::from_utf8_lossy(&log.bytes);
+        let last = text.lines().rfind(|line| !line.trim().is_empty());
+        let last_line = last.map(|line| agent_way_out::quote(line, LAST_LINE_CHARS));
+        let refused = self.network.as_ref().map(network::log).unwrap_or_default();
+        if !refused.is_empty() {
+            // The mark tells redaction that a secret may be cut off here.
+            let end = if log.truncated { "…\n" } else { "\n" };
+            log.bytes.extend(end.as_bytes());
+            log.bytes.extend(refused.into_bytes());
         }
-        log
+        Ended { log, last_line }
     }
+}
+
+/// A server that has ended.
+struct Ended {
+    /// What it wrote to standard error, and why connections were refused.
+    log: Log,
+    /// The last line that it wrote itself.
+    last_line: Option<String>,
 }
 
 /// Returns the limits of a server in the sandbox. It ends with its step.
@@ -327,22 +343,18 @@ fn wait(timeout_ms: u64) -> Wait {
 }
 
 /// Returns the outcome of a conversation that failed, with the log of a server that was started.
-fn lost(error: &Error, log: Option<Log>) -> Outcome {
+fn lost(error: &Error, ended: Option<Ended>) -> Outcome {
     let kind = match error {
         Error::Timeout => FailureKind::Timeout,
         Error::TooLarge { .. } | Error::TooMany { .. } => FailureKind::LimitExceeded,
         _ => FailureKind::Failed,
     };
-    let Some(log) = log else {
+    let Some(ended) = ended else {
         return failed(kind, error.to_string());
     };
-    let text = String::from_utf8_lossy(&log.bytes).into_owned();
-    let message = match text.lines().rfind(|line| !line.trim().is_empty()) {
-        Some(line) => format!(
-            "{error}; the server wrote: {}",
-            agent_way_out::quote(line, LAST_LINE_CHARS)
-        ),
+    let message = match ended.last_line {
+        Some(line) => format!("{error}; the server wrote: {line}"),
         None => error.to_string(),
     };
-    aborted(kind, message, log)
+    aborted(kind, message, ended.log)
 }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{env, error, thread};
@@ -66,12 +67,13 @@ impl fmt::Display for SecretUnavailable {
 impl error::Error for SecretUnavailable {}
 
 impl SecretSource {
-    /// Gets the value.
+    /// Gets the value. A program that supplies it can't ask on the terminal: it is not in its foreground group,
+    /// so that it can be ended with all that it started, in time or when `is_cancelled` becomes true.
     ///
     /// # Errors
     ///
     /// When the source has none, or one that is too short, too long or not UTF-8.
-    pub fn value(&self) -> Result<Secret, SecretUnavailable> {
+    pub fn value(&self, is_cancelled: &AtomicBool) -> Result<Secret, SecretUnavailable> {
         let (value, from) = match self {
             Self::Env(name) => {
                 let value = env::var(name);
@@ -88,12 +90,15 @@ impl SecretSource {
             Self::Keyring(item) => {
                 let lookup = ["secret-tool", "lookup", "service", "agent", "name", item];
                 let from = format!("the item `{item}` of the keyring");
-                (output(&lookup.map(str::to_owned), &from, TIME)?, from)
+                (
+                    output(&lookup.map(str::to_owned), &from, TIME, is_cancelled)?,
+                    from,
+                )
             }
             Self::Command(argv) => {
                 let program = argv.first().map_or("", String::as_str);
                 let from = format!("the command `{program}`");
-                (output(argv, &from, TIME)?, from)
+                (output(argv, &from, TIME, is_cancelled)?, from)
             }
         };
         match value.len() {
@@ -132,7 +137,12 @@ fn text(bytes: Vec<u8>, from: &str) -> Result<String, SecretUnavailable> {
 }
 
 /// Returns the output of the operator's own program, which ends in time or is ended with all of its group.
-fn output(argv: &[String], from: &str, time: Duration) -> Result<String, SecretUnavailable> {
+fn output(
+    argv: &[String],
+    from: &str,
+    time: Duration,
+    is_cancelled: &AtomicBool,
+) -> Result<String, SecretUnavailable> {
     let failed = |error: String| unavailable(format!("{from}: {error}"));
     let io = |error: io::Error| failed(error.to_string());
     let (program, arguments) = argv
@@ -154,24 +164,29 @@ fn output(argv: &[String], from: &str, time: Duration) -> Result<String, SecretU
             let _ = sender.send(read_bounded(stdout));
         });
     }
-    let Ok(printed) = printed.recv_timeout(time) else {
-        kill(&mut child);
-        return Err(failed(format!("no secret within {} s", time.as_secs())));
-    };
+    let mut received = None;
     let ended = loop {
-        if let Some(ended) = child.try_wait().map_err(io)? {
+        received = received.or_else(|| printed.try_recv().ok());
+        if received.is_some()
+            && let Some(ended) = child.try_wait().map_err(io)?
+        {
             break ended;
         }
-        if Instant::now() >= end {
+        let is_late = Instant::now() >= end;
+        if is_late || is_cancelled.load(Ordering::Relaxed) {
             kill(&mut child);
-            return Err(failed(format!("no end within {} s", time.as_secs())));
+            let lacking = if received.is_some() { "end" } else { "secret" };
+            return Err(failed(match is_late {
+                true => format!("no {lacking} within {} s", time.as_secs()),
+                false => "interrupted".to_owned(),
+            }));
         }
         thread::sleep(LOOK);
     };
     if !ended.success() {
         return Err(failed(ended.to_string()));
     }
-    text(printed.map_err(io)?, from)
+    text(received.transpose().map_err(io)?.unwrap_or_default(), from)
 }
 
 /// Ends a program that was not waited for, with all of its group.
@@ -191,19 +206,34 @@ mod tests {
     use super::{SecretSource, output};
     use rustix::process::{Pid, test_kill_process};
     use std::fs;
+    use std::sync::atomic::AtomicBool;
     use std::thread;
     use std::time::{Duration, Instant};
+
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
+    #[test]
+    fn an_interrupt_ends_a_program_at_once() {
+        let argv = ["/bin/sleep", "600"].map(str::to_owned);
+        let begin = Instant::now();
+        let cancelled = AtomicBool::new(true);
+        let refused = SecretSource::Command(argv.to_vec()).value(&cancelled);
+        assert!(refused.unwrap_err().0.contains("interrupted"));
+        assert!(begin.elapsed() < Duration::from_secs(5));
+    }
 
     #[test]
     fn a_secret_comes_from_a_file_or_a_command_without_its_line_end() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         fs::write(&path, "a long value \r\n").unwrap();
-        let file = SecretSource::File(path).value().unwrap();
+        let file = SecretSource::File(path).value(&NEVER).unwrap();
         assert_eq!(file.expose(), "a long value ");
         assert_eq!(format!("{file:?}"), "{present, len: 13}");
         let command = ["/bin/echo", "another value"].map(str::to_owned);
-        let command = SecretSource::Command(command.to_vec()).value().unwrap();
+        let command = SecretSource::Command(command.to_vec())
+            .value(&NEVER)
+            .unwrap();
         assert_eq!(command.expose(), "another value");
     }
 
@@ -217,16 +247,16 @@ mod tests {
             (b"not\xffutf8 text".to_vec(), "UTF-8"),
         ] {
             fs::write(&path, content).unwrap();
-            let refused = SecretSource::File(path.clone()).value().unwrap_err();
+            let refused = SecretSource::File(path.clone()).value(&NEVER).unwrap_err();
             assert!(refused.0.contains(says), "{refused}");
             assert!(
                 !refused.0.contains("short") && !refused.0.contains("xxx"),
                 "{refused}"
             );
         }
-        let fails = SecretSource::Command(vec!["/bin/false".to_owned()]).value();
+        let fails = SecretSource::Command(vec!["/bin/false".to_owned()]).value(&NEVER);
         assert!(fails.unwrap_err().0.contains("exit status: 1"));
-        let missing = SecretSource::Env("AGENT_TEST_NO_SUCH_VARIABLE".to_owned()).value();
+        let missing = SecretSource::Env("AGENT_TEST_NO_SUCH_VARIABLE".to_owned()).value(&NEVER);
         assert!(missing.unwrap_err().0.contains("is not set"));
     }
 
@@ -245,7 +275,7 @@ mod tests {
             let script = script.replace("FILE", file.to_str().unwrap());
             let argv = ["/bin/sh", "-c", &script].map(str::to_owned);
             let begin = Instant::now();
-            let refused = output(&argv, "the command", Duration::from_secs(1)).unwrap_err();
+            let refused = output(&argv, "the command", Duration::from_secs(1), &NEVER).unwrap_err();
             assert!(refused.0.contains("within 1 s"), "{refused}");
             assert!(begin.elapsed() < Duration::from_secs(60));
             let started = fs::read_to_string(file).unwrap();

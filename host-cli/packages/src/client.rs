@@ -4,7 +4,7 @@ use crate::{Error, Network, Package};
 use agent_sandbox::{
     Child, Command, Exit, Limits, Log, Network as Reach, PROXY_PORT, RunError, Sandbox,
 };
-use agent_way_out::{Proxy, Serving};
+use agent_way_out::{Proxy, Refusal, Serving};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -136,11 +136,14 @@ impl Client {
         if refusals.is_empty() {
             return Err(error(""));
         }
-        let refused: Vec<_> = refusals
+        let refused = refusals
             .iter()
-            .map(|it| format!("\nnetwork: {it}"))
-            .collect();
-        Err(error(&refused.concat()).with_help(MORE_HOSTS))
+            .map(|it| format!("\nnetwork: {}", it.message));
+        let error = error(&refused.collect::<String>());
+        match refusals.iter().any(|it| it.is_denied) {
+            true => Err(error.with_help(MORE_HOSTS)),
+            false => Err(error),
+        }
     }
 }
 
@@ -149,7 +152,7 @@ impl Client {
 async fn ended(
     mut child: Child,
     proxy: Option<Proxy>,
-) -> Result<(Result<(Exit, Log), RunError>, Vec<String>), String> {
+) -> Result<(Result<(Exit, Log), RunError>, Vec<Refusal>), String> {
     let serving = proxy.zip(child.proxy.take());
     let serving = serving.map(|(proxy, listener)| proxy.start(listener));
     let serving = serving.transpose().map_err(|error| error.to_string())?;

@@ -60,18 +60,15 @@ async fn addresses(host: &str, resolver: &Resolver) -> Vec<String> {
 
 /// Returns `host:port` of the URL of a registry; `None` for one that needs no network, such as a folder.
 fn authority(url: &str) -> Option<String> {
-    let (rest, port) = match url.split_once("://")? {
-        ("https", rest) => (rest, 443),
-        ("http", rest) => (rest, 80),
+    let (scheme, rest) = url.split_once("://")?;
+    let port = match &*scheme.to_ascii_lowercase() {
+        "https" => 443,
+        "http" => 80,
         _ => return None,
     };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let host = rest[..end].rsplit('@').next().unwrap_or_default();
-    let has_port = !host.ends_with(']') && host.contains(':');
-    Some(match has_port {
-        true => host.to_owned(),
-        false => format!("{host}:{port}"),
-    })
+    let (authority, _) = agent_way_out::authority(rest, port);
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    Some(host.to_owned())
 }
 
 #[cfg(test)]

@@ -8,12 +8,16 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
 /// The record of an installation, in its folder.
 const RECORD: &str = "installed.json";
+
+/// What to do about an installation that can't be used.
+const AGAIN: &str = "remove the folder and install the package again";
 
 /// The folder of installed packages, one folder for each.
 #[derive(Clone, Debug)]
@@ -103,8 +107,9 @@ impl Store {
             Err(error) => return Err(Error::file(&record)(error)),
         };
         trusted(&self.root)?;
-        let read: Record = serde_json::from_slice(&text)
-            .map_err(|error| Error::new(format!("`{}`: {error}", record.display())))?;
+        let read: Record = serde_json::from_slice(&text).map_err(|error| {
+            Error::new(format!("`{}`: {error}", record.display())).with_help(AGAIN)
+        })?;
         if read.package != package.to_string() {
             return Err(Error::new(format!(
                 "`{}` is the record of `{}`",
@@ -117,9 +122,7 @@ impl Store {
                 "`{}` was changed since `{package}` was installed",
                 folder.display()
             );
-            return Err(
-                Error::new(message).with_help("remove the folder and install the package again")
-            );
+            return Err(Error::new(message).with_help(AGAIN));
         }
         let start = read.start;
         let libraries = start.libraries.into_iter();
@@ -167,9 +170,10 @@ impl Store {
         let path = staged.path().join(RECORD);
         let text = serde_json::to_vec_pretty(&record);
         let text = text.map_err(|error| Error::new(error.to_string()))?;
-        fs::write(&path, text).map_err(Error::file(&path))?;
+        write_synced(&path, &text).map_err(Error::file(&path))?;
         let folder = self.folder(package);
         fs::rename(staged.keep(), &folder).map_err(Error::file(&folder))?;
+        sync_folder(&self.root).map_err(Error::file(&self.root))?;
         let installed = self.installed(package)?;
         installed.ok_or_else(|| Error::new("the installed package is gone"))
     }
@@ -177,6 +181,21 @@ impl Store {
     fn folder(&self, package: &Package) -> PathBuf {
         let digest = Sha256::digest(format!("{:?} {package}", package.registry()));
         self.root.join(hexadecimal(&digest))
+    }
+}
+
+/// Writes a file that is whole on disk before its folder gets its name.
+fn write_synced(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text)?;
+    file.sync_all()
+}
+
+/// Makes the names in a folder last, where the system can.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    match cfg!(unix) {
+        true => File::open(folder)?.sync_all(),
+        false => Ok(()),
     }
 }
 

@@ -79,7 +79,10 @@ impl<T: Transport> Client<T> {
                 match client.initialize(version, wait).await {
                     // A server that starts slowly answers the probe when it is no longer waited for. One
                     // without sessions has then agreed to it, and opens none.
-                    Err(Error::Rpc(refused)) if refused.code == UNSUPPORTED_PROTOCOL_VERSION => {
+                    Err(Error::Rpc(refused))
+                        if options.generations == Generations::Both
+                            && refused.code == UNSUPPORTED_PROTOCOL_VERSION =>
+                    {
                         if client.discover(wait).await? != Next::Stateless {
                             return Err(Error::Rpc(refused));
                         }

@@ -86,8 +86,20 @@ struct Shared {
     resolver: Resolver,
     limits: ProxyLimits,
     passed: AtomicU64,
-    refusals: Mutex<Vec<String>>,
+    refusals: Mutex<Vec<Refusal>>,
 }
+
+/// A connection that was not made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The reason, in a sentence.
+    pub message: String,
+    /// Whether the gate denied it. Otherwise the connection failed.
+    pub is_denied: bool,
+}
+
+/// The status of the answer when the gate denies a connection.
+const FORBIDDEN: &str = "403 Forbidden";
 
 /// A connection that is not made: the status of the answer, and the reason.
 type Refused = (&'static str, String);
@@ -138,7 +150,7 @@ impl Proxy {
 impl Serving {
     /// Returns why connections were refused or failed: the first reasons, each once.
     #[must_use]
-    pub fn refusals(&self) -> Vec<String> {
+    pub fn refusals(&self) -> Vec<Refusal> {
         lock(&self.shared.refusals).clone()
     }
 }
@@ -172,34 +184,37 @@ impl Shared {
         let mut server = match self.connect(&wanted.authority).await {
             Ok(server) => server,
             Err((status, message)) => {
-                let message = quote(&message, REFUSAL_CHARS);
-                self.keep(&message);
-                return refuse(client, status, &message).await;
+                let refusal = Refusal {
+                    message: quote(&message, REFUSAL_CHARS),
+                    is_denied: status == FORBIDDEN,
+                };
+                self.keep(&refusal);
+                return refuse(client, status, &refusal.message).await;
             }
         };
         let begun = match &wanted.head {
-            Some(head) => server.write_all(head.as_bytes()).await,
+            Some(head) => self.send(head.as_bytes(), &mut server).await,
             None => {
                 client
                     .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
                     .await
             }
         };
-        if begun.is_ok() && server.write_all(&rest).await.is_ok() {
+        if begun.is_ok() && self.send(&rest, &mut server).await.is_ok() {
             self.relay(client, server, wanted.head.is_some()).await;
         }
     }
 
-    fn keep(&self, refusal: &str) {
+    fn keep(&self, refusal: &Refusal) {
         let mut refusals = lock(&self.refusals);
-        if refusals.len() < REFUSALS && !refusals.iter().any(|it| it == refusal) {
-            refusals.push(refusal.to_owned());
+        if refusals.len() < REFUSALS && !refusals.contains(refusal) {
+            refusals.push(refusal.clone());
         }
     }
 
     /// Connects to an address of a destination that the gate allows.
     async fn connect(&self, wanted: &str) -> Result<TcpStream, Refused> {
-        let forbidden = |message| ("403 Forbidden", message);
+        let forbidden = |message| (FORBIDDEN, message);
         let failed = |message| ("502 Bad Gateway", message);
         let shown = quote(wanted, REFUSAL_CHARS);
         let (host, port) = lock(&self.gate).admit(wanted).map_err(forbidden)?;
@@ -230,12 +245,17 @@ impl Shared {
         let (from_client, mut to_client) = client.into_split();
         let (mut from_server, to_server) = server.into_split();
         let answer = async {
-            if is_request {
-                let head = proxy_head::read_response(&mut from_server, self.limits.head_bytes);
+            let mut rest = Vec::new();
+            let mut is_head = is_request;
+            while is_head {
+                let limit = self.limits.head_bytes;
+                let head = proxy_head::read_response(&mut from_server, rest, limit);
                 let head = head.await.map_err(|_| io::Error::other("no head"))?;
-                to_client.write_all(&head.0).await?;
-                to_client.write_all(&head.1).await?;
+                moved.fetch_add(1, Ordering::Relaxed);
+                self.send(&head.head, &mut to_client).await?;
+                (rest, is_head) = (head.rest, !head.is_final);
             }
+            self.send(&rest, &mut to_client).await?;
             self.pass(from_server, to_client, &moved).await
         };
         let both = async { tokio::try_join!(self.pass(from_client, to_server, &moved), answer) };
@@ -258,12 +278,18 @@ impl Shared {
                 return to.shutdown().await;
             }
             moved.fetch_add(1, Ordering::Relaxed);
-            let passed = self.passed.fetch_add(count as u64, Ordering::Relaxed);
-            if passed.saturating_add(count as u64) > self.limits.bytes {
-                return Err(io::Error::other("too many bytes"));
-            }
-            to.write_all(&buffer[..count]).await?;
+            self.send(&buffer[..count], &mut to).await?;
         }
+    }
+
+    /// Passes bytes on, if they are within the limit of all connections together.
+    async fn send(&self, bytes: &[u8], to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        let count = bytes.len() as u64;
+        let passed = self.passed.fetch_add(count, Ordering::Relaxed);
+        if passed.saturating_add(count) > self.limits.bytes {
+            return Err(io::Error::other("too many bytes"));
+        }
+        to.write_all(bytes).await
     }
 }
 

@@ -65,28 +65,37 @@ pub(crate) async fn read(
     Ok((parse(head).map_err(HeadError::Invalid)?, rest))
 }
 
-/// Reads the head of a response, and of interim ones before it, each of at most `limit` bytes. Returns what
-/// the program gets instead, and the bytes that were read behind it. The connection is for one request, so
-/// the head says that it closes: a server that keeps it open would get the request for another one.
+/// The head of a response.
+#[derive(Debug)]
+pub(crate) struct ResponseHead {
+    /// What the program gets instead, with its end.
+    pub(crate) head: Vec<u8>,
+    /// The bytes that were read behind it.
+    pub(crate) rest: Vec<u8>,
+    /// Whether no other head follows. An interim response precedes the final one, perhaps by a long time.
+    pub(crate) is_final: bool,
+}
+
+/// Reads one head of a response, of at most `limit` bytes, which may begin in `bytes`. The connection is for one
+/// request, so the final head says that it closes: a server that keeps it open would get the request for
+/// another one.
 pub(crate) async fn read_response(
     stream: &mut (impl AsyncRead + Unpin),
+    bytes: Vec<u8>,
     limit: usize,
-) -> Result<(Vec<u8>, Vec<u8>), HeadError> {
-    let (mut passed, mut rest) = (Vec::new(), Vec::new());
-    loop {
-        let (head, behind) = read_head(stream, rest, limit).await?;
-        rest = behind;
-        let status = head.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
-        if status.first() != Some(&b'1') {
-            passed.extend(closing(&head));
-            return Ok((passed, rest));
-        }
-        passed.extend(head);
-        passed.extend(END);
-        if passed.len() > limit {
-            return Err(HeadError::TooLarge);
-        }
+) -> Result<ResponseHead, HeadError> {
+    let (mut head, rest) = read_head(stream, bytes, limit).await?;
+    let status = head.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+    let is_final = status.first() != Some(&b'1');
+    match is_final {
+        true => head = closing(&head),
+        false => head.extend(END),
     }
+    Ok(ResponseHead {
+        head,
+        rest,
+        is_final,
+    })
 }
 
 /// Returns the head of a response that closes its connection, with its end.
@@ -140,7 +149,7 @@ fn parse(head: &str) -> Result<Wanted, &'static str> {
         return Err("the head contains a control character");
     }
     let mut words = lines.next().unwrap_or_default().split(' ');
-    let (Some(method), Some(target), Some("HTTP/1.1" | "HTTP/1.0"), None) =
+    let (Some(method), Some(target), Some(version @ ("HTTP/1.1" | "HTTP/1.0")), None) =
         (words.next(), words.next(), words.next(), words.next())
     else {
         return Err("the first line is not that of a request");
@@ -156,10 +165,10 @@ fn parse(head: &str) -> Result<Wanted, &'static str> {
         return Err("a proxy is asked for a URL with `http:`, or for a tunnel by CONNECT");
     }
     let rest = &target[SCHEME.len()..];
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (host, path) = rest.split_at(end);
+    let (authority, path) = authority(rest, PORT);
+    let host = &rest[..rest.len() - path.len()];
     let slash = if path.starts_with('/') { "" } else { "/" };
-    let mut forwarded = format!("{method} {slash}{path} HTTP/1.1\r\nHost: {host}\r\n");
+    let mut forwarded = format!("{method} {slash}{path} {version}\r\nHost: {host}\r\n");
     for line in lines {
         let (name, _) = line.split_once(':').ok_or("a header has no colon")?;
         let is_token = |byte: u8| byte.is_ascii_graphic();
@@ -173,14 +182,24 @@ fn parse(head: &str) -> Result<Wanted, &'static str> {
     }
     // The connection leads to one server, so that it can't carry a request for another one.
     forwarded.push_str("Connection: close\r\n\r\n");
-    let has_port = !host.ends_with(']') && host.contains(':');
     Ok(Wanted {
-        authority: match has_port {
-            true => host.to_owned(),
-            false => format!("{host}:{PORT}"),
-        },
+        authority,
         head: Some(forwarded),
     })
+}
+
+/// Splits what follows the scheme of a URL. Returns `host:port`, with `port` if the URL has none, and the path
+/// with the query.
+#[must_use]
+pub fn authority(rest: &str, port: u16) -> (String, &str) {
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let has_port = !host.ends_with(']') && host.contains(':');
+    let authority = match has_port {
+        true => host.to_owned(),
+        false => format!("{host}:{port}"),
+    };
+    (authority, path)
 }
 
 #[cfg(test)]
@@ -203,7 +222,7 @@ mod tests {
         assert_eq!(
             wanted.head.as_deref(),
             Some(
-                "GET /a?b HTTP/1.1\r\nHost: api.example.com\r\nAccept: */*\r\nConnection: close\r\n\r\n"
+                "GET /a?b HTTP/1.0\r\nHost: api.example.com\r\nAccept: */*\r\nConnection: close\r\n\r\n"
             )
         );
         for (url, authority, line) in [
@@ -241,14 +260,18 @@ mod tests {
     async fn a_response_closes_its_connection() {
         let response = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\n\
                          connection: keep-alive\r\nX: \xe9\r\nContent-Length: 2\r\n\r\n{}";
-        let (head, rest) = read_response(&mut &response[..], 200).await.unwrap();
+        let mut stream = &response[..];
+        let interim = read_response(&mut stream, Vec::new(), 200).await.unwrap();
+        assert_eq!(interim.head, b"HTTP/1.1 100 Continue\r\n\r\n");
+        assert!(!interim.is_final);
+        let last = read_response(&mut stream, interim.rest, 200).await.unwrap();
         let expected =
-            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nX: \xe9\r\nContent-Length: 2\r\n\
-                         Connection: close\r\n\r\n";
-        assert_eq!(head, expected);
-        assert_eq!(rest, b"{}");
-        let endless = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100);
-        let refused = read_response(&mut &endless[..], 200).await;
+            b"HTTP/1.1 200 OK\r\nX: \xe9\r\nContent-Length: 2\r\nConnection: close\r\n\r\n";
+        assert_eq!(last.head, expected);
+        assert_eq!(last.rest, b"{}");
+        assert!(last.is_final);
+        let endless = [b'x'; 300];
+        let refused = read_response(&mut &endless[..], Vec::new(), 200).await;
         assert!(matches!(refused, Err(HeadError::TooLarge)));
     }
 

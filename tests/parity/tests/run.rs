@@ -3,8 +3,8 @@
 use agent_host::contract::run as contract;
 use agent_host::{Engine, call};
 use agent_run::{
-    Action, Clock, Documents, Failure, FailureKind, Goal, Handled, HandlerEvent, Mode, Options,
-    Outcome, Response, Run, Secret, StoreMode,
+    Action, Clock, Documents, DriverKind, Failure, FailureKind, Goal, Handled, Handler,
+    HandlerEvent, Mode, Options, Outcome, Response, Run, Secret, StoreMode,
 };
 use agent_tests::corpus::{Failures, corpus};
 use agent_tests::plan::{PlanInputs, plan_cases};
@@ -196,13 +196,26 @@ fn contracted_documents(documents: Documents) -> contract::Documents {
     }
 }
 
+fn handler(handler: Handler) -> contract::Handler {
+    contract::Handler {
+        driver_kind: match handler.driver_kind {
+            DriverKind::Noop => contract::DriverKind::Noop,
+            DriverKind::Http => contract::DriverKind::Http,
+            DriverKind::McpProxy => contract::DriverKind::McpProxy,
+            DriverKind::RestrictedShell => contract::DriverKind::RestrictedShell,
+        },
+        digest: handler.digest,
+        is_builtin: handler.is_builtin,
+    }
+}
+
 fn contracted_options(options: Options) -> contract::Options {
     let secrets = options.secrets.into_iter();
     contract::Options {
         run_id: options.run_id,
         random: options.random.to_vec(),
         sandbox_tier: options.sandbox_tier,
-        handlers: Vec::new(),
+        handlers: options.handlers.into_iter().map(handler).collect(),
         approvals: options.approvals,
         secrets: secrets
             .map(|Secret { name, value }| contract::Secret { name, value })

@@ -292,6 +292,7 @@ fn only_the_way_out_opens_connections() {
         "UnixStream",
         "getaddrinfo",
         "hyper::client",
+        "hyper_util::client",
         "hyper::server",
         "libc::bind",
         "libc::connect",

@@ -29,5 +29,5 @@ pub(super) fn all(workspace: &Workspace) -> Result<()> {
 fn check(workspace: &Workspace, tests: &str) -> Result<()> {
     // Each run installs anew, so that it notices a registry that can't be reached.
     folder::remove(&workspace.root().join(INSTALLED))?;
-    run_named(workspace, tests)
+    run_named(workspace, tests, &[])
 }

@@ -193,6 +193,13 @@ impl Run {
         self
     }
 
+    /// Checks that standard error does not contain a text.
+    #[track_caller]
+    pub(crate) fn notes_not(self, text: &str) -> Self {
+        assert!(!self.stderr.contains(text), "{text:?} in {self:#?}");
+        self
+    }
+
     /// Checks that standard output is empty.
     #[track_caller]
     pub(crate) fn answers_nothing(self) -> Self {

@@ -95,7 +95,7 @@ fn every_decision_of_a_step_is_made_again() {
             same("", "plan"),
             same("report", "resolve"),
             same("report", "input"),
-            same("report", "method"),
+            same("report", "effect"),
             same("report", "destination"),
             same("report", "addresses"),
             same("report", "size"),
@@ -362,7 +362,7 @@ fn a_redirect_to_another_method_is_refused_again() {
     let replayed = again(&files_of(ended), rules(&documents));
     assert!(replayed.difference.is_none(), "{}", replayed.json);
     let last = checks(&replayed).pop().expect("a check");
-    assert_eq!(last, ("report".into(), "method".into(), "same".into()));
+    assert_eq!(last, ("report".into(), "effect".into(), "same".into()));
 }
 
 #[test]

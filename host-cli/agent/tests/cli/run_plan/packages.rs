@@ -209,7 +209,8 @@ fn a_registry_that_does_not_answer_is_an_error() {
         .exits(2)
         .notes("npm can't install `acme@1.0.0`")
         .notes("network: ")
-        .notes("127.0.0.1:1");
+        .notes("127.0.0.1:1")
+        .notes_not("--allow-host");
 }
 
 #[test]

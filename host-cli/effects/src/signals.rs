@@ -1,0 +1,67 @@
+//! The signals by which a user or the system ends a run.
+
+use agent_host::Failure;
+use std::io;
+#[cfg(unix)]
+use tokio::select;
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
+#[cfg(windows)]
+use tokio::signal::windows::{CtrlC, ctrl_c};
+
+/// The signals that cancel a run. From the moment at which this is made, neither Ctrl-C nor SIGTERM ends the
+/// program, which would leave evidence without its end.
+#[cfg(unix)]
+pub(crate) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Starts to keep signals.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses to deliver them.
+    pub(crate) fn new() -> Result<Self, Failure> {
+        let kept = |kind| signal(kind).map_err(|error| refused(&error));
+        Ok(Self {
+            interrupt: kept(SignalKind::interrupt())?,
+            terminate: kept(SignalKind::terminate())?,
+        })
+    }
+
+    /// Resolves when the user interrupts the program, or the system asks it to terminate.
+    pub(crate) async fn cancelled(&mut self) {
+        select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// The signals that cancel a run.
+#[cfg(windows)]
+pub(crate) struct Signals(CtrlC);
+
+#[cfg(windows)]
+impl Signals {
+    /// Starts to keep signals.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses to deliver them.
+    pub(crate) fn new() -> Result<Self, Failure> {
+        ctrl_c().map(Self).map_err(|error| refused(&error))
+    }
+
+    /// Resolves when the user interrupts the program.
+    pub(crate) async fn cancelled(&mut self) {
+        self.0.recv().await;
+    }
+}
+
+fn refused(error: &io::Error) -> Failure {
+    Failure::internal(format_args!("no signals: {error}"))
+}
