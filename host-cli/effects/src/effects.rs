@@ -1,12 +1,10 @@
 //! Performs the actions of a run, one at a time.
 
+use super::access::Access;
 use super::handler::{Call, Handlers};
 use super::planners::{self, PlannerChoice};
-use super::programs::Programs;
-use super::requests::Requests;
-use super::secrets::Secrets;
-use super::servers::Servers;
 use super::signals::Signals;
+use super::step_server::StepServer;
 use agent_evidence::Store as Evidence;
 use agent_host::contract::run::{
     Aborted, Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome,
@@ -29,10 +27,8 @@ pub struct Effects {
     handlers: Handlers,
     evidence: Evidence,
     approver: Approver,
-    requests: Requests,
-    programs: Programs,
-    servers: Servers,
-    secrets: Secrets,
+    access: Access,
+    server: StepServer,
     planner: Option<Planner>,
     /// Kept until the run begins to wait for them.
     signals: Option<Signals>,
@@ -56,15 +52,13 @@ impl Effects {
         resolver: Resolver,
     ) -> Result<Self, Failure> {
         let mut signals = Signals::new()?;
-        let secrets = Secrets::get_all(operator, &mut signals).await?;
+        let access = Access::new(operator, engine, resolver, &mut signals).await?;
         Ok(Self {
             handlers: Handlers::new(&operator.handlers)?,
             evidence,
             approver,
-            requests: Requests::new(resolver.clone()),
-            programs: Programs::find().await,
-            servers: Servers::new(operator, engine, resolver),
-            secrets,
+            access,
+            server: StepServer::default(),
             planner: None,
             signals: Some(signals),
             call: None,
@@ -77,9 +71,10 @@ impl Effects {
     ///
     /// When it is not configured correctly, or its key can't be had.
     pub fn plan_with(&mut self, choice: &PlannerChoice) -> Result<(), Failure> {
-        let way_out = self.requests.way_out();
-        let resolver = self.requests.resolver();
-        let planner = planners::planner(choice, &self.secrets, way_out, resolver);
+        let Access {
+            requests, secrets, ..
+        } = &self.access;
+        let planner = planners::planner(choice, secrets, requests.way_out(), requests.resolver());
         self.planner = Some(planner?);
         Ok(())
     }
@@ -103,13 +98,13 @@ impl Effects {
     /// Returns the secrets that a run must redact.
     #[must_use]
     pub fn secrets(&self) -> Vec<Secret> {
-        self.secrets.to_redact()
+        self.access.secrets()
     }
 
     /// Returns the word of evidence for the sandbox of programs.
     #[must_use]
     pub fn sandbox_tier(&self) -> &'static str {
-        self.programs.tier()
+        self.access.sandbox_tier()
     }
 
     /// Stores evidence.
@@ -132,17 +127,18 @@ impl Effects {
             Action::Plan(planning) => planners::plan(self.planner.as_ref(), planning).await,
             Action::CallHandler(call) => self.call_handler(call).await,
             Action::ResumeHandler(reply) => self.resume_handler(reply).await,
-            Action::Resolve(resolve) => self.requests.resolve(resolve).await,
-            Action::Request(request) => self.requests.request(request, &self.secrets).await,
-            Action::RunProgram(program) => self.programs.run(program).await,
-            Action::OpenServer(server) => {
-                let (way_out, sandbox) = (self.requests.way_out(), self.programs.sandbox());
-                let opened = self.servers.open(server, &self.secrets, way_out, sandbox);
-                opened.await
+            Action::Resolve(resolve) => self.access.requests.resolve(resolve).await,
+            Action::Request(request) => {
+                let Access {
+                    requests, secrets, ..
+                } = &self.access;
+                requests.request(request, secrets).await
             }
-            Action::ListTools(timeout_ms) => self.servers.list_tools(timeout_ms).await,
+            Action::RunProgram(program) => self.access.programs.run(program).await,
+            Action::OpenServer(server) => self.server.open(&server, &self.access).await,
+            Action::ListTools(timeout_ms) => self.server.list_tools(timeout_ms).await,
             Action::CallTool(call) => {
-                let (outcome, stderr) = self.servers.call_tool(call).await;
+                let (outcome, stderr) = self.server.call_tool(call).await;
                 if let Some(handler) = &self.call {
                     handler.add_log(&stderr.bytes, stderr.truncated);
                 }

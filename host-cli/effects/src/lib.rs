@@ -4,9 +4,12 @@
 //! |---|---|
 //! | [`Run`] | the turns of a run and this host |
 //! | [`Effects`] | performs one action |
+//! | [`Access`], [`Connected`] | what this host can reach, and servers that it talks to |
 //! | [`proxy`] | the network of programs that reach only listed hosts |
 //! | [`handler`] | handlers as components under wasmtime |
 
+mod access;
+mod connected;
 mod effects;
 pub mod handler;
 mod network;
@@ -17,13 +20,16 @@ mod requests;
 mod run;
 mod secrets;
 mod server_command;
-mod servers;
 mod signals;
+mod step_server;
 mod zone;
 
+pub use access::Access;
 pub use agent_way_out::{Lookup, Proxy, Resolver};
+pub use connected::{ConnectError, Connected, Connection, Ended, Process};
 pub use effects::{Approver, Effects};
 pub use network::proxy;
 pub use planners::PlannerChoice;
-pub use run::{Run, block_on, random, run_id};
+pub use run::{Run, block_on, clock, random, run_id};
+pub use signals::Signals;
 pub use zone::Zone;

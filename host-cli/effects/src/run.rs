@@ -151,7 +151,8 @@ pub fn run_id() -> Result<String, Failure> {
 }
 
 /// Returns a reading of the clocks.
-fn clock(zone: &Zone) -> Clock {
+#[must_use]
+pub fn clock(zone: &Zone) -> Clock {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let millis =
         |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);

@@ -12,7 +12,7 @@ use tokio::signal::windows::{CtrlC, ctrl_c};
 /// The signals that cancel a run. From the moment at which this is made, neither Ctrl-C nor SIGTERM ends the
 /// program, which would leave evidence without its end.
 #[cfg(unix)]
-pub(crate) struct Signals {
+pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
@@ -24,7 +24,7 @@ impl Signals {
     /// # Errors
     ///
     /// When the system refuses to deliver them.
-    pub(crate) fn new() -> Result<Self, Failure> {
+    pub fn new() -> Result<Self, Failure> {
         let kept = |kind| signal(kind).map_err(|error| refused(&error));
         Ok(Self {
             interrupt: kept(SignalKind::interrupt())?,
@@ -33,7 +33,7 @@ impl Signals {
     }
 
     /// Resolves when the user interrupts the program, or the system asks it to terminate.
-    pub(crate) async fn cancelled(&mut self) {
+    pub async fn cancelled(&mut self) {
         select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -43,7 +43,7 @@ impl Signals {
 
 /// The signals that cancel a run.
 #[cfg(windows)]
-pub(crate) struct Signals(CtrlC);
+pub struct Signals(CtrlC);
 
 #[cfg(windows)]
 impl Signals {
@@ -52,12 +52,12 @@ impl Signals {
     /// # Errors
     ///
     /// When the system refuses to deliver them.
-    pub(crate) fn new() -> Result<Self, Failure> {
+    pub fn new() -> Result<Self, Failure> {
         ctrl_c().map(Self).map_err(|error| refused(&error))
     }
 
     /// Resolves when the user interrupts the program.
-    pub(crate) async fn cancelled(&mut self) {
+    pub async fn cancelled(&mut self) {
         self.0.recv().await;
     }
 }

@@ -1,0 +1,247 @@
+//! What this host can reach for its operator: servers, programs and the network, with the operator's secrets.
+
+use super::connected::{ConnectError, Connected, Connection, Process};
+use super::network::proxy;
+use super::programs::Programs;
+use super::requests::{Requests, headers, target};
+use super::secrets::Secrets;
+use super::server_command::launch;
+use super::signals::Signals;
+use agent_host::contract::run::{FailureKind, Opened, Secret, Server};
+use agent_host::{Engine, Failure};
+use agent_mcp::{Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Wait};
+use agent_operator::{Network, Operator, Server as Entry};
+use agent_way_out::{Proxy, Resolver};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The name by which servers know this client.
+const CLIENT: &str = "agent";
+
+/// Bytes that are kept of what a server writes to standard error.
+const LOG_BYTES: u64 = 256 << 10;
+
+/// Bytes of memory of a server with all that it starts. Node.js alone reserves more than short programs get.
+const MEMORY_BYTES: u64 = 2 << 30;
+
+/// What this host can reach for its operator.
+///
+/// A server over HTTP is reached over the way out, at the address that the engine checked. A server with a
+/// package URL is started by its entry in `servers.local.yaml` and speaks over its standard streams. It runs in
+/// the sandbox, unless the entry says `sandbox: none`. Its network is none, or our proxy.
+pub struct Access {
+    pub(crate) requests: Requests,
+    pub(crate) programs: Programs,
+    pub(crate) secrets: Secrets,
+    entries: BTreeMap<String, Entry>,
+    engine: Engine,
+    resolver: Resolver,
+}
+
+impl Access {
+    /// Finds the sandbox of this machine, and gets every secret of the operator. Every name is resolved by
+    /// `resolver`, and `engine` decides on the connections of programs that this host starts.
+    ///
+    /// # Errors
+    ///
+    /// When the user interrupts the program.
+    pub async fn new(
+        operator: &Operator,
+        engine: Engine,
+        resolver: Resolver,
+        signals: &mut Signals,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            secrets: Secrets::get_all(operator, signals).await?,
+            requests: Requests::new(resolver.clone()),
+            programs: Programs::find().await,
+            entries: operator.servers.clone(),
+            engine,
+            resolver,
+        })
+    }
+
+    /// Returns the secrets that whatever is recorded must not contain.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<Secret> {
+        self.secrets.to_redact()
+    }
+
+    /// Returns the word of evidence for the sandbox of programs.
+    #[must_use]
+    pub fn sandbox_tier(&self) -> &'static str {
+        self.programs.tier()
+    }
+
+    /// Resolves a host.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it has no address.
+    pub async fn resolve(&self, host: &str, time: Duration) -> Result<Vec<String>, String> {
+        let found = self.resolver.within(time).resolve(host).await;
+        let found = found.map_err(|error| error.message)?;
+        Ok(found.iter().map(ToString::to_string).collect())
+    }
+
+    /// Connects to a server at its checked address, or starts it.
+    ///
+    /// # Errors
+    ///
+    /// When the server can't be reached or started, or does not speak the protocol.
+    pub async fn connect(&self, server: &Server) -> Result<Connected, ConnectError> {
+        let bytes = usize::try_from(server.max_message_bytes).unwrap_or(usize::MAX);
+        let options = Options {
+            name: CLIENT.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            generations: Generations::Both,
+            limits: Limits {
+                // A list of tools is larger than the result of one.
+                frame_bytes: Limits::default().frame_bytes.max(bytes),
+                ..Limits::default()
+            },
+        };
+        let wait = Wait::time(Duration::from_millis(server.timeout_ms));
+        let none = Entry::default();
+        let entry = self.entries.get(&server.id).unwrap_or(&none);
+        match server.connection {
+            Some(_) => self.reach(server, entry, &options, &wait).await,
+            None => self.start(server, entry, options, &wait).await,
+        }
+    }
+
+    /// Connects to a server over HTTP.
+    async fn reach(
+        &self,
+        server: &Server,
+        entry: &Entry,
+        options: &Options,
+        wait: &Wait,
+    ) -> Result<Connected, ConnectError> {
+        let secrets = &self.secrets;
+        let prepared = || {
+            let connection = server.connection.as_ref().ok_or("no connection")?;
+            let own = entry.headers.iter().map(|(name, value)| {
+                let (value, is_secret) = secrets.value(value)?;
+                Ok((&**name, value, is_secret))
+            });
+            let own = own.collect::<Result<Vec<_>, String>>()?;
+            let path = with_query(&server.target, entry, secrets)?;
+            Ok::<_, String>((target(connection)?, headers(own)?, path))
+        };
+        let prepared = prepared();
+        let (target, headers, path) =
+            prepared.map_err(|message| ConnectError::new(FailureKind::Failed, message))?;
+        let limits = agent_way_out::Limits::default();
+        let endpoint = Endpoint::new(self.requests.way_out(), target, path, headers, limits);
+        let client = Client::connect(Http::new(endpoint), options, wait).await;
+        let client = client.map_err(|error| ConnectError::lost(&error, None))?;
+        Ok(Connected {
+            opened: Opened {
+                protocol: client.version().name().to_owned(),
+                is_unsandboxed: false,
+                has_host_network: false,
+                package: None,
+            },
+            connection: Connection::Http(client),
+        })
+    }
+
+    /// Starts a server: in the sandbox, unless the operator's entry makes an exception.
+    async fn start(
+        &self,
+        server: &Server,
+        entry: &Entry,
+        options: Options,
+        wait: &Wait,
+    ) -> Result<Connected, ConnectError> {
+        let unavailable = |message| ConnectError::new(FailureKind::Unavailable, message);
+        let failed = |message| ConnectError::new(FailureKind::Failed, message);
+        let launch = launch(server, entry, &self.secrets).await;
+        let launch = launch.map_err(unavailable)?;
+        let sandbox = self.programs.sandbox();
+        // A server that exits on an unknown request is started again for the older generation.
+        for generations in [Generations::Both, Generations::Sessions] {
+            let proxy = self.proxy(launch.hosts.as_ref()).map_err(unavailable)?;
+            let command = launch.command.clone();
+            let started = match (&sandbox, entry.unfenced) {
+                (_, true) => agent_sandbox::spawn_unsandboxed(command, LOG_BYTES).await,
+                (Ok(sandbox), false) => sandbox.spawn(command, limits()).await,
+                (Err(reason), false) => return Err(unavailable(reason.clone())),
+            };
+            let mut child = started.map_err(|error| failed(error.to_string()))?;
+            let (Some(reader), Some(writer)) = (child.stdout.take(), child.stdin.take()) else {
+                return Err(failed("the server has no streams".to_owned()));
+            };
+            let network = proxy.zip(child.proxy.take());
+            let network = network.map(|(proxy, listener)| proxy.start(listener));
+            let network = network.transpose();
+            let network = network.map_err(|error| failed(error.to_string()))?;
+            let process = Process { child, network };
+            let transport = Stdio::new(reader, writer, options.limits.frame_bytes);
+            let options = Options {
+                generations,
+                ..options.clone()
+            };
+            match Client::connect(transport, &options, wait).await {
+                Ok(client) => {
+                    return Ok(Connected {
+                        opened: Opened {
+                            protocol: client.version().name().to_owned(),
+                            is_unsandboxed: entry.unfenced,
+                            has_host_network: entry.unfenced || entry.network == Network::Host,
+                            package: launch.package,
+                        },
+                        connection: Connection::Stdio(client, process),
+                    });
+                }
+                Err(Error::Closed(_)) if generations == Generations::Both => {}
+                Err(error) => {
+                    return Err(ConnectError::lost(&error, Some(process.end().await)));
+                }
+            }
+        }
+        Err(failed("the server ended at once".to_owned()))
+    }
+
+    /// Returns the proxy of a server whose network is limited to hosts.
+    fn proxy(&self, hosts: Option<&Vec<String>>) -> Result<Option<Proxy>, String> {
+        let made = hosts.map(|hosts| proxy(&self.engine, hosts.clone(), self.resolver.clone()));
+        made.transpose().map_err(|failure| failure.message)
+    }
+}
+
+/// Returns the limits of a server in the sandbox. It ends with its connection.
+fn limits() -> agent_sandbox::Limits {
+    agent_sandbox::Limits {
+        wall_time: None,
+        cpu_time: None,
+        memory_bytes: MEMORY_BYTES,
+        stderr_bytes: LOG_BYTES,
+        ..agent_sandbox::Limits::default()
+    }
+}
+
+/// Returns the target of a URL with the operator's query.
+fn with_query(target: &str, entry: &Entry, secrets: &Secrets) -> Result<String, String> {
+    let mut target = target.to_owned();
+    for (name, value) in &entry.query {
+        target.push(if target.contains('?') { '&' } else { '?' });
+        target.push_str(&percent_encoded(name));
+        target.push('=');
+        target.push_str(&percent_encoded(secrets.value(value)?.0));
+    }
+    Ok(target)
+}
+
+fn percent_encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}

@@ -1,0 +1,103 @@
+//! A server that this host talks to.
+
+use super::network;
+use agent_host::contract::run::{FailureKind, Opened};
+use agent_mcp::{Client, Endpoint, Error, Http, Stdio};
+use agent_sandbox::{Child, Log};
+use agent_way_out::Serving;
+use tokio::process::{ChildStdin, ChildStdout};
+
+/// Characters of the last line that a server wrote to standard error, in a message.
+const LAST_LINE_CHARS: usize = 200;
+
+/// A server that is connected.
+pub struct Connected {
+    /// The connection.
+    pub connection: Connection,
+    /// The facts about it for evidence.
+    pub opened: Opened,
+}
+
+/// The connection to a server.
+pub enum Connection {
+    /// Over HTTP.
+    Http(Client<Http<Endpoint>>),
+    /// Over the standard streams of a process, which ends with its [`Process`].
+    Stdio(Client<Stdio<ChildStdout, ChildStdin>>, Process),
+}
+
+/// A server that was started, with its network. Dropping it ends the server.
+pub struct Process {
+    pub(crate) child: Child,
+    pub(crate) network: Option<Serving>,
+}
+
+/// The reason why a server is not connected.
+pub struct ConnectError {
+    /// The kind of the failure.
+    pub kind: FailureKind,
+    /// What happened, in a sentence.
+    pub message: String,
+    /// The server, if it was started.
+    pub ended: Option<Ended>,
+}
+
+impl ConnectError {
+    pub(crate) fn new(kind: FailureKind, message: String) -> Self {
+        Self {
+            kind,
+            message,
+            ended: None,
+        }
+    }
+
+    /// Returns the error of a conversation that failed, with the end of a server that was started.
+    #[must_use]
+    pub fn lost(error: &Error, ended: Option<Ended>) -> Self {
+        let kind = match error {
+            Error::Timeout => FailureKind::Timeout,
+            Error::TooLarge { .. } | Error::TooMany { .. } => FailureKind::LimitExceeded,
+            _ => FailureKind::Failed,
+        };
+        let last = ended.as_ref().and_then(|it| it.last_line.as_deref());
+        let message = match last {
+            Some(line) => format!("{error}; the server wrote: {line}"),
+            None => error.to_string(),
+        };
+        Self {
+            kind,
+            message,
+            ended,
+        }
+    }
+}
+
+impl Process {
+    /// Ends the server.
+    pub async fn end(self) -> Ended {
+        self.child.kill();
+        let mut log = match self.child.wait().await {
+            Ok((_, log)) => log,
+            Err(error) => error.log().cloned().unwrap_or_default(),
+        };
+        let text = String::from_utf8_lossy(&log.bytes);
+        let last = text.lines().rfind(|line| !line.trim().is_empty());
+        let last_line = last.map(|line| agent_way_out::quote(line, LAST_LINE_CHARS));
+        let refused = self.network.as_ref().map(network::log).unwrap_or_default();
+        if !refused.is_empty() {
+            // The mark tells redaction that a secret may be cut off here.
+            let end = if log.truncated { "…\n" } else { "\n" };
+            log.bytes.extend(end.as_bytes());
+            log.bytes.extend(refused.into_bytes());
+        }
+        Ended { log, last_line }
+    }
+}
+
+/// A server that has ended.
+pub struct Ended {
+    /// What it wrote to standard error, and why connections were refused.
+    pub log: Log,
+    /// The last line that it wrote itself.
+    pub last_line: Option<String>,
+}
