@@ -6,7 +6,7 @@
 use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace, MayWrite};
 use super::locked_tool::{CallContext, LockedTool, Target};
 use agent_json_schema::{self, Budget, JsonText};
-use agent_lower::ToolEntry;
+use agent_lower::{PolicyOccasion, ToolEntry};
 use agent_model::{CallPlan, Lock, Name, Planned, PlannedCall, ServerView, ToolView};
 
 /// The tag without which a tool may write.
@@ -123,7 +123,8 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     trace.record(CallCheck::Arguments, problems);
     if let Some(policy) = policy {
         let asked = arguments.is_some() && !found.entries.is_empty();
-        let asked = asked.then(|| policy.denials(call.args.of(plan.text.as_str()), None));
+        let asked = asked
+            .then(|| policy.denials(PolicyOccasion::of_call(call.args.of(plan.text.as_str()))));
         trace.record(CallCheck::Policy, asked.unwrap_or_default());
     }
     let server = found.entries.first().zip(found.definition);

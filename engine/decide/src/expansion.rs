@@ -13,7 +13,7 @@ use super::locked_tool::forbidding;
 use super::matching::EvaluationContext;
 use super::policy_decision::{PolicyDecision, PolicyErrorKind};
 use super::rejection::Rejection;
-use agent_lower::{PolicyPhase, definition, stub_definition, stub_name};
+use agent_lower::{PolicyOccasion, PolicyPhase, definition, stub_definition, stub_name};
 use agent_model::{
     ForbidLabel, Grant, Index, Load, Lock, Name, NonEmpty, Selection, ServerView, ToolView,
 };
@@ -375,9 +375,10 @@ pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExpo
         let on_demand: Vec<_> = locked.on_demand().collect();
         if !on_demand.is_empty() {
             let name = stub_name(server.id());
+            let definition = stub_definition(server, &on_demand);
             let stub = Entry {
                 stub_of: Some(on_demand),
-                ..Entry::new(server, &name, stub_definition(server))
+                ..Entry::new(server, &name, definition)
             };
             named.push((name, Holder::Stub(server), Some(stub)));
         }
@@ -503,7 +504,7 @@ fn denied_by_policy(
 ) -> (Vec<Denial>, Option<Arc<PolicyDecision>>) {
     let phase = PolicyPhase::Expand;
     let questions = LockedQuestions::new(phase, lock, server, tools, evaluation_context);
-    let found = questions.denials(None, None);
+    let found = questions.denials(PolicyOccasion::default());
     let denying = found.first().map(|it| Arc::clone(&it.decision));
     let denials = found.iter().map(|it| Denial {
         id: it.id.clone(),

@@ -3,7 +3,7 @@
 use super::call_record::{CallCheck, CallDenial, CallTrace};
 use super::locked_policy::CallPolicy;
 use super::matching::EvaluationContext;
-use agent_lower::{ToolEntry, digest};
+use agent_lower::{PolicyPhase, ToolEntry, digest};
 use agent_model::{
     ForbidLabel, Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView,
     ToolsSnapshot,
@@ -106,7 +106,7 @@ impl<'a> LockedTool<'a> {
         let changed = definition
             .as_deref()
             .and_then(|present| changed(present, &selections, &tools));
-        let policy = CallPolicy::new(context, &tools);
+        let policy = CallPolicy::new(PolicyPhase::Call, context, &tools);
         Self {
             listed,
             definition,
@@ -119,8 +119,13 @@ impl<'a> LockedTool<'a> {
 
     /// Returns whether a human must approve every call of the tool \[4\].
     pub(super) fn needs_approval(&self) -> bool {
+        self.has_tag(HUMAN_IN_THE_LOOP)
+    }
+
+    /// Returns whether a locked entry advertises a tag for the tool.
+    pub(super) fn has_tag(&self, wanted: &str) -> bool {
         let mut blocks = self.tools.iter().flat_map(|tool| tool.advertised());
-        blocks.any(|block| block.tags().any(|tag| tag == HUMAN_IN_THE_LOOP))
+        blocks.any(|block| block.tags().any(|tag| tag == wanted))
     }
 }
 
@@ -152,7 +157,10 @@ fn listed<'a>(
                 return Err(unknown_server(ids.collect()));
             }
             let tools: Vec<_> = versions.flat_map(ServerView::tools).collect();
-            let tool = tools.iter().find(|tool| tool.name() == name);
+            let named = || tools.iter().filter(|tool| tool.name() == name);
+            // Versions of a server may define a tool differently.
+            let of_version = |tool: &&ToolView<'_>| Some(tool.server().version()) == target.version;
+            let tool = named().find(of_version).or_else(|| named().next());
             let names = tools.iter().map(|tool| tool.name());
             (tool.map(|tool| tool.entry()), names.collect())
         }
