@@ -5,6 +5,7 @@ use agent_explain::{CallReason, call_reasons, definition_changes, payload_denial
 use agent_lower::PolicyOccasion;
 use agent_model::ToolView;
 
+pub use agent_decide::Integrities;
 pub use agent_lower::{STUB_TOOLS_LIMIT, stub_definition, stub_name};
 
 /// A locked tool whose calls are decided.
@@ -22,10 +23,15 @@ pub struct ServedTool {
 }
 
 impl ServedTool {
-    /// Prepares the calls of a tool of the lock.
-    pub fn prepare(tool: ToolView<'_>, context: CallContext<'_>) -> Self {
+    /// Prepares the calls of a tool in a locked version of its server. It has refusals if the lock does not
+    /// have the tool.
+    pub fn prepare(
+        tool: ToolView<'_>,
+        context: CallContext<'_>,
+        integrities: &mut Integrities,
+    ) -> Self {
         let server = tool.server();
-        let (call, records) = LockedCall::prepare(tool, context);
+        let (call, records) = LockedCall::prepare(tool, context, integrities);
         Self {
             server: server.id().to_owned(),
             version: server.version().to_owned(),

@@ -4,6 +4,7 @@
 //! record.
 
 use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace, MayWrite};
+use super::integrities::Integrities;
 use super::locked_tool::{CallContext, LockedTool, Target};
 use agent_json_schema::{self, Budget, JsonText};
 use agent_lower::{PolicyOccasion, ToolEntry};
@@ -103,7 +104,12 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     };
     let mut budget = Budget::new();
     let mut trace = CallTrace::default();
-    let found = LockedTool::find(target, context, budget.likeness(), &mut trace);
+    let found = LockedTool::find(
+        target,
+        context,
+        (budget.likeness(), &mut Integrities::default()),
+        &mut trace,
+    );
     let may_write = may_write(&advertising(target, context, &found), &found);
     let may_write = may_write.map(CallDenial::NotReadonly);
     trace.record(CallCheck::ReadOnly, Vec::from_iter(may_write));

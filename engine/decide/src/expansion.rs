@@ -416,6 +416,18 @@ pub fn services<'i>(
 ) -> Result<Services<'i>, NotExpanded> {
     let state = verify(lock, index);
     state.fresh().map_err(NotExpanded::Drifted)?;
+    services_verified(lock, index, server)
+}
+
+/// As [`services`], of a lock that is known not to differ from the index.
+///
+/// # Errors
+/// The lock has no such tools.
+pub fn services_verified<'i>(
+    lock: &Lock,
+    index: &'i Index,
+    server: &str,
+) -> Result<Services<'i>, NotExpanded> {
     let locked = Locked::find(lock, index, server);
     let locked = locked.map_err(|reason| denied_as_a_whole(server, reason))?;
     if !locked.has_on_demand() {
@@ -444,12 +456,28 @@ pub fn expand<'i>(
     evaluation_context: &EvaluationContext,
     request: Expand<'_>,
 ) -> Result<Expanded<'i>, NotExpanded> {
-    let names: BTreeSet<&str> = request.tools.iter().map(String::as_str).collect();
-    if names.is_empty() {
+    if request.tools.is_empty() {
         return Err(denied_as_a_whole(request.server, DenialReason::Nothing));
     }
     let state = verify(lock, index);
     state.fresh().map_err(NotExpanded::Drifted)?;
+    expand_verified(lock, index, evaluation_context, request)
+}
+
+/// As [`expand`], under a lock that is known not to differ from the index.
+///
+/// # Errors
+/// The first check that fails, with every denial.
+pub fn expand_verified<'i>(
+    lock: &Lock,
+    index: &'i Index,
+    evaluation_context: &EvaluationContext,
+    request: Expand<'_>,
+) -> Result<Expanded<'i>, NotExpanded> {
+    let names: BTreeSet<&str> = request.tools.iter().map(String::as_str).collect();
+    if names.is_empty() {
+        return Err(denied_as_a_whole(request.server, DenialReason::Nothing));
+    }
     if let Some(mismatch) = PolicyMismatch::find(lock, Some(evaluation_context)) {
         return Err(NotExpanded::OtherPolicy(mismatch));
     }

@@ -14,6 +14,7 @@ mod drift;
 mod expansion;
 mod failures;
 mod grounding;
+mod integrities;
 mod locked_call;
 mod locked_policy;
 mod locked_tool;
@@ -39,12 +40,14 @@ pub use definitions::{compare_definitions, locked_definitions};
 pub use drift::{Drift, LockState, compare, verify, verify_under};
 pub use expansion::{
     Collision, Definition, Denial, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
-    NotExpanded, NotExposed, Services, expand, exposed, services, token_estimate,
+    NotExpanded, NotExposed, Services, expand, expand_verified, exposed, services,
+    services_verified, token_estimate,
 };
 pub use failures::Failures;
 pub use grounding::{
     Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WHOLE_MIN, WORK, ground,
 };
+pub use integrities::Integrities;
 pub use locked_call::LockedCall;
 pub use locked_policy::{LockedDenial, PolicyMismatch};
 pub use locked_tool::CallContext;

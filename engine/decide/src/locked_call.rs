@@ -5,6 +5,7 @@
 
 use super::call::unusable_output;
 use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace};
+use super::integrities::Integrities;
 use super::locked_policy::CallPolicy;
 use super::locked_tool::{CallContext, LockedTool, Target};
 use agent_json_schema::{self, Budget, JsonText, unusable};
@@ -31,6 +32,7 @@ impl LockedCall {
     pub fn prepare<'a>(
         tool: ToolView<'a>,
         context: CallContext<'a>,
+        integrities: &mut Integrities,
     ) -> (Self, Vec<CallRecord<'a>>) {
         let server = tool.server();
         let target = Target {
@@ -40,7 +42,12 @@ impl LockedCall {
         };
         let mut budget = Budget::new();
         let mut trace = CallTrace::default();
-        let found = LockedTool::find(target, context, budget.likeness(), &mut trace);
+        let found = LockedTool::find(
+            target,
+            context,
+            (budget.likeness(), integrities),
+            &mut trace,
+        );
         let listed = found.listed.as_ref();
         let text = |schema: Option<&str>| schema.map(str::to_owned);
         let prepared = Self {

@@ -1,6 +1,7 @@
 //! Tools of MCP servers by the lock, for calls and for steps of plans.
 
 use super::call_record::{CallCheck, CallDenial, CallTrace};
+use super::integrities::Integrities;
 use super::locked_policy::CallPolicy;
 use super::matching::EvaluationContext;
 use agent_lower::{PolicyPhase, ToolEntry, digest};
@@ -60,7 +61,7 @@ impl<'a> LockedTool<'a> {
     pub(super) fn find(
         target: Target<'a>,
         context: CallContext<'a>,
-        likeness: &mut Likeness,
+        (likeness, integrities): (&mut Likeness, &mut Integrities),
         trace: &mut CallTrace<'a>,
     ) -> Self {
         let (listed, denial) = match listed(target, context, likeness) {
@@ -91,7 +92,7 @@ impl<'a> LockedTool<'a> {
                 None => denials.push(CallDenial::LockMissing),
             }
         }
-        let entries = entries(&selections, context.index, &mut denials);
+        let entries = entries(&selections, context.index, integrities, &mut denials);
         trace.record(CallCheck::Locked, denials);
         let tools = entries.iter();
         let tools: Vec<_> = tools.filter_map(|it| it.tool(target.tool)).collect();
@@ -201,6 +202,7 @@ fn locked<'a>(target: Target<'_>, lock: &'a Lock) -> Vec<&'a Selection> {
 fn entries<'a>(
     selections: &[&'a Selection],
     index: &'a Index,
+    integrities: &mut Integrities,
     denials: &mut Vec<CallDenial<'a>>,
 ) -> Vec<ServerView<'a>> {
     let mut entries: Vec<ServerView<'a>> = Vec::new();
@@ -208,7 +210,7 @@ fn entries<'a>(
         let (version, integrity) = (selection.version.as_str(), &*selection.integrity);
         let entry = index
             .find(selection.id.as_str(), version)
-            .filter(|server| agent_lower::integrity(*server) == integrity);
+            .filter(|server| integrities.of(*server) == integrity);
         match entry {
             Some(entry) if entries.iter().all(|it| it.rank() != entry.rank()) => {
                 entries.push(entry);

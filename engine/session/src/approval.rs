@@ -45,8 +45,8 @@ impl Approvals {
     /// Removes the expired ones.
     pub(crate) fn expire(&mut self, now_ms: u64) {
         self.pending.retain(|it| {
-            // A clock that was set back does not prolong one beyond its lifetime.
-            now_ms < it.expires_ms && it.expires_ms <= now_ms.saturating_add(APPROVAL_LIFETIME_MS)
+            // A clock that was set back does not prolong one for long.
+            now_ms < it.expires_ms && it.expires_ms - now_ms <= 2 * APPROVAL_LIFETIME_MS
         });
     }
 

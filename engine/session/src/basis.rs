@@ -7,14 +7,14 @@ use super::limits::SERVERS_MAX;
 use agent_api::LockText;
 use agent_api::decide::{CallContext, EvaluationContext, Exposed, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::explain::drift_diagnostic;
+use agent_api::explain::{CallReason, drift_diagnostic};
 use agent_api::lower::{
     self, Lowered, Notation, StoredDefinition, bytes_digest, definition_digest, stored_definitions,
 };
 use agent_api::model::{Health, Index, Load, Lock, Name, ServerView, ToolView};
-use agent_api::served::{ServedTool, stub_name};
+use agent_api::policy;
+use agent_api::served::{Integrities, ServedTool, stub_name};
 use agent_api::text::{is_concealing, visible};
-use agent_api::{explain, policy};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::{Value, canonical};
 use std::collections::BTreeMap;
@@ -143,12 +143,7 @@ impl Basis {
         let stored = definitions.and_then(stored_definitions);
         let (servers, tools) = {
             let exposed = agent_api::expose(&lock.lock, &index)?;
-            let context = CallContext {
-                index: &index,
-                lock: Some(&lock.lock),
-                catalogue: None,
-                evaluation_context: Some(&evaluation_context),
-            };
+            let context = context_of(&index, &lock.lock, &evaluation_context);
             let stored = stored.unwrap_or_default();
             content_of(&exposed, &stored, &lock.lock, context)?
         };
@@ -194,6 +189,30 @@ impl Basis {
         self.index.find(id, version)
     }
 
+    /// Returns why nobody may call a tool of a server that the lock does not have, or that it forbids.
+    pub(crate) fn unlocked_reasons(&self, server: usize, name: &str) -> Vec<CallReason> {
+        let own = &self.servers[server];
+        let tool = self.entry(server).and_then(|entry| entry.tool(name));
+        let mut reasons = match tool {
+            Some(tool) => {
+                let context = context_of(&self.index, &self.lock, &self.evaluation_context);
+                let integrities = &mut Integrities::default();
+                ServedTool::prepare(tool, context, integrities).refusals
+            }
+            None => Vec::new(),
+        };
+        let of_lock =
+            |it: &CallReason| matches!(it.code, Code::ToolNotLocked | Code::ForbiddenAction);
+        reasons.retain(of_lock);
+        if reasons.is_empty() {
+            let name = visible(name);
+            let text = format!("the lock does not have `{name}` of `{}`", own.name);
+            reasons.push(CallReason::new(Code::ToolNotLocked, text));
+        }
+        let help = "Call a tool of the list; a human must change the lock for this one.";
+        reasons.into_iter().map(|it| it.help(help)).collect()
+    }
+
     /// Returns the tool that is called while another one is vetoed by health. A lock has none yet: its
     /// format gets selections with `fallback`, and this is where they come in.
     pub(crate) fn fallback(&self, _tool: usize) -> Option<usize> {
@@ -214,6 +233,19 @@ impl Digests {
             task: given(&documents.task),
             health: given(&documents.health),
         }
+    }
+}
+
+fn context_of<'a>(
+    index: &'a Index,
+    lock: &'a Lock,
+    evaluation_context: &'a EvaluationContext,
+) -> CallContext<'a> {
+    CallContext {
+        index,
+        lock: Some(lock),
+        catalogue: None,
+        evaluation_context: Some(evaluation_context),
     }
 }
 
@@ -279,6 +311,7 @@ fn content_of(
     }
     let texts: BTreeMap<&str, &str> = stored.iter().map(|it| (&*it.digest, &*it.json)).collect();
     let (mut tools, mut problems) = (Vec::new(), Vec::new());
+    let mut integrities = Integrities::default();
     for (tool, load) in locked {
         let digest = definition_digest(tool);
         // The file was compared with the lock, so it has every definition.
@@ -287,7 +320,7 @@ fn content_of(
         let view = tool.server();
         let mut known = servers.iter();
         let server = known.position(|it| it.id == view.id() && it.version == view.version());
-        let mut served = ServedTool::prepare(tool, context);
+        let mut served = ServedTool::prepare(tool, context, &mut integrities);
         served.refusals.extend(unlistable(tool, definition));
         tools.push(Tool {
             server: server.unwrap_or_default(),
@@ -408,7 +441,7 @@ fn typed(schema: &str) -> String {
 }
 
 /// Returns why a tool can't be listed: MCP requires an input schema of objects.
-fn unlistable(tool: ToolView<'_>, definition: &str) -> Option<explain::CallReason> {
+fn unlistable(tool: ToolView<'_>, definition: &str) -> Option<CallReason> {
     let root = parse_strict(definition);
     let schema = root.as_ref().and_then(|root| member(root, "inputSchema"));
     let is_listable = match schema.map(|schema| (&schema.value, member(schema, "type"))) {
@@ -424,6 +457,6 @@ fn unlistable(tool: ToolView<'_>, definition: &str) -> Option<explain::CallReaso
             tool.name(),
             tool.server().id()
         );
-        explain::CallReason::new(Code::SchemaInvalid, text)
+        CallReason::new(Code::SchemaInvalid, text)
     })
 }

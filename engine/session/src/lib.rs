@@ -56,6 +56,6 @@ pub use live::{Deviation, Drifted, Withheld};
 pub use options::{Expansion, Options};
 pub use refusal::{OBSERVED_KEY, REFUSAL_KEY};
 pub use session::{
-    Approved, CallAction, Called, Delivered, Failure, Listed, LockedServer, Observed, Session,
-    Transition,
+    Approved, CallAction, Called, Delivered, Failure, Listed, LockedServer, Observed, Reloaded,
+    Session, Transition,
 };

@@ -165,15 +165,13 @@ pub(crate) fn compare(
         if of_index.is_err() && has_room && is_short {
             found.live.unlocked.insert(name.to_owned());
         }
-        found.withheld.push(Withheld {
-            tool: visible(name).into_owned(),
-            code: Code::ToolNotLocked,
-            text: format!(
-                "the lock does not have `{}` of `{}`",
-                visible(name),
-                own.name
-            ),
-        });
+        for reason in basis.unlocked_reasons(server, name).into_iter().take(1) {
+            found.withheld.push(Withheld {
+                tool: visible(name).into_owned(),
+                code: reason.code,
+                text: reason.text,
+            });
+        }
     }
     found
 }

@@ -31,13 +31,9 @@ impl Quotas {
     ) -> Result<(), OverQuota> {
         let key = (client.clone(), server.clone());
         match self.windows.get(&key).filter(|it| is_open(it.0, now_ms)) {
-            // A clock that was set back does not make anyone wait longer than a window.
-            Some((start, calls)) if *calls >= limit => Err(OverQuota::Exceeded(
-                start
-                    .saturating_add(QUOTA_WINDOW_MS)
-                    .saturating_sub(now_ms)
-                    .min(QUOTA_WINDOW_MS),
-            )),
+            Some((start, calls)) if *calls >= limit => {
+                Err(OverQuota::Exceeded(start + QUOTA_WINDOW_MS - now_ms))
+            }
             Some(_) => Ok(()),
             None if limit == 0 => Err(OverQuota::Exceeded(QUOTA_WINDOW_MS)),
             None => {
@@ -59,6 +55,9 @@ impl Quotas {
     }
 }
 
+/// Returns whether a window goes on. One that begins later ended with a clock that was set back.
 fn is_open(start_ms: u64, now_ms: u64) -> bool {
-    now_ms.saturating_sub(start_ms) < QUOTA_WINDOW_MS
+    now_ms
+        .checked_sub(start_ms)
+        .is_some_and(|passed| passed < QUOTA_WINDOW_MS)
 }

@@ -218,6 +218,15 @@ pub struct Transition {
     pub records: Vec<Record>,
 }
 
+/// Other documents of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reloaded {
+    /// Whether the list of clients is another one now.
+    pub list_changed: bool,
+    /// What to record.
+    pub records: Vec<Record>,
+}
+
 /// A decided call, before it is recorded.
 struct Decided {
     action: CallAction,
@@ -265,8 +274,9 @@ impl Session {
         Ok((session, vec![record]))
     }
 
-    /// Takes other documents. Calls that are open keep the lock that they were decided under; servers that
-    /// both locks have keep their health and quotas, and must list their tools again.
+    /// Takes other documents. Calls that are open keep the lock that they were decided under. Servers that
+    /// both locks have keep their health and quotas; under another lock they must list their tools again,
+    /// and what was expanded or asked for under the earlier one is forgotten.
     ///
     /// # Errors
     /// As [`Session::open`]. The session then goes on as it was.
@@ -274,21 +284,32 @@ impl Session {
         &mut self,
         documents: Documents,
         now: Clock,
-    ) -> Result<Vec<Record>, Vec<Diagnostic>> {
+    ) -> Result<Reloaded, Vec<Diagnostic>> {
         let basis = Arc::new(Basis::read(documents)?);
+        let list = |session: &Self| session.surface().list(Generation::Stateless, None);
+        let before = list(self);
+        let is_same = basis.digests.lock == self.basis.digests.lock;
         let mut state = State::new(&basis, now);
         for (number, server) in basis.servers.iter().enumerate() {
             if let Some(before) = self.basis.server_number(&server.name) {
                 state.health[number] = self.state.health[before];
             }
         }
-        self.state.lives = state.lives;
         self.state.health = state.health;
-        // They name tools of the earlier lock.
-        self.state.approvals.pending.clear();
-        self.state.expanded = ExpandedTools::default();
+        let mut list_changed = false;
+        if !is_same {
+            self.state.lives = state.lives;
+            // They name tools of the earlier lock.
+            self.state.approvals.pending.clear();
+            let expanded = core::mem::take(&mut self.state.expanded);
+            let joins_lists = self.settings.expansion == Expansion::List;
+            list_changed = joins_lists && !expanded.sessions.is_empty();
+        }
         self.basis = basis;
-        Ok(vec![self.opened("reloaded", now)])
+        Ok(Reloaded {
+            list_changed: list_changed || list(self) != before,
+            records: vec![self.opened("reloaded", now)],
+        })
     }
 
     /// Returns the servers to start or to connect to, ordered by name.
@@ -616,15 +637,8 @@ impl Session {
         server: usize,
         now: Clock,
     ) -> Decided {
-        let own = &self.basis.servers[server];
-        let text = format!(
-            "the lock does not have `{}` of `{}`",
-            visible(&request.name),
-            own.name
-        );
-        let help = "Call a tool of the list; a human can require this one and run `agent resolve`.";
-        let reasons = vec![CallReason::new(Code::ToolNotLocked, text).help(help)];
-        let is_live = self.state.lives[server].unlocked.contains(&request.name);
+        let reasons = self.basis.unlocked_reasons(server, &request.name);
+        let is_live = self.state.lives[server].is_listed;
         let decided = Decided {
             action: CallAction::Answer(Vec::new()),
             phase: "call",

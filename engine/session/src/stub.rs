@@ -34,7 +34,7 @@ impl Stub<'_> {
     pub(crate) fn services(&self) -> StubAnswer {
         let surface = self.decision.surface;
         let basis = surface.basis;
-        match agent_api::services(&basis.lock, &basis.index, &self.named()) {
+        match agent_api::services_verified(&basis.lock, &basis.index, &self.named()) {
             Ok(mut services) => {
                 services.tools.retain(|it| {
                     let number = basis.tool_number(it.tool.name());
@@ -98,7 +98,7 @@ impl Stub<'_> {
             used: 0,
             budget: Some(u64::MAX),
         };
-        let expanded = agent_api::expand(&lock, &basis.index, &context, request);
+        let expanded = agent_api::expand_verified(&lock, &basis.index, &context, request);
         expanded.ok().map(|it| expanded_json(&it))
     }
 
@@ -116,7 +116,7 @@ impl Stub<'_> {
             used,
             budget,
         };
-        agent_api::expand(&basis.lock, &basis.index, context, request)
+        agent_api::expand_verified(&basis.lock, &basis.index, context, request)
     }
 
     /// Returns the definition of a tool for a client that called it with invalid arguments, if the budget
