@@ -131,6 +131,7 @@ pub fn read(
             health: health.map(Arc::new),
             policy,
             context: context.map(Arc::new),
+            subject: None,
         },
         warnings: found,
     })

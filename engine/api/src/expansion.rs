@@ -42,6 +42,31 @@ pub fn expand<'a>(
     agent_decide::expand(lock, index, evaluation_context, asked).map_err(|it| refusal(&it))
 }
 
+/// As [`services`], of a lock that is known not to differ from the index.
+///
+/// # Errors
+/// Every reason why it has none.
+pub fn services_verified<'a>(
+    lock: &Lock,
+    index: &'a Index,
+    server: &str,
+) -> Result<Services<'a>, Refusal> {
+    agent_decide::services_verified(lock, index, server).map_err(|it| refusal(&it))
+}
+
+/// As [`expand`], under a lock that is known not to differ from the index.
+///
+/// # Errors
+/// Every reason why not.
+pub fn expand_verified<'a>(
+    lock: &Lock,
+    index: &'a Index,
+    evaluation_context: &EvaluationContext,
+    asked: Expand<'_>,
+) -> Result<Expanded<'a>, Refusal> {
+    agent_decide::expand_verified(lock, index, evaluation_context, asked).map_err(|it| refusal(&it))
+}
+
 fn refusal(refused: &NotExpanded) -> Refusal {
     Refusal {
         json: agent_render::not_expanded_json(refused),

@@ -10,6 +10,7 @@
 //! | which tools does the agent see? | [`expose`], [`services`], [`expand`] |
 //! | may a plan run? | [`PlanAnswer`], and [`plan`] for its run |
 //! | may a program connect to a destination? | [`network`] |
+//! | may an agent call a locked tool, and does it get the result? | [`served`] |
 //! | may a call be made, and what did it end with? | [`CallAnswer`], [`complete`] |
 //! | does a summary quote its payload? | [`GroundingAnswer`] |
 //! | what differs between locks, or from the index? | [`compare`], [`verify`] |
@@ -31,6 +32,7 @@ mod lock;
 pub mod network;
 pub mod plan;
 mod resolution;
+pub mod served;
 #[cfg(feature = "repair")]
 mod together;
 #[cfg(not(feature = "repair"))]
@@ -41,7 +43,7 @@ pub use agent_explain::{Mended, mend};
 pub use agent_import::{first_manifest, import};
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};
-pub use expansion::{Refusal, expand, expose, services};
+pub use expansion::{Refusal, expand, expand_verified, expose, services, services_verified};
 pub use grounding::GroundingAnswer;
 pub use lock::{LockText, UnreadableLock, compare, unreadable_lock, verify, verify_definitions};
 pub use plan::PlanAnswer;
@@ -57,9 +59,11 @@ pub use agent_text as text;
 /// Reads inputs, and digests what was read.
 pub mod lower {
     pub use agent_lower::{
-        Checked, LocalTime, Lowered, Notation, PLAN_LIMIT, Validated, bytes_digest, call_plan,
-        context, contradictions, definition, digest, health, index, integrity, live_context, lock,
-        manifest, payload, plan, request, summarised, summary, task, tenant, tools_snapshot,
+        CALL, Checked, EXPAND, LIST_SERVICES, LocalTime, Lowered, Notation, PLAN_LIMIT,
+        PolicyOccasion, StoredDefinition, ToolEntry, Validated, bytes_digest, call_plan, context,
+        contradictions, definition, definition_digest, digest, health, index, integrity,
+        live_context, lock, manifest, payload, plan, request, stored_definitions, summarised,
+        summary, task, tenant, tools_snapshot,
     };
 }
 
@@ -78,12 +82,13 @@ pub mod decide {
 /// The words for decisions.
 pub mod explain {
     pub use agent_explain::{
-        Candidate, CandidateCheck, CandidateExplanation, CheckFact, CheckRecord, CheckState,
-        Citation, Decision, Former, LostOn, RejectedCandidate, Subject, Verdict, apply, check_name,
-        cite, denial, detailed, did_you_mean, drift, drift_diagnostic, edits, explain_server,
-        explain_tool, fix, lost, matching_diagnostics, nearest_schemas, nonconformities,
-        offered_at, over_budget, policy_error, reason, requote, resolution_diagnostics, subject,
-        supposition, ungrounded_code, ungrounded_reason, unmatched, unsatisfied,
+        CallReason, Candidate, CandidateCheck, CandidateExplanation, CheckFact, CheckRecord,
+        CheckState, Citation, Decision, Former, LostOn, RejectedCandidate, Subject, Verdict, apply,
+        check_name, cite, denial, detailed, did_you_mean, drift, drift_diagnostic, edits,
+        explain_server, explain_tool, fix, lost, matching_diagnostics, nearest_schemas,
+        nonconformities, offered_at, over_budget, policy_error, reason, requote,
+        resolution_diagnostics, subject, supposition, ungrounded_code, ungrounded_reason,
+        unmatched, unsatisfied,
     };
 }
 

@@ -4,9 +4,10 @@
 //! record.
 
 use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace, MayWrite};
+use super::integrities::Integrities;
 use super::locked_tool::{CallContext, LockedTool, Target};
 use agent_json_schema::{self, Budget, JsonText};
-use agent_lower::ToolEntry;
+use agent_lower::{PolicyOccasion, ToolEntry};
 use agent_model::{CallPlan, Lock, Name, Planned, PlannedCall, ServerView, ToolView};
 
 /// The tag without which a tool may write.
@@ -103,7 +104,12 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     };
     let mut budget = Budget::new();
     let mut trace = CallTrace::default();
-    let found = LockedTool::find(target, context, budget.likeness(), &mut trace);
+    let found = LockedTool::find(
+        target,
+        context,
+        (budget.likeness(), &mut Integrities::default()),
+        &mut trace,
+    );
     let may_write = may_write(&advertising(target, context, &found), &found);
     let may_write = may_write.map(CallDenial::NotReadonly);
     trace.record(CallCheck::ReadOnly, Vec::from_iter(may_write));
@@ -123,7 +129,8 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     trace.record(CallCheck::Arguments, problems);
     if let Some(policy) = policy {
         let asked = arguments.is_some() && !found.entries.is_empty();
-        let asked = asked.then(|| policy.denials(call.args.of(plan.text.as_str()), None));
+        let asked = asked
+            .then(|| policy.denials(PolicyOccasion::of_call(call.args.of(plan.text.as_str()))));
         trace.record(CallCheck::Policy, asked.unwrap_or_default());
     }
     let server = found.entries.first().zip(found.definition);

@@ -141,6 +141,27 @@ pub fn payload_denials(payload: Vec<u8>) -> Vec<PayloadDenial> {
     }
 }
 
+/// Returns whether a tool reports an error with the bytes of a payload, which an agent gets as it is.
+///
+/// # Errors
+/// The reasons to withhold it: it is no `CallToolResult`, or it reports no error and its
+/// `structuredContent` does not fit the tool's `outputSchema`.
+pub fn deliver_payload(
+    output_schema: Option<&str>,
+    payload: Vec<u8>,
+) -> Result<bool, Vec<PayloadDenial>> {
+    let payload = match agent_lower::payload(payload) {
+        Ok(read) => read.value,
+        Err(found) => return Err(found.into_iter().map(PayloadDenial::Unreadable).collect()),
+    };
+    let denials = check_payload(output_schema, &payload);
+    match &denials[..] {
+        [] => Ok(false),
+        [PayloadDenial::ToolFailed] => Ok(true),
+        _ => Err(denials),
+    }
+}
+
 /// Returns the reasons to refuse a payload. It must be a `CallToolResult` without `isError`, and its
 /// `structuredContent` must fit the tool's `outputSchema`, if any.
 fn check_payload(output_schema: Option<&str>, payload: &Payload) -> Vec<PayloadDenial> {

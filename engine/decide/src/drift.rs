@@ -1,9 +1,10 @@
 //! The differences between two locks, or between a lock and an index.
 
+use super::integrities::Integrities;
 use super::matching::capability_failure;
 use super::rejection::Rejection;
 use agent_diagnostic::Code;
-use agent_lower::{Candidate, definition_digest, integrity};
+use agent_lower::{Candidate, definition_digest};
 use agent_model::{
     Capability, Grant, Index, Load, Lock, Name, NonEmpty, Scope, Selection, ServerId, ToolName,
     ToolView, selection_hash,
@@ -126,6 +127,7 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
 /// Compares a lock with the entries of an index, and with the digest of a policy if one is given.
 pub fn verify_under(lock: &Lock, index: &Index, policy: Option<&str>) -> LockState {
     let mut drifts = Drifts::default();
+    let mut integrities = Integrities::default();
     if policy.is_some() && policy != lock.policy.as_deref() && lock.has_capabilities() {
         drifts.add(Code::PolicyChanged, None, lock.policy.as_deref(), policy);
     }
@@ -171,8 +173,8 @@ pub fn verify_under(lock: &Lock, index: &Index, policy: Option<&str>) -> LockSta
                 drifts.add(Code::MissingScope, grant, Some(scope), None);
             }
         }
-        let (before, after) = (&selection.integrity, integrity(server));
-        drifts.compare_value(Code::IntegrityChanged, grant, before, &after);
+        let (before, after) = (&selection.integrity, integrities.of(server));
+        drifts.compare_value(Code::IntegrityChanged, grant, before, after);
     }
     drifts.0.into()
 }

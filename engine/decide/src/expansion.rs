@@ -13,7 +13,7 @@ use super::locked_tool::forbidding;
 use super::matching::EvaluationContext;
 use super::policy_decision::{PolicyDecision, PolicyErrorKind};
 use super::rejection::Rejection;
-use agent_lower::{PolicyPhase, definition, stub_definition, stub_name};
+use agent_lower::{PolicyOccasion, PolicyPhase, definition, stub_definition, stub_name};
 use agent_model::{
     ForbidLabel, Grant, Index, Load, Lock, Name, NonEmpty, Selection, ServerView, ToolView,
 };
@@ -375,9 +375,10 @@ pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExpo
         let on_demand: Vec<_> = locked.on_demand().collect();
         if !on_demand.is_empty() {
             let name = stub_name(server.id());
+            let definition = stub_definition(server, &on_demand);
             let stub = Entry {
                 stub_of: Some(on_demand),
-                ..Entry::new(server, &name, stub_definition(server))
+                ..Entry::new(server, &name, definition)
             };
             named.push((name, Holder::Stub(server), Some(stub)));
         }
@@ -415,6 +416,18 @@ pub fn services<'i>(
 ) -> Result<Services<'i>, NotExpanded> {
     let state = verify(lock, index);
     state.fresh().map_err(NotExpanded::Drifted)?;
+    services_verified(lock, index, server)
+}
+
+/// As [`services`], of a lock that is known not to differ from the index.
+///
+/// # Errors
+/// The lock has no such tools.
+pub fn services_verified<'i>(
+    lock: &Lock,
+    index: &'i Index,
+    server: &str,
+) -> Result<Services<'i>, NotExpanded> {
     let locked = Locked::find(lock, index, server);
     let locked = locked.map_err(|reason| denied_as_a_whole(server, reason))?;
     if !locked.has_on_demand() {
@@ -443,12 +456,28 @@ pub fn expand<'i>(
     evaluation_context: &EvaluationContext,
     request: Expand<'_>,
 ) -> Result<Expanded<'i>, NotExpanded> {
-    let names: BTreeSet<&str> = request.tools.iter().map(String::as_str).collect();
-    if names.is_empty() {
+    if request.tools.is_empty() {
         return Err(denied_as_a_whole(request.server, DenialReason::Nothing));
     }
     let state = verify(lock, index);
     state.fresh().map_err(NotExpanded::Drifted)?;
+    expand_verified(lock, index, evaluation_context, request)
+}
+
+/// As [`expand`], under a lock that is known not to differ from the index.
+///
+/// # Errors
+/// The first check that fails, with every denial.
+pub fn expand_verified<'i>(
+    lock: &Lock,
+    index: &'i Index,
+    evaluation_context: &EvaluationContext,
+    request: Expand<'_>,
+) -> Result<Expanded<'i>, NotExpanded> {
+    let names: BTreeSet<&str> = request.tools.iter().map(String::as_str).collect();
+    if names.is_empty() {
+        return Err(denied_as_a_whole(request.server, DenialReason::Nothing));
+    }
     if let Some(mismatch) = PolicyMismatch::find(lock, Some(evaluation_context)) {
         return Err(NotExpanded::OtherPolicy(mismatch));
     }
@@ -503,7 +532,7 @@ fn denied_by_policy(
 ) -> (Vec<Denial>, Option<Arc<PolicyDecision>>) {
     let phase = PolicyPhase::Expand;
     let questions = LockedQuestions::new(phase, lock, server, tools, evaluation_context);
-    let found = questions.denials(None, None);
+    let found = questions.denials(PolicyOccasion::default());
     let denying = found.first().map(|it| Arc::clone(&it.decision));
     let denials = found.iter().map(|it| Denial {
         id: it.id.clone(),

@@ -14,6 +14,8 @@ mod drift;
 mod expansion;
 mod failures;
 mod grounding;
+mod integrities;
+mod locked_call;
 mod locked_policy;
 mod locked_tool;
 mod matching;
@@ -24,10 +26,13 @@ mod rejection;
 mod resolve;
 mod selection;
 mod trace;
+mod widening;
 
 pub use assess::{Assessment, Offer, assess, constraint_failures};
 pub use call::{AuthorizedCall, CallVerdict, authorize_call};
-pub use call_outcome::{CallOutcome, CallResult, PayloadDenial, complete_call, payload_denials};
+pub use call_outcome::{
+    CallOutcome, CallResult, PayloadDenial, complete_call, deliver_payload, payload_denials,
+};
 pub use call_record::{CallCheck, CallDenial, CallRecord, MayWrite};
 pub use checks::{Check, Comparison};
 pub use counterfactual::{Change, Counterfactual};
@@ -35,12 +40,15 @@ pub use definitions::{compare_definitions, locked_definitions};
 pub use drift::{Drift, LockState, compare, verify, verify_under};
 pub use expansion::{
     Collision, Definition, Denial, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
-    NotExpanded, NotExposed, Services, expand, exposed, services, token_estimate,
+    NotExpanded, NotExposed, Services, expand, expand_verified, exposed, services,
+    services_verified, token_estimate,
 };
 pub use failures::Failures;
 pub use grounding::{
     Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WHOLE_MIN, WORK, ground,
 };
+pub use integrities::Integrities;
+pub use locked_call::LockedCall;
 pub use locked_policy::{LockedDenial, PolicyMismatch};
 pub use locked_tool::CallContext;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
@@ -58,3 +66,4 @@ pub use policy_decision::{
 pub use rejection::Rejection;
 pub use resolve::{Funnel, NearMiss, Outcome, Resolution, TieBreak};
 pub use trace::{CheckOutcome, SkipCause};
+pub use widening::widens;

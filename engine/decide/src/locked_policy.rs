@@ -9,9 +9,9 @@ use super::matching::EvaluationContext;
 use super::policy_decision::{PolicyDecision, PolicyEngine};
 use super::rejection::Rejection;
 use agent_lower::{
-    Candidate, PolicyInput, PolicyPhase, PolicyQuestion, PolicyRequirement, tool_id,
+    Candidate, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement, tool_id,
 };
-use agent_model::{Context, Grant, Load, Lock, Name, ServerView, ToolView};
+use agent_model::{Grant, Load, Lock, Name, ServerView, ToolView};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -96,17 +96,12 @@ impl LockedQuestions {
         }
     }
 
-    /// Asks every question, in another context than that of the preparation if there is one. Returns
-    /// the first denial of each tool, ordered by id.
-    pub(super) fn denials(
-        &self,
-        arguments: Option<&str>,
-        context: Option<&Context>,
-    ) -> Vec<LockedDenial> {
+    /// Asks every question on an occasion. Returns the first denial of each tool, ordered by id.
+    pub(super) fn denials(&self, occasion: PolicyOccasion<'_>) -> Vec<LockedDenial> {
         let mut denials: BTreeMap<&str, LockedDenial> = BTreeMap::new();
         for (input, ids) in &self.questions {
             let decision = match (&self.policy, &self.missing) {
-                (Some(policy), _) => Arc::new(policy.ask(&input.text(arguments, context))),
+                (Some(policy), _) => Arc::new(policy.ask(&input.text(occasion))),
                 (None, Some(missing)) => Arc::clone(missing),
                 (None, None) => continue,
             };
@@ -124,7 +119,7 @@ impl LockedQuestions {
     }
 }
 
-/// The policy on calls of one tool.
+/// The policy on one tool.
 #[derive(Debug, Clone)]
 pub(super) enum CallPolicy {
     /// The given policy is not the locked one.
@@ -135,9 +130,13 @@ pub(super) enum CallPolicy {
 }
 
 impl CallPolicy {
-    /// Returns the policy that decides on calls of a tool, given in each locked entry. There is none
+    /// Returns the policy that decides on a tool in a phase, given in each locked entry. There is none
     /// if neither the lock nor the caller has one.
-    pub(super) fn new(context: CallContext<'_>, tools: &[ToolView<'_>]) -> Option<Self> {
+    pub(super) fn new(
+        phase: PolicyPhase,
+        context: CallContext<'_>,
+        tools: &[ToolView<'_>],
+    ) -> Option<Self> {
         let lock = context.lock?;
         if let Some(mismatch) = PolicyMismatch::find(lock, context.evaluation_context) {
             return Some(Self::Other(mismatch));
@@ -145,24 +144,13 @@ impl CallPolicy {
         let evaluation_context = context.evaluation_context.filter(|it| it.has_policy())?;
         let questions = tools.iter().map(|tool| {
             let server = tool.server();
-            LockedQuestions::new(
-                PolicyPhase::Call,
-                lock,
-                server,
-                &[*tool],
-                evaluation_context,
-            )
+            LockedQuestions::new(phase, lock, server, &[*tool], evaluation_context)
         });
         Some(Self::Questions(questions.collect()))
     }
 
-    /// Returns the reasons of the policy against a call with these arguments, in another context than
-    /// that of the preparation if there is one.
-    pub(super) fn denials(
-        &self,
-        arguments: &str,
-        context: Option<&Context>,
-    ) -> Vec<CallDenial<'static>> {
+    /// Returns the reasons of the policy against the tool on an occasion.
+    pub(super) fn denials(&self, occasion: PolicyOccasion<'_>) -> Vec<CallDenial<'static>> {
         match self {
             Self::Other(mismatch) => vec![CallDenial::OtherPolicy(mismatch.clone())],
             Self::Questions(questions) if questions.is_empty() => {
@@ -170,7 +158,7 @@ impl CallPolicy {
             }
             Self::Questions(questions) => {
                 let denials = questions.iter();
-                let denials = denials.flat_map(|it| it.denials(Some(arguments), context));
+                let denials = denials.flat_map(|it| it.denials(occasion));
                 denials.map(CallDenial::Policy).collect()
             }
         }

@@ -1,9 +1,10 @@
 //! Tools of MCP servers by the lock, for calls and for steps of plans.
 
 use super::call_record::{CallCheck, CallDenial, CallTrace};
+use super::integrities::Integrities;
 use super::locked_policy::CallPolicy;
 use super::matching::EvaluationContext;
-use agent_lower::{ToolEntry, digest};
+use agent_lower::{PolicyPhase, ToolEntry, digest};
 use agent_model::{
     ForbidLabel, Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView,
     ToolsSnapshot,
@@ -60,7 +61,7 @@ impl<'a> LockedTool<'a> {
     pub(super) fn find(
         target: Target<'a>,
         context: CallContext<'a>,
-        likeness: &mut Likeness,
+        (likeness, integrities): (&mut Likeness, &mut Integrities),
         trace: &mut CallTrace<'a>,
     ) -> Self {
         let (listed, denial) = match listed(target, context, likeness) {
@@ -91,7 +92,7 @@ impl<'a> LockedTool<'a> {
                 None => denials.push(CallDenial::LockMissing),
             }
         }
-        let entries = entries(&selections, context.index, &mut denials);
+        let entries = entries(&selections, context.index, integrities, &mut denials);
         trace.record(CallCheck::Locked, denials);
         let tools = entries.iter();
         let tools: Vec<_> = tools.filter_map(|it| it.tool(target.tool)).collect();
@@ -106,7 +107,7 @@ impl<'a> LockedTool<'a> {
         let changed = definition
             .as_deref()
             .and_then(|present| changed(present, &selections, &tools));
-        let policy = CallPolicy::new(context, &tools);
+        let policy = CallPolicy::new(PolicyPhase::Call, context, &tools);
         Self {
             listed,
             definition,
@@ -119,8 +120,13 @@ impl<'a> LockedTool<'a> {
 
     /// Returns whether a human must approve every call of the tool \[4\].
     pub(super) fn needs_approval(&self) -> bool {
+        self.has_tag(HUMAN_IN_THE_LOOP)
+    }
+
+    /// Returns whether a locked entry advertises a tag for the tool.
+    pub(super) fn has_tag(&self, wanted: &str) -> bool {
         let mut blocks = self.tools.iter().flat_map(|tool| tool.advertised());
-        blocks.any(|block| block.tags().any(|tag| tag == HUMAN_IN_THE_LOOP))
+        blocks.any(|block| block.tags().any(|tag| tag == wanted))
     }
 }
 
@@ -152,7 +158,10 @@ fn listed<'a>(
                 return Err(unknown_server(ids.collect()));
             }
             let tools: Vec<_> = versions.flat_map(ServerView::tools).collect();
-            let tool = tools.iter().find(|tool| tool.name() == name);
+            let named = || tools.iter().filter(|tool| tool.name() == name);
+            // Versions of a server may define a tool differently.
+            let of_version = |tool: &&ToolView<'_>| Some(tool.server().version()) == target.version;
+            let tool = named().find(of_version).or_else(|| named().next());
             let names = tools.iter().map(|tool| tool.name());
             (tool.map(|tool| tool.entry()), names.collect())
         }
@@ -193,6 +202,7 @@ fn locked<'a>(target: Target<'_>, lock: &'a Lock) -> Vec<&'a Selection> {
 fn entries<'a>(
     selections: &[&'a Selection],
     index: &'a Index,
+    integrities: &mut Integrities,
     denials: &mut Vec<CallDenial<'a>>,
 ) -> Vec<ServerView<'a>> {
     let mut entries: Vec<ServerView<'a>> = Vec::new();
@@ -200,7 +210,7 @@ fn entries<'a>(
         let (version, integrity) = (selection.version.as_str(), &*selection.integrity);
         let entry = index
             .find(selection.id.as_str(), version)
-            .filter(|server| agent_lower::integrity(*server) == integrity);
+            .filter(|server| integrities.of(*server) == integrity);
         match entry {
             Some(entry) if entries.iter().all(|it| it.rank() != entry.rank()) => {
                 entries.push(entry);

@@ -59,6 +59,12 @@ catalogue! {
     AgentChanged "AGENT_CHANGED" Error
         "the agent's name or version differs from the lock"
         "Run `agent resolve` to lock the agent under its present name and version."
+    ApprovalDenied "APPROVAL_DENIED" Error
+        "a human did not approve a call"
+        "Do something else; the same call would be asked about again."
+    ApprovalRequired "APPROVAL_REQUIRED" Error
+        "a human must approve a call first"
+        "Have the call approved with its id, then repeat it unchanged."
     ArgumentInvalid "ARGUMENT_INVALID" Error
         "an argument violates the tool's input schema"
         "Write a value that the rule of the schema allows."
@@ -179,6 +185,9 @@ catalogue! {
     InvalidUtf8 "INVALID_UTF8" Error
         "an input is not UTF-8"
         "Save the file as UTF-8."
+    InvisibleCharacter "INVISIBLE_CHARACTER" Error
+        "a definition contains a character that readers can't see"
+        "Remove the character from the server's definition, then run `agent resolve`."
     JsonSyntax "JSON_SYNTAX" Error
         "a text is not JSON"
         "Write one strict JSON value, without comments and trailing commas."
@@ -263,6 +272,12 @@ catalogue! {
     PolicyV0 "POLICY_V0" Error
         "a policy is written in Rego v0"
         "Write `if` before the body of a rule, and `contains` before an element of a set."
+    QuotaExceeded "QUOTA_EXCEEDED" Error
+        "a client called a server more often than its entry allows"
+        "Wait, then repeat the call."
+    QuotaMissing "QUOTA_MISSING" Error
+        "a tool is rate limited, and its entry has no limit"
+        "Add `policy.rateLimitPerMin` to the server's entry in the index, then run `agent resolve`."
     ReplayDiffers "REPLAY_DIFFERS" Error
         "a recorded run would be decided otherwise"
         "Compare the rules of the run with the ones of the replay."
@@ -293,9 +308,15 @@ catalogue! {
     SensitivityExceeded "SENSITIVITY_EXCEEDED" Error
         "a server may not hold data as sensitive as required"
         "Use a server with a higher `maxSensitivity`."
+    ServerFailed "SERVER_FAILED" Error
+        "a server did not answer a call with a result"
+        "Check the server with `agent status`, then repeat the call."
     ServerRemoved "SERVER_REMOVED" Error
         "the locked server is no longer in the index"
         "Run `agent resolve` to select another server."
+    SessionLimit "SESSION_LIMIT" Error
+        "a limit of the session is reached"
+        "Wait until other calls are done, then repeat the call."
     StubCollision "STUB_COLLISION" Error
         "two exposed tools would have the same name"
         "Rename a server in the index; the name of a stub contains the server's id."

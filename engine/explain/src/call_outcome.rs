@@ -35,7 +35,8 @@ pub fn step_payload(denial: &PayloadDenial) -> (Code, String) {
     (code, payload_denial(denial))
 }
 
-fn payload_denial(denial: &PayloadDenial) -> String {
+/// Returns the sentence about a refused payload.
+pub fn payload_denial(denial: &PayloadDenial) -> String {
     match denial {
         PayloadDenial::Unreadable(found) => format!("the payload: {}", found.message),
         PayloadDenial::NoResult(fault) => {

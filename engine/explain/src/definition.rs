@@ -79,7 +79,7 @@ pub fn definitions(lock: &Lock, index: &Index) -> BTreeMap<String, String> {
 }
 
 /// Returns the differences of two definitions, by JSON pointers.
-fn changes(before: &str, after: &str) -> Vec<String> {
+pub fn changes(before: &str, after: &str) -> Vec<String> {
     let tree = |text| parse_value(&mut Reader::new(text)).ok();
     // Both were written from trees.
     let (Some(before), Some(after)) = (tree(before), tree(after)) else {

@@ -31,6 +31,7 @@ mod plan_reason;
 mod plan_tree;
 mod run;
 mod schema;
+mod served;
 mod subject;
 mod unsatisfied;
 mod unused_selectors;
@@ -38,10 +39,10 @@ mod wording;
 
 pub use call::call_denials;
 pub use call_checks::call_checks;
-pub use call_outcome::{call_problems, step_payload};
+pub use call_outcome::{call_problems, payload_denial, step_payload};
 pub use checks::{CheckFact, CheckRecord, CheckState};
 pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
-pub use definition::{Former, definitions, detailed, detailed_by};
+pub use definition::{Former, changes as definition_changes, definitions, detailed, detailed_by};
 pub use edit::{Mended, adopt, apply, call_fixes, edits, mend, relaxing};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use explanation::{
@@ -62,6 +63,7 @@ pub use plan_fix::{plan_diagnostics, plan_fixes};
 pub use plan_proposal::plan_proposals;
 pub use run::{addresses, deferred, query_denial, run_denial};
 pub use schema::{nearest_schemas, nonconformities};
+pub use served::{CallReason, call_reasons};
 pub use subject::{Subject, did_you_mean, subject};
 pub use unsatisfied::{unmatched, unsatisfied};
 pub use unused_selectors::plan_warnings;

@@ -58,6 +58,12 @@ impl<'n, 't> Json<'n, 't> {
         child(self.0, name).map(Self)
     }
 
+    /// Returns the members of an object, in order.
+    pub fn members(self) -> Option<impl Iterator<Item = (&'n str, Self)>> {
+        let entries = entries(self.0)?.iter();
+        Some(entries.map(|entry| (&*entry.key, Self(&entry.value))))
+    }
+
     /// Returns the items of an array.
     pub fn items(self) -> Option<impl ExactSizeIterator<Item = Self>> {
         items(self.0).map(|items| items.iter().map(Self))

@@ -50,8 +50,8 @@ pub use manifest::manifest;
 pub use payload::payload;
 pub use plan::{plan, request};
 pub use policy_input::{
-    Candidate, PolicyInput, PolicyPhase, PolicyQuestion, PolicyRequirement, candidates, input,
-    tool_id,
+    Candidate, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement,
+    candidates, input, tool_id,
 };
 pub use profile::profile;
 pub use read::{
@@ -60,7 +60,9 @@ pub use read::{
     decode,
 };
 pub use recovery::explain as explain_refusal;
-pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name};
+pub use stub::{
+    CALL, EXPAND, LIST_SERVICES, STUB_ID_LIMIT, STUB_TOOLS_LIMIT, stub_definition, stub_name,
+};
 pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{ToolEntry, definition, definition_digest};
 pub use tool_pool::tool_pool;

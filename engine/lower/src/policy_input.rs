@@ -1,8 +1,8 @@
 //! The input of a policy \[4\].
 
 use agent_model::{
-    Advertised, Capability, Category, ConstraintKey, Context, Load, Name, Residency, Scope, Task,
-    Tenant, ToolView,
+    Advertised, Capability, Category, ConstraintKey, Context, Load, Name, Residency, Scope,
+    Subject, Task, Tenant, ToolView,
 };
 use agent_syntax::json::Writer;
 
@@ -131,6 +131,27 @@ pub struct PolicyQuestion<'q> {
     pub load: Load,
 }
 
+/// What differs between two questions about the same tools.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PolicyOccasion<'o> {
+    /// The arguments of a call, as JSON.
+    pub arguments: Option<&'o str>,
+    /// The context, in place of the one that the input was made with.
+    pub context: Option<&'o Context>,
+    /// The subject, in place of the one that the input was made with.
+    pub subject: Option<&'o Subject>,
+}
+
+impl<'o> PolicyOccasion<'o> {
+    /// Returns the occasion of a call with these arguments.
+    pub fn of_call(arguments: &'o str) -> Self {
+        Self {
+            arguments: Some(arguments),
+            ..Self::default()
+        }
+    }
+}
+
 /// The input of a policy, but for the arguments of a call.
 #[derive(Debug, Clone)]
 pub struct PolicyInput {
@@ -138,20 +159,29 @@ pub struct PolicyInput {
     candidates: String,
     /// `context`, as JSON.
     context: String,
+    /// `phase` and `requirement`, as members of an object.
+    question: String,
+    /// `subject`, as JSON.
+    subject: String,
     /// The members behind those, with the end of the object.
     rest: String,
 }
 
 impl PolicyInput {
-    /// Returns the input as JSON. Only a call has arguments. `context` replaces the one that the input
-    /// was made with.
-    pub fn text(&self, arguments: Option<&str>, context: Option<&Context>) -> String {
-        let arguments = arguments.unwrap_or("null");
-        let context = context.map_or(&self.context, |it| &it.json);
+    /// Returns the input as JSON on an occasion. Only a call has arguments.
+    pub fn text(&self, occasion: PolicyOccasion<'_>) -> String {
+        let arguments = occasion.arguments.unwrap_or("null");
+        let context = occasion.context.map_or(&self.context, |it| &it.json);
+        let subject = occasion.subject.map_or(&self.subject, |it| &it.json);
+        let Self {
+            candidates,
+            question,
+            rest,
+            ..
+        } = self;
         format!(
-            "{{\"arguments\":{arguments},\"candidate_tools\":{},\"context\":{context},{}",
-            self.candidates,
-            &self.rest[1..]
+            "{{\"arguments\":{arguments},\"candidate_tools\":{candidates},\"context\":{context},\
+             {question},\"subject\":{subject},{rest}"
         )
     }
 }
@@ -162,6 +192,7 @@ pub fn input(
     task: Option<&Task>,
     tenant: Option<&Tenant>,
     context: Option<&Context>,
+    subject: Option<&Subject>,
     candidates: &str,
 ) -> PolicyInput {
     let mut w = Writer::dense();
@@ -185,6 +216,10 @@ pub fn input(
                 }
             }
         });
+    });
+    let question = w.finish();
+    let mut w = Writer::dense();
+    w.object(|w| {
         w.key("task");
         match task {
             None => w.null(),
@@ -198,6 +233,14 @@ pub fn input(
     PolicyInput {
         candidates: candidates.trim_end().to_owned(),
         context: context.map_or("null", |it| &it.json).to_owned(),
-        rest: w.finish(),
+        question: members(&question).to_owned(),
+        subject: subject.map_or("null", |it| &it.json).to_owned(),
+        rest: w.finish().split_off(1),
     }
+}
+
+/// Returns the members of an object, without its brackets.
+fn members(object: &str) -> &str {
+    let object = object.trim_end();
+    &object[1..object.len() - 1]
 }

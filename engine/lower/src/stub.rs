@@ -1,6 +1,7 @@
 //! The stub tool that represents a server's tools on demand \[4, 6.1\].
 
-use agent_model::ServerView;
+use super::tool::ToolEntry;
+use agent_model::{ServerView, ToolView};
 use agent_syntax::json::Writer;
 
 /// Maximum number of characters of a server's id in the name of a stub. With the suffix, the name
@@ -28,23 +29,60 @@ pub fn stub_name(id: &str) -> String {
     name
 }
 
-/// Returns the RFC 8785 form of `{name, description, inputSchema}` of a server's stub.
+/// The operation of a stub that calls one of its tools.
+pub const CALL: &str = "call";
+
+/// Maximum number of tools that a stub names in its description.
+pub const STUB_TOOLS_LIMIT: usize = 50;
+
+/// Returns the RFC 8785 form of `{annotations, description, inputSchema, name}` of a server's stub for
+/// these tools.
 ///
-/// It does not list the tools, because the stub exists to save their tokens.
-pub fn stub_definition(server: ServerView<'_>) -> String {
+/// Its annotations are the least safe of theirs, because a call of the stub may call any of them.
+pub fn stub_definition(server: ServerView<'_>, tools: &[ToolView<'_>]) -> String {
+    let entries: Vec<_> = tools
+        .iter()
+        .map(|tool| ToolEntry::read(tool.entry()))
+        .collect();
+    // An absent hint has the default of MCP's `ToolAnnotations`.
+    let all = |name, default, safe| {
+        let mut hints = entries.iter().map(|it| it.hint(name).unwrap_or(default));
+        hints.all(|hint| hint == safe)
+    };
     let mut w = Writer::dense();
     w.object(|w| {
+        w.key("annotations").object(|w| {
+            w.key("destructiveHint")
+                .bool(!all("destructiveHint", true, false));
+            w.key("idempotentHint")
+                .bool(all("idempotentHint", false, true));
+            w.key("openWorldHint")
+                .bool(!all("openWorldHint", true, false));
+            w.key("readOnlyHint").bool(all("readOnlyHint", false, true));
+        });
         w.key("description").string(&format!(
-            "Tools of the server {} {}, loaded on demand: `{LIST_SERVICES}` lists them, \
-             `{EXPAND}` loads the definitions of those named in `tools`.",
+            "Tools of the server {} {}, loaded on demand: {}. `{LIST_SERVICES}` lists them, \
+             `{EXPAND}` returns the definitions of those named in `tools`, `{CALL}` calls `tool` \
+             with `arguments`.",
             server.id(),
             server.version(),
+            named(tools),
         ));
         w.key("inputSchema").object(|w| {
             w.key("additionalProperties").bool(false);
             w.key("properties").object(|w| {
+                w.key("arguments").object(|w| {
+                    w.key("description")
+                        .string(&format!("The tool's arguments, for `{CALL}`."));
+                    w.key("type").string("object");
+                });
                 w.key("operation").object(|w| {
-                    w.key("enum").strings([LIST_SERVICES, EXPAND]);
+                    w.key("enum").strings([LIST_SERVICES, EXPAND, CALL]);
+                    w.key("type").string("string");
+                });
+                w.key("tool").object(|w| {
+                    w.key("description")
+                        .string(&format!("The name of a tool; needed for `{CALL}`."));
                     w.key("type").string("string");
                 });
                 w.key("tools").object(|w| {
@@ -63,4 +101,14 @@ pub fn stub_definition(server: ServerView<'_>) -> String {
     let mut definition = w.finish();
     definition.pop();
     definition
+}
+
+/// Returns the names of tools in a sentence.
+fn named(tools: &[ToolView<'_>]) -> String {
+    let names = tools.iter().take(STUB_TOOLS_LIMIT);
+    let names: Vec<_> = names.map(|tool| format!("`{}`", tool.name())).collect();
+    match tools.len().checked_sub(STUB_TOOLS_LIMIT) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names.join(", ")),
+    }
 }

@@ -46,7 +46,7 @@ pub use payload::{
 pub use plan::{DocumentRef, Input, Plan, PlanStep, Request};
 pub use profile::{DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};
 pub use summary::{Claim, Summary};
-pub use task::{Context, Health, Task, Tenant};
+pub use task::{Context, Health, Subject, Task, Tenant};
 pub use tool_pool::{
     ArgumentPattern, Binding, BindingHeader, Cap, Driver, DriverKind, Limits, Program, ToolPool,
 };

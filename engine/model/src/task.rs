@@ -65,6 +65,13 @@ impl Health {
     }
 }
 
+/// The authenticated client that a policy decides about \[4\].
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// `{id, type, properties}`, as JSON.
+    pub json: String,
+}
+
 /// The context of a policy, such as the time.
 #[derive(Debug, Clone)]
 pub struct Context {

@@ -1,12 +1,12 @@
 //! The answer to a query \[1, step 9\].
 
 use super::planning::{member, string};
-use super::redact::Redactor;
 use super::stop::Stop;
 use super::styled::Styled;
 use agent_api::decide::CallResult;
 use agent_api::plan::RunProblem;
 use agent_api::render::{Style, StyledSpan};
+use agent_record::Redactor;
 use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
 

@@ -3,7 +3,6 @@
 use super::documents::{Goal, Read};
 use super::one_step::{self, Call};
 use super::record::{content, listing, value};
-use super::redact::Redactor;
 use super::stop::Stop;
 use agent_api::CallAnswer;
 use agent_api::decide::{CallContext, CallVerdict, EvaluationContext};
@@ -11,6 +10,7 @@ use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::lower::{call_plan, digest};
 use agent_api::model::{Lock, Name, Planned, ToolsSnapshot};
 use agent_api::plan;
+use agent_record::Redactor;
 use agent_syntax::json::Writer;
 
 /// The message of a plan that calls nothing.

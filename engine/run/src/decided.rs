@@ -6,13 +6,13 @@ use super::call::{
 use super::documents::{Documents, Read, read};
 use super::lifecycle::{decide, reasons};
 use super::one_step;
-use super::redact::Redactor;
 use super::stop::Stop;
 use agent_api::decide::{AuthorizedPlan, EvaluationContext};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::lower::tools_snapshot;
 use agent_api::model::ToolsSnapshot;
 use agent_api::plan::RunProblem;
+use agent_record::Redactor;
 
 /// A decision on a plan.
 #[derive(Debug)]

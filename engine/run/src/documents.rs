@@ -1,13 +1,13 @@
 //! The documents of a run: reading them is its first state.
 
-use super::clock::Clock;
-use super::redact::{Redactor, mark_in};
 use agent_api::decide::{EvaluationContext, PlanPolicy, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::lower::{self, Lowered, Notation, Validated, live_context};
 use agent_api::model::{Context, Index, Lock, Plan, Request};
 use agent_api::policy;
 use agent_api::schema::Library;
+use agent_record::Clock;
+use agent_record::{Redactor, mark_in};
 use agent_syntax::json::{Writer, parse_strict};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -140,6 +140,7 @@ pub(crate) fn read(documents: Documents, redactor: &Redactor) -> Read {
             health: None,
             policy: policy.map(|it| Arc::new(it) as Arc<dyn PolicyEngine>),
             context: context.map(Arc::new),
+            subject: None,
         },
         unreadable,
         snapshots,

@@ -3,7 +3,6 @@
 use super::action::{
     Aborted, Action, Connection, Failure, FailureKind, Handled, HandlerEvent, Outcome, Resolve,
 };
-use super::clock::Clock;
 use super::episode::{Episode, EpisodeType};
 use super::evidence::Evidence;
 use super::record;
@@ -11,6 +10,7 @@ use super::stop::Stop;
 use agent_api::diagnostic::Code;
 use agent_api::model::Origin;
 use agent_api::plan::RunProblem;
+use agent_record::Clock;
 use agent_syntax::json::Writer;
 
 /// The part of a run that wants effects.

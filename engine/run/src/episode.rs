@@ -1,10 +1,10 @@
 //! Episodes: the records of a run, in MOVA's form \[3, 4.4\].
 
-use super::clock::Clock;
 use super::record::number;
 use super::stop::Stop;
 use agent_api::diagnostic::Code;
 use agent_api::render::VERSION;
+use agent_record::Clock;
 use agent_syntax::json::Writer;
 
 /// The version of MOVA that episodes are written in.

@@ -7,11 +7,11 @@
 
 use super::action::{Action, Outcome, Store, StoreMode};
 use super::episode::{Episode, EpisodeType, StoredFile, Subject};
-use super::redact::Redactor;
 use super::stop::Stop;
 use super::turns::Turns;
 use agent_api::lower::{bytes_digest, digest};
 use agent_api::text::Span;
+use agent_record::Redactor;
 use agent_syntax::json::Writer;
 use core::cell::{Ref, RefCell};
 use sha2::{Digest, Sha256};

@@ -2,9 +2,9 @@
 //! diagnostic at a line with a secret loses its places.
 
 use super::documents::{Documents, Read};
-use super::redact::Redactor;
 use agent_api::diagnostic::{Applicability, Diagnostic, Fix, Label};
 use agent_api::text::{DocumentKind, Span};
+use agent_record::Redactor;
 
 /// Maximum size of a document that is searched for secrets, in bytes. No line of a larger one is shown.
 const SEARCHED_BYTES: usize = 4 << 20;

@@ -19,8 +19,7 @@
 //! | `listing` | the live list of a server's tools, as evidence keeps it |
 //! | `progress`, `words` | how far a run has come, and its actions in words |
 //! | `decided` | the decision on the plan, made again |
-//! | `redact`, `hidden` | secrets, and how none reaches a file or a diagnostic |
-//! | `clock` | readings of the host's clock |
+//! | `hidden` | how no secret reaches a diagnostic; `agent_record` redacts evidence |
 //! | `stop` | why a run ends early |
 
 #![forbid(unsafe_code)]
@@ -30,7 +29,6 @@ mod answer;
 mod ask;
 mod call;
 mod catalogue;
-mod clock;
 mod decided;
 mod documents;
 mod effects;
@@ -45,7 +43,6 @@ mod planning;
 mod preview;
 mod progress;
 mod record;
-mod redact;
 mod run;
 mod step;
 mod stop;
@@ -63,14 +60,13 @@ pub use action::{
     Planning, Program, Reply, Request, Resolve, Response, Server, Status, Store, StoreMode,
     ToolCall,
 };
+pub use agent_record::{Clock, MARKER, Secret, is_presence, mark_in, unredacted};
 pub use call::CallBasis;
-pub use clock::Clock;
 pub use decided::{Decided, accept_goal_again, decide_again, decide_call_again};
 pub use documents::{Documents, Goal};
 pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Mode, Options};
 pub use progress::{Progress, Stage, StageOutcome, StepStage};
-pub use redact::{MARKER, Secret, is_presence, mark_in, unredacted};
 pub use run::Run;
 pub use summary::summary_digest;
 pub use turns::OutOfTurn;

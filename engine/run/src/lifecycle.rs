@@ -3,7 +3,6 @@
 use super::action::{Finished, PlannerTask, Status};
 use super::answer::Answer;
 use super::call::{CallBasis, QUESTION, accept_goal, decide_stored_call, stable};
-use super::clock::Clock;
 use super::documents::{Documents, Goal, Read, read};
 use super::episode::{Episode, EpisodeType, SecurityKind, Subject};
 use super::evidence::Evidence;
@@ -14,7 +13,6 @@ use super::planning::{self, ask_planner};
 use super::preview::{preview_json, preview_text};
 use super::progress::{Progress, Stage};
 use super::record::number;
-use super::redact::Redactor;
 use super::step::{Step, StepReport, write_stop};
 use super::stop::Stop;
 use super::summary::{RunReport, summary, summary_digest};
@@ -27,6 +25,8 @@ use agent_api::model::{Input, ToolsSnapshot};
 use agent_api::plan::{self, authorized};
 use agent_api::render::StyledSpan;
 use agent_api::text::{DocumentKind, Span};
+use agent_record::Clock;
+use agent_record::Redactor;
 use agent_syntax::json::Writer;
 
 /// The word of evidence for a decision that was not made on the plan of steps alone: on a planner, a query or

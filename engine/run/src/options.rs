@@ -1,7 +1,7 @@
 //! What a host decides about a run before it begins.
 
-use super::redact::Secret;
 use agent_api::model::DriverKind;
+use agent_record::Secret;
 use core::fmt;
 
 /// What a host decides about a run before it begins.

@@ -7,13 +7,13 @@ use super::action::{Action, PlannerTask, Planning};
 use super::documents::{Goal, Read};
 use super::effects::{Effects, Part};
 use super::evidence::Evidence;
-use super::redact::Redactor;
 use super::stop::Stop;
 use agent_api::decide::PlanPolicy;
 use agent_api::diagnostic::Code;
 use agent_api::lower::PLAN_LIMIT;
 use agent_api::model::{Binding, Driver, Index, Profile, ToolPool};
 use agent_api::schema::Library;
+use agent_record::Redactor;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::{Node, Value};
 

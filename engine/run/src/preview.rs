@@ -1,12 +1,12 @@
 //! What a plan would do, without doing it.
 
 use super::planning::{member, string};
-use super::redact::Redactor;
 use super::styled::Styled;
 use agent_api::decide::AuthorizedPlan;
 use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
 use agent_api::plan::authorized;
 use agent_api::render::{Style, StyledSpan};
+use agent_record::Redactor;
 use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
 

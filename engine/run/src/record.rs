@@ -3,9 +3,9 @@
 use super::action::{
     Action, Connection, Failure, FailureKind, HandlerEvent, Header, HeaderValue, Outcome, Reply,
 };
-use super::redact::Redactor;
 use agent_api::lower::bytes_digest;
 use agent_api::text::Span;
+use agent_record::Redactor;
 use agent_syntax::json::{Writer, parse_strict};
 
 /// Maximum size of a list of tools that evidence keeps as a whole, in bytes. It keeps the digest of a larger

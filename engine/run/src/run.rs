@@ -1,12 +1,12 @@
 //! The run as its host sees it.
 
 use super::action::{Action, Finished, Outcome};
-use super::clock::Clock;
 use super::documents::Documents;
 use super::lifecycle;
 use super::options::{InvalidRunId, Options};
 use super::progress::Progress;
 use super::turns::{OutOfTurn, Turns};
+use agent_record::Clock;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;

@@ -4,7 +4,6 @@ use super::action::{
     Action, Approval, Connection, Exited, Handled, HandlerCall, HandlerEvent, HandlerRequest,
     Header, HeaderValue, Opened, Outcome, Program, Reply, Request, Server, Status, ToolCall,
 };
-use super::clock::Clock;
 use super::documents::Read;
 use super::effects::{Effects, Part, failed, succeeded};
 use super::episode::{Episode, EpisodeType, SecurityKind};
@@ -18,6 +17,7 @@ use agent_api::decide::AuthorizedPlan;
 use agent_api::diagnostic::Code;
 use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
 use agent_api::plan::{self, Content, Wanted};
+use agent_record::Clock;
 use agent_syntax::json::Writer;
 
 /// An approval that was given.

@@ -1,7 +1,6 @@
 //! `ds.mova_agent_run_summary_v1` \[3\].
 
 use super::action::Status;
-use super::clock::Clock;
 use super::documents::Read;
 use super::evidence::Evidence;
 use super::options::Options;
@@ -11,6 +10,7 @@ use super::stop::Stop;
 use agent_api::decide::AuthorizedPlan;
 use agent_api::lower::digest;
 use agent_api::model::{Driver, PlanStep};
+use agent_record::Clock;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::{Node, Value};
 

@@ -5,9 +5,9 @@
 //! wants an effect, and again when the outcome is there. Nothing runs in the background.
 
 use super::action::{Action, Failure, FailureKind, Outcome};
-use super::clock::Clock;
 use super::progress::{Progress, Stage};
 use super::stop::Stop;
+use agent_record::Clock;
 use core::cell::RefCell;
 use core::future::poll_fn;
 use core::task::Poll;

@@ -11,8 +11,8 @@ mod spelling;
 
 pub use position::{LineIndex, Position};
 pub use spelling::{
-    KEYWORD, LIKENESS_LIMIT, Likeness, hidden_difference, is_part, misspelt, nearest, spelled,
-    unmistakable, visible,
+    KEYWORD, LIKENESS_LIMIT, Likeness, hidden_difference, is_concealing, is_part, misspelt,
+    nearest, spelled, unmistakable, visible,
 };
 
 #[cfg(feature = "serde")]

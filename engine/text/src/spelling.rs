@@ -144,6 +144,13 @@ fn is_other_letter(c: char) -> bool {
         | '\u{ab30}'..='\u{abbf}' | '\u{ff21}'..='\u{ff5a}' | '\u{10000}'..='\u{1d7ff}')
 }
 
+/// Returns whether a character can hide a text from people that a model reads: a tag, a mark of writing
+/// direction, or one without a width.
+pub fn is_concealing(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
 fn is_invisible(c: char) -> bool {
     !c.is_ascii()
         && (c.is_whitespace()

@@ -153,6 +153,7 @@ impl Inputs {
             health: self.health.value.clone(),
             policy: policy.map(|policy| policy as Arc<dyn PolicyEngine>),
             context: self.context.value.clone(),
+            subject: None,
         })
     }
 

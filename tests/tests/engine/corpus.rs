@@ -65,7 +65,43 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 41] = [
+const ELSEWHERE: [(Code, &str, &str); 48] = [
+    // Of a session.
+    (
+        Code::ApprovalDenied,
+        "tests/tests/engine/session/approval.rs",
+        "ApprovalDenied",
+    ),
+    (
+        Code::ApprovalRequired,
+        "tests/tests/engine/session/approval.rs",
+        "ApprovalRequired",
+    ),
+    (
+        Code::InvisibleCharacter,
+        "tests/tests/engine/session/open.rs",
+        "InvisibleCharacter",
+    ),
+    (
+        Code::QuotaExceeded,
+        "tests/tests/engine/session/quota.rs",
+        "QuotaExceeded",
+    ),
+    (
+        Code::QuotaMissing,
+        "tests/tests/engine/session/quota.rs",
+        "QuotaMissing",
+    ),
+    (
+        Code::ServerFailed,
+        "tests/tests/engine/session/results.rs",
+        "ServerFailed",
+    ),
+    (
+        Code::SessionLimit,
+        "tests/tests/engine/session/limits.rs",
+        "SessionLimit",
+    ),
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,

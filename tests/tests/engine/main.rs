@@ -32,6 +32,7 @@ mod run;
 mod sarif;
 mod schema;
 mod schemas;
+mod session;
 mod situations;
 mod specification;
 mod summaries;

@@ -547,7 +547,7 @@ impl Texts {
                 let policy = agent_rego::read(bytes(policy)).expect("a policy").value;
                 Arc::new(policy) as Arc<dyn PolicyEngine>
             }),
-            context: None,
+            ..EvaluationContext::default()
         };
         let manifest = lower::manifest(bytes(&self.manifest))
             .expect("a manifest")

@@ -196,6 +196,11 @@ fn the_arguments_of_a_stub_are_what_its_schema_says() {
     for (arguments, valid) in [
         (json!({ "operation": "list_services" }), true),
         (json!({ "operation": "expand", "tools": ["bare"] }), true),
+        (
+            json!({ "operation": "call", "tool": "bare", "arguments": {} }),
+            true,
+        ),
+        (json!({ "operation": "call", "tool": 1 }), false),
         (json!({}), false),
         (json!({ "operation": "other" }), false),
         (json!({ "operation": "expand", "tools": [] }), false),

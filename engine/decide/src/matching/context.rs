@@ -4,9 +4,10 @@ use crate::policy_decision::{
     PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
 };
 use agent_lower::{
-    Candidate, PolicyInput, PolicyPhase, PolicyQuestion, PolicyRequirement, candidates, input,
+    Candidate, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement,
+    candidates, input,
 };
-use agent_model::{CapabilityRequirement, Context, Health, Task, Tenant};
+use agent_model::{CapabilityRequirement, Context, Health, Subject, Task, Tenant};
 use std::sync::Arc;
 
 /// The inputs that requirements of capabilities are decided under, besides manifest and index.
@@ -22,6 +23,8 @@ pub struct EvaluationContext {
     pub policy: Option<Arc<dyn PolicyEngine>>,
     /// Further input of the policy.
     pub context: Option<Arc<Context>>,
+    /// The authenticated client, as further input of the policy. `None`: nobody is authenticated.
+    pub subject: Option<Arc<Subject>>,
 }
 
 impl EvaluationContext {
@@ -44,7 +47,7 @@ impl EvaluationContext {
         let Some(policy) = &self.policy else {
             return self.missing_policy();
         };
-        let input = self.input(question, tools).text(None, None);
+        let input = self.input(question, tools).text(PolicyOccasion::default());
         Some(Arc::new(policy.ask(&input)))
     }
 
@@ -75,6 +78,7 @@ impl EvaluationContext {
             self.task.as_deref(),
             self.tenant.as_deref(),
             self.context.as_deref(),
+            self.subject.as_deref(),
             &candidates(tools),
         )
     }
@@ -89,7 +93,9 @@ impl EvaluationContext {
         let Some(policy) = &self.policy else {
             return Vec::new();
         };
-        let input = self.input(question, &[tool]).text(None, None);
+        let input = self
+            .input(question, &[tool])
+            .text(PolicyOccasion::default());
         policy.facts(&input, held)
     }
 }

@@ -14,7 +14,7 @@ use crate::policy_decision::{PolicyDecision, PolicyFact};
 use crate::rejection::Rejection;
 use crate::selection;
 use agent_diagnostic::Code;
-use agent_lower::{Candidate, definition_digest, tool_id};
+use agent_lower::{Candidate, PolicyOccasion, definition_digest, tool_id};
 use agent_model::{
     CapabilityRequirement, Constraints, ForbidLabel, Grant, HUMAN_IN_THE_LOOP, Index, Manifest,
     Name, Selection, ServerView, ToolName, ToolNumber, ToolView, Tools,
@@ -392,7 +392,7 @@ impl Matching {
             .collect();
         let question = question(self.requirement(requirement));
         let input = self.evaluation_context.input(question, &candidates);
-        Some(input.text(None, None))
+        Some(input.text(PolicyOccasion::default()))
     }
 
     /// Returns the parts of the policy that decided against a tool, with the values that they found. Empty

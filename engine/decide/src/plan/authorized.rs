@@ -9,7 +9,7 @@ use super::server::{ServerUse, ToolSchemas};
 use crate::call_record::CallDenial;
 use crate::locked_policy::{CallPolicy, LockedDenial};
 use agent_json_schema::{Budget, Json, JsonText, OverBudget, Refused, Violation, with_schema};
-use agent_lower::{Validated, rule};
+use agent_lower::{PolicyOccasion, Validated, rule};
 use agent_model::{Binding, Context, Input, Lock, Origin, Plan, PlanStep, ToolPool};
 use core::net::IpAddr;
 use std::sync::Arc;
@@ -200,8 +200,12 @@ impl AuthorizedPlan {
         };
         let found = denials(text.root(), 0, consumer, &mut Budget::new());
         let found = found.into_iter().map(RunDenial::Input);
+        let occasion = PolicyOccasion {
+            context,
+            ..PolicyOccasion::of_call(input)
+        };
         let policy = parts.authorized.policy.iter();
-        let denied = policy.flat_map(|it| it.denials(input, context));
+        let denied = policy.flat_map(|it| it.denials(occasion));
         let denied = denied.filter_map(|denial| match denial {
             CallDenial::Policy(denial) => Some(RunDenial::Policy(denial)),
             // A step with another reason is not authorized.

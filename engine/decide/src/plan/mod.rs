@@ -54,7 +54,7 @@ use crate::locked_policy::CallPolicy;
 use crate::locked_tool::{CallContext, NEAR, Target};
 use agent_diagnostic::Finding;
 use agent_json_schema::{Budget, JsonText};
-use agent_lower::Validated;
+use agent_lower::{PolicyOccasion, Validated};
 use agent_model::{Binding, Driver, Input, Origin, Plan, PlanStep, ToolPool};
 use decision::Decision;
 use input::{InputConsumer, denials};
@@ -345,7 +345,7 @@ impl<'a> Decision<'a> {
             (CallPolicy::Questions(_), Input::Literal(span)) => {
                 let arguments = span.of(self.text);
                 if JsonText::read(arguments).is_some() {
-                    for denial in policy.denials(arguments, None) {
+                    for denial in policy.denials(PolicyOccasion::of_call(arguments)) {
                         self.deny(number, PlanReason::Server(denial));
                     }
                 }

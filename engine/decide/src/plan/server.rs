@@ -2,6 +2,7 @@
 
 use crate::call::unusable_output;
 use crate::call_record::{CallDenial, CallTrace};
+use crate::integrities::Integrities;
 use crate::locked_policy::CallPolicy;
 use crate::locked_tool::{CallContext, LockedTool, Target};
 use agent_json_schema::Budget;
@@ -63,7 +64,12 @@ pub(super) struct KnownTool<'a> {
 impl<'a> KnownTool<'a> {
     pub(super) fn find(target: Target<'a>, context: CallContext<'a>, budget: &mut Budget) -> Self {
         let mut trace = CallTrace::default();
-        let found = LockedTool::find(target, context, budget.likeness(), &mut trace);
+        let found = LockedTool::find(
+            target,
+            context,
+            (budget.likeness(), &mut Integrities::default()),
+            &mut trace,
+        );
         let needs_approval = found.needs_approval();
         let records = trace.records.into_iter();
         let mut denials: Vec<_> = records.flat_map(|it| it.denials).collect();

@@ -7,9 +7,9 @@
 //! Such a value comes from a plan or a peer, who must not be able to remove what evidence says. It is
 //! therefore searched only where text is free: in messages, logs, and what handlers got and returned.
 
-use agent_api::text::Span;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::{Entry, Node, Value, json_string};
+use agent_text::Span;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use base64::prelude::Engine;
 use core::cell::RefCell;
@@ -82,9 +82,9 @@ impl core::fmt::Debug for Secret {
     }
 }
 
-/// The secrets of a run, in every form that is searched for.
+/// The secrets of a run or a session, in every form that is searched for.
 #[derive(Debug, Default)]
-pub(crate) struct Redactor {
+pub struct Redactor {
     /// The forms of the secret store.
     forms: Forms,
     /// The forms of marked values, and those of the secret store.
@@ -95,7 +95,8 @@ pub(crate) struct Redactor {
 type Forms = Vec<(String, usize)>;
 
 impl Redactor {
-    pub(crate) fn new(secrets: &[Secret]) -> Self {
+    /// Returns a redactor of the values of a secret store.
+    pub fn new(secrets: &[Secret]) -> Self {
         let values = secrets.iter().map(|secret| &*secret.value);
         let forms = ordered(
             values
@@ -109,8 +110,17 @@ impl Redactor {
         }
     }
 
+    /// Returns whether a JSON text holds a secret, in any form and however it is escaped. A text that is
+    /// not strict JSON is searched as it is.
+    pub fn is_in(&self, json: &str) -> bool {
+        let all = self.all.borrow();
+        let is_in = |text: &str| all.iter().any(|(form, _)| text.contains(&**form));
+        !all.is_empty()
+            && (is_in(json) || parse_strict(json).is_some_and(|root| any_text(&root, &is_in)))
+    }
+
     /// Takes the marked parts of a JSON text, and the values behind keys that name secrets, as secrets.
-    pub(crate) fn learn(&self, json: &str, marked: &[Span]) {
+    pub fn learn(&self, json: &str, marked: &[Span]) {
         let Some(root) = parse_strict(json) else {
             return;
         };
@@ -126,13 +136,13 @@ impl Redactor {
     }
 
     /// Returns the places of secrets in a text, in order.
-    pub(crate) fn places(&self, text: &str) -> Vec<Range<usize>> {
+    pub fn places(&self, text: &str) -> Vec<Range<usize>> {
         let places = found_in(text, &self.all.borrow());
         places.into_iter().map(|(from, to, _)| from..to).collect()
     }
 
     /// Returns the places of values behind keys that name secrets in a JSON text.
-    pub(crate) fn behind_keys(&self, json: &str) -> Vec<Range<usize>> {
+    pub fn behind_keys(&self, json: &str) -> Vec<Range<usize>> {
         let Some(root) = parse_strict(json) else {
             return Vec::new();
         };
@@ -142,13 +152,13 @@ impl Redactor {
     }
 
     /// Returns a text without the secrets.
-    pub(crate) fn text(&self, text: &str) -> String {
+    pub fn text(&self, text: &str) -> String {
         without(text, &self.all.borrow())
     }
 
     /// Returns a text that was cut off, at its end or before a `…`, without the secrets, and without the
     /// beginning of one at a cut.
-    pub(crate) fn cut(&self, text: &str) -> String {
+    pub fn cut(&self, text: &str) -> String {
         let parts = text.split_inclusive(CUT);
         let kept = parts.map(|part| match part.strip_suffix(CUT) {
             Some(part) => format!("{}{CUT}", self.without_beginning(part)),
@@ -171,23 +181,23 @@ impl Redactor {
     }
 
     /// Returns the text of a log, with what is not UTF-8 replaced.
-    pub(crate) fn log(&self, bytes: &[u8]) -> String {
+    pub fn log(&self, bytes: &[u8]) -> String {
         self.text(&String::from_utf8_lossy(bytes))
     }
 
     /// Returns a JSON text without the secrets, otherwise as it is written. Returns `None` for a text
     /// that is not strict JSON.
-    pub(crate) fn json(&self, json: &str) -> Option<String> {
+    pub fn json(&self, json: &str) -> Option<String> {
         self.rewritten(json, false, &[])
     }
 
     /// As [`Redactor::json`], without the marked parts, which are places in the text.
-    pub(crate) fn marked(&self, json: &str, marked: &[Span]) -> Option<String> {
+    pub fn marked(&self, json: &str, marked: &[Span]) -> Option<String> {
         self.rewritten(json, false, marked)
     }
 
     /// As [`Redactor::json`], for a document in which `{"secret": NAME}` refers to a secret.
-    pub(crate) fn document(&self, json: &str) -> Option<String> {
+    pub fn document(&self, json: &str) -> Option<String> {
         self.rewritten(json, true, &[])
     }
 
@@ -295,9 +305,22 @@ impl Rewriting<'_> {
     }
 }
 
+/// Returns whether a string or a key of a value has a property.
+fn any_text(node: &Node<'_>, has: &impl Fn(&str) -> bool) -> bool {
+    match &node.value {
+        Value::String(text) => has(text),
+        Value::Sequence(items) => items.iter().any(|item| any_text(item, has)),
+        Value::Mapping(entries) => {
+            let mut entries = entries.iter();
+            entries.any(|entry| has(&entry.key) || any_text(&entry.value, has))
+        }
+        _ => false,
+    }
+}
+
 /// Orders forms, each once.
 fn ordered(mut forms: Forms) -> Forms {
-    agent_api::text::sort::sort_by(&mut forms, |(a, _), (b, _)| {
+    agent_text::sort::sort_by(&mut forms, |(a, _), (b, _)| {
         b.len().cmp(&a.len()).then_with(|| a.cmp(b))
     });
     forms.dedup();
@@ -317,7 +340,7 @@ fn found_in(text: &str, forms: &Forms) -> Vec<(usize, usize, usize)> {
         let matches = text.match_indices(&**form);
         found.extend(matches.map(|(at, _)| (at, at + form.len(), *len)));
     }
-    agent_api::text::sort::sort_by(&mut found, |a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+    agent_text::sort::sort_by(&mut found, |a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
     found
 }
 

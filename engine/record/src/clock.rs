@@ -1,6 +1,6 @@
 //! Readings of the host's clock, and how evidence writes them.
 
-use agent_api::lower::LocalTime;
+use agent_lower::LocalTime;
 
 /// A reading of the host's clock. The engine has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,7 +31,7 @@ const WEEKDAYS: [&str; 7] = [
 
 impl Clock {
     /// Returns the reading as RFC 3339 in UTC with milliseconds.
-    pub(crate) fn rfc3339(self) -> String {
+    pub fn rfc3339(self) -> String {
         let ms = self.unix_ms.min(LAST_MS);
         let (year, month, day) = date(ms / MS_PER_DAY);
         let (hours, minutes) = (ms / 3_600_000 % 24, ms / 60_000 % 60);
@@ -40,7 +40,7 @@ impl Clock {
     }
 
     /// Returns the reading as policies see it: in the host's time zone.
-    pub(crate) fn local_time(self) -> LocalTime {
+    pub fn local_time(self) -> LocalTime {
         let offset_ms = i64::from(self.utc_offset_minutes) * 60_000;
         let unix_ms = self.unix_ms.min(LAST_MS).saturating_add_signed(offset_ms);
         let local = Self {
@@ -65,7 +65,7 @@ impl Clock {
     }
 
     /// Returns the milliseconds since an earlier reading.
-    pub(crate) fn since(self, earlier: Self) -> u64 {
+    pub fn since(self, earlier: Self) -> u64 {
         self.monotonic_ms.saturating_sub(earlier.monotonic_ms)
     }
 }

@@ -1,0 +1,124 @@
+//! The decision on calls of a locked tool that no plan contains: an agent calls it directly \[4, 6\].
+//!
+//! What does not depend on the arguments is decided once, when the tool is prepared. A call of a plan
+//! must also be read-only \[1\]; here the lock alone says what an agent may use.
+
+use super::call::unusable_output;
+use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace};
+use super::integrities::Integrities;
+use super::locked_policy::CallPolicy;
+use super::locked_tool::{CallContext, LockedTool, Target};
+use agent_json_schema::{self, Budget, JsonText, unusable};
+use agent_lower::{PolicyOccasion, PolicyPhase};
+use agent_model::ToolView;
+
+/// The tag of a tool whose calls are counted.
+const RATE_LIMITED: &str = "rate_limited";
+
+/// A locked tool, prepared for any number of calls.
+#[derive(Debug, Clone)]
+pub struct LockedCall {
+    input_schema: Option<String>,
+    output_schema: Option<String>,
+    needs_approval: bool,
+    is_rate_limited: bool,
+    policy: Option<CallPolicy>,
+    expansion: Option<CallPolicy>,
+}
+
+impl LockedCall {
+    /// Prepares the calls of a tool in a locked version of its server. The record has the checks that
+    /// do not depend on arguments; a denial in it denies every call.
+    pub fn prepare<'a>(
+        tool: ToolView<'a>,
+        context: CallContext<'a>,
+        integrities: &mut Integrities,
+    ) -> (Self, Vec<CallRecord<'a>>) {
+        let server = tool.server();
+        let target = Target {
+            server: server.id(),
+            version: Some(server.version()),
+            tool: tool.name(),
+        };
+        let mut budget = Budget::new();
+        let mut trace = CallTrace::default();
+        let found = LockedTool::find(
+            target,
+            context,
+            (budget.likeness(), integrities),
+            &mut trace,
+        );
+        let listed = found.listed.as_ref();
+        let text = |schema: Option<&str>| schema.map(str::to_owned);
+        let prepared = Self {
+            input_schema: text(listed.and_then(|it| it.input_schema())),
+            output_schema: text(listed.and_then(|it| it.output_schema())),
+            needs_approval: found.needs_approval(),
+            is_rate_limited: found.has_tag(RATE_LIMITED),
+            expansion: CallPolicy::new(PolicyPhase::Expand, context, &found.tools),
+            policy: found.policy.clone(),
+        };
+        trace.record(CallCheck::Unchanged, Vec::from_iter(found.changed));
+        let schema = prepared.input_schema.as_deref();
+        let mut problems: Vec<_> = unusable(schema, &mut budget)
+            .into_iter()
+            .map(|it| CallDenial::Arguments(agent_json_schema::ArgumentProblem::Unusable(it)))
+            .collect();
+        problems.extend(unusable_output(prepared.output_schema(), &mut budget));
+        trace.record(CallCheck::Arguments, problems);
+        (prepared, trace.records)
+    }
+
+    /// Decides on the arguments of a call: by the input schema, then by the policy. Denials of
+    /// arguments have places in the text of the occasion's arguments.
+    pub fn decide(&self, occasion: PolicyOccasion<'_>) -> Vec<CallRecord<'static>> {
+        let mut trace = CallTrace::default();
+        let text = occasion.arguments.unwrap_or("{}");
+        let mut problems = Vec::new();
+        // Arguments that are not JSON are refused before they reach a decision.
+        if let Some(arguments) = JsonText::read(text) {
+            let schema = self.input_schema.as_deref();
+            let refused =
+                agent_json_schema::arguments(schema, arguments.root(), 0, &mut Budget::new());
+            problems.extend(refused.into_iter().map(CallDenial::Arguments));
+        }
+        trace.record(CallCheck::Arguments, problems);
+        if let Some(policy) = &self.policy {
+            let occasion = PolicyOccasion {
+                arguments: Some(text),
+                ..occasion
+            };
+            trace.record(CallCheck::Policy, policy.denials(occasion));
+        }
+        trace.records
+    }
+
+    /// Decides whether the policy lets an agent have the tool's definition, without which it may not
+    /// call a tool that is locked on demand.
+    pub fn decide_expansion(&self, occasion: PolicyOccasion<'_>) -> Vec<CallRecord<'static>> {
+        let mut trace = CallTrace::default();
+        if let Some(policy) = &self.expansion {
+            let occasion = PolicyOccasion {
+                arguments: None,
+                ..occasion
+            };
+            trace.record(CallCheck::Policy, policy.denials(occasion));
+        }
+        trace.records
+    }
+
+    /// Returns the JSON text of the tool's `outputSchema`, if any.
+    pub fn output_schema(&self) -> Option<&str> {
+        self.output_schema.as_deref()
+    }
+
+    /// Returns whether a human must approve every call \[4\].
+    pub fn needs_approval(&self) -> bool {
+        self.needs_approval
+    }
+
+    /// Returns whether calls are counted \[4\].
+    pub fn is_rate_limited(&self) -> bool {
+        self.is_rate_limited
+    }
+}

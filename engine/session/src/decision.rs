@@ -1,0 +1,261 @@
+//! The one decision on a call: the same for a tool that is listed and for one behind a stub.
+
+use super::basis::Basis;
+use super::client::{Caller, Key};
+use super::health::ServerHealth;
+use super::limits::INSTEAD_MAX;
+use super::quota::{OverQuota, Quotas};
+use super::surface::Surface;
+use agent_api::diagnostic::Code;
+use agent_api::explain::CallReason;
+use agent_api::lower::{PolicyOccasion, live_context};
+use agent_api::model::{Context, HealthStatus};
+use agent_api::text::{nearest, visible};
+use agent_record::Clock;
+
+/// What the name of a call means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A locked tool.
+    Tool(usize),
+    /// The stub of a server.
+    Stub(usize),
+    /// A tool of a locked server that the lock does not have.
+    Unlocked(usize),
+    /// Nothing that a locked server has.
+    Unknown,
+}
+
+/// How a tool is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// By its own name.
+    Name,
+    /// By the stub of its server.
+    Stub,
+}
+
+/// Everything that decides on a call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decision<'s> {
+    pub(crate) surface: Surface<'s>,
+    /// The observed health, by number of the server.
+    pub(crate) health: &'s [ServerHealth],
+    pub(crate) quotas: &'s Quotas,
+    pub(crate) now: Clock,
+}
+
+/// The reasons against a call.
+#[derive(Debug, Default)]
+pub(crate) struct Reasons {
+    /// Those that also an observing session refuses for.
+    pub(crate) drift: Vec<CallReason>,
+    /// The others.
+    pub(crate) others: Vec<CallReason>,
+    /// When to try again, if time alone changes the decision.
+    pub(crate) retry_after_ms: Option<u64>,
+    /// The tool to call in place of one that health vetoes.
+    pub(crate) fallback: Option<String>,
+    /// Whether the policy lets the client have the definition.
+    pub(crate) may_expand: bool,
+}
+
+impl Reasons {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.drift.is_empty() && self.others.is_empty()
+    }
+
+    /// Returns whether the arguments alone are wrong.
+    pub(crate) fn is_of_arguments(&self) -> bool {
+        let mut others = self.others.iter();
+        self.drift.is_empty() && others.any(|it| it.pointer.is_some())
+    }
+
+    pub(crate) fn into_all(self) -> Vec<CallReason> {
+        self.drift.into_iter().chain(self.others).collect()
+    }
+}
+
+impl<'s> Decision<'s> {
+    fn basis(&self) -> &'s Basis {
+        self.surface.basis
+    }
+
+    /// Returns what a name means. Every tool of the lock and every stub has a name of its own.
+    pub(crate) fn target(&self, name: &str) -> Target {
+        let basis = self.basis();
+        if let Some(tool) = basis.tool_number(name) {
+            return Target::Tool(tool);
+        }
+        let servers = || basis.servers.iter().enumerate();
+        let has_stub = |server: usize| {
+            let mut tools = basis.tools_of(server);
+            tools.any(|tool| self.surface.is_behind_stub(tool))
+        };
+        if let Some((server, _)) =
+            servers().find(|(server, it)| it.stub == name && has_stub(*server))
+        {
+            return Target::Stub(server);
+        }
+        let is_unlocked = |server: usize| {
+            let own = &basis.servers[server].unlocked;
+            let of_index = own.binary_search_by(|it| it.as_str().cmp(name));
+            of_index.is_ok() || self.surface.lives[server].unlocked.contains(name)
+        };
+        match servers().find(|(server, _)| is_unlocked(*server)) {
+            Some((server, _)) => Target::Unlocked(server),
+            None => Target::Unknown,
+        }
+    }
+
+    /// Returns the names that are most similar to one, of those that a session sees.
+    pub(crate) fn similar(&self, name: &str, session: Option<&Key>) -> Vec<String> {
+        let names = self.surface.names(session);
+        let near = nearest(name, names, INSTEAD_MAX);
+        near.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Returns the policy's context at the time of the decision \[4\].
+    pub(crate) fn context(&self) -> Context {
+        let given = self.basis().evaluation_context.context.as_deref();
+        live_context(given, &self.now.local_time())
+    }
+
+    /// Returns every reason against a call of a locked tool but those of limits and approvals.
+    pub(crate) fn reasons(
+        &self,
+        caller: &Caller<'_>,
+        (tool, via): (usize, Via),
+        arguments: Option<&str>,
+    ) -> Reasons {
+        let mut reasons = Reasons::default();
+        let basis = self.basis();
+        let own = &basis.tools[tool];
+        if let Some(drift) = self.surface.drift(tool) {
+            reasons.drift.push(drift);
+            return reasons;
+        }
+        if let Some(reason) = self.misnamed(tool, via, caller.session.as_ref()) {
+            reasons.others.push(reason);
+            return reasons;
+        }
+        let context = self.context();
+        let occasion = PolicyOccasion {
+            arguments: Some(arguments.unwrap_or("{}")),
+            context: Some(&context),
+            subject: Some(&caller.subject),
+        };
+        if self.surface.is_behind_stub(tool) {
+            reasons.others = own.served.expansion_reasons(occasion);
+            reasons.may_expand = reasons.others.is_empty();
+        }
+        reasons.others.extend(own.served.reasons(occasion));
+        if let Some((reason, retry)) = self.vetoed(own.server) {
+            reasons.fallback = basis
+                .fallback(tool)
+                .map(|tool| basis.tools[tool].name().to_owned());
+            reasons.others.push(reason);
+            reasons.retry_after_ms = retry;
+        }
+        if let Some((reason, retry)) = self.over_quota(&caller.key, tool) {
+            reasons.others.push(reason);
+            reasons.retry_after_ms = reasons.retry_after_ms.max(retry);
+        }
+        // Time helps only if nothing else is wrong.
+        let is_of_time =
+            |it: &CallReason| matches!(it.code, Code::HealthVeto | Code::QuotaExceeded);
+        if !reasons.others.iter().all(is_of_time) {
+            reasons.retry_after_ms = None;
+        }
+        reasons
+    }
+
+    /// Returns why a tool may not be called in this way: on the list of the client is another name.
+    fn misnamed(&self, tool: usize, via: Via, session: Option<&Key>) -> Option<CallReason> {
+        let basis = self.basis();
+        let own = &basis.tools[tool];
+        let name = visible(own.name());
+        let stub = &basis.server_of(tool).stub;
+        let is_behind = self.surface.is_behind_stub(tool);
+        match via {
+            Via::Name if is_behind && !self.surface.is_listed(tool, session) => {
+                // A forbidden tool is on no list, and has its own reasons.
+                if self.surface.is_withheld(tool) {
+                    return None;
+                }
+                let text =
+                    format!("`{name}` is locked on demand, so it is not on the list of tools");
+                let help = format!(
+                    "Call `{stub}` with the operation `call`, the tool `{name}` and its arguments."
+                );
+                Some(CallReason::new(Code::ExpansionDenied, text).help(help))
+            }
+            Via::Stub if !is_behind => {
+                let text = format!("`{name}` is not behind `{stub}`: it is on the list of tools");
+                let help = format!("Call `{name}` by its own name.");
+                Some(CallReason::new(Code::ExpansionDenied, text).help(help))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the health of a server: of the snapshot, if there is one.
+    pub(crate) fn status(&self, server: usize) -> (Option<HealthStatus>, Option<u64>) {
+        match &self.basis().health {
+            Some(snapshot) => (snapshot.status(&self.basis().servers[server].id), None),
+            None => {
+                let health = self.health[server].at(self.now.unix_ms);
+                (Some(health.status), health.ends_ms())
+            }
+        }
+    }
+
+    /// Returns why health vetoes the calls of a server, and when to try again.
+    fn vetoed(&self, server: usize) -> Option<(CallReason, Option<u64>)> {
+        let name = &self.basis().servers[server].name;
+        let (status, ends) = self.status(server);
+        let passes = status.is_some_and(HealthStatus::passes);
+        // What a server has now is not known before it has listed it.
+        let text = match (passes, self.surface.lives[server].is_listed, status) {
+            (true, true, _) => return None,
+            (true, false, _) => format!("the server `{name}` has not listed its tools yet"),
+            (false, _, Some(status)) => format!("the server `{name}` is {}", status.as_str()),
+            (false, _, None) => format!("the health of the server `{name}` is not known"),
+        };
+        let retry = ends.map(|end| end.saturating_sub(self.now.unix_ms));
+        let reason = CallReason::new(Code::HealthVeto, text);
+        Some((
+            reason.help("Wait until the server is healthy, then repeat the call."),
+            retry,
+        ))
+    }
+
+    /// Returns why a client may not call a rate limited tool now, and when to try again.
+    fn over_quota(&self, client: &Key, tool: usize) -> Option<(CallReason, Option<u64>)> {
+        let basis = self.basis();
+        if !basis.tools[tool].served.is_rate_limited() {
+            return None;
+        }
+        let server = basis.server_of(tool);
+        let name = &server.name;
+        let Some(limit) = server.rate_limit else {
+            let text = format!(
+                "`{}` is rate limited, and the entry of `{name}` has no `policy.rateLimitPerMin`",
+                basis.tools[tool].name()
+            );
+            return Some((CallReason::new(Code::QuotaMissing, text), None));
+        };
+        let now_ms = self.now.unix_ms;
+        match self.quotas.check(client, &server.key, limit, now_ms) {
+            Ok(()) => None,
+            Err(OverQuota::Exceeded(wait)) => {
+                let text = format!("the {limit} calls of `{name}` within a minute are used up");
+                Some((CallReason::new(Code::QuotaExceeded, text), Some(wait)))
+            }
+            Err(OverQuota::TooMany) => {
+                let text = "the calls of too many clients are counted";
+                Some((CallReason::new(Code::SessionLimit, text), None))
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Members of JSON objects.
+
+use agent_syntax::{Node, Value};
+
+/// Returns a member of an object.
+pub(crate) fn member<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
+    let Value::Mapping(entries) = &node.value else {
+        return None;
+    };
+    Some(&entries.iter().find(|it| it.key == name)?.value)
+}
+
+/// Returns the text of a string.
+pub(crate) fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
+    match &node.value {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns the items of an array.
+pub(crate) fn items<'n, 't>(node: &'n Node<'t>) -> Option<&'n [Node<'t>]> {
+    match &node.value {
+        Value::Sequence(items) => Some(items),
+        _ => None,
+    }
+}
+
+/// Returns a whole number without a sign, a fraction or an exponent.
+pub(crate) fn number(node: &Node<'_>) -> Option<u64> {
+    match &node.value {
+        Value::Number(digits) => digits.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Returns a boolean.
+pub(crate) fn boolean(node: &Node<'_>) -> Option<bool> {
+    match node.value {
+        Value::Bool(value) => Some(value),
+        _ => None,
+    }
+}

@@ -1,0 +1,61 @@
+//! An agent's session with its servers, as a state machine without input and output \[4, 6 and 7.3\].
+//!
+//! A [`Session`] makes one explained decision for listing, expanding and calling: what the lock does not
+//! have is on no surface, and every refusal says why and what may be done instead. It is fed raw bytes
+//! as they come, each with a reading of the host's clock, and returns what to do and what to record. A
+//! host enforces; it decides nothing.
+//!
+//! | module | content |
+//! |---|---|
+//! | `session` | the session as its host sees it |
+//! | `documents`, `basis` | the documents, and what is derived from them once |
+//! | `options`, `limits` | what a host decides before a session, and the limits |
+//! | `client`, `request` | who asks, and for what |
+//! | `live` | live lists of tools against the lock: drift and quarantine |
+//! | `surface` | the tools that a client sees, and under which names |
+//! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
+//! | `health` | the rules of health, as a pure function |
+//! | `quota`, `approval`, `calls`, `expanded` | what outlives a message |
+//! | `refusal`, `delivery` | the results that a client gets in place of a server's, and the checks of a server's |
+//! | `audit` | records, hash-chained |
+//! | `state`, `json` | the exported state |
+//! | `status` | the session for people and programs |
+
+#![forbid(unsafe_code)]
+
+mod approval;
+mod audit;
+mod basis;
+mod calls;
+mod client;
+mod decision;
+mod delivery;
+mod documents;
+mod expanded;
+pub mod health;
+mod json;
+pub mod limits;
+mod live;
+mod options;
+mod quota;
+mod refusal;
+mod request;
+mod session;
+mod state;
+mod status;
+mod stub;
+mod surface;
+
+pub use agent_api::diagnostic::{Code, Diagnostic};
+pub use agent_record::{Clock, Secret};
+
+pub use audit::Record;
+pub use client::{Client, Generation};
+pub use documents::Documents;
+pub use live::{Deviation, Drifted, Withheld};
+pub use options::{Expansion, Options};
+pub use refusal::{OBSERVED_KEY, REFUSAL_KEY};
+pub use session::{
+    Approved, CallAction, Called, Delivered, Failure, Listed, LockedServer, Observed, Reloaded,
+    Session, Transition,
+};

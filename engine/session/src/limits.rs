@@ -1,0 +1,66 @@
+//! The limits of a session. Each is documented in `docs/reference/limits.md`.
+
+/// Maximum number of calls that wait for a server or for an approval.
+pub const OPEN_CALLS_MAX: usize = 1_024;
+
+/// Maximum number of approvals that are asked for, or given and not yet used.
+pub const APPROVALS_MAX: usize = 64;
+
+/// Maximum number of pairs of a client and a server whose calls are counted.
+pub const QUOTAS_MAX: usize = 1_024;
+
+/// Maximum number of sessions of clients with expanded tools.
+pub const EXPANDED_SESSIONS_MAX: usize = 256;
+
+/// Maximum number of tools that all sessions of clients have expanded.
+pub const EXPANDED_TOOLS_MAX: usize = 4_096;
+
+/// Maximum number of servers of a lock.
+pub const SERVERS_MAX: usize = 1_024;
+
+/// Maximum number of locked tools that are quarantined one by one. Of a server whose list passes it, every
+/// tool is.
+pub const QUARANTINED_MAX: usize = 1_024;
+
+/// Maximum number of names of tools that servers list and the lock does not have. A call of a further one
+/// is refused as a call of an unknown tool.
+pub const UNLOCKED_NAMES_MAX: usize = 512;
+
+/// Maximum size of such a name as a JSON string, in bytes.
+pub const UNLOCKED_NAME_MAX_BYTES: usize = 128;
+
+/// Maximum size of the id, the kind and the session of a client, in bytes each.
+pub const CLIENT_NAME_MAX_BYTES: usize = 256;
+
+/// Maximum size of the properties of a client, in bytes.
+pub const CLIENT_PROPERTIES_MAX_BYTES: usize = 64 << 10;
+
+/// Maximum size of the parameters of a call, in bytes.
+pub const PARAMS_MAX_BYTES: usize = 4 << 20;
+
+/// Maximum size of a live list of tools, in bytes.
+pub const LIVE_LIST_MAX_BYTES: usize = 16 << 20;
+
+/// Maximum size of a result, in bytes, unless the host sets another.
+pub const PAYLOAD_MAX_BYTES: u64 = 4 << 20;
+
+/// Maximum size of an exported state, in bytes. The limits above keep it smaller.
+pub const STATE_MAX_BYTES: usize = 1 << 20;
+
+/// Time of a server for a call, in milliseconds.
+pub const CALL_TIMEOUT_MS: u64 = 120_000;
+
+/// Time that a call waits for its approval, in milliseconds.
+pub const APPROVAL_WAIT_MS: u64 = 30_000;
+
+/// Time after which an approval that is asked for, or given and not used, expires, in milliseconds.
+pub const APPROVAL_LIFETIME_MS: u64 = 600_000;
+
+/// Length of the window in which calls are counted, in milliseconds.
+pub const QUOTA_WINDOW_MS: u64 = 60_000;
+
+/// Maximum number of names that a refusal suggests.
+pub const INSTEAD_MAX: usize = 3;
+
+/// Maximum size of a quoted message of a server, in characters.
+pub const QUOTE_MAX_CHARS: usize = 300;

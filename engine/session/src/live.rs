@@ -1,0 +1,239 @@
+//! Live lists of tools against the lock: what a server changed is quarantined, and nothing else of its
+//! list has an effect.
+
+use super::basis::Basis;
+use super::json::{items, member, string};
+use super::limits::{
+    LIVE_LIST_MAX_BYTES, QUARANTINED_MAX, UNLOCKED_NAME_MAX_BYTES, UNLOCKED_NAMES_MAX,
+};
+use agent_api::diagnostic::Code;
+use agent_api::explain::CallReason;
+use agent_api::lower::{ToolEntry, digest};
+use agent_api::served::drifted;
+use agent_api::text::visible;
+use agent_syntax::json::parse_strict;
+use agent_syntax::json_string;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a server lists in place of a locked tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deviation {
+    /// Another definition.
+    Changed {
+        /// Its digest.
+        present: String,
+        /// Whether it gives an agent more access.
+        widens: bool,
+    },
+    /// Nothing.
+    Missing,
+    /// Several tools of the name.
+    Repeated,
+    /// A list that can't be read.
+    Unreadable,
+    /// So many deviations that all of its tools are quarantined.
+    TooMany,
+}
+
+/// A locked tool that its server no longer lists as it was locked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drifted {
+    /// The tool.
+    pub tool: String,
+    /// What is listed in its place.
+    pub deviation: Deviation,
+    /// The differences of the definitions, by JSON pointers.
+    pub changes: Vec<String>,
+}
+
+/// A tool of a live list that no client gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Withheld {
+    /// The tool, with the code points of characters that can't be seen.
+    pub tool: String,
+    /// Why.
+    pub code: Code,
+    /// The same in a sentence.
+    pub text: String,
+}
+
+/// What is known of a server's live tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Live {
+    /// Whether it has listed them.
+    pub(crate) is_listed: bool,
+    /// The deviation of all tools.
+    pub(crate) whole: Option<Deviation>,
+    /// The deviations of single tools, by number.
+    pub(crate) deviations: BTreeMap<usize, Deviation>,
+    /// Names of listed tools that neither the lock nor the index has.
+    pub(crate) unlocked: BTreeSet<String>,
+}
+
+impl Live {
+    /// Returns what is listed in place of a tool.
+    pub(crate) fn deviation(&self, tool: usize) -> Option<&Deviation> {
+        self.whole.as_ref().or_else(|| self.deviations.get(&tool))
+    }
+}
+
+/// A live list, compared with the lock.
+#[derive(Debug, Default)]
+pub(crate) struct Comparison {
+    pub(crate) live: Live,
+    pub(crate) drifted: Vec<Drifted>,
+    pub(crate) withheld: Vec<Withheld>,
+}
+
+/// Compares the result of `tools/list` with the lock. One entry, whatever is wrong with it, changes nothing
+/// for the others. `known` are the deviations and names that other servers have already.
+pub(crate) fn compare(
+    basis: &Basis,
+    server: usize,
+    result: &[u8],
+    known: (usize, usize),
+) -> Comparison {
+    let mut found = Comparison::default();
+    found.live.is_listed = true;
+    let text = (result.len() <= LIVE_LIST_MAX_BYTES)
+        .then(|| core::str::from_utf8(result).ok())
+        .flatten();
+    let root = text.and_then(parse_strict);
+    let listed = root
+        .as_ref()
+        .and_then(|root| member(root, "tools"))
+        .and_then(items);
+    let (Some(text), Some(listed)) = (text, listed) else {
+        found.live.whole = Some(Deviation::Unreadable);
+        for number in basis.tools_of(server) {
+            found.drift(basis, number, Deviation::Unreadable, Vec::new());
+        }
+        found.live.deviations.clear();
+        return found;
+    };
+    // The entries by name: the first, and how many there are.
+    let mut named: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
+    for item in listed {
+        match member(item, "name").and_then(string) {
+            Some(name) => {
+                let entry = named.entry(name).or_insert((item.span.of(text), 0));
+                entry.1 += 1;
+            }
+            None => found.withheld.push(Withheld {
+                tool: String::new(),
+                code: Code::WrongType,
+                text: "an entry of the list is not a tool with a name".to_owned(),
+            }),
+        }
+    }
+    for number in basis.tools_of(server) {
+        let tool = &basis.tools[number];
+        match named.remove(tool.name()) {
+            None => found.drift(basis, number, Deviation::Missing, Vec::new()),
+            Some((entry, 1)) => {
+                let definition = ToolEntry::read(entry).definition(tool.name());
+                let present = digest(&definition);
+                if present != tool.digest {
+                    let (changes, widens) = drifted(&tool.definition, &definition);
+                    found.drift(
+                        basis,
+                        number,
+                        Deviation::Changed { present, widens },
+                        changes,
+                    );
+                }
+            }
+            Some(_) => found.drift(basis, number, Deviation::Repeated, Vec::new()),
+        }
+        for refusal in tool.served.refusals.iter().take(1) {
+            found.withheld.push(Withheld {
+                tool: visible(tool.name()).into_owned(),
+                code: refusal.code,
+                text: refusal.text.clone(),
+            });
+        }
+    }
+    if found.live.deviations.len() + known.0 > QUARANTINED_MAX {
+        found.live.whole = Some(Deviation::TooMany);
+        found.live.deviations.clear();
+    }
+    let own = &basis.servers[server];
+    for name in named.into_keys() {
+        let of_index = own.unlocked.binary_search_by(|it| it.as_str().cmp(name));
+        let has_room = found.live.unlocked.len() + known.1 < UNLOCKED_NAMES_MAX;
+        let is_short = json_string(name).len() <= UNLOCKED_NAME_MAX_BYTES;
+        if of_index.is_err() && has_room && is_short {
+            found.live.unlocked.insert(name.to_owned());
+        }
+        for reason in basis.unlocked_reasons(server, name).into_iter().take(1) {
+            found.withheld.push(Withheld {
+                tool: visible(name).into_owned(),
+                code: reason.code,
+                text: reason.text,
+            });
+        }
+    }
+    found
+}
+
+impl Comparison {
+    fn drift(&mut self, basis: &Basis, tool: usize, deviation: Deviation, changes: Vec<String>) {
+        self.live.deviations.insert(tool, deviation.clone());
+        self.drifted.push(Drifted {
+            tool: basis.tools[tool].name().to_owned(),
+            deviation,
+            changes: changes.iter().map(|it| visible(it).into_owned()).collect(),
+        });
+    }
+}
+
+impl Deviation {
+    /// Returns the name in records and in the state.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Changed { .. } => "changed",
+            Self::Missing => "missing",
+            Self::Repeated => "repeated",
+            Self::Unreadable => "unreadable",
+            Self::TooMany => "too_many",
+        }
+    }
+
+    /// Returns why a call of the tool is refused.
+    pub(crate) fn reason(&self, server: &str, tool: &str, locked: &str) -> CallReason {
+        let named = format!("`{}` of `{server}`", visible(tool));
+        let (code, text) = match self {
+            Self::Changed { present, widens } => {
+                let access = match widens {
+                    true => ", which may give more access",
+                    false => "",
+                };
+                let text = format!(
+                    "{named} was locked with the definition {locked}, and its server now lists {present}{access}"
+                );
+                (Code::DefinitionChanged, text)
+            }
+            Self::Missing => (
+                Code::ToolUnknown,
+                format!("its server no longer lists {named}"),
+            ),
+            Self::Repeated => (
+                Code::DefinitionChanged,
+                format!("its server lists {named} more than once"),
+            ),
+            Self::Unreadable => (
+                Code::DefinitionChanged,
+                format!("the list of tools that has {named} can't be read"),
+            ),
+            Self::TooMany => (
+                Code::DefinitionChanged,
+                format!("too many tools of `{server}` changed, so {named} is withheld too"),
+            ),
+        };
+        let help = match code {
+            Code::ToolUnknown => "Call another tool; the server must list this one again.",
+            _ => "Call another tool; a human must review the change with `agent diff` and lock it.",
+        };
+        CallReason::new(code, text).help(help)
+    }
+}

@@ -1,0 +1,64 @@
+//! What a host decides about a session before it begins.
+
+use super::limits::PAYLOAD_MAX_BYTES;
+use agent_record::Secret;
+
+/// What a client sees of tools that are locked on demand \[4, 6.1\].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Expansion {
+    /// A stub for each server, which lists, expands and calls them.
+    #[default]
+    Stub,
+    /// The same. Definitions that a session of 2025-11-25 expands are also added to its list.
+    List,
+    /// Every tool with its definition.
+    None,
+}
+
+impl Expansion {
+    /// Returns the name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stub => "stub",
+            Self::List => "list",
+            Self::None => "none",
+        }
+    }
+}
+
+/// What a host decides about a session before it begins.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Random bytes, from which ids of approvals are made.
+    pub seed: [u8; 32],
+    /// What a client sees of tools on demand.
+    pub expansion: Expansion,
+    /// Maximum tokens of definitions that a client gets; `None` for the tenant's `token_budget`.
+    pub budget: Option<u64>,
+    /// Whether the lock, the policy and the constraints refuse nothing, and what they would refuse is
+    /// recorded.
+    pub observe: bool,
+    /// Whether records hold the arguments of calls. Otherwise they hold their digests.
+    pub audit_arguments: bool,
+    /// Maximum size of a result in bytes.
+    pub payload_max_bytes: u64,
+    /// The secrets of the host. No record holds their values, and no result with one reaches a client.
+    pub secrets: Vec<Secret>,
+    /// A state that a session exported.
+    pub state: Option<Vec<u8>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            seed: [0; 32],
+            expansion: Expansion::default(),
+            budget: None,
+            observe: false,
+            audit_arguments: false,
+            payload_max_bytes: PAYLOAD_MAX_BYTES,
+            secrets: Vec::new(),
+            state: None,
+        }
+    }
+}

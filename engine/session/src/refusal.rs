@@ -1,0 +1,162 @@
+//! Refusals: results of tools that a model can act on, and that say the same for programs.
+
+use super::client::Generation;
+use agent_api::diagnostic::Code;
+use agent_api::explain::CallReason;
+use agent_record::Redactor;
+use agent_syntax::json::Writer;
+
+/// The key of `_meta` of a result that a session gives in place of a server's. Its value:
+///
+/// | member | value |
+/// |---|---|
+/// | `approval` | the id of the approval that the call needs, if it needs one |
+/// | `code` | the code of the first reason |
+/// | `instead` | names that may be called instead |
+/// | `reasons` | all reasons: `{code, help, text}`, and `pointer` to an argument if one is about it |
+/// | `retryAfterMs` | when to try again, if time alone changes the decision |
+pub const REFUSAL_KEY: &str = "io.github.agent-engine/refusal";
+
+/// The key of `_meta` of a server's result in a session that only observes: `{codes}`, the reasons that
+/// would have refused the call.
+pub const OBSERVED_KEY: &str = "io.github.agent-engine/observed";
+
+/// The prefix of the keys above, which no server may use.
+pub(crate) const OWN_PREFIX: &str = "io.github.agent-engine/";
+
+/// A refusal of a call or of a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// What is refused, such as `the call of ...`.
+    pub(crate) what: String,
+    /// At least one.
+    pub(crate) reasons: Vec<CallReason>,
+    /// Names that may be called instead.
+    pub(crate) instead: Vec<String>,
+    pub(crate) retry_after_ms: Option<u64>,
+    /// The id of the approval that is needed.
+    pub(crate) approval: Option<String>,
+    /// The definition of a tool that was called with invalid arguments.
+    pub(crate) definition: Option<String>,
+}
+
+impl Refusal {
+    pub(crate) fn new(what: String, reasons: Vec<CallReason>) -> Self {
+        Self {
+            what,
+            reasons,
+            instead: Vec::new(),
+            retry_after_ms: None,
+            approval: None,
+            definition: None,
+        }
+    }
+
+    /// Returns the codes of the reasons.
+    pub(crate) fn codes(&self) -> Vec<Code> {
+        self.reasons.iter().map(|it| it.code).collect()
+    }
+
+    /// Returns the result of the tool.
+    pub(crate) fn result(&self, generation: Generation, redactor: &Redactor) -> Vec<u8> {
+        let texts: Vec<_> = [Some(self.text()), self.definition.clone()]
+            .into_iter()
+            .flatten()
+            .collect();
+        let meta = |w: &mut Writer| w.key(REFUSAL_KEY).object(|w| self.write(w));
+        result(&texts, true, Some(&meta), generation, redactor)
+    }
+
+    /// Returns the refusal for a model.
+    fn text(&self) -> String {
+        let mut text = format!("{} is refused.", self.what);
+        for reason in &self.reasons {
+            let help = reason.help.trim_end_matches('.');
+            text.push_str(&format!(
+                "\n{}: {}.\n  help: {help}.",
+                reason.code.name(),
+                reason.text
+            ));
+        }
+        if !self.instead.is_empty() {
+            let names: Vec<_> = self.instead.iter().map(|it| format!("`{it}`")).collect();
+            text.push_str(&format!("\nCall instead: {}.", names.join(", ")));
+        }
+        if let Some(ms) = self.retry_after_ms {
+            text.push_str(&format!("\nTry again in {} s.", ms.div_ceil(1000)));
+        }
+        if let Some(approval) = &self.approval {
+            text.push_str(&format!("\nApproval: {approval}."));
+        }
+        if self.definition.is_some() {
+            text.push_str("\nThe definition of the tool follows.");
+        }
+        text
+    }
+
+    fn write(&self, w: &mut Writer) {
+        if let Some(approval) = &self.approval {
+            w.key("approval").string(approval);
+        }
+        let code = self.reasons.first().map(|it| it.code.name());
+        w.key("code").optional(code);
+        w.key("instead")
+            .strings(self.instead.iter().map(|it| &**it));
+        write_reasons(w.key("reasons"), &self.reasons, true);
+        if let Some(ms) = self.retry_after_ms {
+            w.key("retryAfterMs").json(&ms.to_string());
+        }
+    }
+}
+
+/// Writes reasons as an array.
+pub(crate) fn write_reasons(w: &mut Writer, reasons: &[CallReason], with_help: bool) {
+    w.array(|w| {
+        for reason in reasons {
+            w.object(|w| {
+                w.key("code").string(reason.code.name());
+                if with_help {
+                    w.key("help").string(&reason.help);
+                }
+                if let Some(pointer) = &reason.pointer {
+                    w.key("pointer").string(pointer);
+                }
+                w.key("text").string(&reason.text);
+            });
+        }
+    });
+}
+
+/// Returns a result of `tools/call` with these texts.
+pub(crate) fn result(
+    texts: &[String],
+    is_error: bool,
+    meta: Option<&dyn Fn(&mut Writer)>,
+    generation: Generation,
+    redactor: &Redactor,
+) -> Vec<u8> {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        if let Some(meta) = meta {
+            w.key("_meta").object(|w| meta(w));
+        }
+        w.key("content").array(|w| {
+            for text in texts {
+                w.object(|w| {
+                    w.key("text").string(text);
+                    w.key("type").string("text");
+                });
+            }
+        });
+        if is_error {
+            w.key("isError").bool(true);
+        }
+        if generation == Generation::Stateless {
+            w.key("resultType").string("complete");
+        }
+    });
+    let mut text = w.finish();
+    text.pop();
+    // The writer writes JSON.
+    redactor.json(&text).unwrap_or_default().into_bytes()
+}

@@ -1,0 +1,343 @@
+//! The exported state: what outlives a message, without payloads.
+//!
+//! Servers, clients and sessions stand in it by keys of fixed size, tools by their number in the lock. What
+//! names tools is taken only by a session with the same lock.
+
+use super::approval::Approval;
+use super::basis::Basis;
+use super::calls::OpenCall;
+use super::client::{Generation, Key};
+use super::health::ServerHealth;
+use super::json::{boolean, items, member, number, string};
+use super::limits::STATE_MAX_BYTES;
+use super::live::{Deviation, Live};
+use super::session::{Session, State};
+use agent_api::diagnostic::{Code, Diagnostic};
+use agent_api::model::{HealthStatus, Keyword};
+use agent_record::Clock;
+use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::{Node, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The format of states.
+const VERSION: u64 = 1;
+
+impl State {
+    /// Returns the state of a session that begins.
+    pub(crate) fn new(basis: &Basis, now: Clock) -> Self {
+        let count = basis.servers.len();
+        Self {
+            lives: vec![Live::default(); count],
+            health: vec![ServerHealth::new(now.unix_ms); count],
+            ..Self::default()
+        }
+    }
+
+    /// Reads an exported state.
+    ///
+    /// # Errors
+    /// No session exported it.
+    pub(crate) fn import(
+        bytes: &[u8],
+        basis: &Arc<Basis>,
+        now: Clock,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let refused = |message: String| vec![Diagnostic::new(Code::WrongDocument, message)];
+        if bytes.len() > STATE_MAX_BYTES {
+            let size = bytes.len();
+            return Err(refused(format!(
+                "the state has {size} bytes; the limit is {STATE_MAX_BYTES}"
+            )));
+        }
+        let text = core::str::from_utf8(bytes).ok();
+        let root = text.and_then(parse_strict);
+        let state = root.and_then(|root| read(&root, basis, now));
+        state.ok_or_else(|| refused("the state is not one that a session exported".to_owned()))
+    }
+}
+
+impl Session {
+    /// Returns what outlives a message: health, quotas, quarantine, approvals, open calls, and the end of
+    /// the chain of records. It holds no payload, and has at most [`STATE_MAX_BYTES`].
+    pub fn export(&self) -> Vec<u8> {
+        let (state, basis) = (&self.state, &self.basis);
+        let mut w = Writer::dense();
+        w.object(|w| {
+            w.key("approvals").array(|w| {
+                for approval in &state.approvals.pending {
+                    w.object(|w| write_approval(w, approval));
+                }
+            });
+            w.key("calls").array(|w| {
+                for (id, call) in &state.calls.open {
+                    w.object(|w| write_call(w, *id, call));
+                }
+            });
+            w.key("chain").object(|w| {
+                w.key("head").optional(state.chain.head.as_deref());
+                count(w, "sequence", state.chain.sequence);
+            });
+            w.key("expanded").array(|w| {
+                for (session, tools) in &state.expanded.sessions {
+                    w.object(|w| {
+                        w.key("session").string(session.as_str());
+                        w.key("tools").array(|w| {
+                            tools.iter().for_each(|tool| w.json(&tool.to_string()));
+                        });
+                    });
+                }
+            });
+            count(w, "last_call", state.calls.last);
+            w.key("lock").string(&basis.digests.lock);
+            count(w, "minted", state.approvals.minted);
+            w.key("quotas").array(|w| {
+                for ((client, server), (start, calls)) in &state.quotas.windows {
+                    w.object(|w| {
+                        count(w, "calls", u64::from(*calls));
+                        w.key("client").string(client.as_str());
+                        w.key("server").string(server.as_str());
+                        count(w, "start", *start);
+                    });
+                }
+            });
+            w.key("servers").array(|w| {
+                for (number, server) in basis.servers.iter().enumerate() {
+                    w.object(|w| {
+                        write_health(w, &state.health[number]);
+                        w.key("live")
+                            .object(|w| write_live(w, &state.lives[number]));
+                        w.key("server").string(server.key.as_str());
+                    });
+                }
+            });
+            count(w, "version", VERSION);
+        });
+        let mut text = w.finish();
+        text.pop();
+        text.into_bytes()
+    }
+}
+
+fn count(w: &mut Writer, key: &str, value: u64) {
+    w.key(key).json(&value.to_string());
+}
+
+fn write_approval(w: &mut Writer, approval: &Approval) {
+    w.key("answer");
+    match approval.answer {
+        Some(answer) => w.bool(answer),
+        None => w.null(),
+    }
+    w.key("arguments").string(&approval.arguments);
+    w.key("client").string(approval.client.as_str());
+    count(w, "expires", approval.expires_ms);
+    w.key("id").string(&approval.id);
+    count(w, "tool", approval.tool as u64);
+}
+
+fn write_call(w: &mut Writer, id: u64, call: &OpenCall) {
+    w.key("approval").optional(call.approval.as_deref());
+    w.key("client").string(call.client.as_str());
+    count(w, "id", id);
+    w.key("lock").string(&call.basis.digests.lock);
+    w.key("observed")
+        .strings(call.observed.iter().map(|code| code.name()));
+    count(w, "server", call.server as u64);
+    w.key("stateless")
+        .bool(call.generation == Generation::Stateless);
+    w.key("tool");
+    match call.tool {
+        Some(tool) => w.json(&tool.to_string()),
+        None => w.null(),
+    }
+}
+
+fn write_health(w: &mut Writer, health: &ServerHealth) {
+    w.key("health").object(|w| {
+        count(w, "answers", health.answers.into());
+        count(w, "errors", health.errors.into());
+        w.key("has_failed").bool(health.has_failed);
+        count(w, "relapses", health.relapses.into());
+        count(w, "since", health.since_ms);
+        w.key("status").string(health.name());
+    });
+}
+
+fn write_live(w: &mut Writer, live: &Live) {
+    w.key("deviations").array(|w| {
+        for (tool, deviation) in &live.deviations {
+            w.object(|w| {
+                write_deviation(w.key("deviation"), deviation);
+                count(w, "tool", *tool as u64);
+            });
+        }
+    });
+    w.key("is_listed").bool(live.is_listed);
+    w.key("unlocked")
+        .strings(live.unlocked.iter().map(|it| &**it));
+    match &live.whole {
+        Some(deviation) => write_deviation(w.key("whole"), deviation),
+        None => w.key("whole").null(),
+    }
+}
+
+fn write_deviation(w: &mut Writer, deviation: &Deviation) {
+    w.object(|w| {
+        w.key("kind").string(deviation.name());
+        if let Deviation::Changed { present, widens } = deviation {
+            w.key("present").string(present);
+            w.key("widens").bool(*widens);
+        }
+    });
+}
+
+fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
+    if number(member(root, "version")?)? != VERSION {
+        return None;
+    }
+    let mut state = State::new(basis, now);
+    let chain = member(root, "chain")?;
+    state.chain.head = optional(member(chain, "head")?, |it| Some(string(it)?.to_owned()))?;
+    state.chain.sequence = number(member(chain, "sequence")?)?;
+    state.calls.last = number(member(root, "last_call")?)?;
+    state.approvals.minted = number(member(root, "minted")?)?;
+    for node in items(member(root, "quotas")?)? {
+        let client = Key::read(string(member(node, "client")?)?)?;
+        let server = Key::read(string(member(node, "server")?)?)?;
+        let start = number(member(node, "start")?)?;
+        let calls = small(member(node, "calls")?)?;
+        let windows = &mut state.quotas.windows;
+        windows.insert((client, server), (start, calls));
+    }
+    let is_same = string(member(root, "lock")?)? == basis.digests.lock;
+    let servers: BTreeMap<_, _> = basis.servers.iter().map(|it| &it.key).zip(0..).collect();
+    for node in items(member(root, "servers")?)? {
+        let health = read_health(member(node, "health")?)?;
+        let live = read_live(member(node, "live")?, basis)?;
+        let key = Key::read(string(member(node, "server")?)?)?;
+        let Some(number) = servers.get(&key).copied() else {
+            continue;
+        };
+        state.health[number] = health;
+        if is_same {
+            state.lives[number] = live;
+        }
+    }
+    for node in items(member(root, "approvals")?)? {
+        let approval = read_approval(node)?;
+        if is_same && approval.tool < basis.tools.len() {
+            state.approvals.pending.push(approval);
+        }
+    }
+    for node in items(member(root, "calls")?)? {
+        let (id, call, lock) = read_call(node, basis)?;
+        let exists = call.server < basis.servers.len()
+            && call.tool.is_none_or(|tool| tool < basis.tools.len());
+        if lock == basis.digests.lock && exists {
+            state.calls.open.insert(id, call);
+        }
+    }
+    for node in items(member(root, "expanded")?)? {
+        let session = Key::read(string(member(node, "session")?)?)?;
+        let tools = items(member(node, "tools")?)?.iter().map(place);
+        let tools: Option<BTreeSet<_>> = tools.collect();
+        if is_same {
+            state.expanded.sessions.insert(session, tools?);
+        }
+    }
+    Some(state)
+}
+
+fn read_approval(node: &Node<'_>) -> Option<Approval> {
+    Some(Approval {
+        id: string(member(node, "id")?)?.to_owned(),
+        client: Key::read(string(member(node, "client")?)?)?,
+        tool: place(member(node, "tool")?)?,
+        arguments: string(member(node, "arguments")?)?.to_owned(),
+        answer: optional(member(node, "answer")?, boolean)?,
+        expires_ms: number(member(node, "expires")?)?,
+    })
+}
+
+fn read_call(node: &Node<'_>, basis: &Arc<Basis>) -> Option<(u64, OpenCall, String)> {
+    let code = |node: &Node<'_>| {
+        let name = string(node)?;
+        Code::ALL.iter().copied().find(|code| code.name() == name)
+    };
+    let observed: Option<Vec<_>> = items(member(node, "observed")?)?.iter().map(code).collect();
+    let call = OpenCall {
+        basis: Arc::clone(basis),
+        client: Key::read(string(member(node, "client")?)?)?,
+        generation: match boolean(member(node, "stateless")?)? {
+            true => Generation::Stateless,
+            false => Generation::Sessions,
+        },
+        server: place(member(node, "server")?)?,
+        tool: optional(member(node, "tool")?, place)?,
+        approval: optional(member(node, "approval")?, |it| Some(string(it)?.to_owned()))?,
+        observed: observed?,
+    };
+    let lock = string(member(node, "lock")?)?.to_owned();
+    Some((number(member(node, "id")?)?, call, lock))
+}
+
+fn read_health(node: &Node<'_>) -> Option<ServerHealth> {
+    Some(ServerHealth {
+        status: HealthStatus::parse(string(member(node, "status")?)?)?,
+        since_ms: number(member(node, "since")?)?,
+        errors: small(member(node, "errors")?)?,
+        answers: small(member(node, "answers")?)?,
+        relapses: small(member(node, "relapses")?)?,
+        has_failed: boolean(member(node, "has_failed")?)?,
+    })
+}
+
+fn read_live(node: &Node<'_>, basis: &Basis) -> Option<Live> {
+    let mut live = Live {
+        is_listed: boolean(member(node, "is_listed")?)?,
+        whole: optional(member(node, "whole")?, read_deviation)?,
+        ..Live::default()
+    };
+    for node in items(member(node, "deviations")?)? {
+        let tool = place(member(node, "tool")?)?;
+        let deviation = read_deviation(member(node, "deviation")?)?;
+        if tool < basis.tools.len() {
+            live.deviations.insert(tool, deviation);
+        }
+    }
+    for name in items(member(node, "unlocked")?)? {
+        live.unlocked.insert(string(name)?.to_owned());
+    }
+    Some(live)
+}
+
+fn read_deviation(node: &Node<'_>) -> Option<Deviation> {
+    Some(match string(member(node, "kind")?)? {
+        "changed" => Deviation::Changed {
+            present: string(member(node, "present")?)?.to_owned(),
+            widens: boolean(member(node, "widens")?)?,
+        },
+        "missing" => Deviation::Missing,
+        "repeated" => Deviation::Repeated,
+        "unreadable" => Deviation::Unreadable,
+        "too_many" => Deviation::TooMany,
+        _ => return None,
+    })
+}
+
+/// Reads a value that may be null.
+fn optional<T>(node: &Node<'_>, read: impl FnOnce(&Node<'_>) -> Option<T>) -> Option<Option<T>> {
+    match node.value {
+        Value::Null => Some(None),
+        _ => read(node).map(Some),
+    }
+}
+
+fn place(node: &Node<'_>) -> Option<usize> {
+    usize::try_from(number(node)?).ok()
+}
+
+fn small(node: &Node<'_>) -> Option<u32> {
+    u32::try_from(number(node)?).ok()
+}

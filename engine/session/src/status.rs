@@ -1,0 +1,86 @@
+//! The session for people and programs.
+
+use super::live::Deviation;
+use super::refusal::write_reasons;
+use super::session::Session;
+use agent_api::model::Load;
+use agent_record::Clock;
+use agent_syntax::json::Writer;
+
+impl Session {
+    /// Returns the state of the session as JSON: servers with their health, tools that are exposed, withheld
+    /// and quarantined, with reasons, and pending approvals.
+    pub fn status(&self, now: Clock) -> String {
+        let (basis, state) = (&self.basis, &self.state);
+        let surface = self.surface();
+        let decision = self.decision(now);
+        let mut w = Writer::pretty();
+        w.object(|w| {
+            w.key("agent").object(|w| {
+                w.key("name").string(&basis.lock.agent.name.to_string());
+                w.key("version")
+                    .string(&basis.lock.agent.version.to_string());
+            });
+            w.key("approvals").array(|w| {
+                let open = state.approvals.pending.iter();
+                let open = open.filter(|it| now.unix_ms < it.expires_ms);
+                for approval in open {
+                    w.object(|w| {
+                        w.key("answered").bool(approval.answer.is_some());
+                        w.key("expiresUnixMs")
+                            .json(&approval.expires_ms.to_string());
+                        w.key("id").string(&approval.id);
+                        w.key("server").string(&basis.server_of(approval.tool).name);
+                        w.key("tool").string(basis.tools[approval.tool].name());
+                    });
+                }
+            });
+            w.key("expansion").string(self.settings.expansion.name());
+            w.key("lock").string(&basis.digests.lock);
+            w.key("observe").bool(self.settings.observe);
+            w.key("openCalls").json(&state.calls.open.len().to_string());
+            w.key("records").json(&state.chain.sequence.to_string());
+            w.key("servers").array(|w| {
+                for (number, server) in basis.servers.iter().enumerate() {
+                    w.object(|w| {
+                        let (health, _) = decision.status(number);
+                        w.key("endpoint").string(&server.endpoint);
+                        w.key("health").optional(health.map(|it| it.as_str()));
+                        w.key("id").string(&server.id);
+                        w.key("listed").bool(state.lives[number].is_listed);
+                        w.key("name").string(&server.name);
+                        let live = state.lives[number].unlocked.iter();
+                        let unlocked = server.unlocked.iter().chain(live);
+                        w.key("unlocked").strings(unlocked.map(|it| &**it));
+                        w.key("version").string(&server.version);
+                    });
+                }
+            });
+            w.key("tools").array(|w| {
+                for (number, tool) in basis.tools.iter().enumerate() {
+                    w.object(|w| {
+                        w.key("load").string(match tool.load {
+                            Load::Essential => "essential",
+                            Load::OnDemand => "on_demand",
+                        });
+                        w.key("name").string(tool.name());
+                        let reasons = surface.withholding(number);
+                        write_reasons(w.key("reasons"), &reasons, true);
+                        w.key("server").string(&basis.server_of(number).name);
+                        let deviation = state.lives[tool.server].deviation(number);
+                        w.key("state").string(match deviation {
+                            Some(_) => "quarantined",
+                            None if reasons.is_empty() => "exposed",
+                            None => "withheld",
+                        });
+                        if let Some(Deviation::Changed { widens, .. }) = deviation {
+                            w.key("widens").bool(*widens);
+                        }
+                    });
+                }
+            });
+        });
+        let text = w.finish();
+        self.redactor.json(&text).unwrap_or_default()
+    }
+}

@@ -1,0 +1,98 @@
+//! Health decides on calls.
+
+use super::{World, answered, at, call, call_at, is_passed_on, listed, new_client, refused};
+use agent_session::health::{ERRORS_UNTIL_UNHEALTHY, Observation, REST_MS};
+use agent_session::{Documents, Options, REFUSAL_KEY};
+use serde_json::json;
+
+#[test]
+fn a_server_is_called_once_it_has_listed_its_tools() {
+    let world = World::usual();
+    let mut session = world.opened(Options::default());
+    let called = call(&mut session, &new_client(), "ec2_run", json!({}));
+    assert_eq!(refused(&called), ["HEALTH_VETO"]);
+    session.observe("aws", Observation::Started, at(0));
+    let transition = session.observe("aws", Observation::Answered { latency_ms: 1 }, at(0));
+    assert_eq!(transition.status, Some("HEALTHY"));
+    assert_eq!(transition.records.len(), 1);
+    // What it has now is not known yet.
+    let called = call(&mut session, &new_client(), "ec2_run", json!({}));
+    assert_eq!(refused(&called), ["HEALTH_VETO"]);
+    session.tools("aws", world.live("aws").as_bytes(), at(0));
+    assert!(is_passed_on(&call(
+        &mut session,
+        &new_client(),
+        "ec2_run",
+        json!({})
+    )));
+}
+
+#[test]
+fn an_unhealthy_server_is_not_called_and_its_list_stays() {
+    let mut session = World::usual().session(Options::default());
+    let before = listed(&mut session, &new_client());
+    for number in 1..=ERRORS_UNTIL_UNHEALTHY {
+        let transition = session.observe("aws", Observation::Failed, at(1000));
+        let is_last = number == ERRORS_UNTIL_UNHEALTHY;
+        assert_eq!(transition.status, is_last.then_some("UNHEALTHY"));
+        assert!(!transition.list_changed);
+    }
+    let called = call_at(&mut session, &new_client(), "ec2_run", json!({}), 2000);
+    assert_eq!(refused(&called), ["HEALTH_VETO"]);
+    let refusal = &answered(&called)["_meta"][REFUSAL_KEY];
+    assert_eq!(refusal["retryAfterMs"], REST_MS - 1000);
+    assert_eq!(listed(&mut session, &new_client()), before);
+    // Others are called, and it is tried again after its rest.
+    assert!(is_passed_on(&call(
+        &mut session,
+        &new_client(),
+        "count",
+        json!({})
+    )));
+    let called = call_at(
+        &mut session,
+        &new_client(),
+        "ec2_run",
+        json!({}),
+        1000 + REST_MS,
+    );
+    assert!(is_passed_on(&called));
+    assert_eq!(
+        session.observe("nobody", Observation::Exited, at(0)),
+        Default::default()
+    );
+}
+
+#[test]
+fn a_snapshot_takes_the_place_of_what_is_observed() {
+    let world = World {
+        documents: Documents {
+            health: Some(b"aws: PROBATION\nfiles: QUARANTINE\n".to_vec()),
+            ..Documents::default()
+        },
+        ..World::usual()
+    };
+    let mut session = world.session(Options::default());
+    assert!(is_passed_on(&call(
+        &mut session,
+        &new_client(),
+        "ec2_run",
+        json!({})
+    )));
+    session.observe("aws", Observation::Exited, at(0));
+    assert!(is_passed_on(&call(
+        &mut session,
+        &new_client(),
+        "ec2_run",
+        json!({})
+    )));
+    let called = call(&mut session, &new_client(), "read", json!({ "path": "a" }));
+    assert_eq!(refused(&called), ["HEALTH_VETO"]);
+    // An unlisted server is unhealthy.
+    let called = call(&mut session, &new_client(), "count", json!({}));
+    assert_eq!(refused(&called), ["HEALTH_VETO"]);
+    // A snapshot does not say what a server lists.
+    let mut session = world.opened(Options::default());
+    let called = call(&mut session, &new_client(), "ec2_run", json!({}));
+    assert_eq!(refused(&called), ["HEALTH_VETO"]);
+}
