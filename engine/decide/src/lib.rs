@@ -35,7 +35,8 @@ pub use definitions::{compare_definitions, locked_definitions};
 pub use drift::{Drift, LockState, compare, verify, verify_under};
 pub use expansion::{
     Collision, Definition, Denial, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
-    NotExpanded, NotExposed, Services, expand, exposed, services, token_estimate,
+    NotExpanded, NotExposed, Services, expand, exposed, exposed_under, services, services_under,
+    token_estimate,
 };
 pub use failures::Failures;
 pub use grounding::{
