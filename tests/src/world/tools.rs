@@ -445,7 +445,7 @@ pub(super) fn serve() -> impl Strategy<Value = Option<Vec<&'static str>>> {
 
 fn requirement() -> impl Strategy<Value = CapabilityRequirement> {
     let tools = proptest::option::of(select(&["one", "all"][..]));
-    let fallback = proptest::option::of(any::<bool>());
+    let fallback = prop_oneof![1 => Just(None), 1 => Just(Some(false)), 4 => Just(Some(true))];
     (verb_and_resource(), tags(), load(), tools, fallback).prop_map(
         |((verb, resource), constraints, load, tools, fallback)| CapabilityRequirement {
             verb,
