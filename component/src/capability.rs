@@ -105,16 +105,20 @@ impl GuestEvaluationContext for EvaluationContext {
 }
 
 impl Matching {
-    fn selected(&self, requirement: usize) -> Vec<SelectedTool> {
+    /// Returns the selected tools, and the fallback.
+    fn selected(&self, requirement: usize) -> (Vec<SelectedTool>, Option<SelectedTool>) {
         let selections = self.0.selections(requirement).unwrap_or_default();
         let tools = self.0.selected_tools(requirement).into_iter();
-        let selected = selections.iter().zip(tools);
-        selected
+        let tools = tools.chain(self.0.fallback(requirement));
+        let mut selected = selections
+            .iter()
+            .zip(tools)
             .map(|(selection, tool)| SelectedTool {
                 selection: selection.into(),
                 needs_approval: self.0.needs_approval(requirement, tool),
-            })
-            .collect()
+            });
+        let firsts = selections.iter().filter(|it| !it.is_fallback()).count();
+        (selected.by_ref().take(firsts).collect(), selected.next())
     }
 }
 
@@ -148,17 +152,22 @@ impl GuestMatching for Matching {
         self.0
             .requirements()
             .enumerate()
-            .map(|(number, requirement)| ToolOutcome {
-                requirement: Requirement {
-                    verb: requirement.capability.verb.into(),
-                    resource: requirement.capability.resource.to_string(),
-                    constraints: strings(
-                        requirement.capability.constraints.iter().map(Name::as_str),
-                    ),
-                    load: requirement.load.into(),
-                    place: self.0.place(number, requirement.span).into(),
-                },
-                selected: self.selected(number),
+            .map(|(number, requirement)| {
+                let (selected, fallback) = self.selected(number);
+                ToolOutcome {
+                    requirement: Requirement {
+                        verb: requirement.capability.verb.into(),
+                        resource: requirement.capability.resource.to_string(),
+                        constraints: strings(
+                            requirement.capability.constraints.iter().map(Name::as_str),
+                        ),
+                        load: requirement.load.into(),
+                        fallback: requirement.fallback.is_some(),
+                        place: self.0.place(number, requirement.span).into(),
+                    },
+                    selected,
+                    fallback,
+                }
             })
             .collect()
     }

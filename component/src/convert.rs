@@ -62,9 +62,10 @@ same! {
         YamlUnsupported DuplicateKey NestingTooDeep FrontmatterMissing FrontmatterUnclosed
         MissingField WrongType UnknownValue UnknownKey MisspeltKey EmptyValue InvalidName InvalidEndpoint ForbiddenAction
         DuplicateServer LookalikeId LockVersion LockMissing LockInvalid
-        Unsatisfied MissingCategory MissingScope ResidencyMismatch SensitivityExceeded
-        UnsignedNotAllowed ExplanationTooLarge AgentChanged RequirementAdded RequirementRemoved
+        Unsatisfied MissingCategory ToolMissing MissingScope ResidencyMismatch SensitivityExceeded
+        UnsignedNotAllowed FallbackMissing ExplanationTooLarge AgentChanged RequirementAdded RequirementRemoved
         SelectionChanged VersionChanged EndpointChanged ScopeWidened ScopeNarrowed
+        ToolsWidened ToolsNarrowed ServeWidened ServeNarrowed
         IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved MissingCapability
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
         TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged DefinitionsChanged LoadChanged PolicySyntax
@@ -83,6 +84,7 @@ same! {
         Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput Document Evidence
     }
     model::Load = resolver::Load { Essential OnDemand }
+    model::Serve = resolver::Serve { Prompts Resources }
     agent_api::UnreadableLock = lockfile::UnreadableLock { Foreign Later Damaged }
 }
 
@@ -184,21 +186,30 @@ impl From<&model::Selection> for resolver::Selection {
 impl From<&model::Grant> for resolver::Grant {
     fn from(grant: &model::Grant) -> Self {
         match grant {
-            model::Grant::Category { category, load } => Self::Category(resolver::ServerGrant {
+            model::Grant::Category {
+                category,
+                load,
+                only,
+                serve,
+            } => Self::Category(resolver::ServerGrant {
                 category: category.to_string(),
                 load: (*load).into(),
+                only: strings(only.iter().map(Name::as_str)),
+                serve: all(serve.iter().copied()),
             }),
             model::Grant::Capability {
                 capability,
                 definition,
                 load,
                 tool,
+                fallback,
             } => Self::Capability(resolver::ToolGrant {
                 pair: capability.pair(),
                 constraints: strings(capability.constraints.iter().map(Name::as_str)),
                 definition: definition.clone(),
                 load: (*load).into(),
                 tool: tool.to_string(),
+                fallback: *fallback,
             }),
         }
     }

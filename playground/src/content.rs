@@ -81,6 +81,7 @@ impl Content for Servers {
             let lacks = matches!(
                 it.code,
                 Code::MissingCategory
+                    | Code::ToolMissing
                     | Code::MissingScope
                     | Code::MissingCapability
                     | Code::ConstraintUnmet

@@ -233,6 +233,8 @@ mod tests {
             category: Some(category.to_owned()),
             capability: None,
             permissions: vec![],
+            only: vec![],
+            serve: vec![],
             place,
             all: 1,
             funnel: vec![],
@@ -248,6 +250,7 @@ mod tests {
             endpoint: String::new(),
             hash: String::new(),
             over: None,
+            fallback: None,
         });
         let near = NearMiss {
             server: ServerName {

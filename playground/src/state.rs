@@ -489,6 +489,8 @@ mod tests {
             category: Some("a".to_owned()),
             capability: None,
             permissions: vec![],
+            only: vec![],
+            serve: vec![],
             place: Place {
                 source: DocumentKind::Manifest,
                 number: 0,
@@ -550,6 +552,7 @@ mod tests {
                     endpoint: String::new(),
                     hash: String::new(),
                     over: None,
+                    fallback: None,
                 }),
             },
             ..requirement(None)

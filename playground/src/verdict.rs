@@ -194,6 +194,10 @@ fn selection(props: &CardProps, selected: &Selected) -> Html {
         let other = server(props, &over.server, over.tool.as_deref());
         html! { <p class="over">{ "over " }{ other }{ ": " }{ &over.text }</p> }
     });
+    let fallback = selected.fallback.as_ref().map(|other| {
+        let other = server(props, &other.server, other.tool.as_deref());
+        html! { <p class="over">{ "falls back on " }{ other }</p> }
+    });
     html! {
         <div class="selection">
             <p>
@@ -201,9 +205,23 @@ fn selection(props: &CardProps, selected: &Selected) -> Html {
                 <span class="endpoint">{ &selected.endpoint }</span>
             </p>
             { for tool.map(obligations) }
+            { for grant(&props.requirement) }
+            { for fallback }
             { for over }
         </div>
     }
+}
+
+/// Shows which tools of a server are locked alone, and what a gateway passes on from it.
+fn grant(requirement: &Requirement) -> Option<Html> {
+    let mut words = Vec::new();
+    if !requirement.only.is_empty() {
+        words.push(format!("only {}", requirement.only.join(", ")));
+    }
+    if !requirement.serve.is_empty() {
+        words.push(format!("serves {}", requirement.serve.join(" and ")));
+    }
+    (!words.is_empty()).then(|| html! { <p class="quiet">{ name(&words.join("; "), "") }</p> })
 }
 
 /// Shows the obligations of a tool's calls, and the cost of its definition.

@@ -26,6 +26,7 @@ columns! {
         compact_version: u32,
         constraints: Constraints,
         failures: Vec<Vec<Reason>>,
+        only: Option<Vec<String>>,
         requirements: Vec<Required>,
         satisfied: bool,
         scopes: Vec<String>,
@@ -34,8 +35,10 @@ columns! {
     Required {
         category: String,
         load: Option<Load>,
+        only: Option<Vec<String>>,
         permissions: Vec<String>,
         selected: Option<SelectedServer>,
+        serve: Option<Vec<String>>,
     }
     SelectedServer {
         hash: String,
@@ -45,6 +48,7 @@ columns! {
         categories: Vec<Vec<usize>>,
         failures: Vec<usize>,
         id: Vec<String>,
+        only: Option<Vec<Vec<usize>>>,
         scopes: Vec<Vec<usize>>,
         signed: Vec<bool>,
         version: Vec<String>,
@@ -61,6 +65,7 @@ columns! {
     RequiredCapability {
         capability: Capability,
         denied: Vec<(usize, usize)>,
+        fallback: Option<bool>,
         load: Load,
         selected: SelectedNumbers,
         tools: Option<String>,
@@ -91,7 +96,12 @@ enum SelectedNumbers {
 #[must_use]
 pub fn expand(compact: &str) -> String {
     let compact: Compact = serde_json::from_str(compact).expect("a compact explanation");
-    let version = 1 + u32::from(compact.capabilities.is_some());
+    let version = match (&compact.only, &compact.capabilities) {
+        (Some(_), _) => 3,
+        (None, Some(_)) => 2,
+        (None, None) => 1,
+    };
+    assert_eq!(compact.only.is_some(), compact.servers.only.is_some());
     assert_eq!(compact.compact_version, version);
     let categories = compact.requirements.iter().map(|it| compact.category(it));
     let capabilities = compact.capabilities.iter().flat_map(|all| {
@@ -149,6 +159,7 @@ impl Compact {
             category: required.category.clone(),
             eligible,
             load: required.load,
+            only: required.only.clone(),
             permissions: required.permissions.clone(),
             rejected,
             selected: selected.map(|SelectedServer { hash, server }| {
@@ -160,6 +171,7 @@ impl Compact {
                     version,
                 }
             }),
+            serve: required.serve.clone(),
         }
     }
 
@@ -171,6 +183,14 @@ impl Compact {
         let mut reasons = Vec::new();
         if !offered.contains(&required.category) {
             reasons.push(Reason::MissingCategory { offered });
+        }
+        if let (Some(only), Some(names), Some(own)) =
+            (&required.only, &self.only, &self.servers.only)
+        {
+            let missing = without(only, &named(&own[server], names));
+            if !missing.is_empty() {
+                reasons.push(Reason::ToolMissing { missing });
+            }
         }
         if !missing.is_empty() {
             reasons.push(Reason::MissingScope { missing });
@@ -227,6 +247,7 @@ impl Capabilities {
         ToolRequirement {
             capability: required.capability.clone(),
             eligible,
+            fallback: required.fallback,
             load: required.load,
             rejected,
             selected: {

@@ -84,8 +84,8 @@ file_types! {
         #[schemars(with = "String", regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
         pub policy: Option<String>,
         /// One for each requirement: those for a category sorted by category, then scopes, then
-        /// id, version, load; then those for a capability, sorted by verb, resource, constraints, id,
-        /// version, tool, load.
+        /// id, version, load, only, serve; then those for a capability, sorted by verb, resource,
+        /// constraints, id, version, tool, load, each with its fallback directly behind it.
         pub selections: Vec<Locked>,
     }
 
@@ -109,6 +109,11 @@ file_types! {
         /// The server's endpoint.
         #[schemars(schema_with = "name")]
         pub endpoint: String,
+        /// 1 if the tool stands in for that of the selection before it, while health vetoes the server
+        /// of that one; otherwise absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "one")]
+        pub fallback: Option<u32>,
         /// SHA-256 of `id@version|endpoint|`, in lower-case hexadecimal digits.
         #[schemars(regex(pattern = "^[0-9a-f]{64}$"))]
         pub hash: String,
@@ -167,9 +172,17 @@ file_types! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(schema_with = "on_demand")]
         pub load: Option<Load>,
+        /// The tools that are locked alone: sorted, without duplicates; absent for every tool.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "some_names")]
+        pub only: Option<Vec<String>>,
         /// The required permissions: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         pub scopes: Vec<String>,
+        /// What a gateway passes on beside tools: sorted, without duplicates; absent for nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "served")]
+        pub serve: Option<Vec<String>>,
         /// The server's version.
         #[schemars(schema_with = "name")]
         pub version: String,
@@ -232,6 +245,10 @@ file_types! {
         pub capability: Capability,
         /// The other eligible tools, sorted by id, version, tool.
         pub eligible: Vec<EligibleTool>,
+        /// `true` if the next-ranked tool of another server is locked too; otherwise absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "only_true")]
+        pub fallback: Option<bool>,
         /// When the agent sees the definition.
         pub load: Load,
         /// The rejected tools, sorted by id, version, tool, and every server without tools.
@@ -320,6 +337,10 @@ file_types! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(schema_with = "on_demand")]
         pub load: Option<Load>,
+        /// The tools that it locks alone: sorted, without duplicates; absent for every tool.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "some_names")]
+        pub only: Option<Vec<String>>,
         /// The required permissions: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         pub permissions: Vec<String>,
@@ -328,6 +349,10 @@ file_types! {
         /// `null` if no server is eligible.
         #[serde(deserialize_with = "nullable")]
         pub selected: Option<Selected>,
+        /// What a gateway passes on beside tools: sorted, without duplicates; absent for nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "served")]
+        pub serve: Option<Vec<String>>,
     }
 
     /// An eligible server that lost to the selected one.
@@ -358,7 +383,7 @@ file_types! {
         #[schemars(schema_with = "name")]
         pub id: String,
         /// All reasons, in the order of the checks.
-        #[schemars(length(min = 1, max = 5))]
+        #[schemars(length(min = 1, max = 6))]
         pub reasons: Vec<Reason>,
         /// The server's version.
         #[schemars(schema_with = "name")]
@@ -484,6 +509,12 @@ pub enum Reason {
         #[schemars(schema_with = "names")]
         offered: Vec<String>,
     },
+    /// It does not have a tool that the requirement names.
+    ToolMissing {
+        /// The absent tools: sorted, without duplicates.
+        #[schemars(schema_with = "some_names")]
+        missing: Vec<String>,
+    },
     /// It does not support a permission.
     MissingScope {
         /// The missing permissions: sorted, without duplicates.
@@ -560,6 +591,7 @@ impl Reason {
     pub fn code(&self) -> &'static str {
         match self {
             Self::MissingCategory { .. } => "MISSING_CATEGORY",
+            Self::ToolMissing { .. } => "TOOL_MISSING",
             Self::MissingScope { .. } => "MISSING_SCOPE",
             Self::ResidencyMismatch { .. } => "RESIDENCY_MISMATCH",
             Self::SensitivityExceeded { .. } => "SENSITIVITY_EXCEEDED",
@@ -592,7 +624,7 @@ fn require_all(schema: &mut Schema) {
         .and_then(|properties| properties.as_object());
     // These are written only where they are not the default.
     let optional = |key: &str, property: &Value| {
-        key == "policy"
+        ["policy", "only", "serve", "fallback"].contains(&key)
             || key == "tools" && property.get("const").is_some()
             || key == "load" && property.get("const").is_some()
     };
@@ -640,6 +672,23 @@ fn text_or_null(_: &mut Generator) -> Schema {
 
 fn on_demand(_: &mut Generator) -> Schema {
     json_schema!({ "const": "on_demand" })
+}
+
+fn one(_: &mut Generator) -> Schema {
+    json_schema!({ "const": 1 })
+}
+
+fn only_true(_: &mut Generator) -> Schema {
+    json_schema!({ "const": true })
+}
+
+fn served(_: &mut Generator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": { "enum": ["prompts", "resources"] },
+        "minItems": 1,
+        "uniqueItems": true,
+    })
 }
 
 fn all_tools(_: &mut Generator) -> Schema {

@@ -7,8 +7,8 @@ use agent_import::overlay_fields;
 use agent_lower::format::{self, Fields};
 use agent_model::{
     AgentName, AgentVersion, CapabilityVerb, Category, Class, Endpoint, ForbidLabel, HealthStatus,
-    Keyword, Load, Name, NameRule, Publisher, Residency, Resource, Scope, Sensitivity, ServerId,
-    ServerVersion, Tag, TaskId, TenantId, ToolName, Tools,
+    Keyword, Load, Name, NameRule, Publisher, Residency, Resource, Scope, Sensitivity, Serve,
+    ServerId, ServerVersion, Tag, TaskId, TenantId, ToolName, Tools,
 };
 use serde_json::{Map, Value, json};
 
@@ -182,6 +182,14 @@ fn manifest() -> Value {
                 "Whether tools are loaded at the start; `essential` without it",
                 keyword::<Load>(Yaml),
             ),
+            (
+                "The tools that are locked; every tool of the server without it",
+                some(name::<ToolName>(Yaml)),
+            ),
+            (
+                "What a gateway passes on of the server beside its tools; nothing without it",
+                some(keyword::<Serve>(Yaml)),
+            ),
         ],
     );
     let mut requires = object(
@@ -246,7 +254,7 @@ fn manifest() -> Value {
 }
 
 fn capability() -> Value {
-    object(
+    let mut capability = object(
         &format::CAPABILITY,
         [
             ("What the tool does", keyword::<CapabilityVerb>(Yaml)),
@@ -260,8 +268,17 @@ fn capability() -> Value {
                 "Whether one tool of the server is selected, or all; `one` without it",
                 keyword::<Tools>(Yaml),
             ),
+            (
+                "Whether the next tool of another server is locked too; not with `tools: all`",
+                json!({ "type": "boolean" }),
+            ),
         ],
-    )
+    );
+    capability["not"] = json!({
+        "properties": { "fallback": { "const": true }, "tools": { "const": "all" } },
+        "required": ["fallback", "tools"],
+    });
+    capability
 }
 
 fn task() -> Value {

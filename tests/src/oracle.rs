@@ -22,6 +22,14 @@ pub fn reasons(world: &World, requirement: &world::Requirement, server: &Server)
             offered: sorted(&server.categories),
         });
     }
+    // SEMANTICS [4]: the tools named by `only`.
+    let tools = server.tools.iter().flatten();
+    let names: BTreeSet<&str> = tools.map(|tool| tool.name.as_str()).collect();
+    let mut missing = only(requirement).unwrap_or_default();
+    missing.retain(|tool| !names.contains(&**tool));
+    if !missing.is_empty() {
+        reasons.push(Reason::ToolMissing { missing });
+    }
     let mut missing = sorted(&requirement.permissions);
     missing.retain(|scope| !server.scopes.contains(scope));
     if !missing.is_empty() {
@@ -69,6 +77,16 @@ fn on_demand(requirement: &world::Requirement) -> Option<Load> {
     (requirement.load == Some("on_demand")).then_some(Load::OnDemand)
 }
 
+/// `only`, which is written only if it is there.
+fn only(requirement: &world::Requirement) -> Option<Vec<String>> {
+    requirement.only.as_deref().map(sorted)
+}
+
+/// `serve`, likewise.
+fn serve(requirement: &world::Requirement) -> Option<Vec<String>> {
+    requirement.serve.as_deref().map(sorted)
+}
+
 /// Like [`hash`], for a capability.
 fn hash_without_scopes(server: &Server) -> String {
     let (id, version, endpoint) = (&server.id, &server.version, &server.endpoint);
@@ -93,7 +111,9 @@ pub fn lock(world: &World, policy: Option<Rule>) -> Option<Lock> {
             id: server.id.clone(),
             integrity: integrity(&server.entry()),
             load: on_demand(requirement),
+            only: only(requirement),
             scopes: sorted(&requirement.permissions),
+            serve: serve(requirement),
             version: server.version.clone(),
         })
     };
@@ -101,7 +121,8 @@ pub fn lock(world: &World, policy: Option<Rule>) -> Option<Lock> {
     let mut selections: Vec<_> = selections.collect::<Option<_>>()?;
     selections.sort_by_key(|one| {
         let server = (one.id.clone(), one.version.clone());
-        (one.category.clone(), one.scopes.clone(), server, one.load)
+        let rest = (one.load, one.only.clone(), one.serve.clone());
+        (one.category.clone(), one.scopes.clone(), server, rest)
     });
     let selections = selections.into_iter().map(Locked::Category);
     let tools = tools::selections(world, policy)?.into_iter();
@@ -177,6 +198,7 @@ fn requirement(world: &World, requirement: &world::Requirement) -> Requirement {
         category: requirement.category.clone(),
         eligible,
         load: on_demand(requirement),
+        only: only(requirement),
         permissions: sorted(&requirement.permissions),
         rejected,
         selected: selected.map(|server| Selected {
@@ -184,6 +206,7 @@ fn requirement(world: &World, requirement: &world::Requirement) -> Requirement {
             id: server.id.clone(),
             version: server.version.clone(),
         }),
+        serve: serve(requirement),
     }
 }
 

@@ -49,6 +49,10 @@ pub struct Requirement {
     pub permissions: Vec<String>,
     /// `load`; may be left out.
     pub load: Option<&'static str>,
+    /// `only`, not empty, in any order, duplicates allowed; may be left out.
+    pub only: Option<Vec<String>>,
+    /// `serve`, likewise.
+    pub serve: Option<Vec<&'static str>>,
 }
 
 /// `constraints`
@@ -209,6 +213,10 @@ impl World {
                 ("permissions", names(&requirement.permissions)),
             ];
             members.extend(requirement.load.map(|load| ("load", Tree::text(load))));
+            let only = requirement.only.as_deref();
+            members.extend(only.map(|tools| ("only", names(tools))));
+            let serve = requirement.serve.as_ref();
+            members.extend(serve.map(|kinds| ("serve", Tree::texts(kinds.iter().copied()))));
             Tree::map(members)
         });
         let requirements = Tree::List(requirements.collect());
@@ -261,6 +269,16 @@ impl World {
 }
 
 impl Server {
+    /// Adds tools that it does not have.
+    pub fn add_tools(&mut self, names: impl IntoIterator<Item = String>) {
+        let tools = self.tools.get_or_insert_default();
+        tools.extend(names.into_iter().map(Tool::named));
+        // A tool of this name leaves no place for the flag.
+        self.list_changed = self
+            .list_changed
+            .filter(|_| tools.iter().all(|tool| tool.name != "listChanged"));
+    }
+
     /// Returns the entry of the index.
     #[must_use]
     pub fn entry(&self) -> Tree {
@@ -308,13 +326,20 @@ impl Server {
 
 /// Generates small worlds whose manifest does not contradict itself.
 pub fn worlds() -> impl Strategy<Value = World> {
-    let requirement = (name(&CATEGORIES), names(&SCOPES, 0..=3), tools::load()).prop_map(
-        |(category, permissions, load)| Requirement {
+    let requirement = (
+        name(&CATEGORIES),
+        names(&SCOPES, 0..=3),
+        tools::load(),
+        proptest::option::weighted(0.1, tools::only()),
+        tools::serve(),
+    )
+        .prop_map(|(category, permissions, load, only, serve)| Requirement {
             category,
             permissions,
             load,
-        },
-    );
+            only,
+            serve,
+        });
     (
         select(&["hello-agent", "größe 1", "\"agent\""][..]),
         select(&["1.0.0", "1.0", "no", "2026-01-01"][..]),

@@ -46,7 +46,7 @@ pub struct MatrixRow {
 
 impl MatrixRow {
     /// Number of checks.
-    pub const CHECKS: usize = 11;
+    pub const CHECKS: usize = 12;
 
     /// The bit of a selected server or tool.
     pub const SELECTED: u16 = 1 << Self::CHECKS;

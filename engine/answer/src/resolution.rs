@@ -73,6 +73,10 @@ pub struct Requirement {
     pub capability: Option<Capability>,
     /// The scopes that a server must support: sorted, without duplicates.
     pub permissions: Vec<String>,
+    /// The tools that are locked alone: sorted, without duplicates; empty for every tool of the server.
+    pub only: Vec<String>,
+    /// What a gateway passes on from the server beside its tools: `prompts`, `resources` or both.
+    pub serve: Vec<String>,
     /// The place of the requirement in the manifest or the task.
     pub place: Place,
     /// Number of candidates.
@@ -182,6 +186,9 @@ pub struct Selected {
     pub hash: String,
     /// The next eligible candidate and the tie-break that it lost; null if there is none.
     pub over: Option<Eligible>,
+    /// The eligible tool that is locked as a fallback, and the tie-break that it lost; null if there is
+    /// none.
+    pub fallback: Option<Eligible>,
 }
 
 /// The tool of a capability requirement.

@@ -3,6 +3,7 @@
 use agent_decide::{EvaluationContext, Expand, Expanded, Exposed, NotExpanded, Services};
 use agent_diagnostic::Diagnostic;
 use agent_model::{Index, Lock};
+use std::collections::BTreeSet;
 
 /// Exposes the tools of a lock.
 ///
@@ -51,7 +52,8 @@ pub fn services_verified<'a>(
     index: &'a Index,
     server: &str,
 ) -> Result<Services<'a>, Refusal> {
-    agent_decide::services_verified(lock, index, server).map_err(|it| refusal(&it))
+    let vetoed = BTreeSet::new();
+    agent_decide::services_verified(lock, index, server, &vetoed).map_err(|it| refusal(&it))
 }
 
 /// As [`expand`], under a lock that is known not to differ from the index.

@@ -1,7 +1,7 @@
 //! The assessment of one server for one requirement, with every reason against it.
 
 use super::rejection::Rejection;
-use agent_model::{ConstraintKey, Constraints, Name, NonEmpty, Requirement, ServerView};
+use agent_model::{ConstraintKey, Constraints, Name, NonEmpty, Requirement, ServerView, ToolView};
 
 /// The properties of a server, real or supposed, that decide whether it is eligible.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct Offer<'i> {
     pub categories: Vec<&'i str>,
     /// The scopes: sorted, without duplicates.
     pub scopes: Vec<&'i str>,
+    /// The names of the tools: sorted, without duplicates.
+    pub tools: Vec<&'i str>,
     /// The properties that constraints compare.
     pub constraint_key: ConstraintKey,
     /// The publisher.
@@ -22,6 +24,7 @@ impl<'i> Offer<'i> {
         Self {
             categories: server.categories().collect(),
             scopes: server.scopes().collect(),
+            tools: server.tools().map(ToolView::name).collect(),
             constraint_key: server.constraint_key(),
             publisher: server.publisher(),
         }
@@ -33,8 +36,8 @@ impl<'i> Offer<'i> {
 pub enum Assessment<'i> {
     /// The server is eligible.
     Eligible,
-    /// The server is rejected, for all of these reasons in the order of the checks: category, scope,
-    /// residency, sensitivity, signature.
+    /// The server is rejected, for all of these reasons in the order of the checks: category, tools,
+    /// scopes, residency, sensitivity, signature.
     Rejected(NonEmpty<Rejection<'i>>),
 }
 
@@ -50,6 +53,13 @@ pub fn assess<'i>(
         reasons.push(Rejection::MissingCategory {
             offered: offer.categories.clone(),
         });
+    }
+    let tools = requirement.only.iter().map(|it| it.value.as_str());
+    let missing: Vec<_> = tools
+        .filter(|tool| offer.tools.binary_search(tool).is_err())
+        .collect();
+    if !missing.is_empty() {
+        reasons.push(Rejection::ToolMissing { missing });
     }
     let permissions = requirement.permissions.iter().map(|it| it.value.as_str());
     let missing: Vec<_> = permissions

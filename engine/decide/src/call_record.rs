@@ -19,10 +19,13 @@ pub enum CallDenial<'a> {
     },
     /// There is no lock.
     LockMissing,
-    /// The lock has neither the tool for a capability nor its server for a category.
+    /// The lock has neither the tool for a capability nor its server with the tool for a category.
     NotLocked {
         /// The versions of the server that the lock has instead of the required one.
         versions: Vec<&'a str>,
+        /// The tools of the server that the lock has alone, sorted; empty if it does not have the server
+        /// for a category.
+        only: Vec<&'a str>,
     },
     /// The index has no entry with the locked integrity.
     EntryChanged {

@@ -30,6 +30,8 @@ pub struct Check<'r> {
 pub enum Comparison<'r> {
     /// The category and those of the server.
     Category(&'r str, Vec<&'r str>),
+    /// The tools that the requirement names, and those of the server.
+    Tools(Vec<&'r str>, Vec<&'r str>),
     /// The permissions and the scopes of the server.
     Scopes(Vec<&'r str>, Vec<&'r str>),
     /// The required residency, if any, and that of the server.
@@ -89,7 +91,8 @@ fn constraint_checks<'r>(
 }
 
 impl Resolution {
-    /// Returns the record of a server for a requirement.
+    /// Returns the record of a server for a requirement. Its tools are checked only if the requirement
+    /// names some.
     pub fn checks<'r>(&'r self, number: usize, server: ServerView<'r>) -> Vec<Check<'r>> {
         let requirement = &self.manifest().requirements[number];
         let failed = self.failures(number, server);
@@ -102,10 +105,14 @@ impl Resolution {
             permissions.map(|it| it.value.as_str()).collect(),
             server.scopes().collect(),
         );
-        let mut checks = vec![
-            Check::new(failed, Code::MissingCategory, category),
-            Check::new(failed, Code::MissingScope, scopes),
-        ];
+        let mut checks = vec![Check::new(failed, Code::MissingCategory, category)];
+        if !requirement.only.is_empty() {
+            let only = requirement.only.iter().map(|it| it.value.as_str());
+            let tools = server.tools().map(ToolView::name).collect();
+            let tools = Comparison::Tools(only.collect(), tools);
+            checks.push(Check::new(failed, Code::ToolMissing, tools));
+        }
+        checks.push(Check::new(failed, Code::MissingScope, scopes));
         let key = server.constraint_key();
         checks.extend(constraint_checks(self.constraints(), failed, key));
         checks

@@ -12,6 +12,8 @@ use std::collections::BinaryHeap;
 pub enum Change<'i> {
     /// Server: add this category.
     AddCategory(&'i str),
+    /// Server: add this tool.
+    AddTool(&'i str),
     /// Server: add this scope.
     AddScope(&'i str),
     /// Server: add this residency.
@@ -84,6 +86,7 @@ pub(super) fn counterfactuals<'i>(
         for change in changes {
             match *change {
                 Change::AddCategory(category) => insert(&mut offer.categories, category),
+                Change::AddTool(tool) => insert(&mut offer.tools, tool),
                 Change::AddScope(scope) => insert(&mut offer.scopes, scope),
                 change => apply(change, &mut constraints, &mut offer.constraint_key),
             }
@@ -114,6 +117,7 @@ pub(super) fn suggestions<'i>(
 fn in_entry<'i>(reason: &Rejection<'i>, required: Change<'i>) -> Option<Vec<Change<'i>>> {
     Some(match reason {
         Rejection::MissingCategory { .. } | Rejection::MissingCapability { .. } => vec![required],
+        Rejection::ToolMissing { missing } => each(missing, Change::AddTool),
         Rejection::MissingScope { missing } => each(missing, Change::AddScope),
         Rejection::ConstraintUnmet { missing } => each(missing, Change::AddConstraint),
         Rejection::ResidencyMismatch { required, .. } => vec![Change::AddResidency(*required)],

@@ -6,8 +6,8 @@ use super::rejection::Rejection;
 use agent_diagnostic::Code;
 use agent_lower::{Candidate, definition_digest};
 use agent_model::{
-    Capability, Grant, Index, Load, Lock, Name, NonEmpty, Scope, Selection, ServerId, ToolName,
-    ToolView, selection_hash,
+    Capability, Grant, Index, Load, Lock, Name, NonEmpty, Scope, Selection, Serve, ServerId,
+    ToolName, ToolView, selection_hash,
 };
 use agent_text::Place;
 use agent_text::sort::{sort_by, sort_by_key};
@@ -39,7 +39,11 @@ impl Drift {
     pub fn widening(&self) -> bool {
         matches!(
             self.code,
-            Code::ScopeWidened | Code::RequirementAdded | Code::ForbidRemoved
+            Code::ScopeWidened
+                | Code::ToolsWidened
+                | Code::ServeWidened
+                | Code::RequirementAdded
+                | Code::ForbidRemoved
         )
     }
 }
@@ -103,9 +107,14 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
     let mut granted = Vec::new();
     for (side, lock) in [older, newer].into_iter().enumerate() {
         for selection in &lock.selections {
+            // A fallback is compared with a fallback: which tool stands in for which is a difference.
             let required = match &selection.grant {
-                Grant::Category { category, .. } => (None, Some(category)),
-                Grant::Capability { capability, .. } => (Some(capability), None),
+                Grant::Category { category, .. } => (None, Some(category), false),
+                Grant::Capability {
+                    capability,
+                    fallback,
+                    ..
+                } => (Some(capability), None, *fallback),
             };
             granted.push((required, side, selection));
         }
@@ -150,8 +159,15 @@ pub fn verify_under(lock: &Lock, index: &Index, policy: Option<&str>) -> LockSta
         // An edited lock may be consistent and grant what the server never offered.
         match &selection.grant {
             Grant::Category {
-                category: locked, ..
+                category: locked,
+                only,
+                ..
             } => {
+                for tool in only.iter().map(ToolName::as_str) {
+                    if server.tool(tool).is_none() {
+                        drifts.add(Code::ToolMissing, grant, Some(tool), None);
+                    }
+                }
                 let offered: Vec<_> = server.categories().collect();
                 if !offered.contains(&locked.as_str()) {
                     drifts.add_missing(Code::MissingCategory, grant, locked.as_str(), &offered);
@@ -189,32 +205,52 @@ fn named(selection: &Selection) -> String {
 }
 
 fn described(selection: &Selection) -> String {
-    let load = match &selection.grant {
-        Grant::Capability { tool, load, .. } => {
-            return format!("{} {tool} ({})", named(selection), load.as_str());
+    let (load, only, serve) = match &selection.grant {
+        Grant::Capability {
+            tool,
+            load,
+            fallback,
+            ..
+        } => {
+            let role = if *fallback { ", fallback" } else { "" };
+            return format!("{} {tool} ({}{role})", named(selection), load.as_str());
         }
-        Grant::Category { load, .. } => load,
+        Grant::Category {
+            load, only, serve, ..
+        } => (load, only, serve),
     };
-    let scopes: Vec<_> = selection.scopes.iter().map(Scope::as_str).collect();
-    let load = match load {
-        Load::Essential => "",
-        Load::OnDemand => ", on_demand",
-    };
-    format!("{} ({}){load}", named(selection), scopes.join(", "))
+    let mut words = format!("{} ({})", named(selection), joined(&selection.scopes));
+    if *load == Load::OnDemand {
+        words += ", on_demand";
+    }
+    if !only.is_empty() {
+        words += &format!(", only {}", joined(only));
+    }
+    if !serve.is_empty() {
+        let served: Vec<_> = serve.iter().map(|it| it.as_str()).collect();
+        words += &format!(", serves {}", served.join(", "));
+    }
+    words
 }
 
-/// The properties by which two selections are matched: scopes, server, tool.
-type Same<'l> = (
-    Option<&'l [Scope]>,
-    Option<&'l ServerId>,
-    Option<(Option<&'l ToolName>, Load)>,
-);
+/// Returns names separated by commas.
+fn joined<N: Name>(names: &[N]) -> String {
+    let names: Vec<_> = names.iter().map(Name::as_str).collect();
+    names.join(", ")
+}
 
-/// Returns the tool of a selection, if it grants a capability, and its `load`.
-fn tool(selection: &Selection) -> (Option<&ToolName>, Load) {
+/// The properties by which two selections are matched: scopes, server, the rest of the grant.
+type Same<'l> = (Option<&'l [Scope]>, Option<&'l ServerId>, Option<Rest<'l>>);
+
+/// The `load`, the tools and what is served of a selection.
+type Rest<'l> = (Load, &'l [ToolName], &'l [Serve]);
+
+fn rest(selection: &Selection) -> Rest<'_> {
     match &selection.grant {
-        Grant::Category { load, .. } => (None, *load),
-        Grant::Capability { tool, load, .. } => (Some(tool), *load),
+        Grant::Category {
+            load, only, serve, ..
+        } => (*load, only, serve),
+        Grant::Capability { tool, load, .. } => (*load, std::slice::from_ref(tool), &[]),
     }
 }
 
@@ -327,11 +363,11 @@ impl Drifts {
     }
 
     /// Compares the selections for one category or capability. Several requirements may name it, so
-    /// selections are paired first: by the same scopes, server and tool, then the same scopes and
+    /// selections are paired first: by the same scopes, server and rest, then the same scopes and
     /// server, then the same scopes, then the same server, then in order.
     fn compare_grant<'l>(&mut self, mut older: Vec<&'l Selection>, mut newer: Vec<&'l Selection>) {
         let keys: [fn(&Selection) -> Same<'_>; 5] = [
-            |one| (Some(&one.scopes), Some(&one.id), Some(tool(one))),
+            |one| (Some(&one.scopes), Some(&one.id), Some(rest(one))),
             |one| (Some(&one.scopes), Some(&one.id), None),
             |one| (Some(&one.scopes), None, None),
             |one| (None, Some(&one.id), None),
@@ -355,6 +391,23 @@ impl Drifts {
         }
     }
 
+    /// Compares the tools of a server that two selections lock. An empty list is every tool.
+    fn compare_only(&mut self, grant: Option<&Grant>, before: &[ToolName], after: &[ToolName]) {
+        match (before, after) {
+            ([], []) => {}
+            (before, []) => self.add(Code::ToolsWidened, grant, Some(&joined(before)), None),
+            ([], after) => self.add(Code::ToolsNarrowed, grant, None, Some(&joined(after))),
+            (before, after) => {
+                for tool in removed(after, before) {
+                    self.add(Code::ToolsWidened, grant, None, Some(tool.as_str()));
+                }
+                for tool in removed(before, after) {
+                    self.add(Code::ToolsNarrowed, grant, Some(tool.as_str()), None);
+                }
+            }
+        }
+    }
+
     fn compare_selection(&mut self, a: &Selection, b: &Selection) {
         let grant = Some(&b.grant);
         for scope in removed(&b.scopes, &a.scopes) {
@@ -362,6 +415,23 @@ impl Drifts {
         }
         for scope in removed(&a.scopes, &b.scopes) {
             self.add(Code::ScopeNarrowed, grant, Some(scope.as_str()), None);
+        }
+        if let (
+            Grant::Category {
+                only: a_only,
+                serve: a_serve,
+                ..
+            },
+            Grant::Category { only, serve, .. },
+        ) = (&a.grant, &b.grant)
+        {
+            self.compare_only(grant, a_only, only);
+            for kind in serve.iter().filter(|it| !a_serve.contains(it)) {
+                self.add(Code::ServeWidened, grant, None, Some(kind.as_str()));
+            }
+            for kind in a_serve.iter().filter(|it| !serve.contains(it)) {
+                self.add(Code::ServeNarrowed, grant, Some(kind.as_str()), None);
+            }
         }
         let mut compare = |code, before: &str, after: &str| {
             self.compare_value(code, grant, before, after);
@@ -386,7 +456,7 @@ impl Drifts {
                 compare(Code::DefinitionChanged, a_definition, definition);
             }
         }
-        let (a_load, load) = (tool(a).1, tool(b).1);
+        let (a_load, load) = (rest(a).0, rest(b).0);
         compare(Code::LoadChanged, a_load.as_str(), load.as_str());
         compare(Code::VersionChanged, a.version.as_str(), b.version.as_str());
         let (before, after) = (a.endpoint.as_str(), b.endpoint.as_str());

@@ -1,8 +1,11 @@
 //! The tools that an agent sees, and those that it may expand \[4, 6\].
 //!
-//! A selection for a category exposes every tool of its server that no label forbids. A selection for
-//! a capability decides the `load` of its tool. A tool that is selected both as `essential` and as
-//! `on_demand` is `essential`.
+//! A selection for a category exposes every tool of its server that no label forbids, or with `only`
+//! those that it names. A selection for a capability decides the `load` of its tool. A tool that is
+//! selected both as `essential` and as `on_demand` is `essential`.
+//!
+//! A fallback is locked, and not exposed: it takes the place of its first while health vetoes the server
+//! of that one. Callers that know the health of servers tell which are vetoed; by default none is.
 //!
 //! A lock that differs from the index exposes nothing, so no agent sees another definition than the
 //! locked one.
@@ -16,6 +19,7 @@ use super::rejection::Rejection;
 use agent_lower::{PolicyOccasion, PolicyPhase, definition, stub_definition, stub_name};
 use agent_model::{
     ForbidLabel, Grant, Index, Load, Lock, Name, NonEmpty, Selection, ServerView, ToolView,
+    with_fallbacks,
 };
 use agent_text::sort::{sort_by, sort_by_key};
 use std::collections::{BTreeMap, BTreeSet};
@@ -247,11 +251,20 @@ struct Locked<'i> {
     tools: Vec<(ToolView<'i>, Load)>,
 }
 
+/// Returns the selections of a lock that are in force while these servers are vetoed: a fallback in
+/// place of a first on one of them, and otherwise the first.
+fn in_force<'l>(lock: &'l Lock, vetoed: &BTreeSet<&str>) -> Vec<&'l Selection> {
+    let groups = with_fallbacks(&lock.selections).filter_map(|group| match group {
+        [first, fallback] if vetoed.contains(first.id.as_str()) => Some(fallback),
+        group => group.first(),
+    });
+    groups.collect()
+}
+
 impl<'i> Locked<'i> {
-    /// Returns the tools of all servers, ordered by id and version. A server that the index lacks has
-    /// none.
-    fn all(lock: &Lock, index: &'i Index) -> Vec<Self> {
-        let mut selections: Vec<_> = lock.selections.iter().collect();
+    /// Returns the tools of all servers that some selections of a lock grant, ordered by id and version.
+    /// A server that the index lacks has none.
+    fn all(lock: &Lock, mut selections: Vec<&Selection>, index: &'i Index) -> Vec<Self> {
         sort_by_key(&mut selections, |it| (&it.id, &it.version));
         selections
             .chunk_by(|a, b| (&a.id, &a.version) == (&b.id, &b.version))
@@ -263,26 +276,35 @@ impl<'i> Locked<'i> {
     }
 
     /// Returns the locked tools of a server by its selections. A capability decides the `load` of its
-    /// tool; a category that of every other tool that is not forbidden. Of several the tool is
-    /// `essential` if one is.
+    /// tool; a category that of every other tool that it covers and that is not forbidden. Of several
+    /// the tool is `essential` if one is.
     fn of(server: ServerView<'i>, own: &[&Selection], forbid: &[ForbidLabel]) -> Self {
         let mut of_category: Option<Load> = None;
+        let mut named: BTreeMap<&str, Load> = BTreeMap::new();
         let mut of_capability: BTreeMap<&str, Load> = BTreeMap::new();
         for selection in own {
-            match &selection.grant {
-                Grant::Category { load, .. } => {
-                    of_category = Some(of_category.map_or(*load, |known| known.min(*load)));
+            let (load, tools, loads) = match &selection.grant {
+                Grant::Category { load, only, .. } if only.is_empty() => {
+                    of_category = earlier(of_category, Some(*load));
+                    continue;
                 }
+                Grant::Category { load, only, .. } => (*load, &**only, &mut named),
                 Grant::Capability { load, tool, .. } => {
-                    let known = of_capability.entry(tool.as_str()).or_insert(*load);
-                    *known = (*known).min(*load);
+                    (*load, std::slice::from_ref(tool), &mut of_capability)
                 }
+            };
+            for tool in tools {
+                let known = loads.entry(tool.as_str()).or_insert(load);
+                *known = (*known).min(load);
             }
         }
         let tools = server.tools().filter_map(|tool| {
             let permitted = || forbidding(forbid, tool.name(), &[tool]).is_empty();
-            let load = of_capability.get(tool.name()).copied();
-            let load = load.or_else(|| of_category.filter(|_| permitted()));
+            let of_capability = of_capability.get(tool.name()).copied();
+            let load = of_capability.or_else(|| {
+                let named = named.get(tool.name()).copied();
+                earlier(of_category, named).filter(|_| permitted())
+            });
             Some((tool, load?))
         });
         let mut tools: Vec<_> = tools.collect();
@@ -292,13 +314,13 @@ impl<'i> Locked<'i> {
 
     /// Finds a server by id or by `id@version`. Of several versions it is the only one that has tools
     /// on demand.
-    fn find(lock: &Lock, index: &'i Index, server: &str) -> Result<Self, DenialReason> {
+    fn find(all: Vec<Self>, server: &str) -> Result<Self, DenialReason> {
         // An id contains no `@`, so the first one ends it.
         let (id, version) = match server.split_once('@') {
             Some((id, version)) => (id, Some(version)),
             None => (server, None),
         };
-        let mut found = Self::all(lock, index);
+        let mut found = all;
         found.retain(|locked| {
             let right = version.is_none_or(|version| locked.server.version() == version);
             locked.server.id() == id && right
@@ -343,10 +365,15 @@ impl<'i> Locked<'i> {
     }
 }
 
+/// Returns the earlier of two times at which a tool is shown, if there are any.
+fn earlier(a: Option<Load>, b: Option<Load>) -> Option<Load> {
+    a.into_iter().chain(b).min()
+}
+
 /// Returns the tools that a lock has in an index, ordered by server, version and name: those of
-/// capabilities, and those that its categories expose.
+/// capabilities, fallbacks included, and those that its categories expose.
 pub(super) fn locked_tools<'i>(lock: &Lock, index: &'i Index) -> Vec<ToolView<'i>> {
-    let servers = Locked::all(lock, index).into_iter();
+    let servers = Locked::all(lock, lock.selections.iter().collect(), index).into_iter();
     servers
         .flat_map(|it| it.tools.into_iter().map(|(tool, _)| tool))
         .collect()
@@ -361,11 +388,24 @@ pub(super) fn locked_tools<'i>(lock: &Lock, index: &'i Index) -> Vec<ToolView<'i
 /// # Errors
 /// The lock differs from the index, or names are not unique.
 pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExposed<'i>> {
+    exposed_under(lock, index, &BTreeSet::new())
+}
+
+/// Returns the tools that an agent sees from the start while health vetoes the servers with these ids:
+/// [`exposed`], with the fallback of each of their tools that has one in its place.
+///
+/// # Errors
+/// As for [`exposed`].
+pub fn exposed_under<'i>(
+    lock: &Lock,
+    index: &'i Index,
+    vetoed: &BTreeSet<&str>,
+) -> Result<Exposed<'i>, NotExposed<'i>> {
     let state = verify(lock, index);
     state.fresh().map_err(NotExposed::Drifted)?;
     // The holders of each name, and the entry exposed under it.
     let mut named: Vec<(String, Holder<'i>, Option<Entry<'i>>)> = Vec::new();
-    for locked in Locked::all(lock, index) {
+    for locked in Locked::all(lock, in_force(lock, vetoed), index) {
         let server = locked.server;
         for (tool, load) in &locked.tools {
             let is_essential = *load == Load::Essential;
@@ -414,12 +454,26 @@ pub fn services<'i>(
     index: &'i Index,
     server: &str,
 ) -> Result<Services<'i>, NotExpanded> {
-    let state = verify(lock, index);
-    state.fresh().map_err(NotExpanded::Drifted)?;
-    services_verified(lock, index, server)
+    services_under(lock, index, server, &BTreeSet::new())
 }
 
-/// As [`services`], of a lock that is known not to differ from the index.
+/// Returns the answer of a stub to `list_services` while health vetoes the servers with these ids. What
+/// it lists is behind the stub of [`exposed_under`].
+///
+/// # Errors
+/// As for [`services`].
+pub fn services_under<'i>(
+    lock: &Lock,
+    index: &'i Index,
+    server: &str,
+    vetoed: &BTreeSet<&str>,
+) -> Result<Services<'i>, NotExpanded> {
+    let state = verify(lock, index);
+    state.fresh().map_err(NotExpanded::Drifted)?;
+    services_verified(lock, index, server, vetoed)
+}
+
+/// As [`services_under`], of a lock that is known not to differ from the index.
 ///
 /// # Errors
 /// The lock has no such tools.
@@ -427,8 +481,9 @@ pub fn services_verified<'i>(
     lock: &Lock,
     index: &'i Index,
     server: &str,
+    vetoed: &BTreeSet<&str>,
 ) -> Result<Services<'i>, NotExpanded> {
-    let locked = Locked::find(lock, index, server);
+    let locked = Locked::find(Locked::all(lock, in_force(lock, vetoed), index), server);
     let locked = locked.map_err(|reason| denied_as_a_whole(server, reason))?;
     if !locked.has_on_demand() {
         let reason = DenialReason::Essential;
@@ -446,7 +501,8 @@ pub fn services_verified<'i>(
 /// The checks, in this order: the lock does not differ from the index; the given policy is the locked
 /// one, if the lock has one; the lock has every tool as `on_demand` of the server; the policy allows
 /// every tool, for each requirement that it was locked for; and `used + needed` is within the budget. A given budget replaces the tenant's; without either the
-/// request is refused. Health counts when tools are selected and called, not here.
+/// request is refused. Health counts when tools are selected and called, not here: a fallback is expanded
+/// like any locked tool.
 ///
 /// # Errors
 /// The first check that fails, with every denial.
@@ -481,7 +537,8 @@ pub fn expand_verified<'i>(
     if let Some(mismatch) = PolicyMismatch::find(lock, Some(evaluation_context)) {
         return Err(NotExpanded::OtherPolicy(mismatch));
     }
-    let locked = Locked::find(lock, index, request.server);
+    let locked = Locked::all(lock, lock.selections.iter().collect(), index);
+    let locked = Locked::find(locked, request.server);
     let named = match &locked {
         Ok(locked) => locked.name(),
         Err(_) => request.server.to_owned(),

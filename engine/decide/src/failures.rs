@@ -10,10 +10,11 @@ pub struct Failures(u16);
 impl Failures {
     /// The codes of the checks in order; the position of a code is the number of its bit.
     ///
-    /// A requirement of a category has the first two, one of a capability the next two and those
+    /// A requirement of a category has the first three, one of a capability the next two and those
     /// behind the constraints.
-    pub const CHECKS: [Code; 11] = [
+    pub const CHECKS: [Code; 12] = [
         Code::MissingCategory,
+        Code::ToolMissing,
         Code::MissingScope,
         Code::MissingCapability,
         Code::ConstraintUnmet,

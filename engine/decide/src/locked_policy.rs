@@ -180,22 +180,17 @@ fn requirements<'l, 'i>(
         (id, version) == (server.id(), server.version())
     });
     for selection in own {
-        let (requirement, load, locked) = match &selection.grant {
-            Grant::Category { category, load } => {
+        let (requirement, load) = match &selection.grant {
+            Grant::Category { category, load, .. } => {
                 let requirement = PolicyRequirement::Category(category, &selection.scopes);
-                (requirement, *load, None)
+                (requirement, *load)
             }
             Grant::Capability {
-                capability,
-                load,
-                tool,
-                ..
-            } => (PolicyRequirement::Capability(capability), *load, Some(tool)),
+                capability, load, ..
+            } => (PolicyRequirement::Capability(capability), *load),
         };
-        for tool in tools {
-            if locked.is_some_and(|locked| locked.as_str() != tool.name()) {
-                continue;
-            }
+        let covered = |tool: &&ToolView<'_>| selection.grant.covers(tool.name());
+        for tool in tools.iter().filter(covered) {
             let known = asked
                 .iter_mut()
                 .find(|known| (known.0, known.1) == (requirement, load));

@@ -87,7 +87,8 @@ impl<'a> LockedTool<'a> {
                     let mut versions: Vec<_> = others.map(|it| it.version.as_str()).collect();
                     versions.sort_unstable();
                     versions.dedup();
-                    denials.push(CallDenial::NotLocked { versions });
+                    let only = only_of(target, lock);
+                    denials.push(CallDenial::NotLocked { versions, only });
                 }
                 None => denials.push(CallDenial::LockMissing),
             }
@@ -186,16 +187,26 @@ fn listed<'a>(
 /// Returns the selections of the lock that grant the call.
 fn locked<'a>(target: Target<'_>, lock: &'a Lock) -> Vec<&'a Selection> {
     let grants = |it: &&Selection| {
-        let same_tool = match &it.grant {
-            Grant::Category { .. } => true,
-            Grant::Capability { tool, .. } => tool.as_str() == target.tool,
-        };
         let version = it.version.as_str();
-        same_tool
+        it.grant.covers(target.tool)
             && it.id.as_str() == target.server
             && target.version.is_none_or(|required| version == required)
     };
     lock.selections.iter().filter(grants).collect()
+}
+
+/// Returns the tools of a server that the lock names alone: sorted, without duplicates.
+fn only_of<'a>(target: Target<'_>, lock: &'a Lock) -> Vec<&'a str> {
+    let selections = lock.selections.iter();
+    let own = selections.filter(|it| it.id.as_str() == target.server);
+    let named = own.flat_map(|it| match &it.grant {
+        Grant::Category { only, .. } => &**only,
+        Grant::Capability { .. } => &[],
+    });
+    let mut named: Vec<_> = named.map(|tool| tool.as_str()).collect();
+    named.sort_unstable();
+    named.dedup();
+    named
 }
 
 /// Returns the locked entries of the index.

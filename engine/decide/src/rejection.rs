@@ -12,6 +12,11 @@ pub enum Rejection<'i> {
         /// The offered categories: sorted, without duplicates.
         offered: Vec<&'i str>,
     },
+    /// The server does not have all tools that the requirement names.
+    ToolMissing {
+        /// The absent tools: sorted, without duplicates.
+        missing: Vec<&'i str>,
+    },
     /// The server does not support all permissions.
     MissingScope {
         /// The unsupported permissions: sorted, without duplicates.
@@ -73,6 +78,7 @@ impl<'i> Rejection<'i> {
     pub fn code(&self) -> Code {
         match self {
             Self::MissingCategory { .. } => Code::MissingCategory,
+            Self::ToolMissing { .. } => Code::ToolMissing,
             Self::MissingScope { .. } => Code::MissingScope,
             Self::ResidencyMismatch { .. } => Code::ResidencyMismatch,
             Self::SensitivityExceeded { .. } => Code::SensitivityExceeded,

@@ -10,7 +10,7 @@ use super::selection::{hash, selection};
 use agent_diagnostic::Code;
 use agent_model::{
     Category, Constraints, Grant, Index, Lock, Manifest, Members, Name, NonEmpty, Rank,
-    Requirement, Selection, ServerView,
+    Requirement, Selection, ServerView, ToolName, lock_order, with_fallbacks,
 };
 use agent_text::sort::{sort_by, sort_by_key};
 use std::sync::Arc;
@@ -64,6 +64,8 @@ pub struct Funnel {
     pub all: u32,
     /// Servers that offer the category.
     pub category: u32,
+    /// Servers that have every tool that the requirement names; all of the category if it names none.
+    pub tools: u32,
     /// Servers that support every permission.
     pub scopes: u32,
     /// Servers of a matching residency.
@@ -104,6 +106,9 @@ pub struct Resolution {
 #[derive(Debug, Clone)]
 struct Required {
     category: Option<u32>,
+    /// The tools that the server must have: sorted. Few requirements name any, so an index has no lists of
+    /// the servers with a tool.
+    only: Vec<ToolName>,
     /// The numbers of the permissions, in the order of the permissions and of the numbers.
     scopes: Vec<Option<u32>>,
 }
@@ -160,7 +165,7 @@ impl Resolution {
             .collect();
         let selected = required
             .iter()
-            .map(|required| Eligible::new(required, &admitted, &index).next());
+            .map(|required| required.eligible(&admitted, &index).next());
         let outcomes = selected
             .map(|rank| rank.map_or(Outcome::Unsatisfied, Outcome::Selected))
             .collect();
@@ -233,6 +238,7 @@ impl Resolution {
         self.constraint_failures
             .refusing(server)
             .with(Code::MissingCategory, !required.category_met(server))
+            .with(Code::ToolMissing, required.missing_tools(server) > 0)
             .with(Code::MissingScope, !required.scopes_met(server))
     }
 
@@ -241,12 +247,14 @@ impl Resolution {
         let required = &self.required[requirement];
         self.constraint_failures.refusing(server).is_empty()
             && required.category_met(server)
+            && required.missing_tools(server) == 0
             && required.scopes_met(server)
     }
 
     /// Returns the eligible servers in the order of preference: the first is selected.
     pub fn eligible(&self, requirement: usize) -> impl Iterator<Item = ServerView<'_>> {
-        Eligible::new(&self.required[requirement], &self.admitted, &self.index)
+        self.required[requirement]
+            .eligible(&self.admitted, &self.index)
             .map(|rank| self.index.server(rank))
     }
 
@@ -269,6 +277,10 @@ impl Resolution {
         for rank in required.category(&self.index).ranks {
             let server = self.index.server(*rank);
             funnel.category += 1;
+            if required.missing_tools(server) > 0 {
+                continue;
+            }
+            funnel.tools += 1;
             if required.scopes_met(server) {
                 let [residency, sensitivity, signature] = self.constraint_failures.passed(server);
                 funnel.scopes += 1;
@@ -313,6 +325,11 @@ impl Resolution {
                 costs[*rank as usize] -= 2;
             }
         }
+        if !required.only.is_empty() {
+            for (cost, server) in costs.iter_mut().zip(self.index.servers()) {
+                *cost += 2 * required.missing_tools(server) as u32;
+            }
+        }
         let rejected = costs.into_iter().zip(0..).filter(|(cost, _)| *cost > 0);
         let nearest = smallest(rejected, limit).into_iter();
         nearest
@@ -327,6 +344,8 @@ impl Resolution {
         let grant = Grant::Category {
             category: Category::clone(&requirement.category.value),
             load: requirement.load,
+            only: requirement.only.iter().map(|it| it.value.clone()).collect(),
+            serve: requirement.serve.clone(),
         };
         let scopes = requirement.permissions.iter();
         selection(grant, scopes.map(|it| it.value.clone()).collect(), server)
@@ -342,20 +361,23 @@ impl Resolution {
 
     /// Returns the lock, or `None` if a requirement is unsatisfied.
     pub fn lock(&self) -> Option<Lock> {
-        let of_categories = (0..self.outcomes.len()).map(|number| self.selection(number));
-        let selections: Option<Vec<_>> = of_categories.collect();
+        let of_categories =
+            (0..self.outcomes.len()).map(|number| Some(vec![self.selection(number)?]));
+        // Each with its fallback, if it has one.
+        let selections: Option<Vec<Vec<_>>> = of_categories.collect();
         let mut selections = selections?;
         let matching = &self.matching;
         for number in 0..matching.len() {
-            selections.extend(matching.selections(number)?);
+            let own = matching.selections(number)?;
+            selections.extend(with_fallbacks(&own).map(<[_]>::to_vec));
         }
-        sort_by(&mut selections, |a, b| a.order().cmp(&b.order()));
+        sort_by(&mut selections, |a, b| lock_order(a, b));
         let forbid = self.constraints().forbid.iter();
         Some(Lock {
             agent: self.manifest.agent.clone(),
             forbid: forbid.map(|label| label.value.clone()).collect(),
             policy: matching.policy_digest(),
-            selections,
+            selections: selections.concat(),
         })
     }
 
@@ -374,12 +396,19 @@ impl Required {
     fn new(requirement: &Requirement, index: &Index) -> Self {
         Self {
             category: index.category(requirement.category.value.as_str()),
+            only: requirement.only.iter().map(|it| it.value.clone()).collect(),
             scopes: requirement
                 .permissions
                 .iter()
                 .map(|permission| index.scope(permission.value.as_str()))
                 .collect(),
         }
+    }
+
+    /// Returns the ranks of the eligible servers, in order.
+    fn eligible<'r>(&'r self, admitted: &'r [u64], index: &'r Index) -> impl Iterator<Item = Rank> {
+        Eligible::new(self, admitted, index)
+            .filter(|rank| self.missing_tools(index.server(*rank)) == 0)
     }
 
     fn category<'i>(&self, index: &'i Index) -> Members<'i> {
@@ -398,6 +427,14 @@ impl Required {
             .is_some_and(|category| server.category_numbers().binary_search(&category).is_ok())
     }
 
+    /// Returns how many of the named tools a server lacks.
+    fn missing_tools(&self, server: ServerView<'_>) -> usize {
+        let tools = self.only.iter();
+        tools
+            .filter(|it| server.tool(it.as_str()).is_none())
+            .count()
+    }
+
     fn scopes_met(&self, server: ServerView<'_>) -> bool {
         let offered = server.scope_numbers();
         self.scopes
@@ -406,8 +443,8 @@ impl Required {
     }
 }
 
-/// The eligible servers of a requirement by rank: those in every list of the requirement that meet
-/// the constraints.
+/// The servers in every list of a requirement that meet the constraints, by rank. Whether they have the
+/// named tools is not considered.
 struct Eligible<'r> {
     lists: Vec<Members<'r>>,
     admitted: &'r [u64],

@@ -128,6 +128,9 @@ catalogue! {
     ExplanationTooLarge "EXPLANATION_TOO_LARGE" Error
         "the full explanation would exceed its limit"
         "Use `agent resolve --explain=compact`; it contains the same in a fraction of the size."
+    FallbackMissing "FALLBACK_MISSING" Warning
+        "no other server has a tool to fall back on"
+        "Remove `fallback`, or add another server with such a tool to the index."
     ForbiddenAction "FORBIDDEN_ACTION" Error
         "a permission, a tool or a capability is forbidden"
         "Remove the permission, or remove the label from `constraints.actions.forbid`."
@@ -314,6 +317,12 @@ catalogue! {
     ServerRemoved "SERVER_REMOVED" Error
         "the locked server is no longer in the index"
         "Run `agent resolve` to select another server."
+    ServeNarrowed "SERVE_NARROWED" Error
+        "a gateway no longer passes on something of a server"
+        "Run `agent resolve` to update the lock."
+    ServeWidened "SERVE_WIDENED" Error
+        "a gateway would pass on something of a server that is not in the lock"
+        "Review the change, which gives the agent more access, then run `agent resolve`."
     SessionLimit "SESSION_LIMIT" Error
         "a limit of the session is reached"
         "Wait until other calls are done, then repeat the call."
@@ -329,9 +338,18 @@ catalogue! {
     TokenBudgetExceeded "TOKEN_BUDGET_EXCEEDED" Error
         "the definitions of the tools would exceed the token budget"
         "Request fewer tools, or raise `token_budget` of the tenant."
+    ToolsNarrowed "TOOLS_NARROWED" Error
+        "a locked tool of a server is no longer required"
+        "Run `agent resolve` to remove it from the lock."
+    ToolsWidened "TOOLS_WIDENED" Error
+        "a required tool of a server is not in the lock"
+        "Review the change, which gives the agent more access, then run `agent resolve`."
     ToolChanged "TOOL_CHANGED" Error
         "the selected tool differs from the locked one"
         "Review the new tool, then run `agent resolve`."
+    ToolMissing "TOOL_MISSING" Error
+        "a server does not have a required tool"
+        "Name the tools that the server has in `only`, or use another server."
     ToolNotLocked "TOOL_NOT_LOCKED" Error
         "a plan calls a tool that the lock does not contain"
         "Require its capability or the category of its server, then run `agent resolve`."

@@ -73,12 +73,24 @@ pub(super) fn call_denial(
             let text = format!("no lock is given that allows {named}");
             on_tool(Code::LockMissing, "locked nowhere", text)
         }
-        CallDenial::NotLocked { versions } if !versions.is_empty() => {
+        CallDenial::NotLocked { versions, .. } if !versions.is_empty() => {
             let versions = quoted(versions);
             let text = format!("the lock has {named} only in the version {versions}");
             on_tool(Code::ToolNotLocked, "another version is locked", text).help(format!(
                 "name the version {versions}, or run `agent resolve`"
             ))
+        }
+        CallDenial::NotLocked { only, .. } if !only.is_empty() => {
+            let some = only.iter().take(NAMED).map(|it| format!("`{it}`"));
+            let some: Vec<_> = some
+                .chain((only.len() > NAMED).then(|| "others".to_owned()))
+                .collect();
+            let text = format!(
+                "the lock has only {} of `{server}`, and not `{tool}`",
+                some.join(", ")
+            );
+            on_tool(Code::ToolNotLocked, "not in the lock", text)
+                .help("Have the tool added to `only` of its requirement, then run `agent resolve`.")
         }
         CallDenial::NotLocked { .. } => {
             let rest = "for a capability nor the server for a category";
@@ -126,6 +138,9 @@ pub(super) fn call_denial(
         }
     }
 }
+
+/// Maximum number of locked tools that a message names.
+const NAMED: usize = 8;
 
 fn may_write(why: &MayWrite<'_>) -> String {
     match why {

@@ -6,7 +6,7 @@ use agent_decide::{
     Resolution, TieBreak, hash,
 };
 use agent_diagnostic::{Code, Label};
-use agent_model::{Constraints, Load, Name, NonEmpty, ServerView, ToolView, Tools};
+use agent_model::{Constraints, Load, Name, NonEmpty, Serve, ServerView, ToolView, Tools};
 use agent_text::{Likeness, Place, Span};
 
 /// Budget of the search for slips in one requirement, in pairs of bytes: views ask for each requirement.
@@ -178,6 +178,34 @@ impl<'r> Decision<'r> {
         }
     }
 
+    /// Returns the tools that the requirement of a category locks alone, sorted; empty if it locks every
+    /// tool, and for a capability.
+    pub fn only(self) -> Vec<&'r str> {
+        match self {
+            Self::Category(resolution, number) => {
+                let only = resolution.manifest().requirements[number].only.iter();
+                only.map(|it| it.value.as_str()).collect()
+            }
+            Self::Capability(..) => Vec::new(),
+        }
+    }
+
+    /// Returns what a gateway passes on of the server beside its tools, sorted; empty for a capability.
+    pub fn serve(self) -> &'r [Serve] {
+        match self {
+            Self::Category(resolution, number) => &resolution.manifest().requirements[number].serve,
+            Self::Capability(..) => &[],
+        }
+    }
+
+    /// Returns the tool that it locks as a fallback. It is among the eligible ones.
+    pub fn fallback(self) -> Option<Candidate<'r>> {
+        match self {
+            Self::Category(..) => None,
+            Self::Capability(matching, number) => matching.fallback(number).map(Candidate::Tool),
+        }
+    }
+
     /// Returns the time at which the definitions of what it selects are shown.
     pub fn load(self) -> Load {
         match self {
@@ -269,19 +297,23 @@ impl<'r> Decision<'r> {
         slips.iter().map(Meant::question).collect()
     }
 
-    /// Returns the number of all candidates, and of those that each stage of checks left.
+    /// Returns the number of all candidates, and of those that each stage of checks left. A category has the
+    /// stage of tools only if it names some.
     pub fn funnel(self) -> (u32, Vec<(&'static str, u32)>) {
         match self {
             Self::Category(resolution, number) => {
                 let funnel = resolution.funnel(number);
-                let stages = [
+                let mut stages = vec![
                     ("category", funnel.category),
                     ("scopes", funnel.scopes),
                     ("residency", funnel.residency),
                     ("sensitivity", funnel.sensitivity),
                     ("signature", funnel.signature),
                 ];
-                (funnel.all, stages.to_vec())
+                if !self.only().is_empty() {
+                    stages.insert(1, ("tools", funnel.tools));
+                }
+                (funnel.all, stages)
             }
             Self::Capability(matching, number) => {
                 let funnel = matching.funnel(number);

@@ -140,7 +140,9 @@ fn values(compared: &Comparison<'_>) -> (Option<String>, String) {
     let required = |names: &[&str]| (!names.is_empty()).then(|| list(names));
     match compared {
         Comparison::Category(category, offered) => (Some((*category).to_owned()), list(offered)),
-        Comparison::Scopes(scopes, offered) => (required(scopes), list(offered)),
+        Comparison::Tools(names, offered) | Comparison::Scopes(names, offered) => {
+            (required(names), list(offered))
+        }
         Comparison::Residency(required, offered) => {
             let offered: Vec<_> = offered.iter().map(Residency::as_str).collect();
             (required.map(|it| it.as_str().to_owned()), list(&offered))
@@ -188,7 +190,16 @@ fn required_at(
 ) -> Option<Place> {
     match (decision, check.code) {
         (_, Code::MissingCategory | Code::MissingCapability) => Some(decision.required().place),
-        // The first scope that the server lacks: the others are fine.
+        // The first tool or scope that the server lacks: the others are fine.
+        (Decision::Category(resolution, number), Code::ToolMissing) => {
+            let only = &resolution.manifest().requirements[number].only;
+            let lacks = |tool: &str| match &check.compared {
+                Comparison::Tools(_, offered) => offered.binary_search(&tool).is_err(),
+                _ => false,
+            };
+            let missing = only.iter().find(|it| lacks(it.value.as_str()));
+            decision.in_manifest(missing.or(only.first())?.span)
+        }
         (Decision::Category(resolution, number), Code::MissingScope) => {
             let permissions = &resolution.manifest().requirements[number].permissions;
             let lacks = |scope: &str| match &check.compared {

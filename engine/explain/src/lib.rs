@@ -11,6 +11,7 @@ mod definition;
 mod edit;
 mod expansion;
 mod explanation;
+mod fallback;
 mod grounding;
 mod input;
 mod located;

@@ -89,6 +89,8 @@ fn in_selection<'n, 't>(selection: &'n Node<'t>, drift: &Drift) -> Option<&'n No
         Code::IntegrityChanged => "integrity",
         Code::HashChanged => "hash",
         Code::ScopeWidened | Code::ScopeNarrowed | Code::MissingScope => "scopes",
+        Code::ToolsWidened | Code::ToolsNarrowed | Code::ToolMissing => "only",
+        Code::ServeWidened | Code::ServeNarrowed => "serve",
         Code::MissingCapability | Code::ConstraintUnmet => "capability",
         Code::ToolChanged => "tool",
         Code::DefinitionChanged => "definition",
@@ -99,7 +101,8 @@ fn in_selection<'n, 't>(selection: &'n Node<'t>, drift: &Drift) -> Option<&'n No
         _ if drift.category.is_some() => "category",
         _ => "capability",
     };
-    let value = child(selection, key)?;
+    // A category's `load`, `only` and `serve` are not written if they are the default.
+    let value = child(selection, key).or_else(|| child(selection, "category"))?;
     Some(item(value, drift).unwrap_or(value))
 }
 
@@ -148,6 +151,7 @@ fn in_index(index: &Index, selection: &Node<'_>, drift: &Drift) -> Option<Place>
         Code::EndpointChanged => "/endpoint".to_owned(),
         Code::VersionChanged => "/version".to_owned(),
         Code::MissingScope => "/scopes".to_owned(),
+        Code::ToolMissing => "/capabilities/tools".to_owned(),
         Code::MissingCategory => "/categories".to_owned(),
         Code::MissingCapability | Code::ConstraintUnmet => {
             let tool = token(drift.tool.as_deref()?);

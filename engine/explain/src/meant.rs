@@ -6,7 +6,7 @@
 use super::decision::Decision;
 use super::wording::{did_you_mean, quoted};
 use agent_diagnostic::{Applicability, Diagnostic, Edit, Fix, Label};
-use agent_model::{CapabilityRequirement, Index, Name, Requirement};
+use agent_model::{CapabilityRequirement, Index, Name, Requirement, ToolView};
 use agent_syntax::written_as;
 use agent_text::sort::sort_by;
 use agent_text::{Likeness, Span, Text, hidden_difference, visible};
@@ -14,10 +14,10 @@ use agent_text::{Likeness, Span, Text, hidden_difference, visible};
 /// Maximum number of names that a message suggests.
 const SUGGESTED: usize = 3;
 
-/// Maximum number of permissions or constraints of a requirement that are compared.
+/// Maximum number of permissions, tools or constraints of a requirement that are compared.
 const COMPARED: usize = 100;
 
-/// Maximum number of servers among which those with the required scopes are searched.
+/// Maximum number of servers that are searched for the required scopes or tools.
 const SEARCHED: usize = 10_000;
 
 /// A name that the index does not have, and similar ones that it has.
@@ -91,6 +91,14 @@ fn of_category<'r>(
             _ => search.slips(name, supported_names.iter().copied(), SUGGESTED),
         };
         found.push((name, permission.span, known));
+    }
+    let servers = || servers.iter().take(SEARCHED);
+    for tool in requirement.only.iter().take(COMPARED) {
+        let name = tool.value.as_str();
+        if servers().all(|it| it.tool(name).is_none()) {
+            let offered = servers().flat_map(|it| it.tools()).map(ToolView::name);
+            found.push((name, tool.span, search.slips(name, offered, SUGGESTED)));
+        }
     }
     found
 }

@@ -3,6 +3,7 @@
 //! Such a name is valid, and loses what its author wants in silence: a label forbids nothing, a priority
 //! and a status count for no server.
 
+use super::fallback::missing_fallbacks;
 use super::unsatisfied::{unmatched, unsatisfied};
 use super::wording::quoted;
 use agent_decide::{Matching, Resolution};
@@ -20,19 +21,22 @@ const COMPARED: usize = 100;
 const SUGGESTED: usize = 3;
 
 /// Returns an error for each requirement without a server or a tool, and a warning for each name of
-/// nothing.
+/// nothing and for each missing fallback.
 pub fn resolution_diagnostics(resolution: &Resolution) -> Vec<Diagnostic> {
     let mut found = unsatisfied(resolution);
     add_misspelt_keys(resolution.matching(), &mut found);
     found.append(&mut misnamed(resolution.matching()));
+    found.append(&mut missing_fallbacks(resolution.matching()));
     found
 }
 
-/// Returns an error for each capability without a tool, and a warning for each name of nothing.
+/// Returns an error for each capability without a tool, and a warning for each name of nothing and for
+/// each missing fallback.
 pub fn matching_diagnostics(matching: &Matching) -> Vec<Diagnostic> {
     let mut found = unmatched(matching);
     add_misspelt_keys(matching, &mut found);
     found.append(&mut misnamed(matching));
+    found.append(&mut missing_fallbacks(matching));
     found
 }
 

@@ -13,6 +13,7 @@ use agent_text::Place;
 pub fn offered_at(server: ServerView<'_>, code: Code) -> Option<Place> {
     let pointer = match code {
         Code::MissingCategory => "/categories",
+        Code::ToolMissing => "/capabilities/tools",
         Code::MissingScope => "/scopes",
         Code::ResidencyMismatch => "/data/residency",
         Code::SensitivityExceeded => "/data/maxSensitivity",

@@ -6,8 +6,8 @@ use super::meant::{categories_with_scopes, meant};
 use super::wording::{fix, policy_failure, quoted, reason, supposition};
 use agent_decide::{Change, Matching, Rejection, Resolution};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Label};
-use agent_model::Name;
-use agent_text::{Likeness, Place, visible};
+use agent_model::{Name, Requirement};
+use agent_text::{Likeness, Place, Span, Spanned, visible};
 
 /// Number of unsatisfied requirements that get edits and the search for slips: both read texts again.
 const DETAILED: usize = 8;
@@ -95,6 +95,7 @@ fn diagnostic(decision: Decision<'_>, search: Option<&mut Likeness>) -> Diagnost
             !matches!(
                 reason,
                 Rejection::MissingCategory { .. }
+                    | Rejection::ToolMissing { .. }
                     | Rejection::MissingScope { .. }
                     | Rejection::MissingCapability { .. }
                     | Rejection::ConstraintUnmet { .. }
@@ -130,15 +131,12 @@ fn add_fixes(
             edits: edits.unwrap_or_default(),
         });
     }
-    if let (Decision::Category(resolution, number), [Rejection::MissingScope { missing }]) =
-        (decision, near.reasons.as_slice())
-        && let [missing] = missing[..]
+    if let (Decision::Category(resolution, number), [reason]) = (decision, near.reasons.as_slice())
+        && let Some((noun, missing, span)) =
+            given_up(&resolution.manifest().requirements[number], reason)
     {
-        let manifest = resolution.manifest();
-        let mut permissions = manifest.requirements[number].permissions.iter();
-        let span = permissions.find(|it| it.value.as_str() == missing);
-        let edit = span.and_then(|it| without_item(&manifest.text, it.span));
-        let title = format!("for {name}: give up the permission `{}`", visible(missing));
+        let edit = without_item(&resolution.manifest().text, span);
+        let title = format!("for {name}: give up the {noun} `{}`", visible(missing));
         diagnostic.fixes.push(match edit.filter(|_| detailed) {
             Some(edit) => Fix {
                 title,
@@ -147,6 +145,29 @@ fn add_fixes(
             },
             None => Fix::display(title),
         });
+    }
+}
+
+/// Returns the one permission or tool without which a reason would not exist, and its place. The last
+/// tool of a requirement is not given up: without `only` it would lock every tool.
+fn given_up<'r>(
+    requirement: &Requirement,
+    reason: &Rejection<'r>,
+) -> Option<(&'static str, &'r str, Span)> {
+    match reason {
+        Rejection::MissingScope { missing } => {
+            let [missing] = missing[..] else { return None };
+            let mut permissions = requirement.permissions.iter();
+            let found = permissions.find(|it| it.value.as_str() == missing)?;
+            Some(("permission", missing, found.span))
+        }
+        Rejection::ToolMissing { missing } if requirement.only.len() > 1 => {
+            let [missing] = missing[..] else { return None };
+            let mut tools = requirement.only.iter();
+            let found = tools.find(|it| it.value.as_str() == missing)?;
+            Some(("tool", missing, found.span))
+        }
+        _ => None,
     }
 }
 
@@ -176,10 +197,17 @@ fn note(near: &RejectedCandidate<'_>) -> String {
 fn in_words(decision: Decision<'_>, required: &Required<'_>) -> String {
     let name = visible(&required.name);
     match decision {
-        Decision::Category(..) if required.details.is_empty() => format!("`{name}`"),
         Decision::Category(..) => {
-            let details = required.details.iter().map(|it| visible(it));
-            format!("`{name}` with {}", quoted(details))
+            let mut words = format!("`{name}`");
+            if !required.details.is_empty() {
+                let details = required.details.iter().map(|it| visible(it));
+                words += &format!(" with {}", quoted(details));
+            }
+            if !decision.only().is_empty() {
+                let tools = decision.only().into_iter().map(visible);
+                words += &format!(", only {}", quoted(tools));
+            }
+            words
         }
         Decision::Capability(matching, number) => {
             format!("`{}`", matching.requirement(number).capability)
@@ -196,17 +224,14 @@ fn failed(decision: Decision<'_>, near: &RejectedCandidate<'_>) -> (Vec<Place>, 
     match decision {
         Decision::Category(resolution, number) => {
             let manifest = resolution.manifest();
-            let missing = reasons.filter_map(|reason| match reason {
-                Rejection::MissingScope { missing } => Some(missing),
-                _ => None,
+            let requirement = &manifest.requirements[number];
+            let missing = reasons.flat_map(|reason| match reason {
+                Rejection::MissingScope { missing } => spans_of(&requirement.permissions, missing),
+                Rejection::ToolMissing { missing } => spans_of(&requirement.only, missing),
+                _ => Vec::new(),
             });
-            let permissions = manifest.requirements[number].permissions.iter();
-            let unsupported = missing.flat_map(|missing| {
-                let permissions = permissions.clone();
-                permissions.filter(|it| missing.contains(&it.value.as_str()))
-            });
-            let scopes = unsupported.map(|it| manifest.text.place(it.span));
-            let places = scopes.take(LABELLED).chain(constraints);
+            let missing = missing.map(|span| manifest.text.place(span));
+            let places = missing.take(LABELLED).chain(constraints);
             (places.collect(), "the nearest server fails this")
         }
         Decision::Capability(matching, number) => {
@@ -226,5 +251,12 @@ fn failed(decision: Decision<'_>, near: &RejectedCandidate<'_>) -> (Vec<Place>, 
     }
 }
 
-/// Maximum number of permissions or constraints with a label.
+/// Returns the places of the missing names.
+fn spans_of<N: Name>(names: &[Spanned<N>], missing: &[&str]) -> Vec<Span> {
+    let names = names.iter();
+    let missing = names.filter(|it| missing.contains(&it.value.as_str()));
+    missing.map(|it| it.span).collect()
+}
+
+/// Maximum number of permissions, tools or constraints with a label.
 const LABELLED: usize = 8;

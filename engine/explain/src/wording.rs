@@ -35,6 +35,9 @@ pub fn reason(reason: &Rejection<'_>) -> String {
         Rejection::MissingCategory { offered } => {
             format!("offers only {}", quoted(offered.iter().copied()))
         }
+        Rejection::ToolMissing { missing } => {
+            format!("has no tool {}", quoted(missing.iter().copied()))
+        }
         Rejection::MissingScope { missing } => {
             format!("does not support {}", quoted(missing.iter().copied()))
         }
@@ -106,6 +109,7 @@ pub fn policy_error(kind: PolicyErrorKind) -> &'static str {
 pub fn check_name(code: Code) -> &'static str {
     match code {
         Code::MissingCategory => "category",
+        Code::ToolMissing => "tools",
         Code::MissingScope => "scopes",
         Code::ResidencyMismatch => "residency",
         Code::SensitivityExceeded => "sensitivity",
@@ -136,6 +140,7 @@ pub fn lost(lost_on: LostOn) -> &'static str {
 fn change(change: Change<'_>) -> String {
     match change {
         Change::AddCategory(category) => format!("offered the category `{category}`"),
+        Change::AddTool(tool) => format!("had the tool `{tool}`"),
         Change::AddScope(scope) => format!("supported the scope `{scope}`"),
         Change::AddResidency(residency) => format!("kept data in `{}`", residency.as_str()),
         Change::RaiseSensitivity(level) => format!("were approved for `{}`", level.as_str()),
@@ -247,6 +252,16 @@ fn change_of(drift: &Drift) -> String {
         Code::EndpointChanged => format!("the endpoint was `{before}` and is `{after}`"),
         Code::ScopeWidened => format!("the scope `{after}` is newly granted"),
         Code::ScopeNarrowed => format!("the scope `{before}` is no longer granted"),
+        Code::ToolsWidened if drift.after.is_none() => {
+            format!("only `{before}` of the server were locked, and every tool is")
+        }
+        Code::ToolsWidened => format!("the tool `{after}` is newly locked"),
+        Code::ToolsNarrowed if drift.before.is_none() => {
+            format!("every tool of the server was locked, and only `{after}` are")
+        }
+        Code::ToolsNarrowed => format!("the tool `{before}` is no longer locked"),
+        Code::ServeWidened => format!("the {after} of the server are newly passed on"),
+        Code::ServeNarrowed => format!("the {before} of the server are no longer passed on"),
         Code::IntegrityChanged => {
             format!("the index entry had the digest `{before}` and has `{after}`")
         }
@@ -256,6 +271,7 @@ fn change_of(drift: &Drift) -> String {
         Code::ForbidAdded => format!("`{after}` is newly forbidden"),
         Code::ForbidRemoved => format!("`{before}` is no longer forbidden"),
         Code::MissingCategory => format!("the server offers {after}, and not `{before}`"),
+        Code::ToolMissing => format!("the server has no tool `{before}`"),
         Code::MissingScope => format!("the server does not support the scope `{before}`"),
         Code::MissingCapability => format!("the tool advertises {after}, and not `{before}`"),
         Code::ConstraintUnmet => format!("the tool does not promise `{before}`"),
@@ -288,6 +304,7 @@ pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
     };
     let help = match drift.code {
         Code::MissingCategory
+        | Code::ToolMissing
         | Code::MissingScope
         | Code::MissingCapability
         | Code::ConstraintUnmet => Code::LockInvalid.help(),

@@ -1,6 +1,8 @@
 //! Capability requirements, in manifests and in tasks \[4, 4\].
 
-use super::fields::{Object, each, empty, keyword, keyword_or, list, name, name_set};
+use super::fields::{
+    Object, boolean, each, empty, keyword, keyword_or, list, name, name_set, placed,
+};
 use super::format;
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_model::{
@@ -52,7 +54,25 @@ fn requirement(
     let constraints = object.read_or("constraints", Vec::new(), problems, name_set::<Tag>);
     let load = keyword_or(&object, "load", Load::Essential, problems);
     let tools = keyword_or(&object, "tools", Tools::One, problems);
+    let no_fallback = placed(false, node);
+    let fallback = object.read_or("fallback", no_fallback, problems, boolean);
     let (verb, resource, constraints) = (verb?, resource?, constraints?);
+    let (tools, fallback) = (tools?, fallback?);
+    if fallback.value && tools == Tools::All {
+        // It stands in for one tool, and no other server need have the tools of a whole one.
+        let message = "`fallback: true` can't be combined with `tools: all`";
+        let mut report = problems.report(
+            Code::UnknownValue,
+            fallback.span,
+            "not with `tools: all`",
+            message,
+        );
+        if let Some(entry) = object.optional("tools") {
+            report = report.also(entry.value.span, "selects several tools");
+        }
+        report.help("remove `fallback`, or require each capability by itself with `tools: one`");
+        return None;
+    }
     Some(CapabilityRequirement {
         capability: Capability {
             verb: verb.value,
@@ -60,7 +80,8 @@ fn requirement(
             constraints: constraints.iter().map(|tag| tag.value.clone()).collect(),
         },
         load: load?,
-        tools: tools?,
+        tools,
+        fallback: fallback.value.then_some(fallback.span),
         verb_span: verb.span,
         resource_span: resource.span,
         constraints,

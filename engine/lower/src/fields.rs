@@ -874,6 +874,19 @@ pub fn keyword<T: Keyword>(
     value.map(|value| placed(value, node))
 }
 
+/// Takes a node as a set of keywords: sorted, without duplicates.
+pub(crate) fn keyword_set<T: Keyword + Ord + Copy>(
+    node: &Node<'_>,
+    path: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<T>> {
+    let found = each(list(node, path, problems)?, path, problems, keyword)?;
+    let mut values: Vec<T> = found.into_iter().map(|it| it.value).collect();
+    sort_by(&mut values, Ord::cmp);
+    values.dedup();
+    Some(values)
+}
+
 /// Reads a keyword that has a default.
 pub fn keyword_or<T: Keyword>(
     object: &Object<'_, '_>,

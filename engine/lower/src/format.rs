@@ -21,10 +21,20 @@ pub const MANIFEST: Fields<4> = fields(3, ["name", "version", "requires", "const
 pub const REQUIRES: Fields<2> = fields(0, ["mcp", "capabilities"]);
 
 /// An item of `requires.mcp`.
-pub const REQUIREMENT: Fields<3> = fields(2, ["category", "permissions", "load"]);
+pub const REQUIREMENT: Fields<5> = fields(2, ["category", "permissions", "load", "only", "serve"]);
 
 /// A required capability \[4\].
-pub const CAPABILITY: Fields<5> = fields(2, ["verb", "resource", "constraints", "load", "tools"]);
+pub const CAPABILITY: Fields<6> = fields(
+    2,
+    [
+        "verb",
+        "resource",
+        "constraints",
+        "load",
+        "tools",
+        "fallback",
+    ],
+);
 
 /// `constraints`
 pub const CONSTRAINTS: Fields<3> = fields(0, ["data", "actions", "trust"]);

@@ -7,7 +7,7 @@ use super::read::{LOCK_LIMIT, Lowered, read};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
     Agent, Capability, Endpoint, ForbidLabel, Grant, Keyword, Load, Lock, Name, Scope, Selection,
-    check_endpoint,
+    Serve, ToolName, check_endpoint, lock_order, with_fallbacks,
 };
 use agent_syntax::{Node, Value, json};
 use agent_text::{DocumentKind, Span, Spanned};
@@ -56,7 +56,9 @@ fn content(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
                 selections.push(read);
                 Some(())
             });
-            if !selections.is_sorted_by(|a, b| a.order() <= b.order()) {
+            check_fallbacks(&selections, entry.key_span, problems);
+            let groups = with_fallbacks(&selections);
+            if !groups.is_sorted_by(|a, b| lock_order(a, b).is_le()) {
                 let message = "the selections are not sorted as a lock requires";
                 invalid(problems, entry.key_span, "unsorted list", message);
             }
@@ -122,6 +124,22 @@ fn refuse_unknown(object: &Object<'_, '_>, known: &[&str], problems: &mut Proble
     }
 }
 
+/// Reports each fallback that stands in for no tool of another server.
+fn check_fallbacks(selections: &[Selection], span: Span, problems: &mut Problems<'_>) {
+    for group in with_fallbacks(selections) {
+        let fits = match group {
+            [first, fallback] => first.may_fall_back_on(fallback),
+            [first] => !first.is_fallback(),
+            _ => false,
+        };
+        if !fits {
+            let message = "a fallback is not directly behind a tool of another server that is \
+                           selected for the same capability";
+            invalid(problems, span, "misplaced fallback", message);
+        }
+    }
+}
+
 /// Reports a selection that the lock itself forbids. No resolver writes such a lock.
 fn check_forbidden(
     selection: &Selection,
@@ -144,13 +162,15 @@ fn check_forbidden(
     for scope in &selection.scopes {
         check("scope", scope.as_str());
     }
-    if let Grant::Capability {
-        capability, tool, ..
-    } = &selection.grant
-    {
-        check("verb", capability.verb.as_str());
-        check("capability", &capability.pair());
-        check("tool", tool.as_str());
+    match &selection.grant {
+        Grant::Category { only, .. } => only.iter().for_each(|tool| check("tool", tool.as_str())),
+        Grant::Capability {
+            capability, tool, ..
+        } => {
+            check("verb", capability.verb.as_str());
+            check("capability", &capability.pair());
+            check("tool", tool.as_str());
+        }
     }
     // Nobody compares a refused lock, so its other trace of an edit by hand is reported here.
     #[cfg(feature = "repair")]
@@ -185,22 +205,43 @@ fn sorted_names<N: Name>(
     key: &str,
     problems: &mut Problems<'_>,
 ) -> Option<Vec<N>> {
-    object.read(key, REWRITE, problems, |node, path, problems| {
-        let names = names(node, path, problems)?;
-        let names: Vec<N> = names.into_iter().map(|name| name.value).collect();
-        if !names.is_sorted_by(|a, b| a < b) {
-            let message = format!("`{path}` is not sorted or contains a name twice");
-            invalid(problems, node.span, "unsorted or repeated names", &message);
-        }
-        Some(names)
-    })
+    object.read(key, REWRITE, problems, sorted_list)
+}
+
+fn sorted_list<N: Name>(
+    node: &Node<'_>,
+    path: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<N>> {
+    let names = names(node, path, problems)?;
+    let names: Vec<N> = names.into_iter().map(|name| name.value).collect();
+    check_sorted(&names, node, path, problems);
+    Some(names)
+}
+
+fn check_sorted<T: Ord>(items: &[T], node: &Node<'_>, path: &str, problems: &mut Problems<'_>) {
+    if !items.is_sorted_by(|a, b| a < b) {
+        let message = format!("`{path}` is not sorted or contains a name twice");
+        invalid(problems, node.span, "unsorted or repeated names", &message);
+    }
+}
+
+/// Reports a list that is not written if it is empty.
+fn check_written<T>(items: &[T], node: &Node<'_>, path: &str, problems: &mut Problems<'_>) {
+    if items.is_empty() {
+        let message = format!("`{path}` is an empty list, which a lock leaves out");
+        invalid(problems, node.span, "not written", &message);
+    }
 }
 
 /// The fields of every selection.
 const SELECTION: [&str; 6] = ["endpoint", "hash", "id", "integrity", "scopes", "version"];
 
 /// The further fields of a selection for a capability.
-const TOOL: [&str; 4] = ["capability", "definition", "load", "tool"];
+const TOOL: [&str; 5] = ["capability", "definition", "fallback", "load", "tool"];
+
+/// The further fields of a selection for a category.
+const CATEGORY: [&str; 4] = ["category", "load", "only", "serve"];
 
 fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Selection> {
     let object = Object::of(node, path, opening(node), problems)?;
@@ -208,7 +249,7 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
     let special = if of_capability {
         &TOOL[..]
     } else {
-        &["category", "load"]
+        &CATEGORY[..]
     };
     refuse_unknown(&object, &[&SELECTION, special].concat(), problems);
     let grant = if of_capability {
@@ -259,9 +300,23 @@ fn granted_server(object: &Object<'_, '_>, problems: &mut Problems<'_>) -> Optio
         let message = "a selection for a category has `load` only if it is `on_demand`";
         invalid(problems, entry.value.span, "not written", message);
     }
+    let only = object.read_or("only", Vec::new(), problems, |node, path, problems| {
+        let tools: Vec<ToolName> = sorted_list(node, path, problems)?;
+        check_written(&tools, node, path, problems);
+        Some(tools)
+    });
+    let serve = object.read_or("serve", Vec::new(), problems, |node, path, problems| {
+        let found = each(list(node, path, problems)?, path, problems, keyword)?;
+        let values: Vec<Serve> = found.into_iter().map(|it| it.value).collect();
+        check_sorted(&values, node, path, problems);
+        check_written(&values, node, path, problems);
+        Some(values)
+    });
     Some(Grant::Category {
         category: category?,
         load: load?,
+        only: only?,
+        serve: serve?,
     })
 }
 
@@ -279,6 +334,14 @@ fn granted_tool(object: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<
         })
     });
     let definition = digest(object, "definition", is_integrity, problems);
+    let fallback = object.read_or("fallback", false, problems, |node, _, problems| {
+        let is_first = matches!(&node.value, Value::Number(number) if *number == "1");
+        if !is_first {
+            let message = "a selection has `fallback` only as the number 1";
+            invalid(problems, node.span, "not 1", message);
+        }
+        is_first.then_some(true)
+    });
     let load = one_of(object, "load", problems);
     let tool = field(object, "tool", problems);
     Some(Grant::Capability {
@@ -286,6 +349,7 @@ fn granted_tool(object: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<
         definition: definition?,
         load: load?,
         tool: tool?,
+        fallback: fallback?,
     })
 }
 

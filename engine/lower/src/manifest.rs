@@ -1,6 +1,8 @@
 //! `agents.md` \[0, 1.1\].
 
-use super::fields::{Object, boolean, each, empty, keyword, keyword_or, list, name, name_set};
+use super::fields::{
+    Object, boolean, each, empty, keyword, keyword_or, keyword_set, list, name, name_set,
+};
 use super::read::{Lowered, MANIFEST_LIMIT, read};
 use super::{capability, format};
 use agent_diagnostic::{Code, Problems};
@@ -156,11 +158,38 @@ fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
         name_set,
     );
     let load = keyword_or(&object, "load", Load::Essential, problems);
+    let only = not_empty(&object, "only", ONLY, problems, name_set);
+    let serve = not_empty(&object, "serve", SERVE, problems, keyword_set);
     Some(Requirement {
         category: category?,
         permissions: permissions?,
         load: load?,
+        only: only?,
+        serve: serve?,
         span: node.span,
+    })
+}
+
+const ONLY: &str = "name the tools to lock, or remove `only` to lock every tool of the server";
+
+const SERVE: &str = "write `resources`, `prompts` or both, or remove `serve` to withhold them";
+
+/// Reads an optional list, which is empty if it is absent. Its author would expect another meaning of a
+/// list that is there and empty.
+fn not_empty<T>(
+    object: &Object<'_, '_>,
+    key: &str,
+    help: &str,
+    problems: &mut Problems<'_>,
+    read: impl FnOnce(&Node<'_>, &str, &mut Problems<'_>) -> Option<Vec<T>>,
+) -> Option<Vec<T>> {
+    object.read_or(key, Vec::new(), problems, |node, path, problems| {
+        let items = read(node, path, problems)?;
+        if items.is_empty() {
+            empty(problems, node.span, &format!("`{path}` is an empty list")).help(help);
+            return None;
+        }
+        Some(items)
     })
 }
 
@@ -187,24 +216,27 @@ fn constraints(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Optio
     Some(constraints)
 }
 
-/// Reports every required scope that the same file forbids.
+/// Reports every required scope and tool that the same file forbids.
 fn check_contradictions(
     requirements: &[Requirement],
     forbid: &[Spanned<ForbidLabel>],
     problems: &mut Problems<'_>,
 ) {
     for requirement in requirements {
-        for permission in &requirement.permissions {
-            let scope = permission.value.as_str();
-            let Some(label) = capability::label_of(scope, forbid) else {
+        let permissions = requirement.permissions.iter();
+        let permissions = permissions.map(|it| ("permission", it.value.as_str(), it.span));
+        let tools = requirement.only.iter();
+        let tools = tools.map(|it| ("tool", it.value.as_str(), it.span));
+        for (noun, name, at) in permissions.chain(tools) {
+            let Some(label) = capability::label_of(name, forbid) else {
                 continue;
             };
-            let message = format!("the permission `{scope}` is both required and forbidden");
-            let at = permission.span;
+            let message = format!("the {noun} `{name}` is both required and forbidden");
+            let help = format!("remove the {noun}, or the label from `constraints.actions.forbid`");
             problems
                 .report(Code::ForbiddenAction, at, "required here", message)
                 .also(label.span, "forbidden here")
-                .help("remove the permission, or the label from `constraints.actions.forbid`");
+                .help(help);
         }
     }
 }

@@ -44,6 +44,16 @@ keywords! {
 }
 
 keywords! {
+    /// What a gateway passes on from a server beside its tools \[4\], ordered by name.
+    Serve {
+        /// The prompts of the server.
+        Prompts "prompts"
+        /// The resources of the server.
+        Resources "resources"
+    }
+}
+
+keywords! {
     /// The status of a server in a health snapshot \[4, 7.3\], ordered by name.
     HealthStatus {
         /// It works.
@@ -107,6 +117,9 @@ pub struct CapabilityRequirement {
     pub load: Load,
     /// How many tools it selects.
     pub tools: Tools,
+    /// The place of `fallback: true`, by which it also locks the next-ranked tool of another server.
+    /// Never with [`Tools::All`].
+    pub fallback: Option<Span>,
     /// The place of the verb.
     pub verb_span: Span,
     /// The place of the resource.
@@ -119,12 +132,13 @@ pub struct CapabilityRequirement {
 
 #[cfg(test)]
 mod tests {
-    use super::{CapabilityVerb, HealthStatus, Load, Tools};
+    use super::{CapabilityVerb, HealthStatus, Load, Serve, Tools};
     use crate::level::Keyword;
 
     #[test]
     fn names_are_in_the_order_of_the_values() {
         assert!(CapabilityVerb::names().is_sorted() && Load::names().is_sorted());
         assert!(HealthStatus::names().is_sorted() && Tools::names().is_sorted());
+        assert!(Serve::names().is_sorted());
     }
 }

@@ -23,7 +23,8 @@ mod tool_pool;
 pub use by_key::ByKey;
 pub use call_plan::{CallPlan, ListedServer, ListedTool, Planned, PlannedCall, ToolsSnapshot};
 pub use capability::{
-    Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load, Tools,
+    Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
+    Serve, Tools,
 };
 pub use endpoint::{EndpointError, check_endpoint, user_info, without_user_info};
 pub use index::{
@@ -31,7 +32,7 @@ pub use index::{
     Rank, ServerView, Slice, ToolNumber, ToolView,
 };
 pub use level::{Keyword, Residency, ResidencySet, Sensitivity};
-pub use lock::{Grant, Lock, Selection, selection_hash};
+pub use lock::{Grant, Lock, Selection, lock_order, selection_hash, with_fallbacks};
 pub use manifest::{Agent, Constraints, Manifest, Requirement};
 pub use name::{
     AgentName, AgentVersion, Category, Class, Endpoint, ForbidLabel, Name, NameError, NameRule,

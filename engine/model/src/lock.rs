@@ -1,20 +1,27 @@
 //! `agents.lock`.
 
-use super::capability::{Capability, Load};
+use super::capability::{Capability, Load, Serve};
 use super::manifest::Agent;
-use super::name::{Category, Endpoint, ForbidLabel, Scope, ServerId, ServerVersion, ToolName};
+use super::name::{
+    Category, Endpoint, ForbidLabel, Name, Scope, ServerId, ServerVersion, ToolName,
+};
 use sha2::{Digest, Sha256};
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 /// The grant of a selection. Categories sort before capabilities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grant {
-    /// A whole server, for a category \[0\]: every tool that is not forbidden.
+    /// A server, for a category \[0\]: every tool that is not forbidden, or those that are named.
     Category {
         /// The required category.
         category: Category,
         /// The time at which the definitions of its tools are shown.
         load: Load,
+        /// The locked tools: sorted, without duplicates. Empty: every tool of the server.
+        only: Vec<ToolName>,
+        /// What a gateway passes on beside tools: sorted, without duplicates. Empty: nothing.
+        serve: Vec<Serve>,
     },
     /// One tool of a server, for a capability \[4\].
     Capability {
@@ -26,7 +33,21 @@ pub enum Grant {
         load: Load,
         /// The tool.
         tool: ToolName,
+        /// Whether it stands in for the selection before it, while health vetoes that one's server.
+        fallback: bool,
     },
+}
+
+impl Grant {
+    /// Returns whether a tool of the selected server is locked, whatever labels forbid.
+    pub fn covers(&self, name: &str) -> bool {
+        match self {
+            Self::Category { only, .. } => {
+                only.is_empty() || only.iter().any(|tool| tool.as_str() == name)
+            }
+            Self::Capability { tool, .. } => tool.as_str() == name,
+        }
+    }
 }
 
 /// A server selected for a requirement \[0, 3.1\].
@@ -49,25 +70,69 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Returns the sort key in a lock: category, scopes, id, version, load; then those for
-    /// capabilities, by capability, id, version, tool, load.
+    /// Returns the sort key in a lock: category, scopes, id, version, load, only, serve; then those
+    /// for capabilities, by capability, id, version, tool, load. A fallback has the place of its
+    /// first instead; see [`with_fallbacks`].
     pub fn order(&self) -> impl Ord + '_ {
-        let (capability, category, tool, load) = match &self.grant {
-            Grant::Category { category, load } => (None, Some(category), None, load),
+        let (capability, category, tool, load, only, serve) = match &self.grant {
+            Grant::Category {
+                category,
+                load,
+                only,
+                serve,
+            } => (None, Some(category), None, load, &**only, &**serve),
             Grant::Capability {
                 capability,
                 load,
                 tool,
                 ..
-            } => (Some(capability), None, Some(tool), load),
+            } => (Some(capability), None, Some(tool), load, &[][..], &[][..]),
         };
         (
             capability,
             category,
             &self.scopes,
-            (&self.id, &self.version, tool, load),
+            (&self.id, &self.version, tool, load, only, serve),
         )
     }
+
+    /// Returns whether another selection may be its fallback: a tool of another server, for the same
+    /// capability, that is shown at the same time.
+    pub fn may_fall_back_on(&self, other: &Self) -> bool {
+        match (&self.grant, &other.grant) {
+            (
+                Grant::Capability {
+                    capability,
+                    load,
+                    fallback: false,
+                    ..
+                },
+                Grant::Capability {
+                    capability: of_other,
+                    load: load_of_other,
+                    fallback: true,
+                    ..
+                },
+            ) => self.id != other.id && (capability, load) == (of_other, load_of_other),
+            _ => false,
+        }
+    }
+
+    /// Returns whether it is the fallback of the selection before it.
+    pub fn is_fallback(&self) -> bool {
+        matches!(self.grant, Grant::Capability { fallback: true, .. })
+    }
+}
+
+/// Returns each selection of a lock, with its fallback directly behind it if it has one.
+pub fn with_fallbacks(selections: &[Selection]) -> impl Iterator<Item = &[Selection]> {
+    selections.chunk_by(|_, next| next.is_fallback())
+}
+
+/// Returns the order of two selections in a lock, each with its fallback behind it.
+pub fn lock_order(a: &[Selection], b: &[Selection]) -> Ordering {
+    let [a, b] = [a, b].map(|own| own.iter().map(Selection::order));
+    a.cmp(b)
 }
 
 /// The content of a lock.
@@ -79,7 +144,7 @@ pub struct Lock {
     pub forbid: Vec<ForbidLabel>,
     /// The digest of the policy that decided on capabilities, if one was given.
     pub policy: Option<String>,
-    /// In [`Selection::order`].
+    /// In [`lock_order`].
     pub selections: Vec<Selection>,
 }
 

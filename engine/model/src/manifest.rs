@@ -1,8 +1,8 @@
 //! `agents.md`.
 
-use super::capability::{CapabilityRequirement, Load};
+use super::capability::{CapabilityRequirement, Load, Serve};
 use super::level::{Residency, Sensitivity};
-use super::name::{AgentName, AgentVersion, Category, ForbidLabel, Scope};
+use super::name::{AgentName, AgentVersion, Category, ForbidLabel, Scope, ToolName};
 use agent_text::{Span, Spanned, Text};
 
 /// The identity of an agent.
@@ -23,6 +23,10 @@ pub struct Requirement {
     pub permissions: Vec<Spanned<Scope>>,
     /// The time at which the definitions of the server's tools are shown.
     pub load: Load,
+    /// The tools that it locks: sorted, without duplicates. Empty: every tool of the server.
+    pub only: Vec<Spanned<ToolName>>,
+    /// What a gateway passes on beside tools: sorted, without duplicates. Empty: nothing.
+    pub serve: Vec<Serve>,
     /// The whole entry.
     pub span: Span,
 }

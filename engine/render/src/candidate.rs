@@ -77,6 +77,7 @@ fn write_change(w: &mut Writer, change: &Change<'_>) {
     let advertised;
     let (kind, value) = match *change {
         Change::AddCategory(category) => ("addCategory", Some(category)),
+        Change::AddTool(tool) => ("addTool", Some(tool)),
         Change::AddScope(scope) => ("addScope", Some(scope)),
         Change::AddResidency(residency) => ("addResidency", Some(residency.as_str())),
         Change::RaiseSensitivity(level) => ("raiseSensitivity", Some(level.as_str())),

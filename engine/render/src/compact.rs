@@ -12,11 +12,12 @@
 //! | `agent`, `constraints`, `satisfied` | as in the full form |
 //! | `capabilities` | what the requirements of capabilities follow from; absent where there are none |
 //! | `categories` | the names of all categories; elsewhere they are numbers of this list |
-//! | `compactVersion` | 1, or 2 with `capabilities` |
+//! | `compactVersion` | 1, or 2 with `capabilities`, or 3 with `only` |
 //! | `failures` | lists of reasons that don't depend on a requirement, as in the full form |
-//! | `requirements` | `category` (a name), `permissions` (names), and `selected`: null, or `hash` and the number of the `server` |
+//! | `only` | the names of all tools that requirements name; absent where there are none |
+//! | `requirements` | `category` (a name), `load`, `only` and `serve` as in the full form, `permissions` (names), and `selected`: null, or `hash` and the number of the `server` |
 //! | `scopes` | the names of all required scopes |
-//! | `servers` | columns, ordered by id, then version: `categories` and `scopes` (lists of numbers), `failures` (a number), `id`, `signed`, `version` |
+//! | `servers` | columns, ordered by id, then version: `categories` and `scopes` (lists of numbers), `failures` (a number), `id`, `only` (lists of numbers, beside the list `only`), `signed`, `version` |
 //!
 //! Within `capabilities`:
 //!
@@ -31,9 +32,11 @@
 
 mod capabilities;
 
-use super::json::{ObjectMembers, write_agent, write_constraints, write_reason};
+use super::json::{ObjectMembers, write_agent, write_constraints, write_names, write_reason};
+use super::requirement::{write_load, write_only, write_serve};
 use agent_decide::{Rejection, Resolution, constraint_failures};
-use agent_model::{ConstraintKey, Constraints, Load, Name, ServerView};
+use agent_explain::Decision;
+use agent_model::{ConstraintKey, Constraints, Manifest, Name, ServerView};
 use agent_syntax::json::Writer;
 use agent_text::sort::sort_by;
 use rustc_hash::FxHashMap;
@@ -44,11 +47,15 @@ const VERSION: u32 = 1;
 /// The version of the format where one is.
 const VERSION_WITH_CAPABILITIES: u32 = 2;
 
+/// The version of the format where a requirement names tools.
+const VERSION_WITH_ONLY: u32 = 3;
+
 /// Returns a compact explanation with a final newline.
 pub fn compact(resolution: &Resolution) -> String {
     let manifest = resolution.manifest();
     let index = resolution.index();
     let scopes = RequiredScopes::of(resolution);
+    let only = named_tools(manifest);
     let failures = Failures::of(resolution);
     let servers = || index.by_name().iter().map(|rank| index.server(*rank));
     // The place of each server in the columns.
@@ -66,6 +73,7 @@ pub fn compact(resolution: &Resolution) -> String {
         }
         w.key("categories").strings(index.category_names());
         w.key("compactVersion").number(match matching {
+            _ if !only.is_empty() => VERSION_WITH_ONLY,
             None => VERSION,
             Some(_) => VERSION_WITH_CAPABILITIES,
         });
@@ -80,19 +88,21 @@ pub fn compact(resolution: &Resolution) -> String {
                 });
             }
         });
+        write_names(w, "only", only.iter().copied());
         let requirements = manifest.requirements.iter().enumerate();
         w.objects("requirements", requirements, |w, (number, requirement)| {
+            let decision = Decision::Category(resolution, number);
             w.key("category")
                 .string(requirement.category.value.as_str());
-            if requirement.load == Load::OnDemand {
-                w.key("load").string(requirement.load.as_str());
-            }
+            write_load(w, decision);
+            write_only(w, decision);
             w.key("permissions")
                 .strings(requirement.permissions.iter().map(|p| p.value.as_str()));
             w.optional_object("selected", resolution.selected(number), |w, server| {
                 w.key("hash").optional(resolution.hash(number).as_deref());
                 w.key("server").number(places[server.rank() as usize]);
             });
+            write_serve(w, decision);
         });
         w.key("satisfied").bool(resolution.satisfied());
         w.key("scopes").strings(scopes.names.iter().copied());
@@ -105,6 +115,15 @@ pub fn compact(resolution: &Resolution) -> String {
             w.key("failures")
                 .array(|w| servers().for_each(|server| w.number(failures.number(server))));
             w.key("id").strings(servers().map(ServerView::id));
+            if !only.is_empty() {
+                w.key("only").array(|w| {
+                    for server in servers() {
+                        let numbered = (0..).zip(&only);
+                        let own = numbered.filter(|(_, tool)| server.tool(tool).is_some());
+                        w.numbers(own.map(|(number, _)| number));
+                    }
+                });
+            }
             w.key("scopes").array(|w| {
                 for server in servers() {
                     let asked = server.scope_numbers().iter();
@@ -117,6 +136,15 @@ pub fn compact(resolution: &Resolution) -> String {
         });
     });
     w.finish()
+}
+
+/// Returns the tools that requirements of categories name: sorted, without duplicates.
+fn named_tools(manifest: &Manifest) -> Vec<&str> {
+    let named = manifest.requirements.iter().flat_map(|it| &it.only);
+    let mut named: Vec<_> = named.map(|tool| tool.value.as_str()).collect();
+    sort_by(&mut named, Ord::cmp);
+    named.dedup();
+    named
 }
 
 /// The required scopes, including those that no server has.

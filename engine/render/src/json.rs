@@ -116,6 +116,17 @@ pub(super) fn write_capability(w: &mut Writer, capability: &Capability) {
     w.key("verb").string(capability.verb.as_str());
 }
 
+/// Writes a list of names, unless it is empty.
+pub(super) fn write_names<'n>(
+    w: &mut Writer,
+    key: &str,
+    names: impl ExactSizeIterator<Item = &'n str>,
+) {
+    if names.len() > 0 {
+        w.key(key).strings(names);
+    }
+}
+
 /// Writes what a policy answered beside the ids, or null where it was not asked.
 pub(super) fn write_policy(w: &mut Writer, policy_decision: Option<&PolicyDecision>) {
     w.optional_object("policy", policy_decision, |w, decision| {
@@ -135,7 +146,9 @@ pub(super) fn write_reason(w: &mut Writer, reason: &Rejection<'_>) {
         Rejection::MissingCategory { offered } | Rejection::MissingCapability { offered } => {
             w.key("offered").strings(offered.iter().copied());
         }
-        Rejection::MissingScope { missing } | Rejection::ConstraintUnmet { missing } => {
+        Rejection::ToolMissing { missing }
+        | Rejection::MissingScope { missing }
+        | Rejection::ConstraintUnmet { missing } => {
             w.key("missing").strings(missing.iter().copied());
         }
         Rejection::ResidencyMismatch { required, offered } => {

@@ -1,7 +1,7 @@
 //! `agents.lock` \[0, 3.1\].
 
-use super::json::{ObjectMembers, write_agent, write_capability};
-use agent_model::{Grant, Load, Lock, Name, Scope, Selection};
+use super::json::{ObjectMembers, write_agent, write_capability, write_names};
+use agent_model::{Grant, Load, Lock, Name, Scope, Selection, ToolName};
 use agent_syntax::json::Writer;
 
 /// Returns the text of a lock: JSON with sorted keys, no timestamp and a final newline.
@@ -29,32 +29,44 @@ fn write(mut w: Writer, lock: &Lock) -> String {
 }
 
 fn write_selection(w: &mut Writer, selection: &Selection) {
-    let (load, tool) = match &selection.grant {
-        Grant::Category { category, load } => {
+    let (load, tool, only, serve) = match &selection.grant {
+        Grant::Category {
+            category,
+            load,
+            only,
+            serve,
+        } => {
             w.key("category").string(category.as_str());
-            (Some(load).filter(|it| **it == Load::OnDemand), None)
+            let load = Some(load).filter(|it| **it == Load::OnDemand);
+            (load, None, &**only, &**serve)
         }
         Grant::Capability {
             capability,
             definition,
             load,
             tool,
+            ..
         } => {
             w.key("capability")
                 .object(|w| write_capability(w, capability));
             w.key("definition").string(definition);
-            (Some(load), Some(tool))
+            (Some(load), Some(tool), &[][..], &[][..])
         }
     };
     w.key("endpoint").string(selection.endpoint.as_str());
+    if selection.is_fallback() {
+        w.key("fallback").number(1_u32);
+    }
     w.key("hash").string(&selection.hash);
     w.key("id").string(selection.id.as_str());
     w.key("integrity").string(&selection.integrity);
     if let Some(load) = load {
         w.key("load").string(load.as_str());
     }
+    write_names(w, "only", only.iter().map(ToolName::as_str));
     w.key("scopes")
         .strings(selection.scopes.iter().map(Scope::as_str));
+    write_names(w, "serve", serve.iter().map(|it| it.as_str()));
     if let Some(tool) = tool {
         w.key("tool").string(tool.as_str());
     }
@@ -73,7 +85,8 @@ mod tests {
         let integrity = format!("sha256-{}=", "A".repeat(43));
         let of_category = format!(
             r#"{{"category": "é\u0022", "endpoint": "https://a.example/", "hash": "{hash}", "id": "a",
-            "integrity": "{integrity}", "scopes": ["read:a", "read:b"], "version": "1"}}"#
+            "integrity": "{integrity}", "only": ["a", "b"], "scopes": ["read:a", "read:b"],
+            "serve": ["prompts", "resources"], "version": "1"}}"#
         );
         let of_capability = format!(
             r#"{{"capability": {{"constraints": ["readonly"], "resource": "fs", "verb": "read"}},
@@ -81,9 +94,12 @@ mod tests {
             "id": "b", "integrity": "{integrity}", "load": "on_demand", "scopes": [],
             "tool": "read", "version": "2"}}"#
         );
+        let fallback = of_capability
+            .replace(r#""id": "b""#, r#""fallback": 1, "id": "a""#)
+            .replace("https://b", "https://a");
         let text = format!(
             r#"{{"agent": {{"name": "n", "version": "1"}}, "forbid": ["write"], "lockVersion": 1,
-            "selections": [{of_category}, {of_capability}]}}"#
+            "selections": [{of_category}, {of_capability}, {fallback}]}}"#
         );
         let read = agent_lower::lock(text.into_bytes()).expect("a lock").value;
         let canonical = canonical(&lock(&read)).expect("JSON");

@@ -1,7 +1,7 @@
 //! Requirements and their answers, as text and as JSON.
 
 use super::candidate::{render_candidate, render_rejected, write_rejected};
-use super::json::{ObjectMembers, write_capability, write_place, write_policy};
+use super::json::{ObjectMembers, write_capability, write_names, write_place, write_policy};
 use super::styled::{Style, Styled, count};
 use agent_explain::{Candidate, Decision, lost, policy_failure};
 use agent_lower::{definition_digest, integrity};
@@ -65,6 +65,20 @@ pub(super) fn render_requirement(out: &mut Styled, decision: Decision<'_>) {
     if decision.load() == Load::OnDemand {
         out.dim("  shown on demand").end();
     }
+    if !decision.only().is_empty() {
+        out.dim(format!("  only {}", decision.only().join(", ")))
+            .end();
+    }
+    if !decision.serve().is_empty() {
+        let served: Vec<_> = decision.serve().iter().map(|it| it.as_str()).collect();
+        out.dim(format!("  serves {}", served.join(", "))).end();
+    }
+    if let Some(fallback) = decision.fallback() {
+        let (server, tool) = (fallback.server(), fallback.tool());
+        let tool = tool.map_or("", |tool| tool.name());
+        let name = format!("{} {} {tool}", server.id(), server.version());
+        out.dim(format!("  falls back on {name}")).end();
+    }
     let mut others = decision.eligible();
     for other in others.by_ref().take(ELIGIBLE) {
         let (id, version) = (other.server().id(), other.server().version());
@@ -104,6 +118,7 @@ pub(super) fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
     w.objects("eligibleFirst", others, |w, other| {
         write_eligible(w, decision, other);
     });
+    write_fallback(w, decision);
     w.key("funnel").object(|w| write_funnel(w, decision));
     write_load(w, decision);
     let nearest = match selected {
@@ -111,6 +126,7 @@ pub(super) fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
         Some(_) => Vec::new(),
     };
     w.objects("nearest", &nearest, write_rejected);
+    write_only(w, decision);
     if let Decision::Category(..) = decision {
         w.key("permissions").strings(required.details);
     }
@@ -119,6 +135,26 @@ pub(super) fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
         write_policy(w, matching.policy_decision(number));
     }
     write_chosen(w, decision, |w, it| write_selected(w, decision, it));
+    write_serve(w, decision);
+}
+
+/// Writes the member `fallback`, which only a capability with a fallback has.
+pub(super) fn write_fallback(w: &mut Writer, decision: Decision<'_>) {
+    if let Decision::Capability(matching, number) = decision
+        && matching.requirement(number).fallback.is_some()
+    {
+        w.key("fallback").bool(true);
+    }
+}
+
+/// Writes the member `only`, unless every tool is locked.
+pub(super) fn write_only(w: &mut Writer, decision: Decision<'_>) {
+    write_names(w, "only", decision.only().into_iter());
+}
+
+/// Writes the member `serve`, unless nothing is passed on.
+pub(super) fn write_serve(w: &mut Writer, decision: Decision<'_>) {
+    write_names(w, "serve", decision.serve().iter().map(|it| it.as_str()));
 }
 
 /// Writes the member `load`, which a category has only if its tools are shown on demand.

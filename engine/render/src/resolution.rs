@@ -1,7 +1,10 @@
 //! `agents.resolution.json` \[0, 3.2; 4\].
 
 use super::json::{ObjectMembers, write_agent, write_constraints, write_reason};
-use super::requirement::{write_chosen, write_eligible, write_load, write_required};
+use super::requirement::{
+    write_chosen, write_eligible, write_fallback, write_load, write_only, write_required,
+    write_serve,
+};
 use agent_decide::{Assessment, Matching, Rejection, Resolution};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_explain::{Candidate, Decision};
@@ -80,7 +83,9 @@ fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
     w.objects("eligible", eligible, |w, other| {
         write_eligible(w, decision, other);
     });
+    write_fallback(w, decision);
     write_load(w, decision);
+    write_only(w, decision);
     match decision {
         Decision::Category(resolution, number) => {
             w.key("permissions").strings(decision.required().details);
@@ -104,6 +109,7 @@ fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
         }
         w.key("version").string(selected.server().version());
     });
+    write_serve(w, decision);
 }
 
 /// Writes the rejected servers by id and version. Stops behind [`FULL_LIMIT`].

@@ -45,6 +45,8 @@ mod tests {
             category: Some("crm".to_owned()),
             capability: None,
             permissions: vec![],
+            only: vec![],
+            serve: vec![],
             place: Place {
                 source: DocumentKind::Task,
                 number: 0,
@@ -73,6 +75,7 @@ mod tests {
             endpoint: "https://acme.example".to_owned(),
             hash: "0".repeat(64),
             over: Some(eligible.clone()),
+            fallback: None,
         });
         let unsatisfied = Outcome::Unsatisfied {
             nearest: vec![NearMiss {

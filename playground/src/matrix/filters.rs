@@ -7,7 +7,7 @@ use agent_ui::browser::value_of;
 use agent_ui::words::count;
 use yew::prelude::*;
 
-/// The checks that only requirements of categories have.
+/// The checks that all requirements of categories have, and no others.
 const OF_CATEGORIES: [Code; 2] = [Code::MissingCategory, Code::MissingScope];
 
 /// The checks that requirements of both kinds have.
@@ -45,6 +45,8 @@ pub(super) fn filters(
     let applies = |code: &Code| {
         if matches!(code, Code::PolicyDenied | Code::PolicyError) {
             ruled
+        } else if *code == Code::ToolMissing {
+            base < first && requirements.iter().any(|it| !it.only.is_empty())
         } else if OF_CATEGORIES.contains(code) {
             base < first
         } else {

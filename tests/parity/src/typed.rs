@@ -3,7 +3,7 @@
 use super::{Instance, call};
 use agent_host::contract::capability::Verb;
 use agent_host::contract::diagnostic::{Code, Diagnostic, Place};
-use agent_host::contract::resolver::{Grant, Load, Selection};
+use agent_host::contract::resolver::{Grant, Load, Selection, Serve};
 use agent_tests::files;
 use agent_tests::inputs::{Given, Inputs};
 use serde_json::{Value, json};
@@ -109,6 +109,7 @@ impl Instance {
                     version: it.version.clone(),
                 }
             });
+            let fallback = outcome.fallback.map(|it| selection(it.selection));
             let tools: Vec<_> = tools.collect();
             requirements.push(json!({
                 "capability": files::Capability {
@@ -116,12 +117,14 @@ impl Instance {
                     resource: asked.resource,
                     verb: verb(asked.verb),
                 },
+                "fallback": asked.fallback,
                 "load": load(asked.load),
                 "needsApproval": approvals,
                 "place": place(&asked.place),
                 "selected": tools,
             }));
             selections.extend(selected);
+            selections.extend(fallback);
         }
         let all = json!({ "requirements": requirements, "satisfied": satisfied });
         (all, selections)
@@ -223,7 +226,9 @@ fn selection(selection: Selection) -> files::Locked {
             id: selection.id,
             integrity: selection.integrity,
             load: Some(load(grant.load)).filter(|it| *it == files::Load::OnDemand),
+            only: Some(grant.only).filter(|it| !it.is_empty()),
             scopes: selection.scopes,
+            serve: Some(served(&grant.serve)).filter(|it| !it.is_empty()),
             version: selection.version,
         }),
         Grant::Capability(grant) => {
@@ -236,6 +241,7 @@ fn selection(selection: Selection) -> files::Locked {
                 },
                 definition: grant.definition,
                 endpoint: selection.endpoint,
+                fallback: grant.fallback.then_some(1),
                 hash: selection.hash,
                 id: selection.id,
                 integrity: selection.integrity,
@@ -246,6 +252,14 @@ fn selection(selection: Selection) -> files::Locked {
             })
         }
     }
+}
+
+fn served(serve: &[Serve]) -> Vec<String> {
+    let served = serve.iter().map(|it| match it {
+        Serve::Prompts => "prompts",
+        Serve::Resources => "resources",
+    });
+    served.map(str::to_owned).collect()
 }
 
 fn load(load: Load) -> files::Load {

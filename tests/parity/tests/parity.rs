@@ -468,6 +468,7 @@ fn the_interface_of_capabilities_says_what_the_texts_say() {
                 let approvals = approvals.map(|it| it["obligations"] == json!(["approval"]));
                 json!({
                     "capability": answer.capability,
+                    "fallback": answer.fallback.is_some(),
                     "load": answer.load,
                     "needsApproval": approvals.collect::<Vec<_>>(),
                     "place": summary["place"],
@@ -534,7 +535,8 @@ fn typed_functions_of_the_component_say_what_its_texts_say() {
             selections.sort_by_key(|one| match one {
                 Locked::Category(one) => {
                     let server = (one.id.clone(), one.version.clone());
-                    (one.category.clone(), one.scopes.clone(), server, one.load)
+                    let rest = (one.load, one.only.clone(), one.serve.clone());
+                    (one.category.clone(), one.scopes.clone(), server, rest)
                 }
                 Locked::Capability(one) => panic!("{one:?} of a category"),
             });

@@ -337,6 +337,7 @@ fn requirement(
     ToolRequirement {
         capability: capability(asked),
         eligible,
+        fallback: asked.fallback.filter(|it| *it),
         load: load(asked),
         rejected,
         selected: match all {
@@ -361,14 +362,27 @@ fn chosen<'w>(ranked: &[Candidate<'w>], asked: &CapabilityRequirement) -> Vec<Ca
     tools
 }
 
+/// SEMANTICS \[4\]: the next-ranked tool of another server, if the requirement asks for it.
+fn fallback<'w>(ranked: &[Candidate<'w>], asked: &CapabilityRequirement) -> Option<Candidate<'w>> {
+    let (first, _) = ranked.first()?;
+    let mut others = ranked.iter().filter(|(server, _)| server.id != first.id);
+    others
+        .next()
+        .copied()
+        .filter(|_| asked.fallback == Some(true))
+}
+
 /// Returns the capabilities of `agents.lock`, or `None` if one has no tool.
 pub(super) fn selections(world: &World, policy: Option<Rule>) -> Option<Vec<ToolSelection>> {
     let selections = world.all_capabilities().map(|asked| {
-        let tools = chosen(&ranked(world, policy, asked), asked).into_iter();
-        let selections = tools.map(|(server, tool)| ToolSelection {
+        let ranked = ranked(world, policy, asked);
+        let tools = chosen(&ranked, asked).into_iter().map(|it| (it, None));
+        let tools = tools.chain(fallback(&ranked, asked).map(|it| (it, Some(1))));
+        let selections = tools.map(|((server, tool), fallback)| ToolSelection {
             capability: capability(asked),
             definition: definition(tool),
             endpoint: server.endpoint.clone(),
+            fallback,
             hash: hash_without_scopes(server),
             id: server.id.clone(),
             integrity: integrity(&server.entry()),
@@ -381,8 +395,15 @@ pub(super) fn selections(world: &World, policy: Option<Rule>) -> Option<Vec<Tool
         (!selections.is_empty()).then_some(selections)
     });
     let selections: Vec<_> = selections.collect::<Option<_>>()?;
-    let mut selections = selections.concat();
-    selections.sort_by_key(|one| {
+    // A fallback goes where its first goes.
+    let mut groups: Vec<Vec<ToolSelection>> = Vec::new();
+    for one in selections.concat() {
+        match groups.last_mut() {
+            Some(group) if one.fallback.is_some() => group.push(one),
+            _ => groups.push(vec![one]),
+        }
+    }
+    let key = |one: &ToolSelection| {
         let Capability {
             constraints,
             resource,
@@ -397,6 +418,7 @@ pub(super) fn selections(world: &World, policy: Option<Rule>) -> Option<Vec<Tool
             one.tool.clone(),
             one.load,
         )
-    });
-    Some(selections)
+    };
+    groups.sort_by_key(|group| group.iter().map(key).collect::<Vec<_>>());
+    Some(groups.concat())
 }

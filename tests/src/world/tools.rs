@@ -23,6 +23,8 @@ pub struct CapabilityRequirement {
     pub load: Option<&'static str>,
     /// `tools`; may be left out.
     pub tools: Option<&'static str>,
+    /// `fallback`; may be left out, and is not true beside `tools: all`.
+    pub fallback: Option<bool>,
 }
 
 /// A task.
@@ -126,6 +128,7 @@ impl CapabilityRequirement {
         members.extend(constraints.map(|tags| ("constraints", Tree::texts(tags))));
         members.extend(self.load.map(|load| ("load", Tree::text(load))));
         members.extend(self.tools.map(|tools| ("tools", Tree::text(tools))));
+        members.extend(self.fallback.map(|it| ("fallback", Tree::Bool(it))));
         Tree::map(members)
     }
 }
@@ -181,6 +184,18 @@ pub(super) fn tenants_tree(tenants: &[Tenant]) -> Tree {
 }
 
 impl Tool {
+    /// Returns a tool with a name alone.
+    #[must_use]
+    pub fn named(name: String) -> Self {
+        Self {
+            name,
+            description: None,
+            definition: Vec::new(),
+            blocks: None,
+            others: Vec::new(),
+        }
+    }
+
     /// Returns the entry in that of the server.
     #[must_use]
     pub fn entry(&self) -> Tree {
@@ -216,13 +231,16 @@ impl World {
 
     /// Removes labels that forbid a requirement, so that the world does not contradict itself.
     pub fn allow_what_is_required(&mut self) {
+        let none = Vec::new();
         let required: BTreeSet<String> = self
             .all_capabilities()
             .flat_map(|required| [required.verb.to_owned(), required.pair()])
             .chain(
                 self.requirements
                     .iter()
-                    .flat_map(|it| it.permissions.clone()),
+                    .flat_map(|it| [&it.permissions, it.only.as_ref().unwrap_or(&none)])
+                    .flatten()
+                    .cloned(),
             )
             .collect();
         self.constraints
@@ -279,8 +297,9 @@ pub fn tool_worlds() -> impl Strategy<Value = World> {
         proptest::option::weighted(0.2, any::<bool>()),
         any::<bool>(),
     );
+    let only = proptest::option::weighted(0.4, only());
     (
-        worlds(),
+        (worlds(), only),
         vec(offer, 8),
         (
             asked,
@@ -293,7 +312,7 @@ pub fn tool_worlds() -> impl Strategy<Value = World> {
     )
         .prop_map(
             |(
-                mut world,
+                (mut world, only),
                 offers,
                 (asked, required, task),
                 (tenants, lax),
@@ -302,6 +321,9 @@ pub fn tool_worlds() -> impl Strategy<Value = World> {
             )| {
                 let (mcp, own, of_task) = asked;
                 world.requirements.truncate(mcp);
+                if let Some(first) = world.requirements.first_mut() {
+                    first.only = only;
+                }
                 world.capabilities = required[..own].to_vec();
                 world.task = (of_task > 0).then(|| Task {
                     id: task.to_owned(),
@@ -401,15 +423,37 @@ pub(super) fn load() -> impl Strategy<Value = Option<&'static str>> {
     proptest::option::of(select(&["essential", "on_demand"][..]))
 }
 
+/// Generates the tools of a requirement that names some, in any order; one may appear twice.
+pub(super) fn only() -> impl Strategy<Value = Vec<String>> {
+    let tools = prop_oneof![4 => names(&TOOLS[..3], 1..=1), 1 => names(&TOOLS, 1..=3)];
+    (tools, any::<bool>()).prop_map(|(mut tools, twice)| {
+        if twice {
+            tools.insert(0, tools[tools.len() - 1].clone());
+        }
+        tools
+    })
+}
+
+/// Generates `serve`.
+pub(super) fn serve() -> impl Strategy<Value = Option<Vec<&'static str>>> {
+    let kinds = prop_oneof![
+        Just(vec!["resources"]),
+        Just(vec!["resources", "prompts", "resources"]),
+    ];
+    proptest::option::weighted(0.2, kinds)
+}
+
 fn requirement() -> impl Strategy<Value = CapabilityRequirement> {
     let tools = proptest::option::of(select(&["one", "all"][..]));
-    (verb_and_resource(), tags(), load(), tools).prop_map(
-        |((verb, resource), constraints, load, tools)| CapabilityRequirement {
+    let fallback = prop_oneof![1 => Just(None), 1 => Just(Some(false)), 4 => Just(Some(true))];
+    (verb_and_resource(), tags(), load(), tools, fallback).prop_map(
+        |((verb, resource), constraints, load, tools, fallback)| CapabilityRequirement {
             verb,
             resource,
             constraints,
             load,
             tools,
+            fallback: fallback.filter(|it| !it || tools != Some("all")),
         },
     )
 }

@@ -20,6 +20,7 @@ requires:
   mcp:
     - category: audiences
       permissions: [read:audiences, write:audiences]
+      only: [archive]
   capabilities:
     - { verb: search, resource: internet, constraints: [readonly] }
 constraints:

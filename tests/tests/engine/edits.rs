@@ -66,11 +66,12 @@ fn failures_are_the_codes_of_the_reasons(resolution: &Resolution) -> TestCaseRes
         let bits = expected.iter().fold(0, |bits, code| {
             bits | match code.name() {
                 "MISSING_CATEGORY" => 1,
-                "MISSING_SCOPE" => 2,
+                "TOOL_MISSING" => 2,
+                "MISSING_SCOPE" => 4,
                 // Those of tools stand between.
-                "RESIDENCY_MISMATCH" => 16,
-                "SENSITIVITY_EXCEEDED" => 32,
-                "UNSIGNED_NOT_ALLOWED" => 64,
+                "RESIDENCY_MISMATCH" => 32,
+                "SENSITIVITY_EXCEEDED" => 64,
+                "UNSIGNED_NOT_ALLOWED" => 128,
                 other => panic!("{other} is no check"),
             }
         });
@@ -152,6 +153,7 @@ proptest! {
                 .find(|other| other.id == server.id() && other.version == server.version())
                 .expect("a server of the world");
             let mut found = 0;
+            let tools = expected.entry().value()["capabilities"]["tools"].clone();
             for code in Code::ALL {
                 let Some(place) = offered_at(server, *code) else { continue };
                 found += 1;
@@ -163,6 +165,7 @@ proptest! {
                 let value: serde_json::Value = serde_json::from_str(value).expect(value);
                 let expected = match code.name() {
                     "MISSING_CATEGORY" => serde_json::json!(expected.categories),
+                    "TOOL_MISSING" => tools.clone(),
                     "MISSING_SCOPE" => serde_json::json!(expected.scopes),
                     "RESIDENCY_MISMATCH" => match &expected.residency[..] {
                         [one] if !expected.residency_as_list => serde_json::json!(one),
@@ -174,7 +177,7 @@ proptest! {
                 };
                 prop_assert_eq!(value, expected);
             }
-            prop_assert_eq!(found, 5);
+            prop_assert_eq!(found, 5 + usize::from(!tools.is_null()));
         }
     }
 
@@ -514,6 +517,15 @@ fn every_counterfactual(texts: &Texts<'_>) -> Result<usize, String> {
             continue;
         };
         for fix in &near.fixes {
+            // Nobody can make up the definition of a tool.
+            if fix
+                .changes
+                .iter()
+                .any(|it| matches!(it, Change::AddTool(_)))
+            {
+                assert_eq!(edits(&resolution, requirement, server, fix), None);
+                continue;
+            }
             edited(texts, &resolution, requirement, server, fix)
                 .map_err(|what| format!("{} {fix:?}: {what}", server.id()))?;
             count += 1;

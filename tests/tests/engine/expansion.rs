@@ -3,7 +3,7 @@
 use agent_decide::{
     Allowed, Definition, DenialReason, EvaluationContext, Expand, Expanded, Exposed, Holder,
     NotExpanded, NotExposed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, expand,
-    exposed, hash, services, token_estimate,
+    exposed, exposed_under, hash, locked_definitions, services, services_under, token_estimate,
 };
 use agent_diagnostic::Code;
 use agent_explain::{not_expanded, not_exposed};
@@ -71,6 +71,7 @@ fn lock(index: &Index, tools: &[(&str, &str, &str, Load)]) -> Lock {
                     definition: definition_digest(tool),
                     load: *load,
                     tool: ToolName::new(*name).expect("a name"),
+                    fallback: false,
                 },
                 scopes: Vec::new(),
                 id: ServerId::new(*id).expect("an id"),
@@ -273,6 +274,8 @@ fn lock_of_category(index: &Index, load: Load, others: &[(&str, &str, &str, Load
     lock.selections[0].grant = Grant::Category {
         category: Category::new("web").expect("a category"),
         load,
+        only: Vec::new(),
+        serve: Vec::new(),
     };
     lock.selections.sort_by(|a, b| a.order().cmp(&b.order()));
     lock
@@ -308,6 +311,172 @@ fn a_category_on_demand_has_a_stub_and_a_capability_decides_the_load_of_its_tool
     let expanded = expanded.expect("expanded");
     let names: Vec<_> = expanded.tools.iter().map(|it| it.tool.name()).collect();
     assert_eq!(names, ["ec2_run", "s3_list"]);
+}
+
+/// Have the first selection name tools.
+fn name_tools(lock: &mut Lock, names: &[&str]) {
+    let Grant::Category { only, .. } = &mut lock.selections[0].grant else {
+        panic!("no category");
+    };
+    let names = names.iter().map(|name| ToolName::new(*name));
+    *only = names.map(|name| name.expect("a name")).collect();
+}
+
+#[test]
+fn a_category_with_named_tools_exposes_these_alone() {
+    let index = world();
+    let mut lock = lock_of_category(&index, ESSENTIAL, &[]);
+    name_tools(&mut lock, &["ec2_run", "s3_put"]);
+    let shown = exposed(&lock, &index).expect("exposed");
+    assert_eq!(names(&shown), ["ec2_run", "s3_put"]);
+    let stored = locked_definitions(&lock, &index).into_values();
+    let mut stored: Vec<_> = stored.map(|tool| tool.name()).collect();
+    stored.sort_unstable();
+    assert_eq!(stored, ["ec2_run", "s3_put"]);
+    lock.forbid = vec![ForbidLabel::new("search:internet").expect("a label")];
+    let shown = exposed(&lock, &index).expect("exposed");
+    assert!(shown.entries.is_empty());
+}
+
+#[test]
+fn named_tools_on_demand_are_behind_the_stub_alone() {
+    let index = world();
+    let mut lock = lock_of_category(&index, ON_DEMAND, &[]);
+    name_tools(&mut lock, &["s3_list"]);
+    let found = services(&lock, &index, "aws").expect("services");
+    let tools: Vec<_> = found.tools.iter().map(|it| it.tool.name()).collect();
+    assert_eq!(tools, ["s3_list"]);
+    let context = EvaluationContext::default();
+    ask(&lock, &index, &context, "aws", &["s3_list"]).expect("expanded");
+    assert_eq!(
+        denials(ask(&lock, &index, &context, "aws", &["s3_list", "s3_put"])),
+        [("aws@2/s3_put".to_owned(), DenialReason::NotLocked)]
+    );
+}
+
+#[test]
+fn a_tool_is_essential_if_one_of_the_categories_that_cover_it_says_so() {
+    let index = world();
+    let mut lock = lock_of_category(&index, ESSENTIAL, &[]);
+    let every = Selection {
+        grant: Grant::Category {
+            category: Category::new("web").expect("a category"),
+            load: ON_DEMAND,
+            only: Vec::new(),
+            serve: Vec::new(),
+        },
+        ..lock.selections[0].clone()
+    };
+    name_tools(&mut lock, &["s3_list"]);
+    lock.selections.push(every);
+    let shown = exposed(&lock, &index).expect("exposed");
+    assert_eq!(names(&shown), ["aws_helper", "s3_list"]);
+    let found = services(&lock, &index, "aws").expect("services");
+    let tools: Vec<_> = found.tools.iter().map(|it| it.tool.name()).collect();
+    assert_eq!(tools, ["ec2_run", "s3_put"]);
+}
+
+#[test]
+fn the_policy_is_asked_for_the_categories_that_cover_a_tool_alone() {
+    let index = world();
+    let mut lock = lock_of_category(&index, ON_DEMAND, &[]);
+    let other = Selection {
+        grant: Grant::Category {
+            category: Category::new("files").expect("a category"),
+            load: ON_DEMAND,
+            only: vec![ToolName::new("s3_put").expect("a name")],
+            serve: Vec::new(),
+        },
+        ..lock.selections[0].clone()
+    };
+    let index = self::index(&[server("aws", "2", &[("s3_list", ""), ("s3_put", "")])
+        .replace(r#"["web"]"#, r#"["files","web"]"#)]);
+    let integrity = integrity(index.find("aws", "2").expect("a server"));
+    lock.selections.insert(0, other);
+    lock.selections
+        .iter_mut()
+        .for_each(|it| it.integrity.clone_from(&integrity));
+    for (tool, expected) in [("s3_list", &["web"][..]), ("s3_put", &["files", "web"])] {
+        let id = format!("aws@2/{tool}");
+        let (fake, context) = policy(Ok(allowing(&[&id])));
+        ask(&lock, &index, &context, "aws", &[tool]).expect("expanded");
+        let asked = fake.asked.lock().expect("a list");
+        let categories = asked.iter().map(|input| {
+            let input: Value = serde_json::from_str(input).expect("JSON");
+            input["requirement"]["category"].clone()
+        });
+        assert_eq!(categories.collect::<Vec<_>>(), expected);
+    }
+}
+
+/// A lock of one tool of `aws` whose fallback is that of `brave`.
+fn lock_with_fallback(index: &Index, load: Load) -> Lock {
+    let tools = [
+        ("aws", "2", "s3_list", load),
+        ("brave", "1", "search_web", load),
+    ];
+    let mut lock = lock(index, &tools);
+    let Grant::Capability { fallback, .. } = &mut lock.selections[1].grant else {
+        panic!("no capability");
+    };
+    *fallback = true;
+    lock
+}
+
+#[test]
+fn a_fallback_takes_the_place_of_its_first_while_that_is_vetoed() {
+    let index = world();
+    let lock = lock_with_fallback(&index, ESSENTIAL);
+    let shown = |vetoed: &[&'static str]| {
+        let vetoed = vetoed.iter().copied().collect();
+        names(&exposed_under(&lock, &index, &vetoed).expect("exposed"))
+    };
+    assert_eq!(
+        names(&exposed(&lock, &index).expect("exposed")),
+        ["s3_list"]
+    );
+    assert_eq!(shown(&[]), ["s3_list"]);
+    assert_eq!(shown(&["brave"]), ["s3_list"]);
+    assert_eq!(shown(&["aws"]), ["search_web"]);
+    assert_eq!(shown(&["aws", "brave"]), ["search_web"]);
+    // It is locked all the time.
+    let stored = locked_definitions(&lock, &index).into_values();
+    let mut stored: Vec<_> = stored.map(|tool| tool.name()).collect();
+    stored.sort_unstable();
+    assert_eq!(stored, ["s3_list", "search_web"]);
+}
+
+#[test]
+fn a_first_stays_exposed_if_another_selection_exposes_it() {
+    let index = world();
+    let mut lock = lock_with_fallback(&index, ESSENTIAL);
+    let other = lock.selections[0].clone();
+    lock.selections.insert(0, other);
+    let vetoed = BTreeSet::from(["aws"]);
+    let shown = exposed_under(&lock, &index, &vetoed).expect("exposed");
+    assert_eq!(names(&shown), ["s3_list", "search_web"]);
+}
+
+#[test]
+fn a_fallback_on_demand_is_behind_the_stub_of_its_server_while_its_first_is_vetoed() {
+    let index = world();
+    let lock = lock_with_fallback(&index, ON_DEMAND);
+    let vetoed = BTreeSet::from(["aws"]);
+    assert_eq!(
+        names(&exposed(&lock, &index).expect("exposed")),
+        ["aws_helper"]
+    );
+    let shown = exposed_under(&lock, &index, &vetoed).expect("exposed");
+    assert_eq!(names(&shown), ["brave_helper"]);
+    let listed = services_under(&lock, &index, "brave", &vetoed).expect("services");
+    assert_eq!(listed.tools[0].tool.name(), "search_web");
+    assert!(services(&lock, &index, "brave").is_err());
+    assert!(services_under(&lock, &index, "aws", &vetoed).is_err());
+    // A definition is no call, and health counts for calls.
+    let context = EvaluationContext::default();
+    for (server, tool) in [("aws", "s3_list"), ("brave", "search_web")] {
+        ask(&lock, &index, &context, server, &[tool]).expect("expanded");
+    }
 }
 
 #[test]

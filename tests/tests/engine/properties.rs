@@ -7,7 +7,7 @@ use agent_decide::{
     Change, Counterfactual, LockState, NearMiss, Resolution as Decided, compare, verify,
 };
 use agent_lower as lower;
-use agent_model::{Grant, Lock as EngineLock, Sensitivity};
+use agent_model::{Grant, Lock as EngineLock, Sensitivity, lock_order, with_fallbacks};
 use agent_render as render;
 use agent_tests::compact::expand;
 use agent_tests::difference::difference;
@@ -195,7 +195,7 @@ proptest! {
                 // On the server's side there is always one, and it comes first.
                 prop_assert!(fixes.first().is_some_and(|fix| !fix.widening), "{context}");
                 let constraints_alone = rejected.reasons.iter().all(|reason| {
-                    !matches!(reason, Reason::MissingCategory { .. } | Reason::MissingScope { .. })
+                    !matches!(reason, Reason::MissingCategory { .. } | Reason::ToolMissing { .. } | Reason::MissingScope { .. })
                 });
                 prop_assert_eq!(fixes.iter().any(|fix| fix.widening), constraints_alone, "{}", context);
 
@@ -310,13 +310,34 @@ proptest! {
         let Some(lock) = decide(&world).lock() else { return Ok(()) };
         let mut changed = lock.clone();
         alter(&mut changed, &other, changes);
-        // What a lock grants: each scope of each category (and its use without any), as often as
-        // it is granted, and whatever it does not forbid.
+        // What a lock grants: each scope and tool of each category (and its use without any), and what
+        // is served of its server, as often as it is granted, and whatever it does not forbid.
+        // Every tool of a server is each that one of both locks names, and the others.
+        let selections = lock.selections.iter().chain(&changed.selections);
+        let mut named: BTreeSet<String> = selections
+            .flat_map(|it| match &it.grant {
+                Grant::Category { only, .. } => &only[..],
+                Grant::Capability { .. } => &[],
+            })
+            .map(ToString::to_string)
+            .collect();
+        named.insert("the others".to_owned());
         let granted = |lock: &EngineLock| {
             let mut granted: BTreeMap<(String, Option<String>), usize> = BTreeMap::new();
             for selection in &lock.selections {
                 let category = match &selection.grant {
-                    Grant::Category { category, .. } => category.to_string(),
+                    Grant::Category { category, only, serve, .. } => {
+                        let tools = match only[..] {
+                            [] => named.iter().cloned().collect(),
+                            _ => only.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                        };
+                        let tools = tools.into_iter().map(|tool| format!("tool {tool}"));
+                        let served = serve.iter().map(|kind| format!("serve {}", kind.as_str()));
+                        for what in tools.chain(served) {
+                            *granted.entry((category.to_string(), Some(what))).or_default() += 1;
+                        }
+                        category.to_string()
+                    }
                     // Another tool for the same is another selection, and no more.
                     Grant::Capability { capability, .. } => capability.to_string(),
                 };
@@ -421,7 +442,8 @@ fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
         };
         let lost = [
             ("MISSING_CATEGORY", funnel.all - funnel.category),
-            ("MISSING_SCOPE", funnel.category - funnel.scopes),
+            ("TOOL_MISSING", funnel.category - funnel.tools),
+            ("MISSING_SCOPE", funnel.tools - funnel.scopes),
             ("RESIDENCY_MISMATCH", funnel.scopes - funnel.residency),
             (
                 "SENSITIVITY_EXCEEDED",
@@ -469,6 +491,7 @@ fn apply(change: Change<'_>, world: &mut World, requirement: usize, (id, version
     let server = server.expect("a server of the world");
     match change {
         Change::AddCategory(category) => server.categories.push(category.to_owned()),
+        Change::AddTool(tool) => server.add_tools([tool.to_owned()]),
         Change::AddScope(scope) => server.scopes.push(scope.to_owned()),
         Change::AddResidency(residency) => server.residency.push(residency.as_str()),
         Change::RaiseSensitivity(level) => server.max_sensitivity = level.as_str(),
@@ -490,6 +513,7 @@ fn remedy(reason: &Reason, world: &mut World, requirement: usize, (id, version):
     let server = server.expect("a server of the world");
     match reason {
         Reason::MissingCategory { .. } => server.categories.push(category),
+        Reason::ToolMissing { missing } => server.add_tools(missing.iter().cloned()),
         Reason::MissingScope { missing } => server.scopes.extend(missing.iter().cloned()),
         Reason::ResidencyMismatch { .. } => server.residency.push("any"),
         Reason::SensitivityExceeded { .. } => server.max_sensitivity = "pii.high",
@@ -564,8 +588,31 @@ fn alter(lock: &mut EngineLock, other: &World, changes: u16) {
                 *tool = other_tool.clone();
             }
         }
+        if let (
+            Grant::Category {
+                load, only, serve, ..
+            },
+            Grant::Category {
+                load: other_load,
+                only: other_only,
+                serve: other_serve,
+                ..
+            },
+        ) = (&mut selection.grant, &other.grant)
+        {
+            if set(14) {
+                only.clone_from(other_only);
+            }
+            if set(15) {
+                *load = *other_load;
+                serve.clone_from(other_serve);
+            }
+        }
     }
-    lock.selections.sort_by(|a, b| a.order().cmp(&b.order()));
+    let groups = with_fallbacks(&lock.selections).map(<[_]>::to_vec);
+    let mut groups: Vec<_> = groups.collect();
+    groups.sort_by(|a, b| lock_order(a, b));
+    lock.selections = groups.concat();
 }
 
 /// The properties would hold for worlds without a server as well. These are not such.
@@ -602,6 +649,7 @@ fn generated_worlds_have_everything_in_them() {
         ("Id", 20),
         ("Version", 2),
         ("MISSING_CATEGORY", cases),
+        ("TOOL_MISSING", cases / 20),
         ("MISSING_SCOPE", cases),
         ("RESIDENCY_MISMATCH", cases / 4),
         ("SENSITIVITY_EXCEEDED", cases / 2),

@@ -38,6 +38,8 @@ fn world(constraints: Constraints, servers: &[Server]) -> World {
             category: "audiences".to_owned(),
             permissions: vec!["read".to_owned()],
             load: None,
+            only: None,
+            serve: None,
         }],
         constraints,
         servers: servers.to_vec(),
@@ -257,6 +259,8 @@ fn stable_lockfile_output_ordering() {
         category: category.to_owned(),
         permissions: permissions.iter().map(|&p| p.to_owned()).collect(),
         load: None,
+        only: None,
+        serve: None,
     };
     let mut world = world(Constraints::default(), &[server("b"), server("a")]);
     world.constraints.forbid = vec!["z".to_owned(), "Y".to_owned(), "z".to_owned()];
@@ -349,6 +353,8 @@ fn an_explanation_that_is_too_large_is_refused_and_the_compact_one_is_given() {
             category: "none".to_owned(),
             permissions: Vec::new(),
             load: None,
+            only: None,
+            serve: None,
         };
         200
     ];

@@ -35,6 +35,11 @@ pub(super) fn requirements(
 /// Returns the codes of each check of the funnel. Only the policy's check has two.
 pub(super) fn checks(decision: Decision<'_>) -> impl Iterator<Item = &'static [Code]> {
     const OF_CATEGORY: [&[Code]; 2] = [&[Code::MissingCategory], &[Code::MissingScope]];
+    const WITH_TOOLS: [&[Code]; 3] = [
+        &[Code::MissingCategory],
+        &[Code::ToolMissing],
+        &[Code::MissingScope],
+    ];
     const OF_CAPABILITY: [&[Code]; 2] = [&[Code::MissingCapability], &[Code::ConstraintUnmet]];
     const OF_BOTH: [&[Code]; 3] = [
         &[Code::ResidencyMismatch],
@@ -47,10 +52,15 @@ pub(super) fn checks(decision: Decision<'_>) -> impl Iterator<Item = &'static [C
         &[Code::HealthVeto],
     ];
     let (first, last) = match decision {
-        Decision::Category(..) => (OF_CATEGORY, &[][..]),
-        Decision::Capability(..) => (OF_CAPABILITY, &LAST[..]),
+        Decision::Category(..) if decision.only().is_empty() => (&OF_CATEGORY[..], &[][..]),
+        Decision::Category(..) => (&WITH_TOOLS[..], &[][..]),
+        Decision::Capability(..) => (&OF_CAPABILITY[..], &LAST[..]),
     };
-    first.into_iter().chain(OF_BOTH).chain(last.iter().copied())
+    first
+        .iter()
+        .copied()
+        .chain(OF_BOTH)
+        .chain(last.iter().copied())
 }
 
 /// Returns the best tool of a server: the selected one, an eligible one, the one that fails the latest

@@ -125,10 +125,13 @@ fn requirement(decision: Decision<'_>, edited: bool) -> Requirement {
         let name = agent_explain::check_name(code).to_owned();
         Some(Stage { code, name, left })
     });
+    let served = decision.serve().iter();
     Requirement {
         category,
         capability,
         permissions,
+        only: decision.only().into_iter().map(str::to_owned).collect(),
+        serve: served.map(|it| it.as_str().to_owned()).collect(),
         place: required.whole,
         all,
         funnel: stages.collect(),
@@ -197,6 +200,9 @@ fn outcome(decision: Decision<'_>, edited: bool) -> Outcome {
             .eligible()
             .next()
             .and_then(|other| convert::eligible(decision, other)),
+        fallback: decision
+            .fallback()
+            .and_then(|tool| convert::eligible(decision, tool)),
     })
 }
 

@@ -268,6 +268,15 @@ impl Matching {
         tools
     }
 
+    /// Returns the tool that a requirement with `fallback` locks besides: the next in rank of another
+    /// server. `None` also if no other server has an eligible tool.
+    pub fn fallback(&self, requirement: usize) -> Option<ToolView<'_>> {
+        self.requirement(requirement).fallback?;
+        let mut eligible = self.eligible(requirement);
+        let first = eligible.next()?;
+        eligible.find(|tool| tool.server().id() != first.server().id())
+    }
+
     /// Returns the eligible tools that are not selected, in the order of preference.
     pub fn others(&self, requirement: usize) -> impl Iterator<Item = ToolView<'_>> {
         let selected = self.selected_tools(requirement);
@@ -461,22 +470,32 @@ impl Matching {
         })
     }
 
-    /// Returns the selections of a requirement, ordered by tool, or `None` if no tool is eligible.
+    /// Returns the selections of a requirement, ordered by tool and followed by its fallback, or `None`
+    /// if no tool is eligible.
     pub fn selections(&self, requirement: usize) -> Option<Vec<Selection>> {
         let tools = self.selected_tools(requirement).into_iter();
+        let tools = tools.map(|tool| (tool, false));
+        let fallback = self.fallback(requirement).map(|tool| (tool, true));
         let selections: Option<Vec<_>> = tools
-            .map(|tool| self.selection(requirement, tool))
+            .chain(fallback)
+            .map(|(tool, fallback)| self.selection(requirement, tool, fallback))
             .collect();
         selections.filter(|it| !it.is_empty())
     }
 
-    fn selection(&self, requirement: usize, tool: ToolView<'_>) -> Option<Selection> {
+    fn selection(
+        &self,
+        requirement: usize,
+        tool: ToolView<'_>,
+        fallback: bool,
+    ) -> Option<Selection> {
         let required = self.requirement(requirement);
         let grant = Grant::Capability {
             capability: required.capability.clone(),
             definition: definition_digest(tool),
             load: required.load,
             tool: selection::checked(ToolName::new(tool.name()))?,
+            fallback,
         };
         selection::selection(grant, Vec::new(), tool.server())
     }

@@ -26,8 +26,8 @@ use agent_text::{Span, Text};
 ///
 /// The edits are verified: they are applied, the result is read, and the decision is made again.
 /// `None` if the server would not be eligible or if anything else would change. That happens only
-/// for a counterfactual of another server or requirement, for supposed constraints that are not in
-/// the manifest, and where an input would exceed its limit.
+/// for a counterfactual of another server or requirement, for a tool, whose definition is not known, for
+/// supposed constraints that are not in the manifest, and where an input would exceed its limit.
 pub fn edits(
     resolution: &Resolution,
     requirement: usize,

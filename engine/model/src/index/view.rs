@@ -5,6 +5,7 @@ use super::constraint_key::ConstraintKey;
 use super::dictionary::{Dictionary, Members, Rank};
 use agent_text::sort::sort_by;
 use agent_text::{Place, Span, Text};
+use std::cmp::Ordering;
 
 /// A valid index.
 #[derive(Debug)]
@@ -294,7 +295,18 @@ impl<'i> ServerView<'i> {
 
     /// Returns its tool with a name.
     pub fn tool(self, name: &str) -> Option<ToolView<'i>> {
-        self.tools().find(|tool| tool.name() == name)
+        let (first, len) = self.row.tools;
+        let (mut low, mut high) = (first, first + len);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let tool = self.index.tool(middle);
+            match tool.name().cmp(name) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => return Some(tool),
+            }
+        }
+        None
     }
 }
 

@@ -1,7 +1,7 @@
 //! The member `capabilities` of a compact explanation.
 
 use crate::json::{ObjectMembers, write_capability, write_reason};
-use crate::requirement::write_chosen;
+use crate::requirement::{write_chosen, write_fallback};
 use agent_decide::{Matching, hash};
 use agent_diagnostic::Code;
 use agent_explain::Decision;
@@ -49,6 +49,7 @@ pub(super) fn write(w: &mut Writer, matching: &Matching, places: &[u32]) {
                 w.numbers([*tool, *denial]);
             }
         });
+        write_fallback(w, Decision::Capability(matching, number));
         w.key("load").string(requirement.load.as_str());
         write_chosen(w, Decision::Capability(matching, number), |w, chosen| {
             if let Some(tool) = chosen.tool() {

@@ -298,6 +298,10 @@ proptest! {
         stricter.push(signed);
         let mut forbidding = world.clone();
         let label = ["run", "find", "read_file"][forbidden.index(3)];
+        // A label for a tool that `only` names would be a contradiction.
+        for asked in &mut forbidding.requirements {
+            asked.only = None;
+        }
         forbidding.constraints.forbid.push(label.to_owned());
         stricter.push(forbidding);
         for stricter in stricter {
@@ -707,6 +711,12 @@ fn generated_worlds_of_tools_have_everything_in_them() {
         see(format!("health: {}", world.health.is_some()));
         let resolution = oracle::resolution(&world, policy);
         see(format!("satisfied: {}", resolution.satisfied));
+        if let Some(lock) = oracle::lock(&world, policy) {
+            let named = lock.categories().filter(|it| it.only.is_some());
+            named.for_each(|_| see("named tools".to_owned()));
+            let fallbacks = lock.capabilities().filter(|it| it.fallback.is_some());
+            fallbacks.for_each(|_| see("fallback".to_owned()));
+        }
         for requirement in resolution.capabilities() {
             see(format!(
                 "selected: {}",
@@ -738,6 +748,8 @@ fn generated_worlds_of_tools_have_everything_in_them() {
         ("health: false", 100),
         ("satisfied: true", 20),
         ("satisfied: false", 100),
+        ("named tools", 2),
+        ("fallback", 2),
         ("selected: true", 100),
         ("selected: false", 100),
         ("Priority", 20),
