@@ -55,6 +55,8 @@ macro_rules! alike {
 mod full;
 #[cfg(feature = "full")]
 mod run;
+#[cfg(feature = "full")]
+mod session;
 
 same! {
     problems::Code = diagnostic::Code {

@@ -34,6 +34,8 @@ mod run;
 #[cfg(feature = "full")]
 mod schemas;
 #[cfg(feature = "full")]
+mod session;
+#[cfg(feature = "full")]
 mod view;
 
 /// The bindings that `wit-bindgen` generates from the world.

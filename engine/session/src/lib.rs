@@ -11,6 +11,7 @@
 //! | `documents`, `basis` | the documents, and what is derived from them once |
 //! | `options`, `limits` | what a host decides before a session, and the limits |
 //! | `client`, `request` | who asks, and for what |
+//! | `destination` | where servers are reached, and at which addresses |
 //! | `live` | live lists of tools against the lock: drift and quarantine |
 //! | `surface` | the tools that a client sees, and under which names |
 //! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
@@ -30,6 +31,7 @@ mod calls;
 mod client;
 mod decision;
 mod delivery;
+mod destination;
 mod documents;
 mod expanded;
 pub mod health;
@@ -51,6 +53,7 @@ pub use agent_record::{Clock, Secret};
 
 pub use audit::Record;
 pub use client::{Client, Generation};
+pub use destination::Destination;
 pub use documents::Documents;
 pub use live::{Deviation, Drifted, Withheld};
 pub use options::{Expansion, Options};

@@ -1,0 +1,132 @@
+//! Conversions for sessions.
+
+use super::all;
+use crate::bindings::exports::agent::engine::session;
+use agent_session::health::Observation;
+use agent_session::limits::PAYLOAD_MAX_BYTES;
+
+same! {
+    agent_session::Expansion = session::Expansion { Stub List None }
+    agent_session::Generation = session::Generation { Sessions Stateless }
+}
+
+alike! {
+    agent_session::Client = session::Client { id, kind, properties, session; generation; }
+    agent_session::Destination = session::Destination { tls, host, port, target, is_name; ; }
+    agent_session::Documents = session::Documents {
+        lock, index, definitions, policy, policy_context, tenant, tenant_id, task, health; ;
+    }
+    agent_session::LockedServer = session::LockedServer {
+        name, id, version, endpoint, resources, prompts; ;
+    }
+    agent_session::Record = session::AuditRecord { sequence, line; ; }
+    agent_session::Withheld = session::WithheldTool { tool, text; code; }
+}
+
+impl From<session::Options> for agent_session::Options {
+    fn from(options: session::Options) -> Self {
+        let mut seed = [0; 32];
+        let given = options.seed.iter().zip(&mut seed);
+        given.for_each(|(given, byte)| *byte = *given);
+        Self {
+            seed,
+            expansion: options.expansion.into(),
+            budget: options.budget,
+            observe: options.observe,
+            audit_arguments: options.audit_arguments,
+            payload_max_bytes: options.payload_max_bytes.unwrap_or(PAYLOAD_MAX_BYTES),
+            secrets: all(options.secrets),
+            state: options.state,
+        }
+    }
+}
+
+impl From<agent_session::Drifted> for session::DriftedTool {
+    fn from(drifted: agent_session::Drifted) -> Self {
+        use agent_session::Deviation;
+        let widens = matches!(drifted.deviation, Deviation::Changed { widens: true, .. });
+        Self {
+            deviation: drifted.deviation.name().to_owned(),
+            widens,
+            tool: drifted.tool,
+            changes: drifted.changes,
+        }
+    }
+}
+
+impl From<agent_session::Observed> for session::Observed {
+    fn from(observed: agent_session::Observed) -> Self {
+        Self {
+            exposed: observed.exposed,
+            withheld: all(observed.withheld),
+            drifted: all(observed.drifted),
+            list_changed: observed.list_changed,
+            records: all(observed.records),
+        }
+    }
+}
+
+impl From<agent_session::CallAction> for session::CallAction {
+    fn from(action: agent_session::CallAction) -> Self {
+        use agent_session::CallAction;
+        match action {
+            CallAction::Forward {
+                server,
+                params,
+                timeout_ms,
+                max_bytes,
+            } => Self::Forward(session::Forwarded {
+                server,
+                params,
+                timeout_ms,
+                max_bytes,
+            }),
+            CallAction::Answer(result) => Self::Answer(result),
+            CallAction::AskApproval {
+                approval,
+                text,
+                expires_unix_ms,
+            } => Self::AskApproval(session::ApprovalRequest {
+                approval,
+                text,
+                expires_unix_ms,
+            }),
+            CallAction::Error {
+                code,
+                message,
+                data,
+            } => Self::Error(session::RpcError {
+                code,
+                message,
+                data,
+            }),
+        }
+    }
+}
+
+impl From<session::CallFailure> for agent_session::Failure {
+    fn from(failure: session::CallFailure) -> Self {
+        use session::CallFailure;
+        match failure {
+            CallFailure::Cancelled => Self::Cancelled,
+            CallFailure::TimedOut => Self::TimedOut,
+            CallFailure::Closed => Self::Closed,
+            CallFailure::ServerError(error) => Self::ServerError {
+                code: error.code,
+                message: error.message,
+            },
+            CallFailure::TooLarge => Self::TooLarge,
+        }
+    }
+}
+
+impl From<session::Observation> for Observation {
+    fn from(observation: session::Observation) -> Self {
+        match observation {
+            session::Observation::Started => Self::Started,
+            session::Observation::Answered(latency_ms) => Self::Answered { latency_ms },
+            session::Observation::Failed => Self::Failed,
+            session::Observation::Exited => Self::Exited,
+        }
+    }
+}

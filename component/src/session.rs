@@ -1,0 +1,131 @@
+//! `agent:engine/session`
+
+use crate::Component;
+use crate::bindings::exports::agent::engine::session::{
+    self, Approved, Called, CallFailure, Client, Clock, Delivered, Delivery, Destination, Diagnostic,
+    Documents, Guest, GuestAgentSession, Listed, LockedServer, Observation, Observed, Opened,
+    Options, Transition,
+};
+use crate::convert::all;
+use core::cell::RefCell;
+
+/// An agent's session.
+pub(crate) struct AgentSession(RefCell<agent_session::Session>);
+
+impl Guest for Component {
+    type AgentSession = AgentSession;
+}
+
+impl GuestAgentSession for AgentSession {
+    fn open(
+        documents: Documents,
+        options: Options,
+        now: Clock,
+    ) -> Result<Opened, Vec<Diagnostic>> {
+        let opened = agent_session::Session::open(documents.into(), options.into(), now.into());
+        let (opened, records) = opened.map_err(all)?;
+        Ok(Opened {
+            session: session::AgentSession::new(Self(RefCell::new(opened))),
+            records: all(records),
+        })
+    }
+
+    fn reload(&self, documents: Documents, now: Clock) -> Result<Transition, Vec<Diagnostic>> {
+        let reloaded = self.0.borrow_mut().reload(documents.into(), now.into());
+        let reloaded = reloaded.map_err(all)?;
+        Ok(Transition {
+            status: None,
+            list_changed: reloaded.list_changed,
+            records: all(reloaded.records),
+        })
+    }
+
+    fn servers(&self) -> Vec<LockedServer> {
+        all(self.0.borrow().servers())
+    }
+
+    fn destination(&self, server: String) -> Result<Option<Destination>, String> {
+        let found = self.0.borrow().destination(&server);
+        found.map(|it| it.map(Into::into))
+    }
+
+    fn authorize(&self, server: String, addresses: Vec<String>) -> Result<Vec<String>, String> {
+        self.0.borrow().authorize(&server, &addresses)
+    }
+
+    fn tools(&self, server: String, result: Vec<u8>, now: Clock) -> Observed {
+        let observed = self.0.borrow_mut().tools(&server, &result, now.into());
+        observed.into()
+    }
+
+    fn list(&self, client: Client, now: Clock) -> Listed {
+        let listed = self.0.borrow_mut().list(&client.into(), now.into());
+        Listed {
+            result: listed.result,
+            records: all(listed.records),
+        }
+    }
+
+    fn call(&self, client: Client, params: Vec<u8>, now: Clock) -> Called {
+        let called = self.0.borrow_mut().call(&client.into(), &params, now.into());
+        Called {
+            id: called.id,
+            action: called.action.into(),
+            list_changed: called.list_changed,
+            records: all(called.records),
+        }
+    }
+
+    fn result(&self, id: u64, result: Vec<u8>, now: Clock) -> Delivered {
+        self.0.borrow_mut().result(id, &result, now.into()).into()
+    }
+
+    fn failed(&self, id: u64, failure: CallFailure, now: Clock) -> Delivered {
+        let failure = failure.into();
+        self.0.borrow_mut().failed(id, &failure, now.into()).into()
+    }
+
+    fn approve(&self, approval: String, answer: bool, by: String, now: Clock) -> Approved {
+        let mut session = self.0.borrow_mut();
+        let approved = session.approve(&approval, answer, &by, now.into());
+        Approved {
+            is_known: approved.is_known,
+            waiting: approved.waiting,
+            records: all(approved.records),
+        }
+    }
+
+    fn observe(&self, server: String, observation: Observation, now: Clock) -> Transition {
+        let mut session = self.0.borrow_mut();
+        let transition = session.observe(&server, observation.into(), now.into());
+        Transition {
+            status: transition.status.map(str::to_owned),
+            list_changed: transition.list_changed,
+            records: all(transition.records),
+        }
+    }
+
+    fn status(&self, now: Clock) -> String {
+        self.0.borrow().status(now.into())
+    }
+
+    fn export(&self) -> Vec<u8> {
+        self.0.borrow().export()
+    }
+}
+
+impl From<agent_session::Delivered> for Delivered {
+    fn from(delivered: agent_session::Delivered) -> Self {
+        use agent_session::Delivered as Ours;
+        let (delivery, records) = match delivered {
+            Ours::AsReceived(records) => (Delivery::AsReceived, records),
+            Ours::Changed(result, records) => (Delivery::Changed(result), records),
+            Ours::Refused(result, records) => (Delivery::Refused(result), records),
+            Ours::Nothing(records) => (Delivery::Nothing, records),
+        };
+        Self {
+            delivery,
+            records: all(records),
+        }
+    }
+}
