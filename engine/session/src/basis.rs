@@ -62,6 +62,8 @@ pub(crate) struct Server {
     pub(crate) rate_limit: Option<u32>,
     /// The name of its stub.
     pub(crate) stub: String,
+    /// The numbers of its locked tools, in the order of their names.
+    pub(crate) tools: Vec<usize>,
     /// The names of tools in its entry that the lock does not have: sorted.
     pub(crate) unlocked: Vec<String>,
 }
@@ -179,8 +181,7 @@ impl Basis {
 
     /// Returns the numbers of the tools of a server, in the order of their names.
     pub(crate) fn tools_of(&self, server: usize) -> impl Iterator<Item = usize> {
-        let tools = self.tools.iter().enumerate();
-        tools.filter_map(move |(number, tool)| (tool.server == server).then_some(number))
+        self.servers[server].tools.iter().copied()
     }
 
     /// Returns the entry of a server in the index.
@@ -301,7 +302,7 @@ fn content_of(
         }
     }
     locked.sort_by(|a, b| a.0.name().cmp(b.0.name()));
-    let servers = servers_of(lock, context.index, &locked);
+    let mut servers = servers_of(lock, context.index, &locked);
     if servers.len() > SERVERS_MAX {
         let text = format!(
             "the lock has {} servers; a session serves at most {SERVERS_MAX}",
@@ -320,10 +321,13 @@ fn content_of(
         let view = tool.server();
         let mut known = servers.iter();
         let server = known.position(|it| it.id == view.id() && it.version == view.version());
+        // Every locked tool is one of a selection's server.
+        let server = server.unwrap_or_default();
+        servers[server].tools.push(tools.len());
         let mut served = ServedTool::prepare(tool, context, &mut integrities);
         served.refusals.extend(unlistable(tool, definition));
         tools.push(Tool {
-            server: server.unwrap_or_default(),
+            server,
             served,
             load,
             of_sessions: entry_of(definition, Generation::Sessions),
@@ -367,6 +371,7 @@ fn servers_of(lock: &Lock, index: &Index, locked: &[(ToolView<'_>, Load)]) -> Ve
             endpoint: view.endpoint().to_owned(),
             rate_limit: rate_limit(*view),
             stub: stub_name(view.id()),
+            tools: Vec::new(),
             unlocked,
         }
     });
