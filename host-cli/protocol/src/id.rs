@@ -19,7 +19,11 @@ pub enum Id {
 
 impl Id {
     /// Reads an id.
-    pub(crate) fn read(json: &Json) -> Result<Self, &'static str> {
+    ///
+    /// # Errors
+    ///
+    /// When the value is not an id.
+    pub fn read(json: &Json) -> Result<Self, &'static str> {
         let text = json.as_str();
         let id = match json.kind() {
             Some(Kind::Number) if text.contains(['.', 'e', 'E']) || text == "-0" => {

@@ -94,12 +94,20 @@ impl Json {
     }
 
     /// Returns the text of a string.
-    pub(crate) fn string(&self) -> Option<String> {
+    #[must_use]
+    pub fn string(&self) -> Option<String> {
         let mut reader = Reader::new(self.as_str());
         match reader.kind() {
             Ok(Kind::String) => Some(reader.string().ok()?.value.into_owned()),
             _ => None,
         }
+    }
+
+    /// Returns the values of an object's members that have these names, or `None` for another type.
+    #[must_use]
+    pub fn members<const N: usize>(&self, names: [&str; N]) -> Option<[Option<Self>; N]> {
+        let picked = self.pick(names)?;
+        Some(picked.map(|member| member.map(|member| member.value)))
     }
 
     /// Returns the members of an object that have these names, or `None` for another type.

@@ -196,6 +196,13 @@ pub fn write_error(id: &Id, code: i64, message: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}"#)
 }
 
+/// Writes an error about a message whose id could not be read, on one line.
+#[must_use]
+pub fn write_unanswered_error(code: i64, message: &str) -> String {
+    let message = json_string(message);
+    format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{code},"message":{message}}}}}"#)
+}
+
 /// Returns JSON without line breaks. Outside of strings they are blanks, and inside they are escapes.
 #[must_use]
 pub fn on_one_line(json: &Json) -> String {

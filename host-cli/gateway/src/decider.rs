@@ -1,0 +1,252 @@
+//! The session in its instance of the engine.
+
+use super::audit::AuditLog;
+use agent_effects::{Zone, clock};
+use agent_host::contract::diagnostic::Diagnostic;
+use agent_host::contract::session::{
+    AuditRecord, CallAction, CallFailure, Called, Client, Delivered, Delivery, Destination,
+    Documents, LockedServer, Observation, Observed, Options,
+};
+use agent_host::{Engine, Failure, Instance, ResourceAny, call};
+use std::cell::RefCell;
+
+/// Decides for a gateway, and records what it decides.
+///
+/// After each message the session's state is exported. An instance that fails is replaced by another one that
+/// goes on from that state, so that only the present message is lost.
+pub(crate) struct Decider {
+    engine: Engine,
+    documents: Documents,
+    options: Options,
+    zone: Zone,
+    current: RefCell<Current>,
+}
+
+/// The present instance.
+struct Current {
+    instance: Instance,
+    session: ResourceAny,
+    log: AuditLog,
+}
+
+/// A decision, or the reasons why the documents can't be obeyed.
+type Opened = Result<Decider, Vec<Diagnostic>>;
+
+impl Decider {
+    /// Opens a session.
+    ///
+    /// # Errors
+    ///
+    /// When the engine fails, or the log can't be written.
+    pub(crate) fn open(
+        engine: Engine,
+        documents: Documents,
+        options: Options,
+        zone: Zone,
+        mut log: AuditLog,
+    ) -> Result<Opened, Failure> {
+        let opened = open(&engine, &documents, &options, &zone)?;
+        let (instance, session, records) = match opened {
+            Ok(opened) => opened,
+            Err(problems) => return Ok(Err(problems)),
+        };
+        log.append(&records)?;
+        let current = RefCell::new(Current {
+            instance,
+            session,
+            log,
+        });
+        Ok(Ok(Self {
+            engine,
+            documents,
+            options,
+            zone,
+            current,
+        }))
+    }
+
+    /// Returns the servers of the lock.
+    pub(crate) fn servers(&self) -> Result<Vec<LockedServer>, Failure> {
+        self.ask(|instance, session| call!(instance, session.agent_session.call_servers(session)))
+    }
+
+    /// Returns where a server is reached; `None` if it is started.
+    pub(crate) fn destination(&self, server: &str) -> Result<Option<Destination>, Failure> {
+        let found = self.ask(|instance, session| {
+            call!(
+                instance,
+                session.agent_session.call_destination(session, server)
+            )
+        })?;
+        found.map_err(Failure::new)
+    }
+
+    /// Returns the addresses of a server's host that may be connected to.
+    pub(crate) fn authorize(
+        &self,
+        server: &str,
+        addresses: &[String],
+    ) -> Result<Vec<String>, Failure> {
+        let found = self.ask(|instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_authorize(session, server, addresses)
+            )
+        })?;
+        found.map_err(Failure::new)
+    }
+
+    /// Compares a live list with the lock.
+    pub(crate) fn tools(&self, server: &str, list: &[u8]) -> Result<Observed, Failure> {
+        let now = clock(&self.zone);
+        let observed = self.ask(|instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_tools(session, server, list, now)
+            )
+        })?;
+        self.record(&observed.records)?;
+        Ok(observed)
+    }
+
+    /// Returns the list of tools of a client.
+    pub(crate) fn list(&self, client: &Client) -> Result<Vec<u8>, Failure> {
+        let now = clock(&self.zone);
+        let listed = self.ask(|instance, session| {
+            call!(
+                instance,
+                session.agent_session.call_list(session, client, now)
+            )
+        })?;
+        self.record(&listed.records)?;
+        Ok(listed.result)
+    }
+
+    /// Decides on a call.
+    pub(crate) fn call(&self, client: &Client, params: &[u8]) -> Result<Called, Failure> {
+        let now = clock(&self.zone);
+        let called = self.ask(|instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_call(session, client, params, now)
+            )
+        })?;
+        match self.record(&called.records) {
+            Ok(()) => Ok(called),
+            // What is not recorded does not happen.
+            Err(failure) => {
+                if matches!(called.action, CallAction::Forward(_)) {
+                    let _ = self.failed(called.id, &CallFailure::Cancelled);
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Decides what the client gets of a result.
+    pub(crate) fn result(&self, id: u64, result: &[u8]) -> Result<Delivery, Failure> {
+        let now = clock(&self.zone);
+        self.delivered(|instance, session| {
+            call!(
+                instance,
+                session.agent_session.call_result(session, id, result, now)
+            )
+        })
+    }
+
+    /// Decides what the client gets without a result.
+    pub(crate) fn failed(&self, id: u64, failure: &CallFailure) -> Result<Delivery, Failure> {
+        let now = clock(&self.zone);
+        self.delivered(|instance, session| {
+            call!(
+                instance,
+                session.agent_session.call_failed(session, id, failure, now)
+            )
+        })
+    }
+
+    /// Takes an observation of a server. Returns whether the list of clients is another one now.
+    pub(crate) fn observe(&self, server: &str, observation: Observation) -> Result<bool, Failure> {
+        let now = clock(&self.zone);
+        let transition = self.ask(|instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_observe(session, server, observation, now)
+            )
+        })?;
+        self.record(&transition.records)?;
+        Ok(transition.list_changed)
+    }
+
+    /// Returns the session as JSON.
+    pub(crate) fn status(&self) -> Result<String, Failure> {
+        let now = clock(&self.zone);
+        self.ask(|instance, session| {
+            call!(instance, session.agent_session.call_status(session, now))
+        })
+    }
+
+    fn delivered(
+        &self,
+        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<Delivered, Failure>,
+    ) -> Result<Delivery, Failure> {
+        let delivered = self.ask(ask)?;
+        self.record(&delivered.records)?;
+        Ok(delivered.delivery)
+    }
+
+    fn record(&self, records: &[AuditRecord]) -> Result<(), Failure> {
+        self.current.borrow_mut().log.append(records)
+    }
+
+    /// Calls the session, and keeps its state. Replaces an instance that fails.
+    fn ask<T>(
+        &self,
+        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut current = self.current.borrow_mut();
+        let Current {
+            instance, session, ..
+        } = &mut *current;
+        let state = call!(instance, session.agent_session.call_export(*session))?;
+        let asked = ask(instance, *session);
+        if asked.is_err() {
+            let options = Options {
+                state: Some(state),
+                ..self.options.clone()
+            };
+            let opened = open(&self.engine, &self.documents, &options, &self.zone)?;
+            if let Ok((instance, session, records)) = opened {
+                current.log.append(&records)?;
+                (current.instance, current.session) = (instance, session);
+            }
+        }
+        asked
+    }
+}
+
+/// An instance with its session and the first records.
+type Session = (Instance, ResourceAny, Vec<AuditRecord>);
+
+fn open(
+    engine: &Engine,
+    documents: &Documents,
+    options: &Options,
+    zone: &Zone,
+) -> Result<Result<Session, Vec<Diagnostic>>, Failure> {
+    let mut instance = engine.instantiate()?;
+    let now = clock(zone);
+    let opened = call!(
+        instance,
+        session.agent_session.call_open(documents, options, now)
+    )?;
+    Ok(opened.map(|opened| (instance, opened.session, opened.records)))
+}
