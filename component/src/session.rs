@@ -2,9 +2,9 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::session::{
-    self, Approved, Called, CallFailure, Client, Clock, Delivered, Delivery, Destination, Diagnostic,
-    Documents, Guest, GuestAgentSession, Listed, LockedServer, Observation, Observed, Opened,
-    Options, Transition,
+    self, Approved, CallFailure, Called, Client, Clock, Delivered, Delivery, Destination,
+    Diagnostic, Documents, Guest, GuestAgentSession, Listed, LockedServer, Observation, Observed,
+    Opened, Options, Transition,
 };
 use crate::convert::all;
 use core::cell::RefCell;
@@ -17,11 +17,7 @@ impl Guest for Component {
 }
 
 impl GuestAgentSession for AgentSession {
-    fn open(
-        documents: Documents,
-        options: Options,
-        now: Clock,
-    ) -> Result<Opened, Vec<Diagnostic>> {
+    fn open(documents: Documents, options: Options, now: Clock) -> Result<Opened, Vec<Diagnostic>> {
         let opened = agent_session::Session::open(documents.into(), options.into(), now.into());
         let (opened, records) = opened.map_err(all)?;
         Ok(Opened {
@@ -67,7 +63,10 @@ impl GuestAgentSession for AgentSession {
     }
 
     fn call(&self, client: Client, params: Vec<u8>, now: Clock) -> Called {
-        let called = self.0.borrow_mut().call(&client.into(), &params, now.into());
+        let called = self
+            .0
+            .borrow_mut()
+            .call(&client.into(), &params, now.into());
         Called {
             id: called.id,
             action: called.action.into(),

@@ -69,6 +69,7 @@ pub(crate) enum Command {
     RunPlan(Box<RunPlan>),
     Rerun(Box<Rerun>),
     Ask(Box<Ask>),
+    Serve(Box<Serve>),
     #[command(subcommand)]
     Evidence(Evidence),
     ExplainRun(ExplainRun),
@@ -874,6 +875,70 @@ pub(crate) struct Ask {
 
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Stand between an MCP client and the servers of a lock
+///
+/// Speaks MCP over standard input and output, of both generations. The client sees the locked tools with their
+/// locked definitions, and nothing else: a tool that its server changed, a call that the lock, the policy or a
+/// schema refuses, and a result of another form are withheld, with the reason and what may be called instead.
+/// Every decision and its effect is a record of the audit log.
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    /// The lock
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    /// The task that the lock was made with (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) task: Option<Input>,
+
+    /// The audit log, to which records are appended
+    #[arg(long, value_name = "FILE", default_value = "agent.audit.jsonl", value_hint = ValueHint::FilePath)]
+    pub(crate) audit: PathBuf,
+
+    /// Keep the arguments of calls in the audit log, and not their digests only
+    #[arg(long)]
+    pub(crate) audit_arguments: bool,
+
+    /// What the client sees of tools that are locked on demand
+    #[arg(long, value_name = "HOW", default_value = "stub")]
+    pub(crate) expansion: ExpansionMode,
+
+    /// The maximum number of tokens of definitions, instead of the tenant's budget
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<u64>,
+
+    /// Refuse nothing that the servers themselves allow, and record what would be refused
+    #[arg(long)]
+    pub(crate) observe: bool,
+
+    /// The operator's servers and secrets [default: `agent/servers.local.yaml` in the user's configuration
+    /// folder, if it exists]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) servers: Option<PathBuf>,
+
+    /// The time zone of `time`, `hour` and `weekday` in the policy's context: `UTC`, an offset such as
+    /// `+02:00`, or a name such as `Europe/Berlin`
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) timezone: Zone,
+
+    #[command(flatten)]
+    pub(crate) context: EvaluationContext,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+}
+
+/// What a client sees of tools that are locked on demand.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ExpansionMode {
+    /// A stub for each server, which lists, expands and calls them
+    Stub,
+    /// The same, and a session of 2025-11-25 gets expanded definitions in its list
+    List,
+    /// Every tool with its definition
+    None,
 }
 
 /// Verify the evidence of a run, or export it for others

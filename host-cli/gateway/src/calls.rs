@@ -46,10 +46,7 @@ impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
         if self.is_open {
             // A session that fails has no open calls.
-            let _ = self
-                .shared
-                .decider
-                .failed(self.id, &CallFailure::Cancelled);
+            let _ = self.shared.decider.failed(self.id, &CallFailure::Cancelled);
         }
     }
 }

@@ -246,9 +246,8 @@ impl Conversation {
             false => "{}",
         };
         let id_json = id.to_json();
-        let params = format!(
-            r#"{{"_meta":{{"{SUBSCRIPTION_ID}":{id_json}}},"notifications":{accepted}}}"#
-        );
+        let params =
+            format!(r#"{{"_meta":{{"{SUBSCRIPTION_ID}":{id_json}}},"notifications":{accepted}}}"#);
         send(write_notification(
             "notifications/subscriptions/acknowledged",
             Some(&params),
@@ -300,16 +299,19 @@ fn error(id: &Id, code: i64, message: &str, data: Option<&[u8]>) -> String {
         format!(r#","data":{}"#, on_one_line(&data))
     });
     let (id, message) = (id.to_json(), json_string(message));
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}{data}}}}}"#
-    )
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}{data}}}}}"#)
 }
 
 /// Returns a report of progress with the client's token in place of ours, with nothing else of the server's but
 /// numbers.
 fn progress(report: &Json, token: &Json) -> Option<String> {
     let [done, total] = report.members(["progress", "total"])?;
-    let number = |it: &Json| it.as_str().parse::<f64>().is_ok().then(|| it.as_str().to_owned());
+    let number = |it: &Json| {
+        it.as_str()
+            .parse::<f64>()
+            .is_ok()
+            .then(|| it.as_str().to_owned())
+    };
     let done = number(&done?)?;
     let total = total.as_ref().and_then(number);
     let total = total.map_or_else(String::new, |total| format!(r#","total":{total}"#));

@@ -104,9 +104,7 @@ impl Decider {
         let observed = self.ask(|instance, session| {
             call!(
                 instance,
-                session
-                    .agent_session
-                    .call_tools(session, server, list, now)
+                session.agent_session.call_tools(session, server, list, now)
             )
         })?;
         self.record(&observed.records)?;

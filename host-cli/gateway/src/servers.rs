@@ -48,10 +48,7 @@ pub(crate) async fn keep(shared: Rc<Shared>, server: LockedServer) {
     }
 }
 
-async fn connect(
-    shared: &Shared,
-    server: &LockedServer,
-) -> Result<(Upstream, Life), Failure> {
+async fn connect(shared: &Shared, server: &LockedServer) -> Result<(Upstream, Life), Failure> {
     let (connection, target) = match shared.decider.destination(&server.name)? {
         None => (None, String::new()),
         Some(to) => {
@@ -87,12 +84,7 @@ async fn connect(
 }
 
 /// Lists the tools of a server until its connection ends. Returns whether it ever listed them.
-async fn live(
-    shared: &Shared,
-    server: &LockedServer,
-    upstream: Upstream,
-    life: Life,
-) -> bool {
+async fn live(shared: &Shared, server: &LockedServer, upstream: Upstream, life: Life) -> bool {
     observe(shared, server, Observation::Started);
     match life {
         Life::OnDemand => {
@@ -163,9 +155,16 @@ async fn list(shared: &Shared, server: &LockedServer, upstream: &Upstream) -> bo
     match shared.decider.tools(&server.name, &listed) {
         Ok(observed) => {
             for drifted in &observed.drifted {
-                let widens = if drifted.widens { ", which may give more access" } else { "" };
+                let widens = if drifted.widens {
+                    ", which may give more access"
+                } else {
+                    ""
+                };
                 let (tool, how) = (&drifted.tool, &drifted.deviation);
-                note(server, &format!("the tool `{tool}` is quarantined: {how}{widens}"));
+                note(
+                    server,
+                    &format!("the tool `{tool}` is quarantined: {how}{widens}"),
+                );
             }
             if observed.list_changed {
                 shared.announce_list();

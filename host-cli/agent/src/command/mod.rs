@@ -25,6 +25,7 @@ mod run_plan;
 mod running;
 mod sandbox_check;
 mod schema;
+mod serve;
 mod servers_install;
 mod session;
 mod tools;
@@ -83,6 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Rerun(it) => rerun::run(it, &mut open(&it.output)?),
         Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
+        Command::Serve(it) => serve::run(it, &mut open(&Output::TEXT)?),
         Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),
         Command::ExplainRun(it) => explain_run::run(it, &mut open(&it.output)?),

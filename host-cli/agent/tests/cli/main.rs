@@ -30,6 +30,7 @@ mod rerun;
 mod resolve;
 mod run_plan;
 mod sandbox;
+mod serve;
 mod terminal;
 mod validity;
 mod writing;
