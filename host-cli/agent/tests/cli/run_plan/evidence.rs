@@ -59,7 +59,7 @@ fn the_evidence_of_an_http_run_verifies_and_is_decided_again() {
         "plan",
         "resolve",
         "input",
-        "method",
+        "effect",
         "addresses",
         "size",
         "output",
