@@ -4,7 +4,7 @@ mod any_plan;
 pub(crate) mod ask;
 mod attacks;
 mod evidence;
-mod goals;
+pub(crate) mod goals;
 mod lifecycle;
 mod misbehaviour;
 mod mova;

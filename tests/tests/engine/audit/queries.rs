@@ -1,11 +1,12 @@
 //! Recorded queries, decided again.
 
 use super::super::run::ask::{CALL, ask_but, ask_options, query};
-use super::super::run::locked;
+use super::super::run::goals::{goal, planned};
+use super::super::run::{keep, locked};
 use super::replays::{again, checks, rules};
 use super::{Files, files_of};
 use agent_diagnostic::Code;
-use agent_run::{Action, Documents, FailureKind, Options, Outcome};
+use agent_run::{Action, Documents, FailureKind, Options, Outcome, Secret};
 use agent_tests::run::{behave, failed, listed, options, run};
 use serde_json::{Value, json};
 
@@ -113,6 +114,86 @@ fn a_profile_of_today_decides_on_the_recorded_query() {
             "{changed}"
         );
     }
+}
+
+#[test]
+fn a_redacted_query_is_not_decidable() {
+    let documents = query("What is swordfish-1?");
+    let secret = Secret {
+        name: "CANARY".to_owned(),
+        value: "swordfish-1".to_owned(),
+    };
+    let options = Options {
+        secrets: vec![secret],
+        ..ask_options()
+    };
+    let files = files_of(ask_but(documents.clone(), options, CALL, |_| None));
+    let profile = &files["instruction_profile.json"];
+    let mut profile: Value = serde_json::from_slice(profile).expect("JSON");
+    profile["input_policy"] = json!({ "max_bytes": 100, "deny_patterns": ["swordfish"] });
+    let rules = Documents {
+        profile: Some(profile.to_string().into_bytes()),
+        ..rules(&documents)
+    };
+    let replayed = again(&files, rules);
+    assert!(replayed.difference.is_none(), "{}", replayed.json);
+    assert_eq!(replayed.undecidable, 1, "{}", replayed.json);
+}
+
+#[test]
+fn a_planners_answer_with_a_short_secret_is_kept_by_its_digest() {
+    let mark =
+        |tool: &mut Value| tool["inputSchema"]["properties"]["limit"]["writeOnly"] = json!(true);
+    let mut documents = query("q");
+    let index = documents.index.as_deref().expect("an index");
+    let mut index: Value = serde_json::from_slice(index).expect("JSON");
+    mark(&mut index["servers"][0]["capabilities"]["tools"]["list_audiences"]);
+    let index = index.to_string();
+    documents.lock = Some(locked(&index).into_bytes());
+    documents.index = Some(index.into_bytes());
+    let mut live = listed();
+    for tool in live["tools"].as_array_mut().expect("tools") {
+        if tool["name"] == "list_audiences" {
+            mark(tool);
+        }
+    }
+    let ended = ask_but(
+        documents.clone(),
+        ask_options(),
+        CALL,
+        |action| match action {
+            Action::ListTools { .. } => Some(Outcome::Bytes(live.to_string().into_bytes())),
+            _ => None,
+        },
+    );
+    assert_eq!(ended.code(), (None, None), "{}", ended.finished.message);
+    for (name, text) in &ended.files {
+        let plain = text.replace(['\\', ' '], "");
+        assert!(!plain.contains("\"limit\":2"), "{name}: {text}");
+    }
+    let replayed = again(&files_of(ended), rules(&documents));
+    assert!(replayed.difference.is_none(), "{}", replayed.json);
+    assert_eq!(replayed.undecidable, 1, "{}", replayed.json);
+}
+
+#[test]
+fn a_profile_of_today_decides_on_the_recorded_goal() {
+    let documents = goal("Keep the password");
+    let files = files_of(run(documents.clone(), options(), |action| match action {
+        Action::Plan(_) => Outcome::Bytes(planned(keep(), "run-1")),
+        action => behave(action),
+    }));
+    let of = |rules| checks(&again(&files, rules)).swap_remove(0);
+    let goal = |outcome: &str| (String::new(), "goal".to_owned(), outcome.to_owned());
+    assert_eq!(of(rules(&documents)), goal("same"));
+    let profile = documents.profile.as_deref().expect("a profile");
+    let mut profile: Value = serde_json::from_slice(profile).expect("JSON");
+    profile["input_policy"] = json!({ "max_bytes": 100, "deny_patterns": ["password"] });
+    let rules = Documents {
+        profile: Some(profile.to_string().into_bytes()),
+        ..rules(&documents)
+    };
+    assert_eq!(of(rules), goal("differs"));
 }
 
 #[test]

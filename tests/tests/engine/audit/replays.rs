@@ -4,7 +4,10 @@ use super::super::run::{audiences, documents, keep, locked, plan_of, rename, rep
 use super::{Files, completed, denied, files_of, folder, three_steps};
 use agent_audit::{Replay, replay};
 use agent_diagnostic::Code;
-use agent_run::{Action, Documents, Exited, FailureKind, Handled, HandlerEvent, Outcome, Response};
+use agent_run::{
+    Action, Documents, Exited, FailureKind, Handled, HandlerEvent, HandlerRequest, Outcome,
+    Response,
+};
 use agent_tests::corpus::{Failures, corpus};
 use agent_tests::plan::plan_cases;
 use agent_tests::run::{behave, failed, handled, listed, options, run};
@@ -103,6 +106,7 @@ fn every_decision_of_a_step_is_made_again() {
             same("rename", "resolve"),
             same("rename", "input"),
             same("rename", "approval"),
+            same("rename", "effect"),
             same("rename", "arguments"),
             same("rename", "destination"),
             same("rename", "addresses"),
@@ -179,6 +183,42 @@ fn what_peers_hand_over_is_decided_again() {
         _ => None,
     });
     assert_eq!(found, (Some("limit_exceeded"), ends_with("report", "size")));
+    for (headers, body, code) in [
+        (vec![], 1_025, "limit_exceeded"),
+        (
+            vec![("X-Forwarded-For".to_owned(), "1".to_owned())],
+            1,
+            "policy_denied",
+        ),
+    ] {
+        let request = |url: &str| {
+            Some(handled(HandlerEvent::Request(HandlerRequest {
+                method: "GET".to_owned(),
+                url: url.to_owned(),
+                headers: headers.clone(),
+                body: Some(vec![b'x'; body]),
+            })))
+        };
+        for (documents, step, code) in [
+            (report(), "report", code),
+            // The kind of the driver is decided on first.
+            (keep(), "keep", "policy_denied"),
+        ] {
+            let found = last_check(plan_of(documents), |action| match action {
+                Action::CallHandler(_) => request("https://reports.example/"),
+                _ => None,
+            });
+            assert_eq!(found, (Some(code), ends_with(step, "effect")));
+        }
+        let found = last_check(plan_of(report()), |action| match action {
+            Action::ResumeHandler(_) => request("https://elsewhere.example/"),
+            _ => None,
+        });
+        assert_eq!(
+            found,
+            (Some("limit_exceeded"), ends_with("report", "effect"))
+        );
+    }
     let found = last_check(plan_of(super::super::run::files()), |action| match action {
         Action::RunProgram(_) => Some(Outcome::Exited(Exited {
             code: 0,
@@ -346,7 +386,7 @@ fn what_is_redacted_is_not_guessed() {
 fn a_redirect_to_another_method_is_refused_again() {
     let documents = plan_of(report());
     let ended = run(documents.clone(), options(), |action| match action {
-        Action::CallHandler(_) => handled(HandlerEvent::Request(agent_run::HandlerRequest {
+        Action::CallHandler(_) => handled(HandlerEvent::Request(HandlerRequest {
             method: "DELETE".to_owned(),
             url: "https://reports.example/".to_owned(),
             headers: Vec::new(),
