@@ -140,6 +140,7 @@ fn question(world: &World, asked: &CapabilityRequirement, candidates: &[Candidat
         },
         "task": world.task.as_ref().map(|task| json!({ "id": task.id })),
         "tenant_policy": tenant.map(|tenant| tenant.tree().value()),
+        "subject": null,
         "user_tier": tenant.and_then(|tenant| tenant.tier),
     })
 }

@@ -314,6 +314,7 @@ fn clause_5_steps_are_taken_in_their_order() {
             "context",
             "phase",
             "requirement",
+            "subject",
             "task",
             "tenant_policy",
             "user_tier"
