@@ -11,7 +11,7 @@ use agent_api::explain::{CallReason, drift_diagnostic};
 use agent_api::lower::{
     self, Lowered, Notation, StoredDefinition, bytes_digest, definition_digest, stored_definitions,
 };
-use agent_api::model::{Health, Index, Load, Lock, Name, ServerView, ToolView};
+use agent_api::model::{Grant, Health, Index, Load, Lock, Name, Serve, ServerView, ToolView};
 use agent_api::policy;
 use agent_api::served::{Integrities, ServedTool, stub_name};
 use agent_api::text::{is_concealing, visible};
@@ -184,6 +184,14 @@ impl Basis {
         self.servers[server].tools.iter().copied()
     }
 
+    /// Returns whether something beside tools is passed on from a server.
+    pub(crate) fn serves(&self, server: &Server, what: Serve) -> bool {
+        self.lock.selections.iter().any(|it| {
+            let is_it = it.id.as_str() == server.id && it.version.as_str() == server.version;
+            is_it && matches!(&it.grant, Grant::Category { serve, .. } if serve.contains(&what))
+        })
+    }
+
     /// Returns the entry of a server in the index.
     pub(crate) fn entry(&self, server: usize) -> Option<ServerView<'_>> {
         let Server { id, version, .. } = &self.servers[server];
@@ -214,8 +222,8 @@ impl Basis {
         reasons.into_iter().map(|it| it.help(help)).collect()
     }
 
-    /// Returns the tool that is called while another one is vetoed by health. A lock has none yet: its
-    /// format gets selections with `fallback`, and this is where they come in.
+    /// Returns the tool that is called while another one is vetoed by health. Fallbacks of a lock are not served
+    /// yet: this is where they come in.
     pub(crate) fn fallback(&self, _tool: usize) -> Option<usize> {
         None
     }

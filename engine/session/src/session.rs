@@ -21,6 +21,7 @@ use super::surface::Surface;
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::explain::CallReason;
 use agent_api::lower::digest;
+use agent_api::model::Serve;
 use agent_api::text::visible;
 use agent_record::{Clock, Redactor};
 use agent_syntax::json::{Writer, parse_strict};
@@ -320,9 +321,8 @@ impl Session {
             id: server.id.clone(),
             version: server.version.clone(),
             endpoint: server.endpoint.clone(),
-            // The format of locks has no `serve` yet.
-            resources: false,
-            prompts: false,
+            resources: self.basis.serves(server, Serve::Resources),
+            prompts: self.basis.serves(server, Serve::Prompts),
         });
         servers.collect()
     }

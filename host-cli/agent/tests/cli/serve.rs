@@ -134,7 +134,7 @@ fn a_client_sees_and_calls_what_is_locked() {
     let records = records(&project);
     let kinds: Vec<_> = records
         .iter()
-        .map(|it| it["record"].as_str().unwrap())
+        .map(|it| it["kind"].as_str().unwrap())
         .collect();
     for kind in ["opened", "tools", "health", "list", "decision", "effect"] {
         assert!(kinds.contains(&kind), "{kinds:?}");
@@ -295,7 +295,7 @@ fn calls_run_at_the_same_time_and_can_be_cancelled() {
     assert!(
         cancelled
             .iter()
-            .any(|it| it["record"] == "effect" && it["outcome"] == "cancelled"),
+            .any(|it| it["kind"] == "effect" && it["content"]["outcome"] == "cancelled"),
         "{cancelled:#?}"
     );
 }
