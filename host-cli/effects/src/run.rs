@@ -121,7 +121,10 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| Failure::internal(format_args!("no runtime: {error}")))?;
-    runtime.block_on(work)
+    let done = runtime.block_on(work);
+    // A thread that waits for standard input can't be interrupted.
+    runtime.shutdown_background();
+    done
 }
 
 /// Returns 32 random bytes of the system.

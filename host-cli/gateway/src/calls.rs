@@ -75,6 +75,7 @@ async fn decided(
     params: &[u8],
     reports: impl FnMut(Json),
 ) -> Result<Answer, Failure> {
+    shared.ready().await;
     let called = shared.decider.call(client, params)?;
     if called.list_changed {
         shared.announce_list();

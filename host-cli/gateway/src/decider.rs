@@ -184,14 +184,6 @@ impl Decider {
         Ok(transition.list_changed)
     }
 
-    /// Returns the session as JSON.
-    pub(crate) fn status(&self) -> Result<String, Failure> {
-        let now = clock(&self.zone);
-        self.ask(|instance, session| {
-            call!(instance, session.agent_session.call_status(session, now))
-        })
-    }
-
     fn delivered(
         &self,
         ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<Delivered, Failure>,

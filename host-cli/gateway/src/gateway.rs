@@ -11,16 +11,19 @@ use agent_host::contract::session::{Documents, LockedServer, Observation, Option
 use agent_host::{Engine, Failure, output};
 use agent_mcp::{Error, Json};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::select;
 use tokio::sync::watch;
 use tokio::task::LocalSet;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// Time that a call waits for a server that is being connected.
 const CONNECTING: Duration = Duration::from_secs(30);
+
+/// Time that the first calls wait until every server was tried.
+const STARTING: Duration = Duration::from_secs(20);
 
 /// A gateway before it serves.
 pub struct Gateway {
@@ -33,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) access: Access,
     servers: Vec<LockedServer>,
     upstreams: RefCell<BTreeMap<String, watch::Sender<Option<Upstream>>>>,
+    /// The servers that were not tried yet.
+    untried: watch::Sender<BTreeSet<String>>,
     /// Counts the changes of the list of tools.
     lists: watch::Sender<u64>,
 }
@@ -61,6 +66,7 @@ impl Gateway {
             (server.name.clone(), sender)
         });
         let upstreams = RefCell::new(upstreams.collect());
+        let (untried, _) = watch::channel(servers.iter().map(|it| it.name.clone()).collect());
         let (lists, _) = watch::channel(0);
         Ok(Ok(Self {
             shared: Rc::new(Shared {
@@ -68,6 +74,7 @@ impl Gateway {
                 access,
                 servers,
                 upstreams,
+                untried,
                 lists,
             }),
         }))
@@ -101,6 +108,20 @@ impl Shared {
         if let Some(sender) = self.upstreams.borrow().get(server) {
             sender.send_replace(upstream);
         }
+    }
+
+    /// Says that a server has listed its tools, or that it could not.
+    pub(crate) fn tried(&self, server: &str) {
+        self.untried
+            .send_if_modified(|untried| untried.remove(server));
+    }
+
+    /// Waits until every server was tried once: a call that comes before would be refused because its server
+    /// starts.
+    pub(crate) async fn ready(&self) {
+        let mut untried = self.untried.subscribe();
+        // A server that takes longer is refused by its health.
+        let _ = timeout(STARTING, untried.wait_for(BTreeSet::is_empty)).await;
     }
 
     /// Returns the connection to a server. Waits for one that is being connected until the deadline.

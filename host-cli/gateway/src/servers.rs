@@ -9,7 +9,7 @@ use agent_mcp::Wait;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::select;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 /// Maximum time until a server is connected and has listed its tools.
 const READY: Duration = Duration::from_secs(60);
@@ -43,6 +43,7 @@ pub(crate) async fn keep(shared: Rc<Shared>, server: LockedServer) {
                 observe(&shared, &server, Observation::Failed);
             }
         }
+        shared.tried(&server.name);
         sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
@@ -92,6 +93,7 @@ async fn live(shared: &Shared, server: &LockedServer, upstream: Upstream, life: 
             while list(shared, server, &upstream).await {
                 if !was_listed {
                     shared.set_upstream(&server.name, Some(upstream.clone()));
+                    shared.tried(&server.name);
                     was_listed = true;
                 }
                 sleep(RELIST).await;
@@ -108,6 +110,7 @@ async fn live(shared: &Shared, server: &LockedServer, upstream: Upstream, life: 
                 while list(shared, server, &upstream).await {
                     if !was_listed {
                         shared.set_upstream(&server.name, Some(upstream.clone()));
+                        shared.tried(&server.name);
                         was_listed = true;
                     }
                     loop {
@@ -143,6 +146,7 @@ async fn live(shared: &Shared, server: &LockedServer, upstream: Upstream, life: 
 
 /// Lists the tools of a server and compares them with the lock. Returns whether the connection still works.
 async fn list(shared: &Shared, server: &LockedServer, upstream: &Upstream) -> bool {
+    let began = Instant::now();
     let listed = upstream.list_tools(&Wait::time(READY)).await;
     let listed = match listed {
         Ok(listed) => listed,
@@ -169,6 +173,8 @@ async fn list(shared: &Shared, server: &LockedServer, upstream: &Upstream) -> bo
             if observed.list_changed {
                 shared.announce_list();
             }
+            let latency = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            observe(shared, server, Observation::Answered(latency));
             true
         }
         Err(failure) => {

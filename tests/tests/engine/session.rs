@@ -157,6 +157,7 @@ impl World {
                     definition: definition_digest(tool),
                     load: *load,
                     tool: ToolName::new(name.as_str()).expect("a name"),
+                    fallback: false,
                 },
                 scopes: Vec::new(),
                 id: ServerId::new(id.as_str()).expect("an id"),
@@ -172,6 +173,8 @@ impl World {
                 grant: Grant::Category {
                     category: Category::new("all").expect("a category"),
                     load: *load,
+                    only: Vec::new(),
+                    serve: Vec::new(),
                 },
                 scopes: Vec::new(),
                 id: ServerId::new(id.as_str()).expect("an id"),

@@ -96,7 +96,7 @@ fn digest(line: &str) -> String {
 
 #[test]
 fn a_client_sees_and_calls_what_is_locked() {
-    let project = project_of("", "");
+    let project = project_of("usual", "");
     let mut served = Served::start(&project, OPTIONS);
     let opened = served.initialize("2025-11-25");
     assert_eq!(opened["protocolVersion"], "2025-11-25");
@@ -143,7 +143,7 @@ fn a_client_sees_and_calls_what_is_locked() {
 
 #[test]
 fn clients_without_sessions_are_served_too() {
-    let project = project_of("", "");
+    let project = project_of("usual", "");
     let mut served = Served::start(&project, OPTIONS);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -221,7 +221,7 @@ fn a_result_of_another_form_is_withheld() {
 
 #[test]
 fn only_named_tools_are_locked() {
-    let project = project_of("", "      only: [add]\n");
+    let project = project_of("usual", "      only: [add]\n");
     let mut served = Served::start(&project, OPTIONS);
     served.initialize("2025-11-25");
     let list = served.ask("tools/list", json!({}));
@@ -241,7 +241,7 @@ fn only_named_tools_are_locked() {
 
 #[test]
 fn tools_on_demand_are_behind_a_stub() {
-    let project = project_of("", "      load: on_demand\n");
+    let project = project_of("usual", "      load: on_demand\n");
     let mut served = Served::start(&project, &format!("{OPTIONS} --budget 4000"));
     served.initialize("2025-11-25");
     let list = served.ask("tools/list", json!({}));
@@ -268,7 +268,7 @@ fn tools_on_demand_are_behind_a_stub() {
 
 #[test]
 fn calls_run_at_the_same_time_and_can_be_cancelled() {
-    let project = project_of("", "");
+    let project = project_of("usual", "");
     let mut served = Served::start(&project, OPTIONS);
     served.initialize("2025-11-25");
     served.call("add", json!({ "a": 1, "b": 1 }));
@@ -302,7 +302,7 @@ fn calls_run_at_the_same_time_and_can_be_cancelled() {
 
 #[test]
 fn a_server_that_ends_is_started_again() {
-    let project = project_of("", "");
+    let project = project_of("usual", "");
     let mut served = Served::start(&project, OPTIONS);
     served.initialize("2025-11-25");
     assert_eq!(refusal(&served.call("exit", json!({}))), "SERVER_FAILED");
@@ -322,7 +322,7 @@ fn a_server_that_ends_is_started_again() {
 
 #[test]
 fn lines_that_are_no_messages_are_answered_and_change_nothing() {
-    let project = project_of("", "");
+    let project = project_of("usual", "");
     let mut served = Served::start(&project, OPTIONS);
     for line in [
         "Hello",
@@ -343,7 +343,7 @@ fn lines_that_are_no_messages_are_answered_and_change_nothing() {
 
 #[test]
 fn what_cannot_be_obeyed_is_refused_before_anything_starts() {
-    let project = project_of("", "");
+    let project = project_of("usual", "");
     let index = project.read("mcp.index.json");
     project.write("mcp.index.json", index.replace("Adds two", "Subtracts two"));
     project
@@ -360,7 +360,7 @@ fn what_cannot_be_obeyed_is_refused_before_anything_starts() {
 
 #[test]
 fn a_signal_ends_the_gateway_and_its_servers() {
-    let project = project_of("", "");
+    let project = project_of("usual", "");
     let mut served = Served::start(&project, OPTIONS);
     served.initialize("2025-11-25");
     served.call("add", json!({ "a": 1, "b": 2 }));

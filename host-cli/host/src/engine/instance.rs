@@ -99,6 +99,7 @@ macro_rules! call {
     (@resolver $engine:ident) => { $engine.agent_engine_resolver() };
     (@run $engine:ident) => { $engine.agent_engine_run() };
     (@schemas $engine:ident) => { $engine.agent_engine_schemas() };
+    (@session $engine:ident) => { $engine.agent_engine_session() };
     (@view $engine:ident) => { $engine.agent_engine_view() };
     ($instance:expr, $interface:ident.$function:ident($($argument:expr),* $(,)?)) => {
         $instance.call(|engine, store| {
