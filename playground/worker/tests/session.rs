@@ -558,8 +558,9 @@ fn failed(n: u32, requirement: usize) -> u16 {
         !n.is_multiple_of(11),
     ]
     .into_iter()
-    // The two checks of capabilities alone are between scopes and residency.
-    .zip([0, 1, 4, 5, 6])
+    // The check of named tools is between category and scopes, and the two of capabilities alone are between
+    // scopes and residency.
+    .zip([0, 2, 5, 6, 7])
     .map(|(passed, bit)| u16::from(!passed) << bit)
     .sum()
 }
