@@ -15,14 +15,16 @@ const CHOICE_MS = 200;
  */
 async function choose(inputs, label) {
   const list = inputs.page.locator(".cm-tooltip-autocomplete");
-  await list.locator(".cm-completionLabel").getByText(label, { exact: true }).waitFor();
+  const option = list.locator(".cm-completionLabel").getByText(label, { exact: true });
+  await option.waitFor();
   await inputs.page.waitForTimeout(CHOICE_MS);
   for (let step = 0; (await list.locator("[aria-selected] .cm-completionLabel").innerText()) !== label; step++) {
     assert.ok(step < 50, `${label} can't be chosen`);
     await inputs.page.keyboard.press("ArrowDown");
   }
   await inputs.page.keyboard.press("Enter");
-  await list.waitFor({ state: "detached" });
+  // The list of the values of a chosen key follows at once.
+  await option.waitFor({ state: "detached" });
 }
 
 visit("completion writes a key and a closed value of the manifest", async ({ playground, page }) => {

@@ -27,7 +27,7 @@ use agent_session::health::Observation;
 use agent_session::{CallAction, Called, Client, Clock, Documents, Generation, Options, Session};
 use serde_json::{Value, json};
 
-/// An index, a lock of some of its tools, and what stands beside it.
+/// An index, a lock of some of its tools, and the documents beside them.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
     pub(crate) servers: Vec<Value>,
