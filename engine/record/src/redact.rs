@@ -14,6 +14,7 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use base64::prelude::Engine;
 use core::cell::RefCell;
 use core::ops::Range;
+use std::borrow::Cow;
 
 /// Keys whose values are secrets, in lower case without `-`, `_` and blanks.
 const SECRET_KEYS: [&str; 22] = [
@@ -40,6 +41,9 @@ const SECRET_KEYS: [&str; 22] = [
     "setcookie",
     "xapikey",
 ];
+
+/// Size of the longest of [`SECRET_KEYS`], in bytes.
+const SECRET_KEY_BYTES: usize = "proxyauthorization".len();
 
 /// Members of evidence with free text, in which a value is searched that a plan or a peer marked as secret.
 const FREE_TEXT: [&str; 13] = [
@@ -153,7 +157,7 @@ impl Redactor {
 
     /// Returns a text without the secrets.
     pub fn text(&self, text: &str) -> String {
-        without(text, &self.all.borrow())
+        without(text, &self.all.borrow()).into_owned()
     }
 
     /// Returns a text that was cut off, at its end or before a `…`, without the secrets, and without the
@@ -262,10 +266,9 @@ impl Rewriting<'_> {
     }
 
     fn string(&mut self, at: Range<usize>, text: &str) {
-        let redacted = self.with_forms(|forms| without(text, forms));
-        if redacted == text {
+        let Cow::Owned(redacted) = self.with_forms(|forms| without(text, forms)) else {
             return;
-        }
+        };
         let whole = |forms: &Forms| {
             let found = forms.iter().find(|(form, _)| form == text);
             found.map(|(_, len)| *len)
@@ -344,11 +347,15 @@ fn found_in(text: &str, forms: &Forms) -> Vec<(usize, usize, usize)> {
     found
 }
 
-/// Returns a text without secrets.
-fn without(text: &str, forms: &Forms) -> String {
+/// Returns a text without secrets, borrowed if there are none.
+fn without<'t>(text: &'t str, forms: &Forms) -> Cow<'t, str> {
+    let found = found_in(text, forms);
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
-    for (from, to, len) in found_in(text, forms) {
+    for (from, to, len) in found {
         // Two secrets may overlap: nothing of either may stay.
         if from >= end {
             out.push_str(&text[end..from]);
@@ -357,7 +364,7 @@ fn without(text: &str, forms: &Forms) -> String {
         end = end.max(to);
     }
     out.push_str(&text[end..]);
-    out
+    Cow::Owned(out)
 }
 
 /// Adds the texts and numbers in marked parts of a value and behind keys that name secrets.
@@ -440,10 +447,27 @@ fn needs_redaction(node: &Node<'_>) -> bool {
     !matches!(node.value, Value::Null | Value::Bool(_)) && !is_presence(node)
 }
 
+/// Compares without an allocation, because a record has many keys.
 fn is_secret_key(key: &str) -> bool {
-    let plain = key.chars().filter(|c| !matches!(c, '-' | '_' | ' '));
-    let plain: String = plain.flat_map(char::to_lowercase).collect();
-    SECRET_KEYS.contains(&&*plain)
+    let mut plain = [0; SECRET_KEY_BYTES];
+    let mut len = 0;
+    for c in key.chars().filter(|c| !matches!(c, '-' | '_' | ' ')) {
+        // The Kelvin sign is a `k` in lower case.
+        let lower = match c.is_ascii() {
+            true => Some(c.to_ascii_lowercase()),
+            false => Some(c.to_lowercase())
+                .filter(|all| all.len() == 1)
+                .and_then(|mut all| all.next()),
+        };
+        let byte = lower.and_then(|lower| u8::try_from(lower).ok());
+        let (Some(byte), Some(place)) = (byte, plain.get_mut(len)) else {
+            return false;
+        };
+        *place = byte;
+        len += 1;
+    }
+    let mut known = SECRET_KEYS.iter();
+    known.any(|known| known.as_bytes() == &plain[..len])
 }
 
 /// Returns the object in place of a secret value.
@@ -576,7 +600,7 @@ fn base64_forms(secret: &[u8]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Redactor, Secret};
+    use super::{Redactor, SECRET_KEYS, Secret, is_secret_key};
     use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE, Engine};
 
     const VALUE: &str = "s3cr/t é\"key\u{1F511}?";
@@ -630,6 +654,19 @@ mod tests {
             )
         );
         assert_eq!(redactor.json("{} {}"), None);
+    }
+
+    #[test]
+    fn keys_of_secrets_are_known_however_they_are_written() {
+        for known in SECRET_KEYS {
+            assert!(is_secret_key(known), "{known}");
+            assert!(is_secret_key(&format!("-{}_ ", known.to_uppercase())));
+            assert!(!is_secret_key(&format!("{known}s2")), "{known}");
+        }
+        assert!(is_secret_key("Set-Coo\u{212a}ie"));
+        for other in ["", "_", "token", "pass", "\u{e9}password", "cook\u{130}e"] {
+            assert!(!is_secret_key(other), "{other}");
+        }
     }
 
     #[test]
