@@ -25,11 +25,8 @@ alike! {
 
 impl From<session::Options> for agent_session::Options {
     fn from(options: session::Options) -> Self {
-        let mut seed = [0; 32];
-        let given = options.seed.iter().zip(&mut seed);
-        given.for_each(|(given, byte)| *byte = *given);
         Self {
-            seed,
+            seed: options.seed,
             expansion: options.expansion.into(),
             budget: options.budget,
             observe: options.observe,

@@ -2,7 +2,6 @@
 
 use super::client::{Generation, Key};
 use super::documents::Documents;
-use super::json::{member, number, string};
 use super::limits::SERVERS_MAX;
 use agent_api::LockText;
 use agent_api::decide::{CallContext, EvaluationContext, Exposed, PolicyEngine};
@@ -16,6 +15,7 @@ use agent_api::policy;
 use agent_api::served::{Integrities, ServedTool, stub_name};
 use agent_api::text::{is_concealing, visible};
 use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{member, number, string};
 use agent_syntax::{Value, canonical};
 use std::collections::BTreeMap;
 use std::sync::Arc;

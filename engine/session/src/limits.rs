@@ -1,5 +1,8 @@
 //! The limits of a session. Each is documented in `docs/reference/limits.md`.
 
+/// Number of bytes of a session's seed.
+pub const SEED_BYTES: usize = 32;
+
 /// Maximum number of calls that wait for a server or for an approval.
 pub const OPEN_CALLS_MAX: usize = 1_024;
 

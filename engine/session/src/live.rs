@@ -2,7 +2,6 @@
 //! list has an effect.
 
 use super::basis::Basis;
-use super::json::{items, member, string};
 use super::limits::{
     LIVE_LIST_MAX_BYTES, QUARANTINED_MAX, UNLOCKED_NAME_MAX_BYTES, UNLOCKED_NAMES_MAX,
 };
@@ -13,6 +12,7 @@ use agent_api::served::drifted;
 use agent_api::text::visible;
 use agent_syntax::json::parse_strict;
 use agent_syntax::json_string;
+use agent_syntax::members::{items, member, string};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a server lists in place of a locked tool.

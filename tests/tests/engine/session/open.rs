@@ -153,3 +153,15 @@ fn a_state_is_one_that_a_session_exported() {
         assert_eq!(found, [Code::WrongDocument], "{state}");
     }
 }
+
+#[test]
+fn a_short_seed_is_refused() {
+    for (length, expected) in [(0, 1), (31, 1), (32, 0), (33, 0)] {
+        let options = Options {
+            seed: vec![7; length],
+            ..Options::default()
+        };
+        let found = codes_with(World::usual().documents(), options);
+        assert_eq!(found, vec![Code::NumberOutOfRange; expected], "{length}");
+    }
+}
