@@ -43,7 +43,7 @@ pub use agent_explain::{Mended, mend};
 pub use agent_import::{first_manifest, import};
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};
-pub use expansion::{Refusal, expand, expand_verified, expose, services, services_verified};
+pub use expansion::{Refusal, expand, expand_verified, expose, services};
 pub use grounding::GroundingAnswer;
 pub use lock::{LockText, UnreadableLock, compare, unreadable_lock, verify, verify_definitions};
 pub use plan::PlanAnswer;

@@ -61,7 +61,8 @@ pub use read::{
 };
 pub use recovery::explain as explain_refusal;
 pub use stub::{
-    CALL, EXPAND, LIST_SERVICES, STUB_ID_LIMIT, STUB_TOOLS_LIMIT, stub_definition, stub_name,
+    CALL, EXPAND, LIST_SERVICES, STUB_ID_LIMIT, STUB_TOOLS_LIMIT, plain_name, stub_definition,
+    stub_name,
 };
 pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{ToolEntry, definition, definition_digest};

@@ -2,9 +2,11 @@
 
 use super::client::{Generation, Key};
 use super::documents::Documents;
+use super::fallback::{Terms, terms};
 use super::limits::SERVERS_MAX;
+use super::names::{Named, served_names};
 use agent_api::LockText;
-use agent_api::decide::{CallContext, EvaluationContext, Exposed, PolicyEngine};
+use agent_api::decide::{CallContext, EvaluationContext, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::explain::{CallReason, drift_diagnostic};
 use agent_api::lower::{
@@ -12,12 +14,14 @@ use agent_api::lower::{
 };
 use agent_api::model::{Grant, Health, Index, Load, Lock, Name, Serve, ServerView, ToolView};
 use agent_api::policy;
-use agent_api::served::{Integrities, ServedTool, stub_name};
+use agent_api::served::{
+    Holder, Integrities, NameCollision, ServedTool, locked_loads, name_collisions, stub_name,
+};
 use agent_api::text::{is_concealing, visible};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
-use agent_syntax::{Value, canonical};
-use std::collections::BTreeMap;
+use agent_syntax::{Node, Value, canonical};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The documents of a session, as they were read, and the tools of the lock.
@@ -31,7 +35,7 @@ pub(crate) struct Basis {
     pub(crate) digests: Digests,
     /// The locked servers, ordered by name.
     pub(crate) servers: Vec<Server>,
-    /// The locked tools, ordered by name, which no two share.
+    /// The locked tools, ordered by the names that clients call, which no two share.
     pub(crate) tools: Vec<Tool>,
 }
 
@@ -73,21 +77,38 @@ pub(crate) struct Server {
 pub(crate) struct Tool {
     /// The number of its server.
     pub(crate) server: usize,
+    /// The name that clients call.
+    pub(crate) name: String,
     pub(crate) served: ServedTool,
     pub(crate) load: Load,
+    /// When it is served.
+    pub(crate) terms: Terms,
     /// The definition in `agents.definitions.json`, in its RFC 8785 form.
     pub(crate) definition: String,
     /// The digest of the definition.
     pub(crate) digest: String,
-    /// The entry of a list for the generation of sessions, if it is another one than `definition`.
+    /// The definition with the name that clients call, if its server has another.
+    renamed: Option<String>,
+    /// The entry of a list for the generation of sessions, if it is another one than that.
     of_sessions: Option<String>,
     /// The same for the stateless generation.
     of_stateless: Option<String>,
 }
 
 impl Tool {
+    /// Returns the name that clients call.
     pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the name that its server has.
+    pub(crate) fn own_name(&self) -> &str {
         &self.served.name
+    }
+
+    /// Returns the definition with the name that clients call.
+    pub(crate) fn shown(&self) -> &str {
+        self.renamed.as_deref().unwrap_or(&self.definition)
     }
 
     /// Returns the tool as a list has it: the locked definition.
@@ -96,7 +117,7 @@ impl Tool {
             Generation::Sessions => &self.of_sessions,
             Generation::Stateless => &self.of_stateless,
         };
-        other.as_deref().unwrap_or(&self.definition)
+        other.as_deref().unwrap_or(self.shown())
     }
 }
 
@@ -104,8 +125,9 @@ impl Basis {
     /// Reads the documents, and refuses those that a session can't obey.
     ///
     /// # Errors
-    /// Every problem of a document; else every drift of the lock, a policy that is not the locked one, and
-    /// names that several tools share; else the characters of definitions that can't be seen.
+    /// Every problem of a document; else every drift of the lock and a policy that is not the locked one;
+    /// else every name that several tools or stubs would have; else the characters of definitions that
+    /// can't be seen.
     pub(crate) fn read(documents: Documents) -> Result<Self, Vec<Diagnostic>> {
         let digests = Digests::of(&documents);
         let mut problems = Vec::new();
@@ -144,10 +166,9 @@ impl Basis {
         }
         let stored = definitions.and_then(stored_definitions);
         let (servers, tools) = {
-            let exposed = agent_api::expose(&lock.lock, &index)?;
             let context = context_of(&index, &lock.lock, &evaluation_context);
             let stored = stored.unwrap_or_default();
-            content_of(&exposed, &stored, &lock.lock, context)?
+            content_of(&stored, &lock.lock, context)?
         };
         Ok(Self {
             lock: lock.lock,
@@ -222,10 +243,9 @@ impl Basis {
         reasons.into_iter().map(|it| it.help(help)).collect()
     }
 
-    /// Returns the tool that is called while another one is vetoed by health. Fallbacks of a lock are not served
-    /// yet: this is where they come in.
-    pub(crate) fn fallback(&self, _tool: usize) -> Option<usize> {
-        None
+    /// Returns the tools that servers have under a name, in the order of the names that clients call.
+    pub(crate) fn tools_named(&self, own: &str) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().filter(move |tool| tool.own_name() == own)
     }
 }
 
@@ -294,22 +314,11 @@ fn drifts(
 
 /// Returns the servers and the tools of a lock.
 fn content_of(
-    exposed: &Exposed<'_>,
     stored: &[StoredDefinition],
     lock: &Lock,
     context: CallContext<'_>,
 ) -> Result<(Vec<Server>, Vec<Tool>), Vec<Diagnostic>> {
-    let mut locked: Vec<(ToolView<'_>, Load)> = Vec::new();
-    for entry in &exposed.entries {
-        match &entry.stub_of {
-            Some(tools) => locked.extend(tools.iter().map(|tool| (*tool, Load::OnDemand))),
-            None => {
-                let tool = entry.server.tool(&entry.name);
-                locked.extend(tool.map(|tool| (tool, Load::Essential)));
-            }
-        }
-    }
-    locked.sort_by(|a, b| a.0.name().cmp(b.0.name()));
+    let locked = locked_loads(lock, context.index);
     let mut servers = servers_of(lock, context.index, &locked);
     if servers.len() > SERVERS_MAX {
         let text = format!(
@@ -318,29 +327,41 @@ fn content_of(
         );
         return Err(vec![Diagnostic::new(Code::SessionLimit, text)]);
     }
+    let locked = named(locked, &servers, lock);
+    let collisions = collisions(&locked, context.index, &servers);
+    if !collisions.is_empty() {
+        return Err(name_collisions(collisions));
+    }
     let texts: BTreeMap<&str, &str> = stored.iter().map(|it| (&*it.digest, &*it.json)).collect();
     let (mut tools, mut problems) = (Vec::new(), Vec::new());
     let mut integrities = Integrities::default();
-    for (tool, load) in locked {
+    for NamedTool {
+        name,
+        server,
+        tool,
+        load,
+        terms,
+    } in locked
+    {
         let digest = definition_digest(tool);
         // The file was compared with the lock, so it has every definition.
         let definition = texts.get(&*digest).copied().unwrap_or_default();
         problems.extend(invisible(tool, definition));
-        let view = tool.server();
-        let mut known = servers.iter();
-        let server = known.position(|it| it.id == view.id() && it.version == view.version());
-        // Every locked tool is one of a selection's server.
-        let server = server.unwrap_or_default();
         servers[server].tools.push(tools.len());
         let mut served = ServedTool::prepare(tool, context, &mut integrities);
         served.refusals.extend(unlistable(tool, definition));
+        let renamed = (name != tool.name()).then(|| renamed(definition, &name));
+        let shown = renamed.as_deref().unwrap_or(definition);
         tools.push(Tool {
             server,
             served,
             load,
-            of_sessions: entry_of(definition, Generation::Sessions),
-            of_stateless: entry_of(definition, Generation::Stateless),
+            terms,
+            of_sessions: entry_of(shown, Generation::Sessions),
+            of_stateless: entry_of(shown, Generation::Stateless),
             definition: definition.to_owned(),
+            name,
+            renamed,
             digest,
         });
     }
@@ -348,6 +369,119 @@ fn content_of(
         true => Ok((servers, tools)),
         false => Err(problems),
     }
+}
+
+/// A locked tool with the name that clients call.
+struct NamedTool<'i> {
+    name: String,
+    /// The number of its server.
+    server: usize,
+    tool: ToolView<'i>,
+    load: Load,
+    terms: Terms,
+}
+
+/// Returns the locked tools, ordered by the names that clients call.
+fn named<'i>(
+    locked: Vec<(ToolView<'i>, Load)>,
+    servers: &[Server],
+    lock: &Lock,
+) -> Vec<NamedTool<'i>> {
+    let numbers: BTreeMap<(&str, &str), usize> = servers
+        .iter()
+        .map(|it| (&*it.id, &*it.version))
+        .zip(0..)
+        .collect();
+    let server = |tool: &ToolView<'_>| {
+        let view = tool.server();
+        // Every locked tool is one of a selection's server.
+        let number = numbers.get(&(view.id(), view.version()));
+        number.copied().unwrap_or_default()
+    };
+    let bare: Vec<_> = locked
+        .iter()
+        .map(|(tool, _)| Named {
+            server: &servers[server(tool)].name,
+            tool: tool.name(),
+        })
+        .collect();
+    let names = served_names(&bare).into_iter();
+    let named = names.zip(locked).map(|(name, (tool, load))| NamedTool {
+        name,
+        server: server(&tool),
+        tool,
+        load,
+        terms: Terms::default(),
+    });
+    let mut named: Vec<_> = named.collect();
+    named.sort_by(|a, b| a.name.cmp(&b.name));
+    // Terms name tools by their numbers.
+    let tools: Vec<_> = named
+        .iter()
+        .map(|it| {
+            (
+                it.tool.server().id(),
+                it.tool.server().version(),
+                it.tool.name(),
+            )
+        })
+        .collect();
+    let terms = terms(&lock.selections, &tools);
+    for (tool, terms) in named.iter_mut().zip(terms) {
+        tool.terms = terms;
+    }
+    named
+}
+
+/// Returns the names that would still have several holders: stubs first, then tools.
+fn collisions<'i>(
+    named: &[NamedTool<'i>],
+    index: &'i Index,
+    servers: &[Server],
+) -> Vec<NameCollision<'i>> {
+    let mut holders: BTreeMap<&str, Vec<Holder<'i>>> = BTreeMap::new();
+    for (number, server) in servers.iter().enumerate() {
+        let mut own = named.iter().filter(|it| it.server == number);
+        let view = index.find(&server.id, &server.version);
+        if let (true, Some(view)) = (own.any(|it| it.load == Load::OnDemand), view) {
+            let own = holders.entry(&server.stub).or_default();
+            own.push(Holder::Stub(view));
+        }
+    }
+    for it in named {
+        let own = holders.entry(&it.name).or_default();
+        own.push(Holder::Tool(it.tool, it.load));
+    }
+    let shared = holders.into_iter().filter(|(_, it)| it.len() > 1);
+    shared
+        .map(|(name, holders)| NameCollision {
+            name: name.to_owned(),
+            holders,
+        })
+        .collect()
+}
+
+/// Returns a definition with another name, in its RFC 8785 form as before.
+fn renamed(definition: &str, name: &str) -> String {
+    let Some(Node {
+        value: Value::Mapping(members),
+        ..
+    }) = parse_strict(definition)
+    else {
+        return definition.to_owned();
+    };
+    let mut w = Writer::dense();
+    w.object(|w| {
+        for entry in &members {
+            match &*entry.key {
+                "name" => w.key("name").string(name),
+                key => w.key(key).json(entry.value.span.of(definition)),
+            }
+        }
+    });
+    let mut text = w.finish();
+    text.pop();
+    text
 }
 
 /// Returns the locked servers, ordered by name. A server whose tools are all forbidden is one too: its
@@ -358,17 +492,16 @@ fn servers_of(lock: &Lock, index: &Index, locked: &[(ToolView<'_>, Load)]) -> Ve
         let view = index.find(selection.id.as_str(), selection.version.as_str());
         views.extend(view.map(|view| ((view.id(), view.version()), view)));
     }
-    let is_locked = |tool: &ToolView<'_>| {
-        let known = locked.binary_search_by(|(it, _)| it.name().cmp(tool.name()));
-        known.is_ok_and(|number| locked[number].0.number() == tool.number())
-    };
+    let numbers: BTreeSet<_> = locked.iter().map(|(tool, _)| tool.number()).collect();
     let servers = views.values().map(|view| {
         let versions = views.keys().filter(|(id, _)| *id == view.id());
         let name = match versions.count() {
             1 => view.id().to_owned(),
             _ => format!("{}@{}", view.id(), view.version()),
         };
-        let unlocked = view.tools().filter(|tool| !is_locked(tool));
+        let unlocked = view
+            .tools()
+            .filter(|tool| !numbers.contains(&tool.number()));
         let mut unlocked: Vec<_> = unlocked.map(|tool| tool.name().to_owned()).collect();
         unlocked.sort();
         Server {

@@ -33,8 +33,10 @@ pub(crate) struct Decided {
     pub(crate) action: CallAction,
     pub(crate) phase: &'static str,
     pub(crate) server: Option<usize>,
-    /// The name of the tool.
+    /// The name that the server has for the tool.
     pub(crate) tool: String,
+    /// The name that clients call, if it is another one.
+    pub(crate) served_as: Option<String>,
     pub(crate) reasons: Vec<CallReason>,
     pub(crate) arguments: String,
     pub(crate) list_changed: bool,
@@ -106,15 +108,22 @@ impl Session {
             Target::Stub(server) => self.decide_stub(caller, request, server, now),
             Target::Unlocked(server) => self.decide_unlocked(caller, request, server, now),
             Target::Unknown => {
-                let similar = self
-                    .decision(now)
-                    .similar(&request.name, caller.session.as_ref());
+                let sharing = self.basis.tools_named(&request.name);
+                let mut instead: Vec<_> = sharing.map(|tool| tool.name().to_owned()).collect();
+                let is_shared = !instead.is_empty();
+                if !is_shared {
+                    let decision = self.decision(now);
+                    instead = decision.similar(&request.name, caller.session.as_ref());
+                }
                 let name = visible(&request.name);
                 let mut w = Writer::dense();
-                w.object(|w| w.key("instead").strings(similar.iter().map(|it| &**it)));
+                w.object(|w| w.key("instead").strings(instead.iter().map(|it| &**it)));
                 let data = w.finish().trim_end().as_bytes().to_vec();
                 let name: String = name.chars().take(QUOTE_MAX_CHARS).collect();
-                let message = format!("no locked server has a tool `{name}`");
+                let message = match is_shared {
+                    true => format!("several locked tools have the name `{name}`"),
+                    false => format!("no locked server has a tool `{name}`"),
+                };
                 let message = self.redactor.text(&message);
                 return Err((INVALID_PARAMS, message, Some(data)));
             }
@@ -136,6 +145,7 @@ impl Session {
             phase: "call",
             server: Some(server),
             tool: request.name.clone(),
+            served_as: None,
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,
@@ -178,7 +188,8 @@ impl Session {
             action: CallAction::Answer(Vec::new()),
             phase: "call",
             server: Some(own.server),
-            tool: own.name().to_owned(),
+            tool: own.own_name().to_owned(),
+            served_as: (own.name() != own.own_name()).then(|| own.name().to_owned()),
             reasons: Vec::new(),
             arguments: form,
             list_changed: false,
@@ -214,7 +225,7 @@ impl Session {
             let now_ms = now.unix_ms;
             self.state.quotas.count(&caller.key, server, now_ms);
         }
-        let params = request.forwarded(own.name(), arguments);
+        let params = request.forwarded(own.own_name(), arguments);
         Decided {
             action: self.forward(own.server, params),
             open: Some(self.open_call(caller, own.server, Some(tool), would.clone())),
@@ -236,8 +247,8 @@ impl Session {
         let own = &basis.tools[tool];
         let mut refusal = Refusal::new(what(own.name()), Vec::new());
         refusal.retry_after_ms = reasons.retry_after_ms;
-        refusal.instead.extend(reasons.fallback.clone());
-        if via == Via::Name && self.surface().is_behind_stub(tool) {
+        refusal.instead.clone_from(&reasons.instead);
+        if via == Via::Name && self.surface(now).is_behind_stub(tool) {
             refusal.instead.push(basis.server_of(tool).stub.clone());
         }
         if via == Via::Stub && reasons.is_of_arguments() && reasons.may_expand {
@@ -269,6 +280,7 @@ impl Session {
             phase: "list_services",
             server: Some(server),
             tool: name.clone(),
+            served_as: None,
             reasons: Vec::new(),
             arguments: arguments_form(request.arguments),
             list_changed: false,
@@ -285,7 +297,7 @@ impl Session {
                     )
                 };
                 let refusal = Refusal {
-                    definition: self.surface().stub(server),
+                    definition: self.surface(now).stub(server),
                     ..Refusal::new(what(name), vec![reason])
                 };
                 return self.refuse(decided, caller, &refusal);

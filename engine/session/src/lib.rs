@@ -14,7 +14,7 @@
 //! | `client`, `request` | who asks, and for what |
 //! | `destination` | where servers are reached, and at which addresses |
 //! | `live` | live lists of tools against the lock: drift and quarantine |
-//! | `surface` | the tools that a client sees, and under which names |
+//! | `surface`, `names`, `fallback` | the tools that a client sees, under which names, and when |
 //! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
 //! | `health` | the rules of health, as a pure function |
 //! | `quota`, `approval`, `calls`, `expanded` | what outlives a message |
@@ -38,10 +38,12 @@ mod destination;
 mod documents;
 mod effects;
 mod expanded;
+mod fallback;
 pub mod health;
 pub mod limits;
 mod live;
 mod messages;
+mod names;
 mod options;
 mod quota;
 mod records;

@@ -128,10 +128,10 @@ pub(crate) fn compare(
     }
     for number in basis.tools_of(server) {
         let tool = &basis.tools[number];
-        match named.remove(tool.name()) {
+        match named.remove(tool.own_name()) {
             None => found.drift(basis, number, Deviation::Missing, Vec::new()),
             Some((entry, 1)) => {
-                let definition = ToolEntry::read(entry).definition(tool.name());
+                let definition = ToolEntry::read(entry).definition(tool.own_name());
                 let present = digest(&definition);
                 if present != tool.digest {
                     let (changes, widens) = drifted(&tool.definition, &definition);

@@ -75,6 +75,9 @@ impl Session {
             w.key("documents").object(|w| basis.digests.write(w));
             w.key("phase").string(decided.phase);
             write_reasons(w.key("reasons"), &decided.reasons, false);
+            if let Some(name) = &decided.served_as {
+                w.key("served_as").string(name);
+            }
             w.key("server").optional(server.map(|it| &*it.id));
             w.key("subject").json(&caller.subject.json);
             w.key("tool").string(&decided.tool);
@@ -100,7 +103,8 @@ impl Session {
                 w.key("result").object(|w| write_content(w, result));
             }
             w.key("server").string(&server.id);
-            w.key("tool").optional(call.tool().map(|tool| tool.name()));
+            w.key("tool")
+                .optional(call.tool().map(|tool| tool.own_name()));
             w.key("version").string(&server.version);
         })
     }

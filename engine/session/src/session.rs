@@ -52,6 +52,8 @@ pub(crate) struct State {
     pub(crate) approvals: Approvals,
     pub(crate) calls: Calls,
     pub(crate) expanded: ExpandedTools,
+    /// Which servers health vetoed when the host was last told of the list, by number.
+    pub(crate) vetoes: Vec<bool>,
 }
 
 impl Session {
@@ -85,6 +87,9 @@ impl Session {
             },
             state,
         };
+        if options.state.is_none() {
+            session.state.vetoes = session.surface(now).vetoes();
+        }
         let record = session.opened("opened", now);
         Ok((session, vec![record]))
     }
@@ -101,8 +106,10 @@ impl Session {
         now: Clock,
     ) -> Result<Reloaded, Vec<Diagnostic>> {
         let basis = Arc::new(Basis::read(documents)?);
-        let list = |session: &Self| session.surface().list(Generation::Stateless, None);
+        let list = |session: &Self| session.surface(now).list(Generation::Stateless, None);
         let before = list(self);
+        let told = self.told(now);
+        let mut list_changed = self.list_changed(&told, now);
         let is_same = basis.digests.lock == self.basis.digests.lock;
         let mut state = State::new(&basis, now);
         for (number, server) in basis.servers.iter().enumerate() {
@@ -111,16 +118,16 @@ impl Session {
             }
         }
         self.state.health = state.health;
-        let mut list_changed = false;
         if !is_same {
             self.state.lives = state.lives;
             // They name tools of the earlier lock.
             self.state.approvals.pending.clear();
             let expanded = core::mem::take(&mut self.state.expanded);
             let joins_lists = self.settings.expansion == Expansion::List;
-            list_changed = joins_lists && !expanded.sessions.is_empty();
+            list_changed |= joins_lists && !expanded.sessions.is_empty();
         }
         self.basis = basis;
+        self.state.vetoes = self.surface(now).vetoes();
         Ok(Reloaded {
             list_changed: list_changed || list(self) != before,
             records: vec![self.opened("reloaded", now)],
@@ -147,7 +154,7 @@ impl Session {
         let Some(number) = self.basis.server_number(server) else {
             return Observed::default();
         };
-        let before = self.surface().withheld();
+        let told = self.told(now);
         let others = self.state.lives.iter().enumerate();
         let others = others.filter(|(it, _)| *it != number).map(|(_, live)| live);
         let known = others.fold((0, 0), |(deviations, names), live| {
@@ -162,13 +169,13 @@ impl Session {
             withheld,
         } = compare(&self.basis, number, list, known);
         self.state.lives[number] = live;
-        let surface = self.surface();
+        let list_changed = self.list_changed(&told, now);
+        let surface = self.surface(now);
         let exposed = self.basis.tools_of(number);
         let exposed = exposed.filter(|tool| !surface.is_withheld(*tool));
         let exposed: Vec<_> = exposed
             .map(|tool| self.basis.tools[tool].name().to_owned())
             .collect();
-        let list_changed = surface.withheld() != before;
         let record = self.record("tools", now, |w| {
             w.key("drifted").array(|w| {
                 for drift in &drifted {
@@ -201,7 +208,7 @@ impl Session {
     pub fn list(&mut self, client: &Client, now: Clock) -> Listed {
         let caller = Caller::read(client).ok();
         let session = caller.as_ref().and_then(|it| it.session.as_ref());
-        let text = self.surface().list(client.generation, session);
+        let text = self.surface(now).list(client.generation, session);
         let record = self.record("list", now, |w| {
             write_client(w, client);
             w.key("list").object(|w| write_content(w, text.as_bytes()));
@@ -219,9 +226,14 @@ impl Session {
         };
         let before = self.state.health[number];
         let after = before.after(observation, now.unix_ms);
+        let told = self.told(now);
         self.state.health[number] = after;
+        let list_changed = self.list_changed(&told, now);
         if before.status == after.status {
-            return Transition::default();
+            return Transition {
+                list_changed,
+                ..Transition::default()
+            };
         }
         let record = self.record("health", now, |w| {
             w.key("after").string(after.name());
@@ -230,30 +242,43 @@ impl Session {
         });
         Transition {
             status: Some(after.name()),
-            // Only the fall-back of a vetoed tool joins a list.
-            list_changed: before.passes() != after.passes()
-                && (self.basis.tools_of(number)).any(|it| self.basis.fallback(it).is_some()),
+            list_changed,
             records: vec![record],
         }
     }
 
     /// Returns what clients see now.
-    pub(crate) fn surface(&self) -> Surface<'_> {
+    pub(crate) fn surface(&self, now: Clock) -> Surface<'_> {
         Surface {
             basis: &self.basis,
             lives: &self.state.lives,
             expanded: &self.state.expanded,
             expansion: self.settings.expansion,
+            health: &self.state.health,
+            now,
         }
     }
 
     /// Returns everything that decides on a call now.
     pub(crate) fn decision(&self, now: Clock) -> Decision<'_> {
         Decision {
-            surface: self.surface(),
-            health: &self.state.health,
+            surface: self.surface(now),
             quotas: &self.state.quotas,
-            now,
         }
+    }
+
+    /// Returns which tools no surface had when the host was last told of the list.
+    fn told(&self, now: Clock) -> Vec<bool> {
+        self.surface(now).withheld(&self.state.vetoes)
+    }
+
+    /// Returns whether the list is another one than the host was told. Time alone changes it: a fallback
+    /// leaves it when the quarantine of its first ends.
+    fn list_changed(&mut self, told: &[bool], now: Clock) -> bool {
+        let surface = self.surface(now);
+        let vetoes = surface.vetoes();
+        let changed = surface.withheld(&vetoes) != told;
+        self.state.vetoes = vetoes;
+        changed
     }
 }

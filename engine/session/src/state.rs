@@ -30,6 +30,7 @@ impl State {
         Self {
             lives: vec![Live::default(); count],
             health: vec![ServerHealth::new(now.unix_ms); count],
+            vetoes: vec![true; count],
             ..Self::default()
         }
     }
@@ -108,6 +109,7 @@ impl Session {
                         w.key("live")
                             .object(|w| write_live(w, &state.lives[number]));
                         w.key("server").string(server.key.as_str());
+                        w.key("vetoed").bool(state.vetoes[number]);
                     });
                 }
             });
@@ -216,10 +218,12 @@ fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
         let health = read_health(member(node, "health")?)?;
         let live = read_live(member(node, "live")?, basis)?;
         let key = Key::read(string(member(node, "server")?)?)?;
+        let is_vetoed = boolean(member(node, "vetoed")?)?;
         let Some(number) = servers.get(&key).copied() else {
             continue;
         };
         state.health[number] = health;
+        state.vetoes[number] = is_vetoed;
         if is_same {
             state.lives[number] = live;
         }

@@ -12,8 +12,7 @@ impl Session {
     /// and quarantined, with reasons, and pending approvals.
     pub fn status(&self, now: Clock) -> String {
         let (basis, state) = (&self.basis, &self.state);
-        let surface = self.surface();
-        let decision = self.decision(now);
+        let surface = self.surface(now);
         let mut w = Writer::pretty();
         w.object(|w| {
             w.key("agent").object(|w| {
@@ -43,7 +42,7 @@ impl Session {
             w.key("servers").array(|w| {
                 for (number, server) in basis.servers.iter().enumerate() {
                     w.object(|w| {
-                        let (health, _) = decision.status(number);
+                        let (health, _) = surface.status(number);
                         w.key("endpoint").string(&server.endpoint);
                         w.key("health").optional(health.map(|it| it.as_str()));
                         w.key("id").string(&server.id);

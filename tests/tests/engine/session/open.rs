@@ -104,14 +104,14 @@ fn the_policy_is_that_of_the_lock() {
 }
 
 #[test]
-fn names_that_collide_are_refused() {
+fn names_that_collide_with_a_stub_are_refused() {
     let mut world = World::usual();
     world
         .servers
-        .push(super::server("other", json!({ "read": {} })));
+        .push(super::server("other", json!({ "aws_helper": {} })));
     world
         .locked
-        .push(("other".to_owned(), "read".to_owned(), Load::OnDemand));
+        .push(("other".to_owned(), "aws_helper".to_owned(), Load::OnDemand));
     assert_eq!(codes(world.documents()), [Code::StubCollision]);
 }
 
