@@ -4,6 +4,7 @@
 
 mod call_plan;
 mod capability;
+mod concealed;
 mod corrected;
 mod definitions;
 mod document;
@@ -38,6 +39,7 @@ mod tools_snapshot;
 
 pub use call_plan::call_plan;
 pub use capability::contradictions;
+pub use concealed::{Concealed, concealed};
 pub use definitions::{StoredDefinition, stored_definitions};
 pub use document::{Validated, conformity, rule};
 pub use evaluation_context::{Notation, context, health, task, tenant};

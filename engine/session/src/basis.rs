@@ -8,16 +8,17 @@ use super::names::{Named, served_names};
 use agent_api::LockText;
 use agent_api::decide::{CallContext, EvaluationContext, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::explain::{CallReason, drift_diagnostic};
+use agent_api::explain::{CallReason, concealed_definition, drift_diagnostic};
 use agent_api::lower::{
-    self, Lowered, Notation, StoredDefinition, bytes_digest, definition_digest, stored_definitions,
+    self, Lowered, Notation, StoredDefinition, bytes_digest, concealed, definition_digest,
+    stored_definitions,
 };
 use agent_api::model::{Grant, Health, Index, Load, Lock, Name, Serve, ServerView, ToolView};
 use agent_api::policy;
 use agent_api::served::{
     Holder, Integrities, NameCollision, ServedTool, locked_loads, name_collisions, stub_name,
 };
-use agent_api::text::{is_concealing, visible};
+use agent_api::text::visible;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
 use agent_syntax::{Node, Value, canonical};
@@ -346,7 +347,7 @@ fn content_of(
         let digest = definition_digest(tool);
         // The file was compared with the lock, so it has every definition.
         let definition = texts.get(&*digest).copied().unwrap_or_default();
-        problems.extend(invisible(tool, definition));
+        problems.extend(concealed(tool).as_ref().map(concealed_definition));
         servers[server].tools.push(tools.len());
         let mut served = ServedTool::prepare(tool, context, &mut integrities);
         served.refusals.extend(unlistable(tool, definition));
@@ -525,28 +526,6 @@ fn rate_limit(server: ServerView<'_>) -> Option<u32> {
     let entry = parse_strict(server.entry())?;
     let limit = number(member(member(&entry, "policy")?, "rateLimitPerMin")?)?;
     u32::try_from(limit).ok()
-}
-
-/// Returns the problems of characters that people don't see in a definition, and models read.
-fn invisible(tool: ToolView<'_>, definition: &str) -> Option<Diagnostic> {
-    let hidden = definition.chars().filter(|c| is_concealing(*c));
-    let mut found: Vec<_> = hidden.collect();
-    found.sort_unstable();
-    found.dedup();
-    let first = found.first()?;
-    let text = format!(
-        "the definition of `{}` of `{}` contains U+{:04X}{}",
-        visible(tool.name()),
-        tool.server().id(),
-        u32::from(*first),
-        match found.len() {
-            1 => String::new(),
-            more => format!(" and {} other invisible characters", more - 1),
-        }
-    );
-    let problem = Diagnostic::new(Code::InvisibleCharacter, text);
-    let problem = problem.label(tool.place(), "the definition");
-    Some(problem.help(Code::InvisibleCharacter.help()))
 }
 
 /// Returns the entry of a list for a definition, if it is not the definition itself. MCP requires a `type`
