@@ -5,6 +5,7 @@ use super::documents::Documents;
 use super::fallback::{Terms, terms};
 use super::limits::SERVERS_MAX;
 use super::names::{Named, served_names};
+use super::options::ObservedServer;
 use agent_api::LockText;
 use agent_api::decide::{CallContext, EvaluationContext, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
@@ -28,7 +29,8 @@ use std::sync::Arc;
 /// The documents of a session, as they were read, and the tools of the lock.
 #[derive(Debug)]
 pub(crate) struct Basis {
-    pub(crate) lock: Lock,
+    /// Without one the session only observes.
+    pub(crate) lock: Option<Lock>,
     pub(crate) index: Index,
     pub(crate) evaluation_context: EvaluationContext,
     /// The snapshot of health in place of the observed one.
@@ -43,8 +45,8 @@ pub(crate) struct Basis {
 /// The digests of the documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Digests {
-    pub(crate) lock: String,
-    pub(crate) index: String,
+    pub(crate) lock: Option<String>,
+    pub(crate) index: Option<String>,
     pub(crate) definitions: Option<String>,
     pub(crate) policy: Option<String>,
     pub(crate) policy_context: Option<String>,
@@ -129,12 +131,30 @@ impl Basis {
     /// Every problem of a document; else every drift of the lock and a policy that is not the locked one;
     /// else every name that several tools or stubs would have; else the characters of definitions that
     /// can't be seen.
-    pub(crate) fn read(documents: Documents) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn read(
+        documents: Documents,
+        servers: &[ObservedServer],
+        observe: bool,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let digests = Digests::of(&documents);
+        let (lock, index) = match (documents.lock, documents.index) {
+            (Some(lock), Some(index)) => (lock, index),
+            (None, None) if observe => {
+                return Self::without_lock(digests, documents.health, servers);
+            }
+            (lock, _) => {
+                let text = match lock {
+                    None => "a session that does not only observe needs a lock",
+                    Some(_) => "a lock was given without the index that it belongs to",
+                };
+                let problem = Diagnostic::new(Code::LockMissing, text);
+                return Err(vec![problem.help(Code::LockMissing.help())]);
+            }
+        };
         let mut problems = Vec::new();
         let content = Notation::ByContent;
-        let lock = value(LockText::read(documents.lock), &mut problems);
-        let index = value(lower::index(documents.index), &mut problems);
+        let lock = value(LockText::read(lock), &mut problems);
+        let index = value(lower::index(index), &mut problems);
         let policy = documents.policy.map(policy::read);
         let policy = policy.and_then(|it| value(it, &mut problems));
         let context = documents.policy_context;
@@ -167,18 +187,64 @@ impl Basis {
         }
         let stored = definitions.and_then(stored_definitions);
         let (servers, tools) = {
-            let context = context_of(&index, &lock.lock, &evaluation_context);
+            let context = context_of(&index, Some(&lock.lock), &evaluation_context);
             let stored = stored.unwrap_or_default();
             content_of(&stored, &lock.lock, context)?
         };
         Ok(Self {
-            lock: lock.lock,
+            lock: Some(lock.lock),
             index,
             evaluation_context,
             health,
             digests,
             servers,
             tools,
+        })
+    }
+
+    /// Returns the basis of an observing session without a lock.
+    fn without_lock(
+        digests: Digests,
+        health: Option<Vec<u8>>,
+        servers: &[ObservedServer],
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let mut problems = Vec::new();
+        let index = value(lower::index(b"[]".to_vec()), &mut problems);
+        let health =
+            health.and_then(|it| value(lower::health(it, Notation::ByContent), &mut problems));
+        let mut names: Vec<_> = servers.iter().map(|it| &it.name).collect();
+        names.sort_unstable();
+        if let Some(two) = names.windows(2).find(|two| two[0] == two[1]) {
+            let text = format!("two servers have the name `{}`", visible(two[0]));
+            problems.push(Diagnostic::new(Code::DuplicateServer, text));
+        }
+        if servers.len() > SERVERS_MAX {
+            problems.push(too_many_servers(servers.len()));
+        }
+        let (Some(index), true) = (index, problems.is_empty()) else {
+            return Err(problems);
+        };
+        let servers = servers.iter().map(|it| Server {
+            key: Key::of(&["server", &it.name]),
+            name: it.name.clone(),
+            id: it.name.clone(),
+            version: String::new(),
+            endpoint: it.endpoint.clone(),
+            rate_limit: None,
+            stub: stub_name(&it.name),
+            tools: Vec::new(),
+            unlocked: Vec::new(),
+        });
+        let mut servers: Vec<_> = servers.collect();
+        servers.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Self {
+            lock: None,
+            index,
+            evaluation_context: EvaluationContext::default(),
+            health,
+            digests,
+            servers,
+            tools: Vec::new(),
         })
     }
 
@@ -208,7 +274,8 @@ impl Basis {
 
     /// Returns whether something beside tools is passed on from a server.
     pub(crate) fn serves(&self, server: &Server, what: Serve) -> bool {
-        self.lock.selections.iter().any(|it| {
+        let selections = self.lock.iter().flat_map(|lock| &lock.selections);
+        selections.into_iter().any(|it| {
             let is_it = it.id.as_str() == server.id && it.version.as_str() == server.version;
             is_it && matches!(&it.grant, Grant::Category { serve, .. } if serve.contains(&what))
         })
@@ -226,7 +293,8 @@ impl Basis {
         let tool = self.entry(server).and_then(|entry| entry.tool(name));
         let mut reasons = match tool {
             Some(tool) => {
-                let context = context_of(&self.index, &self.lock, &self.evaluation_context);
+                let lock = self.lock.as_ref();
+                let context = context_of(&self.index, lock, &self.evaluation_context);
                 let integrities = &mut Integrities::default();
                 ServedTool::prepare(tool, context, integrities).refusals
             }
@@ -237,7 +305,10 @@ impl Basis {
         reasons.retain(of_lock);
         if reasons.is_empty() {
             let name = visible(name);
-            let text = format!("the lock does not have `{name}` of `{}`", own.name);
+            let text = match &self.lock {
+                Some(_) => format!("the lock does not have `{name}` of `{}`", own.name),
+                None => format!("there is no lock that has `{name}` of `{}`", own.name),
+            };
             reasons.push(CallReason::new(Code::ToolNotLocked, text));
         }
         let help = "Call a tool of the list; a human must change the lock for this one.";
@@ -254,8 +325,8 @@ impl Digests {
     fn of(documents: &Documents) -> Self {
         let given = |it: &Option<Vec<u8>>| it.as_deref().map(bytes_digest);
         Self {
-            lock: bytes_digest(&documents.lock),
-            index: bytes_digest(&documents.index),
+            lock: given(&documents.lock),
+            index: given(&documents.index),
             definitions: given(&documents.definitions),
             policy: given(&documents.policy),
             policy_context: given(&documents.policy_context),
@@ -268,12 +339,12 @@ impl Digests {
 
 fn context_of<'a>(
     index: &'a Index,
-    lock: &'a Lock,
+    lock: Option<&'a Lock>,
     evaluation_context: &'a EvaluationContext,
 ) -> CallContext<'a> {
     CallContext {
         index,
-        lock: Some(lock),
+        lock,
         catalogue: None,
         evaluation_context: Some(evaluation_context),
     }
@@ -322,11 +393,7 @@ fn content_of(
     let locked = locked_loads(lock, context.index);
     let mut servers = servers_of(lock, context.index, &locked);
     if servers.len() > SERVERS_MAX {
-        let text = format!(
-            "the lock has {} servers; a session serves at most {SERVERS_MAX}",
-            servers.len()
-        );
-        return Err(vec![Diagnostic::new(Code::SessionLimit, text)]);
+        return Err(vec![too_many_servers(servers.len())]);
     }
     let locked = named(locked, &servers, lock);
     let collisions = collisions(&locked, context.index, &servers);
@@ -370,6 +437,11 @@ fn content_of(
         true => Ok((servers, tools)),
         false => Err(problems),
     }
+}
+
+fn too_many_servers(count: usize) -> Diagnostic {
+    let text = format!("there are {count} servers; a session serves at most {SERVERS_MAX}");
+    Diagnostic::new(Code::SessionLimit, text)
 }
 
 /// A locked tool with the name that clients call.
@@ -463,7 +535,7 @@ fn collisions<'i>(
 }
 
 /// Returns a definition with another name, in its RFC 8785 form as before.
-fn renamed(definition: &str, name: &str) -> String {
+pub(crate) fn renamed(definition: &str, name: &str) -> String {
     let Some(Node {
         value: Value::Mapping(members),
         ..
@@ -530,7 +602,7 @@ fn rate_limit(server: ServerView<'_>) -> Option<u32> {
 
 /// Returns the entry of a list for a definition, if it is not the definition itself. MCP requires a `type`
 /// of an input schema, and up to 2025-11-25 one of objects of an output schema.
-fn entry_of(definition: &str, generation: Generation) -> Option<String> {
+pub(crate) fn entry_of(definition: &str, generation: Generation) -> Option<String> {
     let root = parse_strict(definition)?;
     let Value::Mapping(members) = &root.value else {
         return None;

@@ -106,10 +106,16 @@ impl Session {
                 self.decide_tool(caller, request, how, request.arguments, now)
             }
             Target::Stub(server) => self.decide_stub(caller, request, server, now),
-            Target::Unlocked(server) => self.decide_unlocked(caller, request, server, now),
+            Target::Unlocked(server, own_name) => {
+                self.decide_unlocked(caller, request, (server, &own_name), now)
+            }
             Target::Unknown => {
                 let sharing = self.basis.tools_named(&request.name);
                 let mut instead: Vec<_> = sharing.map(|tool| tool.name().to_owned()).collect();
+                let offers = self.surface(now).offers().into_iter();
+                let offers =
+                    offers.filter(|(_, it)| it.own_name == request.name && it.offered.is_listed());
+                instead.extend(offers.map(|(name, _)| name));
                 let is_shared = !instead.is_empty();
                 if !is_shared {
                     let decision = self.decision(now);
@@ -121,7 +127,7 @@ impl Session {
                 let data = w.finish().trim_end().as_bytes().to_vec();
                 let name: String = name.chars().take(QUOTE_MAX_CHARS).collect();
                 let message = match is_shared {
-                    true => format!("several locked tools have the name `{name}`"),
+                    true => format!("several tools have the name `{name}`"),
                     false => format!("no locked server has a tool `{name}`"),
                 };
                 let message = self.redactor.text(&message);
@@ -135,24 +141,30 @@ impl Session {
         &mut self,
         caller: &Caller<'_>,
         request: &Request<'_>,
-        server: usize,
+        (server, own_name): (usize, &str),
         now: Clock,
     ) -> Decided {
-        let reasons = self.basis.unlocked_reasons(server, &request.name);
+        let reasons = self.basis.unlocked_reasons(server, own_name);
+        let drift = self.surface(now).offers().remove(&request.name);
+        let drift = drift.and_then(|offer| self.surface(now).offer_drift(&offer));
         let is_live = self.state.lives[server].is_listed;
         let decided = Decided {
             action: CallAction::Answer(Vec::new()),
             phase: "call",
             server: Some(server),
-            tool: request.name.clone(),
-            served_as: None,
+            tool: own_name.to_owned(),
+            served_as: (own_name != request.name).then(|| request.name.clone()),
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,
             reasons,
         };
+        if let Some(drift) = drift {
+            let refusal = Refusal::new(what(&request.name), vec![drift]);
+            return self.refuse(decided, caller, &refusal);
+        }
         if self.settings.observe && is_live && self.has_room() {
-            let params = request.forwarded(&request.name, request.arguments);
+            let params = request.forwarded(own_name, request.arguments);
             let call = self.open_call(caller, server, None, decided.reasons.clone());
             return Decided {
                 action: self.forward(server, params),

@@ -18,8 +18,8 @@ pub(crate) enum Target {
     Tool(usize),
     /// The stub of a server.
     Stub(usize),
-    /// A tool of a locked server that the lock does not have.
-    Unlocked(usize),
+    /// A tool of a locked server that the lock does not have: the server, and its name there.
+    Unlocked(usize, String),
     /// Nothing that a locked server has.
     Unknown,
 }
@@ -92,13 +92,20 @@ impl<'s> Decision<'s> {
         {
             return Target::Stub(server);
         }
+        let offered = self.surface.offers().remove(name);
+        if let Some(offer) = offered.filter(|it| !it.offered.is_gone()) {
+            return Target::Unlocked(offer.server, offer.own_name.to_owned());
+        }
         let is_unlocked = |server: usize| {
+            if self.surface.observe && self.surface.lives[server].offered.contains_key(name) {
+                return false;
+            }
             let own = &basis.servers[server].unlocked;
             let of_index = own.binary_search_by(|it| it.as_str().cmp(name));
             of_index.is_ok() || self.surface.lives[server].unlocked.contains(name)
         };
         match servers().find(|(server, _)| is_unlocked(*server)) {
-            Some((server, _)) => Target::Unlocked(server),
+            Some((server, _)) => Target::Unlocked(server, name.to_owned()),
             None => Target::Unknown,
         }
     }
@@ -106,7 +113,7 @@ impl<'s> Decision<'s> {
     /// Returns the names that are most similar to one, of those that a session sees.
     pub(crate) fn similar(&self, name: &str, session: Option<&Key>) -> Vec<String> {
         let names = self.surface.names(session);
-        let near = nearest(name, names, INSTEAD_MAX);
+        let near = nearest(name, names.iter().map(String::as_str), INSTEAD_MAX);
         near.into_iter().map(str::to_owned).collect()
     }
 

@@ -14,6 +14,7 @@
 //! | `client`, `request` | who asks, and for what |
 //! | `destination` | where servers are reached, and at which addresses |
 //! | `live` | live lists of tools against the lock: drift and quarantine |
+//! | `offered` | tools that no lock has, in a session that only observes |
 //! | `surface`, `names`, `fallback` | the tools that a client sees, under which names, and when |
 //! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
 //! | `health` | the rules of health, as a pure function |
@@ -44,6 +45,7 @@ pub mod limits;
 mod live;
 mod messages;
 mod names;
+mod offered;
 mod options;
 mod quota;
 mod records;
@@ -67,6 +69,6 @@ pub use messages::{
     Approved, CallAction, Called, Delivered, Failure, Listed, LockedServer, Observed, Reloaded,
     Transition,
 };
-pub use options::{Expansion, Options};
+pub use options::{Expansion, ObservedServer, Options};
 pub use refusal::{OBSERVED_KEY, REFUSAL_KEY};
 pub use session::Session;

@@ -24,7 +24,7 @@ pub struct LockedServer {
 /// A live list, compared with the lock.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
-    /// The locked tools that clients get.
+    /// The tools that clients get, by the names that they call.
     pub exposed: Vec<String>,
     /// The others, which no client gets.
     pub withheld: Vec<Withheld>,

@@ -15,6 +15,13 @@ pub(crate) struct Named<'a> {
     pub(crate) tool: &'a str,
 }
 
+impl Named<'_> {
+    /// Returns the name with that of the server.
+    pub(crate) fn with_server(&self) -> String {
+        format!("{}__{}", plain_name(self.server), self.tool)
+    }
+}
+
 /// Returns the name of each tool. The result does not depend on the order of the tools. Names are still
 /// equal where servers differ only in characters that the cleaning replaces or cuts.
 pub(crate) fn served_names(tools: &[Named<'_>]) -> Vec<String> {
@@ -35,8 +42,7 @@ pub(crate) fn served_names(tools: &[Named<'_>]) -> Vec<String> {
         *here = left;
         for number in moved {
             is_bare[number] = false;
-            let Named { server, tool } = tools[number];
-            names[number] = format!("{}__{tool}", plain_name(server));
+            names[number] = tools[number].with_server();
             let there = holders.entry(names[number].clone()).or_default();
             there.push(number);
             if there.len() > 1 {

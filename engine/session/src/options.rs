@@ -27,6 +27,15 @@ impl Expansion {
     }
 }
 
+/// A server of a session without a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedServer {
+    /// Its name within the session, which no other has.
+    pub name: String,
+    /// Its endpoint: a URL, or a package URL of a server that the host starts.
+    pub endpoint: String,
+}
+
 /// What a host decides about a session before it begins.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -39,6 +48,8 @@ pub struct Options {
     /// Whether the lock, the policy and the constraints refuse nothing, and what they would refuse is
     /// recorded.
     pub observe: bool,
+    /// The servers of a session without a lock, which only observes. A lock names its own.
+    pub servers: Vec<ObservedServer>,
     /// Whether records hold the arguments of calls. Otherwise they hold their digests.
     pub audit_arguments: bool,
     /// Maximum size of a result in bytes.
@@ -72,6 +83,7 @@ impl Default for Options {
             expansion: Expansion::default(),
             budget: None,
             observe: false,
+            servers: Vec::new(),
             audit_arguments: false,
             payload_max_bytes: PAYLOAD_MAX_BYTES,
             secrets: Vec::new(),

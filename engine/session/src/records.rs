@@ -1,7 +1,7 @@
 //! The content of records.
 
 use super::audit::{Record, Recorder, write_content};
-use super::basis::Digests;
+use super::basis::{Basis, Digests};
 use super::calling::Decided;
 use super::calls::OpenCall;
 use super::client::{Caller, Client, Generation};
@@ -20,11 +20,7 @@ impl Session {
         let expansion = self.settings.expansion.name();
         let audit_arguments = self.settings.audit_arguments;
         self.record(kind, now, |w| {
-            w.key("agent").object(|w| {
-                w.key("name").string(&basis.lock.agent.name.to_string());
-                w.key("version")
-                    .string(&basis.lock.agent.version.to_string());
-            });
+            write_agent(w.key("agent"), &basis);
             w.key("audit_arguments").bool(audit_arguments);
             w.key("documents").object(|w| basis.digests.write(w));
             w.key("expansion").string(expansion);
@@ -137,13 +133,24 @@ impl Digests {
     pub(crate) fn write(&self, w: &mut Writer) {
         w.key("definitions").optional(self.definitions.as_deref());
         w.key("health").optional(self.health.as_deref());
-        w.key("index").string(&self.index);
-        w.key("lock").string(&self.lock);
+        w.key("index").optional(self.index.as_deref());
+        w.key("lock").optional(self.lock.as_deref());
         w.key("policy").optional(self.policy.as_deref());
         w.key("policy_context")
             .optional(self.policy_context.as_deref());
         w.key("task").optional(self.task.as_deref());
         w.key("tenant").optional(self.tenant.as_deref());
+    }
+}
+
+/// Writes the agent of the lock.
+pub(crate) fn write_agent(w: &mut Writer, basis: &Basis) {
+    match &basis.lock {
+        Some(lock) => w.object(|w| {
+            w.key("name").string(&lock.agent.name.to_string());
+            w.key("version").string(&lock.agent.version.to_string());
+        }),
+        None => w.null(),
     }
 }
 

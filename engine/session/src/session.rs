@@ -9,12 +9,12 @@ use super::decision::Decision;
 use super::documents::Documents;
 use super::expanded::ExpandedTools;
 use super::health::{Observation, ServerHealth};
-use super::live::{Comparison, Live, compare};
+use super::live::{Comparison, Live, Watch, compare};
 use super::messages::{Listed, LockedServer, Observed, Reloaded, Transition};
-use super::options::{Expansion, Options};
+use super::options::{Expansion, ObservedServer, Options};
 use super::quota::Quotas;
 use super::records::{write_client, write_drift};
-use super::surface::Surface;
+use super::surface::{Shape, Surface};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::model::Serve;
 use agent_record::{Clock, Redactor};
@@ -36,6 +36,7 @@ pub(crate) struct Settings {
     pub(crate) expansion: Expansion,
     pub(crate) budget: Option<u64>,
     pub(crate) observe: bool,
+    pub(crate) servers: Vec<ObservedServer>,
     pub(crate) audit_arguments: bool,
     pub(crate) payload_max_bytes: u64,
 }
@@ -69,7 +70,7 @@ impl Session {
         now: Clock,
     ) -> Result<(Self, Vec<Record>), Vec<Diagnostic>> {
         let seed = options.seed()?;
-        let basis = Arc::new(Basis::read(documents)?);
+        let basis = Arc::new(Basis::read(documents, &options.servers, options.observe)?);
         let state = match &options.state {
             None => State::new(&basis, now),
             Some(bytes) => State::import(bytes, &basis, now)?,
@@ -82,6 +83,7 @@ impl Session {
                 expansion: options.expansion,
                 budget: options.budget,
                 observe: options.observe,
+                servers: options.servers,
                 audit_arguments: options.audit_arguments,
                 payload_max_bytes: options.payload_max_bytes,
             },
@@ -105,7 +107,10 @@ impl Session {
         documents: Documents,
         now: Clock,
     ) -> Result<Reloaded, Vec<Diagnostic>> {
-        let basis = Arc::new(Basis::read(documents)?);
+        let Settings {
+            servers, observe, ..
+        } = &self.settings;
+        let basis = Arc::new(Basis::read(documents, servers, *observe)?);
         let list = |session: &Self| session.surface(now).list(Generation::Stateless, None);
         let before = list(self);
         let told = self.told(now);
@@ -157,25 +162,31 @@ impl Session {
         let told = self.told(now);
         let others = self.state.lives.iter().enumerate();
         let others = others.filter(|(it, _)| *it != number).map(|(_, live)| live);
-        let known = others.fold((0, 0), |(deviations, names), live| {
-            (
-                deviations + live.deviations.len(),
-                names + live.unlocked.len(),
-            )
+        let (deviations, names) = others.fold((0, 0), |(deviations, names), live| {
+            let names_of_live = live.unlocked.len().max(live.offered.len());
+            (deviations + live.deviations.len(), names + names_of_live)
         });
+        let watch = Watch {
+            before: &self.state.lives[number],
+            deviations,
+            names,
+            observe: self.settings.observe,
+            redactor: &self.redactor,
+        };
         let Comparison {
             live,
             drifted,
             withheld,
-        } = compare(&self.basis, number, list, known);
+        } = compare(&self.basis, number, list, watch);
         self.state.lives[number] = live;
         let list_changed = self.list_changed(&told, now);
         let surface = self.surface(now);
         let exposed = self.basis.tools_of(number);
         let exposed = exposed.filter(|tool| !surface.is_withheld(*tool));
-        let exposed: Vec<_> = exposed
-            .map(|tool| self.basis.tools[tool].name().to_owned())
-            .collect();
+        let exposed = exposed.map(|tool| self.basis.tools[tool].name().to_owned());
+        let offers = surface.offers().into_iter();
+        let offers = offers.filter(|(_, it)| it.server == number && it.offered.is_listed());
+        let exposed: Vec<_> = exposed.chain(offers.map(|(name, _)| name)).collect();
         let record = self.record("tools", now, |w| {
             w.key("drifted").array(|w| {
                 for drift in &drifted {
@@ -256,6 +267,7 @@ impl Session {
             expansion: self.settings.expansion,
             health: &self.state.health,
             now,
+            observe: self.settings.observe,
         }
     }
 
@@ -267,17 +279,17 @@ impl Session {
         }
     }
 
-    /// Returns which tools no surface had when the host was last told of the list.
-    fn told(&self, now: Clock) -> Vec<bool> {
-        self.surface(now).withheld(&self.state.vetoes)
+    /// Returns what decided on lists when the host was last told of them.
+    fn told(&self, now: Clock) -> Shape {
+        self.surface(now).shape(&self.state.vetoes)
     }
 
     /// Returns whether the list is another one than the host was told. Time alone changes it: a fallback
     /// leaves it when the quarantine of its first ends.
-    fn list_changed(&mut self, told: &[bool], now: Clock) -> bool {
+    fn list_changed(&mut self, told: &Shape, now: Clock) -> bool {
         let surface = self.surface(now);
         let vetoes = surface.vetoes();
-        let changed = surface.withheld(&vetoes) != told;
+        let changed = surface.shape(&vetoes) != *told;
         self.state.vetoes = vetoes;
         changed
     }

@@ -85,8 +85,12 @@ impl Stub<'_> {
         };
         let used = surface.tokens(caller.session.as_ref());
         match self.expanded(names, &context, used, self.budget) {
-            Ok(expanded) => StubAnswer::Text(self.text_of(expanded), numbers),
-            Err(refused) => self.refused("expand", &refused),
+            Some(Ok(expanded)) => StubAnswer::Text(self.text_of(expanded), numbers),
+            Some(Err(refused)) => self.refused("expand", &refused),
+            None => {
+                let reason = CallReason::new(Code::ToolNotLocked, "there is no lock");
+                StubAnswer::Refused(Refusal::new(self.what("expand"), vec![reason]))
+            }
         }
     }
 
@@ -143,7 +147,7 @@ impl Stub<'_> {
             ..basis.evaluation_context.clone()
         };
         // The lock's policy is compared with the given one.
-        let mut lock = basis.lock.clone();
+        let mut lock = basis.lock.clone()?;
         lock.policy = None;
         let request = Expand {
             server: &self.named(),
@@ -161,15 +165,21 @@ impl Stub<'_> {
         context: &EvaluationContext,
         used: u64,
         budget: Option<u64>,
-    ) -> Result<Expanded<'_>, ExpansionRefusal> {
+    ) -> Option<Result<Expanded<'_>, ExpansionRefusal>> {
         let basis = self.decision.surface.basis;
+        let lock = basis.lock.as_ref()?;
         let request = Expand {
             server: &self.named(),
             tools: &self.own_names(names),
             used,
             budget,
         };
-        agent_api::expand_verified(&basis.lock, &basis.index, context, request)
+        Some(agent_api::expand_verified(
+            lock,
+            &basis.index,
+            context,
+            request,
+        ))
     }
 
     /// Returns the definition of a tool for a client that called it with invalid arguments, if the budget

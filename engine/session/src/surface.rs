@@ -5,6 +5,7 @@ use super::client::{Generation, Key};
 use super::expanded::ExpandedTools;
 use super::health::ServerHealth;
 use super::live::Live;
+use super::offered::{Offer, marked, offers};
 use super::options::Expansion;
 use agent_api::decide::token_estimate;
 use agent_api::diagnostic::Code;
@@ -14,6 +15,7 @@ use agent_api::served::stub_definition;
 use agent_api::text::visible;
 use agent_record::Clock;
 use agent_syntax::json::Writer;
+use std::collections::BTreeMap;
 
 /// Time for which a client may keep a list, in milliseconds: a quarantine changes it at any time.
 const LIST_TTL_MS: u32 = 0;
@@ -29,9 +31,20 @@ pub(crate) struct Surface<'s> {
     /// The observed health, by number of the server.
     pub(crate) health: &'s [ServerHealth],
     pub(crate) now: Clock,
+    /// Whether the session only observes, so that it offers what no lock has.
+    pub(crate) observe: bool,
 }
 
-impl Surface<'_> {
+/// What decides on lists, but for what sessions have expanded.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Which tools no surface has, by number.
+    withheld: Vec<bool>,
+    /// The offered tools: the names that clients call, and the digests of the definitions.
+    offered: Vec<(String, String)>,
+}
+
+impl<'s> Surface<'s> {
     /// Returns why nobody may have a tool, on any surface. An observing session withholds only what
     /// drifted.
     pub(crate) fn withholding(&self, tool: usize) -> Vec<CallReason> {
@@ -190,7 +203,7 @@ impl Surface<'_> {
 
     /// Returns the definitions that a session's list has, by name: whether it is one of a stub, and its
     /// text.
-    fn entries(&self, generation: Generation, session: Option<&Key>) -> Vec<(&str, String)> {
+    fn entries(&self, generation: Generation, session: Option<&Key>) -> Vec<(String, String)> {
         let tools = self.basis.tools.iter().enumerate();
         let listed = tools.filter(|(number, _)| self.is_listed(*number, session));
         let mut entries: Vec<_> = listed
@@ -201,7 +214,18 @@ impl Surface<'_> {
             let stub = self.stub(number)?;
             Some((&*server.stub, stub))
         }));
-        entries.sort_by(|a, b| a.0.cmp(b.0));
+        let mut entries: Vec<_> = entries
+            .into_iter()
+            .map(|(name, entry)| (name.to_owned(), entry))
+            .collect();
+        entries.extend(self.offers().into_iter().filter_map(|(name, offer)| {
+            let entry = offer
+                .offered
+                .is_listed()
+                .then(|| marked(&offer, &name, generation));
+            Some((name, entry??))
+        }));
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
         entries
     }
 
@@ -229,13 +253,20 @@ impl Surface<'_> {
     }
 
     /// Returns the names of a session's list, and of the tools behind its stubs.
-    pub(crate) fn names(&self, session: Option<&Key>) -> Vec<&str> {
+    pub(crate) fn names(&self, session: Option<&Key>) -> Vec<String> {
         let numbers = 0..self.basis.tools.len();
         let tools = numbers.filter(|number| self.is_listed(*number, session));
         let tools = tools.map(|number| self.basis.tools[number].name());
         let stubs = self.basis.servers.iter().enumerate();
         let stubs = stubs.filter(|(number, _)| !self.stub_tools(*number).is_empty());
-        let mut names: Vec<_> = tools.chain(stubs.map(|(_, it)| &*it.stub)).collect();
+        let names = tools.chain(stubs.map(|(_, it)| &*it.stub));
+        let mut names: Vec<_> = names.map(str::to_owned).collect();
+        let offers = self.offers().into_iter();
+        names.extend(
+            offers
+                .filter(|(_, it)| it.offered.is_listed())
+                .map(|(name, _)| name),
+        );
         names.sort_unstable();
         names
     }
@@ -254,14 +285,39 @@ impl Surface<'_> {
         tools.sum::<u64>() + stubs.map(|stub| token_estimate(&stub)).sum::<u64>()
     }
 
-    /// Returns which tools no surface has, by the servers that health vetoes. Two lists differ if these
-    /// do.
-    pub(crate) fn withheld(&self, vetoes: &[bool]) -> Vec<bool> {
+    /// Returns what decides on lists, by the servers that health vetoes. Two lists differ if these do.
+    pub(crate) fn shape(&self, vetoes: &[bool]) -> Shape {
         let numbers = 0..self.basis.tools.len();
         let is_vetoed = |server: usize| vetoes[server];
-        numbers
-            .map(|number| self.is_withheld_under(number, &is_vetoed))
-            .collect()
+        let withheld = numbers.map(|number| self.is_withheld_under(number, &is_vetoed));
+        let offers = self.offers().into_iter();
+        let offers = offers.filter(|(_, it)| it.offered.is_listed());
+        Shape {
+            withheld: withheld.collect(),
+            offered: offers
+                .map(|(name, it)| (name, it.offered.first.clone()))
+                .collect(),
+        }
+    }
+
+    /// Returns the tools that no lock has, by the names that clients call.
+    pub(crate) fn offers(&self) -> BTreeMap<String, Offer<'s>> {
+        if !self.observe {
+            return BTreeMap::new();
+        }
+        let lives = self.lives.iter().enumerate();
+        let offered = lives.flat_map(|(server, live)| {
+            let own = live.offered.iter();
+            own.map(move |(name, offered)| (server, name.as_str(), offered))
+        });
+        offers(self.basis, offered)
+    }
+
+    /// Returns the reason of an offered tool that its server no longer lists as it first did.
+    pub(crate) fn offer_drift(&self, offer: &Offer<'_>) -> Option<CallReason> {
+        let deviation = offer.offered.deviation.as_ref()?;
+        let server = &self.basis.servers[offer.server].name;
+        Some(deviation.reason(server, offer.own_name, &offer.offered.first))
     }
 
     /// Returns which servers health vetoes.

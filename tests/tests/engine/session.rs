@@ -224,8 +224,8 @@ impl World {
             selections: groups.into_iter().flatten().collect(),
         };
         Documents {
-            lock: agent_render::lock(&lock).into_bytes(),
-            index: text.into_bytes(),
+            lock: Some(agent_render::lock(&lock).into_bytes()),
+            index: Some(text.into_bytes()),
             definitions: agent_render::definitions(&lock, &index).map(String::into_bytes),
             policy,
             ..self.documents.clone()

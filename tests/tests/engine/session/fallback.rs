@@ -214,8 +214,12 @@ fn the_list_is_what_the_lock_exposes_under_the_same_vetoes() {
             ..world.clone()
         };
         let documents = world.documents();
-        let lock = lower::lock(documents.lock).expect("a lock").value;
-        let index = lower::index(documents.index).expect("an index").value;
+        let lock = lower::lock(documents.lock.expect("a lock"))
+            .expect("a lock")
+            .value;
+        let index = lower::index(documents.index.expect("an index"))
+            .expect("an index")
+            .value;
         let exposed = agent_decide::exposed_under(&lock, &index, &vetoed).expect("exposed");
         let expected: Vec<_> = exposed.entries.iter().map(|it| &*it.name).collect();
         let mut session = world.session(Options::default());

@@ -110,7 +110,7 @@ fn every_surface_has_the_same_name() {
     };
     assert_eq!(
         (*code, &**message),
-        (-32602, "several locked tools have the name `read`")
+        (-32602, "several tools have the name `read`")
     );
     let data: Value = serde_json::from_slice(data.as_ref().expect("data")).expect("JSON");
     assert_eq!(data, json!({ "instead": ["files__read", "no_tes__read"] }));

@@ -35,7 +35,7 @@ fn documents_that_fit_are_opened() {
 #[test]
 fn documents_that_cannot_be_read_are_refused_together() {
     let documents = Documents {
-        lock: b"{".to_vec(),
+        lock: Some(b"{".to_vec()),
         health: Some(b"a: SICK".to_vec()),
         policy: Some(b"package".to_vec()),
         ..World::usual().documents()
