@@ -19,20 +19,19 @@ alike! {
     agent_session::LockedServer = session::LockedServer {
         name, id, version, endpoint, resources, prompts; ;
     }
+    agent_session::ObservedServer = session::ObservedServer { name, endpoint; ; }
     agent_session::Record = session::AuditRecord { sequence, line; ; }
     agent_session::Withheld = session::WithheldTool { tool, text; code; }
 }
 
 impl From<session::Options> for agent_session::Options {
     fn from(options: session::Options) -> Self {
-        let mut seed = [0; 32];
-        let given = options.seed.iter().zip(&mut seed);
-        given.for_each(|(given, byte)| *byte = *given);
         Self {
-            seed,
+            seed: options.seed,
             expansion: options.expansion.into(),
             budget: options.budget,
             observe: options.observe,
+            servers: all(options.servers),
             audit_arguments: options.audit_arguments,
             payload_max_bytes: options.payload_max_bytes.unwrap_or(PAYLOAD_MAX_BYTES),
             secrets: all(options.secrets),

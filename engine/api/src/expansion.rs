@@ -3,7 +3,6 @@
 use agent_decide::{EvaluationContext, Expand, Expanded, Exposed, NotExpanded, Services};
 use agent_diagnostic::Diagnostic;
 use agent_model::{Index, Lock};
-use std::collections::BTreeSet;
 
 /// Exposes the tools of a lock.
 ///
@@ -41,19 +40,6 @@ pub fn expand<'a>(
     asked: Expand<'_>,
 ) -> Result<Expanded<'a>, Refusal> {
     agent_decide::expand(lock, index, evaluation_context, asked).map_err(|it| refusal(&it))
-}
-
-/// As [`services`], of a lock that is known not to differ from the index.
-///
-/// # Errors
-/// Every reason why it has none.
-pub fn services_verified<'a>(
-    lock: &Lock,
-    index: &'a Index,
-    server: &str,
-) -> Result<Services<'a>, Refusal> {
-    let vetoed = BTreeSet::new();
-    agent_decide::services_verified(lock, index, server, &vetoed).map_err(|it| refusal(&it))
 }
 
 /// As [`expand`], under a lock that is known not to differ from the index.

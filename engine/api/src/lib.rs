@@ -43,7 +43,7 @@ pub use agent_explain::{Mended, mend};
 pub use agent_import::{first_manifest, import};
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};
-pub use expansion::{Refusal, expand, expand_verified, expose, services, services_verified};
+pub use expansion::{Refusal, expand, expand_verified, expose, services};
 pub use grounding::GroundingAnswer;
 pub use lock::{LockText, UnreadableLock, compare, unreadable_lock, verify, verify_definitions};
 pub use plan::PlanAnswer;
@@ -59,9 +59,9 @@ pub use agent_text as text;
 /// Reads inputs, and digests what was read.
 pub mod lower {
     pub use agent_lower::{
-        CALL, Checked, EXPAND, LIST_SERVICES, LocalTime, Lowered, Notation, PLAN_LIMIT,
-        PolicyOccasion, StoredDefinition, ToolEntry, Validated, bytes_digest, call_plan, context,
-        contradictions, definition, definition_digest, digest, health, index, integrity,
+        CALL, Checked, Concealed, EXPAND, LIST_SERVICES, LocalTime, Lowered, Notation, PLAN_LIMIT,
+        PolicyOccasion, StoredDefinition, ToolEntry, Validated, bytes_digest, call_plan, concealed,
+        context, contradictions, definition, definition_digest, digest, health, index, integrity,
         live_context, lock, manifest, payload, plan, request, stored_definitions, summarised,
         summary, task, tenant, tools_snapshot,
     };
@@ -84,9 +84,9 @@ pub mod explain {
     pub use agent_explain::{
         CallReason, Candidate, CandidateCheck, CandidateExplanation, CheckFact, CheckRecord,
         CheckState, Citation, Decision, Former, LostOn, RejectedCandidate, Subject, Verdict, apply,
-        check_name, cite, denial, detailed, did_you_mean, drift, drift_diagnostic, edits,
-        explain_server, explain_tool, fix, lost, matching_diagnostics, nearest_schemas,
-        nonconformities, offered_at, over_budget, policy_error, reason, requote,
+        check_name, cite, concealed_definition, denial, detailed, did_you_mean, drift,
+        drift_diagnostic, edits, explain_server, explain_tool, fix, lost, matching_diagnostics,
+        nearest_schemas, nonconformities, offered_at, over_budget, policy_error, reason, requote,
         resolution_diagnostics, subject, supposition, ungrounded_code, ungrounded_reason,
         unmatched, unsatisfied,
     };

@@ -1,12 +1,13 @@
 //! May an agent call a locked tool directly, and what does it get \[4, 6\]?
 
-use agent_decide::{CallContext, LockedCall, deliver_payload};
-use agent_explain::{CallReason, call_reasons, definition_changes, payload_denial};
+use agent_decide::{CallContext, LockedCall, NotExposed, deliver_payload};
+use agent_diagnostic::Diagnostic;
+use agent_explain::{CallReason, call_reasons, definition_changes, not_exposed, payload_denial};
 use agent_lower::PolicyOccasion;
-use agent_model::ToolView;
+use agent_model::{NonEmpty, ToolView};
 
-pub use agent_decide::Integrities;
-pub use agent_lower::{STUB_TOOLS_LIMIT, stub_definition, stub_name};
+pub use agent_decide::{Collision as NameCollision, Definition, Holder, Integrities, locked_loads};
+pub use agent_lower::{STUB_TOOLS_LIMIT, plain_name, stub_definition, stub_name};
 
 /// A locked tool whose calls are decided.
 #[derive(Debug, Clone)]
@@ -84,6 +85,14 @@ impl ServedTool {
 /// A sentence for each reason to withhold it.
 pub fn deliver_unlocked(payload: Vec<u8>) -> Result<bool, Vec<String>> {
     deliver_payload(None, payload).map_err(|it| it.iter().map(payload_denial).collect())
+}
+
+/// Returns the problems of names that would have several holders.
+pub fn name_collisions(collisions: Vec<NameCollision<'_>>) -> Vec<Diagnostic> {
+    match NonEmpty::new(collisions) {
+        Some(collisions) => not_exposed(&NotExposed::Collisions(collisions)),
+        None => Vec::new(),
+    }
 }
 
 /// Returns the differences between two definitions of a tool, and whether the second gives an agent

@@ -36,6 +36,8 @@ pub fn token_estimate(definition: &str) -> u64 {
 pub struct Definition<'i> {
     /// The tool.
     pub tool: ToolView<'i>,
+    /// The name that an agent calls.
+    pub name: String,
     /// The RFC 8785 form.
     pub json: String,
     /// The [`token_estimate`] of that form.
@@ -47,6 +49,7 @@ impl<'i> Definition<'i> {
         let json = definition(tool);
         Self {
             tool,
+            name: tool.name().to_owned(),
             tokens: token_estimate(&json),
             json,
         }
@@ -373,10 +376,15 @@ fn earlier(a: Option<Load>, b: Option<Load>) -> Option<Load> {
 /// Returns the tools that a lock has in an index, ordered by server, version and name: those of
 /// capabilities, fallbacks included, and those that its categories expose.
 pub(super) fn locked_tools<'i>(lock: &Lock, index: &'i Index) -> Vec<ToolView<'i>> {
-    let servers = Locked::all(lock, lock.selections.iter().collect(), index).into_iter();
-    servers
-        .flat_map(|it| it.tools.into_iter().map(|(tool, _)| tool))
-        .collect()
+    let tools = locked_loads(lock, index).into_iter();
+    tools.map(|(tool, _)| tool).collect()
+}
+
+/// Returns the tools that a lock has in an index, fallbacks included, each with its `load` by all of its
+/// selections; ordered by server, version and name.
+pub fn locked_loads<'i>(lock: &Lock, index: &'i Index) -> Vec<(ToolView<'i>, Load)> {
+    let servers = Locked::all(lock, lock.selections.iter().collect(), index);
+    servers.into_iter().flat_map(|it| it.tools).collect()
 }
 
 /// Returns the tools that an agent sees from the start \[4, 6.1\]: each `essential` one with its
@@ -415,7 +423,8 @@ pub fn exposed_under<'i>(
         let on_demand: Vec<_> = locked.on_demand().collect();
         if !on_demand.is_empty() {
             let name = stub_name(server.id());
-            let definition = stub_definition(server, &on_demand);
+            let tools: Vec<_> = on_demand.iter().map(|tool| (tool.name(), *tool)).collect();
+            let definition = stub_definition(server, &tools);
             let stub = Entry {
                 stub_of: Some(on_demand),
                 ..Entry::new(server, &name, definition)
@@ -470,19 +479,6 @@ pub fn services_under<'i>(
 ) -> Result<Services<'i>, NotExpanded> {
     let state = verify(lock, index);
     state.fresh().map_err(NotExpanded::Drifted)?;
-    services_verified(lock, index, server, vetoed)
-}
-
-/// As [`services_under`], of a lock that is known not to differ from the index.
-///
-/// # Errors
-/// The lock has no such tools.
-pub fn services_verified<'i>(
-    lock: &Lock,
-    index: &'i Index,
-    server: &str,
-    vetoed: &BTreeSet<&str>,
-) -> Result<Services<'i>, NotExpanded> {
     let locked = Locked::find(Locked::all(lock, in_force(lock, vetoed), index), server);
     let locked = locked.map_err(|reason| denied_as_a_whole(server, reason))?;
     if !locked.has_on_demand() {

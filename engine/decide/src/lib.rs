@@ -40,8 +40,8 @@ pub use definitions::{compare_definitions, locked_definitions};
 pub use drift::{Drift, LockState, compare, verify, verify_under};
 pub use expansion::{
     Collision, Definition, Denial, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
-    NotExpanded, NotExposed, Services, expand, expand_verified, exposed, exposed_under, services,
-    services_under, services_verified, token_estimate,
+    NotExpanded, NotExposed, Services, expand, expand_verified, exposed, exposed_under,
+    locked_loads, services, services_under, token_estimate,
 };
 pub use failures::Failures;
 pub use grounding::{

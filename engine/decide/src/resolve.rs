@@ -3,11 +3,13 @@
 use super::assess::{Assessment, Offer, assess};
 use super::constraint_failures::ConstraintFailures;
 use super::counterfactual::{Counterfactual, counterfactuals, smallest};
+use super::definitions::concealed_definitions;
 use super::failures::Failures;
 use super::matching::{EvaluationContext, Matching};
 use super::rejection::Rejection;
 use super::selection::{hash, selection};
 use agent_diagnostic::Code;
+use agent_lower::Concealed;
 use agent_model::{
     Category, Constraints, Grant, Index, Lock, Manifest, Members, Name, NonEmpty, Rank,
     Requirement, Selection, ServerView, ToolName, lock_order, with_fallbacks,
@@ -359,8 +361,25 @@ impl Resolution {
         Some(hash(server, permissions.map(|it| it.value.as_str())))
     }
 
-    /// Returns the lock, or `None` if a requirement is unsatisfied.
+    /// Returns the lock, or `None` if a requirement is unsatisfied or a definition that it would lock has
+    /// characters that people do not see.
     pub fn lock(&self) -> Option<Lock> {
+        let lock = self.selections()?;
+        let is_concealing = !concealed_definitions(&lock, self.index()).is_empty();
+        (!is_concealing).then_some(lock)
+    }
+
+    /// Returns the definitions for which there is no lock, because people do not see all of their
+    /// characters.
+    pub fn concealed(&self) -> Vec<Concealed<'_>> {
+        match self.selections() {
+            Some(lock) => concealed_definitions(&lock, self.index()),
+            None => Vec::new(),
+        }
+    }
+
+    /// Returns what the lock has, or `None` if a requirement is unsatisfied.
+    fn selections(&self) -> Option<Lock> {
         let of_categories =
             (0..self.outcomes.len()).map(|number| Some(vec![self.selection(number)?]));
         // Each with its fallback, if it has one.

@@ -4,6 +4,7 @@
 
 mod call_plan;
 mod capability;
+mod concealed;
 mod corrected;
 mod definitions;
 mod document;
@@ -38,6 +39,7 @@ mod tools_snapshot;
 
 pub use call_plan::call_plan;
 pub use capability::contradictions;
+pub use concealed::{Concealed, concealed};
 pub use definitions::{StoredDefinition, stored_definitions};
 pub use document::{Validated, conformity, rule};
 pub use evaluation_context::{Notation, context, health, task, tenant};
@@ -61,7 +63,8 @@ pub use read::{
 };
 pub use recovery::explain as explain_refusal;
 pub use stub::{
-    CALL, EXPAND, LIST_SERVICES, STUB_ID_LIMIT, STUB_TOOLS_LIMIT, stub_definition, stub_name,
+    CALL, EXPAND, LIST_SERVICES, STUB_ID_LIMIT, STUB_TOOLS_LIMIT, plain_name, stub_definition,
+    stub_name,
 };
 pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{ToolEntry, definition, definition_digest};

@@ -14,19 +14,20 @@ pub const LIST_SERVICES: &str = "list_services";
 /// The operation of a stub that loads the definitions of its tools.
 pub const EXPAND: &str = "expand";
 
-/// Returns the name of a server's stub: its id and `_helper`.
-///
-/// Characters outside `[A-Za-z0-9_-]` become `_`, and the id is cut to [`STUB_ID_LIMIT`]
-/// characters. Different ids may have the same stub name.
+/// Returns the name of a server's stub: its [`plain_name`] and `_helper`. Different ids may have the
+/// same stub name.
 pub fn stub_name(id: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let mut name: String = id
-        .chars()
-        .take(STUB_ID_LIMIT)
-        .map(|c| if plain(c) { c } else { '_' })
-        .collect();
+    let mut name = plain_name(id);
     name.push_str("_helper");
     name
+}
+
+/// Returns the id of a server for use in the name of a tool: characters outside `[A-Za-z0-9_-]` become
+/// `_`, and the id is cut to [`STUB_ID_LIMIT`] characters.
+pub fn plain_name(id: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let characters = id.chars().take(STUB_ID_LIMIT);
+    characters.map(|c| if plain(c) { c } else { '_' }).collect()
 }
 
 /// The operation of a stub that calls one of its tools.
@@ -36,13 +37,13 @@ pub const CALL: &str = "call";
 pub const STUB_TOOLS_LIMIT: usize = 50;
 
 /// Returns the RFC 8785 form of `{annotations, description, inputSchema, name}` of a server's stub for
-/// these tools.
+/// these tools, each by the name that an agent calls.
 ///
 /// Its annotations are the least safe of theirs, because a call of the stub may call any of them.
-pub fn stub_definition(server: ServerView<'_>, tools: &[ToolView<'_>]) -> String {
+pub fn stub_definition(server: ServerView<'_>, tools: &[(&str, ToolView<'_>)]) -> String {
     let entries: Vec<_> = tools
         .iter()
-        .map(|tool| ToolEntry::read(tool.entry()))
+        .map(|(_, tool)| ToolEntry::read(tool.entry()))
         .collect();
     // An absent hint has the default of MCP's `ToolAnnotations`.
     let all = |name, default, safe| {
@@ -104,9 +105,9 @@ pub fn stub_definition(server: ServerView<'_>, tools: &[ToolView<'_>]) -> String
 }
 
 /// Returns the names of tools in a sentence.
-fn named(tools: &[ToolView<'_>]) -> String {
+fn named(tools: &[(&str, ToolView<'_>)]) -> String {
     let names = tools.iter().take(STUB_TOOLS_LIMIT);
-    let names: Vec<_> = names.map(|tool| format!("`{}`", tool.name())).collect();
+    let names: Vec<_> = names.map(|(name, _)| format!("`{name}`")).collect();
     match tools.len().checked_sub(STUB_TOOLS_LIMIT) {
         None | Some(0) => names.join(", "),
         Some(more) => format!("{} and {more} more", names.join(", ")),

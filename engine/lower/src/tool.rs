@@ -65,6 +65,12 @@ impl<'e> ToolEntry<'e> {
         out
     }
 
+    /// Returns the members that an agent sees, but for the name.
+    pub(super) fn shown(&self) -> impl Iterator<Item = (&'static str, &Node<'e>)> {
+        let members = MEMBERS.into_iter().filter(|key| *key != "name");
+        members.filter_map(|key| Some((key, self.member(key)?)))
+    }
+
     /// Returns the JSON text of `inputSchema`, if the tool has one.
     pub fn input_schema(&self) -> Option<&'e str> {
         Some(self.member("inputSchema")?.span.of(self.text))

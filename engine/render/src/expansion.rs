@@ -59,8 +59,9 @@ pub fn expanded_json(expanded: &Expanded<'_>) -> String {
             write_tokens(w, "used", expanded.used);
         });
         w.objects("tools", &expanded.tools, |w, definition| {
-            let Definition { tool, json, tokens } = definition;
-            write_tool(w, "tool", tool.server(), json, *tokens);
+            let Definition { json, tokens, .. } = definition;
+            let server = definition.tool.server();
+            write_tool(w, "tool", server, json, *tokens);
         });
     });
     w.finish()
@@ -128,7 +129,7 @@ pub fn services_json(services: &Services<'_>) -> String {
         w.key("server").object(|w| write_server(w, services.server));
         w.objects("tools", &services.tools, |w, definition| {
             w.key("description").optional(first_line(definition));
-            w.key("name").string(definition.tool.name());
+            w.key("name").string(&definition.name);
             write_tokens(w, "tokenEstimate", definition.tokens);
         });
     });
@@ -216,7 +217,7 @@ fn first_line<'i>(definition: &Definition<'i>) -> Option<&'i str> {
 fn list(out: &mut Styled, tools: &[Definition<'_>]) {
     let rows = tools.iter().map(|one| {
         let about = first_line(one).unwrap_or_default();
-        (one.tool.name(), one.tokens, String::new(), about.to_owned())
+        (&*one.name, one.tokens, String::new(), about.to_owned())
     });
     table(out, &rows.collect::<Vec<_>>());
 }

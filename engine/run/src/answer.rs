@@ -1,6 +1,5 @@
 //! The answer to a query \[1, step 9\].
 
-use super::planning::{member, string};
 use super::stop::Stop;
 use super::styled::Styled;
 use agent_api::decide::CallResult;
@@ -9,6 +8,7 @@ use agent_api::render::{Style, StyledSpan};
 use agent_record::Redactor;
 use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{member, string};
 
 /// The answer to a query.
 #[derive(Debug, Clone)]

@@ -4,7 +4,6 @@ use super::action::{Action, PlannerTask, Server};
 use super::documents::Read;
 use super::effects::{Effects, Part};
 use super::evidence::Evidence;
-use super::planning::{member, string};
 use super::stop::Stop;
 use agent_api::decide::{CallContext, CallVerdict, EvaluationContext};
 use agent_api::lower::{call_plan, integrity};
@@ -12,6 +11,7 @@ use agent_api::model::{Index, Lock, Name, ServerView, ToolName, ToolsSnapshot};
 use agent_api::{CallAnswer, plan};
 use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{member, string};
 use core::fmt::Write;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The live list of a server's tools, as far as a decision on one of them needs it.
 
-use super::planning::{member, string};
 use agent_syntax::Value;
 use agent_syntax::json::parse_strict;
+use agent_syntax::members::{member, string};
 
 /// Returns the result of `tools/list` with the entries of one tool alone, as received. A text that is no
 /// such result becomes `null`: the decision on both is the same.

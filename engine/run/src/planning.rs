@@ -15,6 +15,7 @@ use agent_api::model::{Binding, Driver, Index, Profile, ToolPool};
 use agent_api::schema::Library;
 use agent_record::Redactor;
 use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{member, string};
 use agent_syntax::{Node, Value};
 
 /// Milliseconds that a planner has for its one attempt.
@@ -215,22 +216,6 @@ impl Tools<'_> {
         let server =
             versions.find(|it| version.as_ref().is_none_or(|wanted| wanted == it.version()));
         Some(agent_api::lower::definition(server?.tool(&tool.value)?))
-    }
-}
-
-/// Returns a member of an object.
-pub(crate) fn member<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
-    let Value::Mapping(entries) = &node.value else {
-        return None;
-    };
-    Some(&entries.iter().find(|it| it.key == name)?.value)
-}
-
-/// Returns the text of a string.
-pub(crate) fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
-    match &node.value {
-        Value::String(text) => Some(text),
-        _ => None,
     }
 }
 

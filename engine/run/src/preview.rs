@@ -1,6 +1,5 @@
 //! What a plan would do, without doing it.
 
-use super::planning::{member, string};
 use super::styled::Styled;
 use agent_api::decide::AuthorizedPlan;
 use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
@@ -9,6 +8,7 @@ use agent_api::render::{Style, StyledSpan};
 use agent_record::Redactor;
 use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{member, string};
 
 /// One step of a preview.
 struct Preview<'p> {

@@ -2,28 +2,35 @@
 
 use super::client::{Generation, Key};
 use super::documents::Documents;
-use super::json::{member, number, string};
+use super::fallback::{Terms, terms};
 use super::limits::SERVERS_MAX;
+use super::names::{Named, served_names};
+use super::options::ObservedServer;
 use agent_api::LockText;
-use agent_api::decide::{CallContext, EvaluationContext, Exposed, PolicyEngine};
+use agent_api::decide::{CallContext, EvaluationContext, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::explain::{CallReason, drift_diagnostic};
+use agent_api::explain::{CallReason, concealed_definition, drift_diagnostic};
 use agent_api::lower::{
-    self, Lowered, Notation, StoredDefinition, bytes_digest, definition_digest, stored_definitions,
+    self, Lowered, Notation, StoredDefinition, bytes_digest, concealed, definition_digest,
+    stored_definitions,
 };
 use agent_api::model::{Grant, Health, Index, Load, Lock, Name, Serve, ServerView, ToolView};
 use agent_api::policy;
-use agent_api::served::{Integrities, ServedTool, stub_name};
-use agent_api::text::{is_concealing, visible};
+use agent_api::served::{
+    Holder, Integrities, NameCollision, ServedTool, locked_loads, name_collisions, stub_name,
+};
+use agent_api::text::visible;
 use agent_syntax::json::{Writer, parse_strict};
-use agent_syntax::{Value, canonical};
-use std::collections::BTreeMap;
+use agent_syntax::members::{member, number, string};
+use agent_syntax::{Node, Value, canonical};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The documents of a session, as they were read, and the tools of the lock.
 #[derive(Debug)]
 pub(crate) struct Basis {
-    pub(crate) lock: Lock,
+    /// Without one the session only observes.
+    pub(crate) lock: Option<Lock>,
     pub(crate) index: Index,
     pub(crate) evaluation_context: EvaluationContext,
     /// The snapshot of health in place of the observed one.
@@ -31,15 +38,15 @@ pub(crate) struct Basis {
     pub(crate) digests: Digests,
     /// The locked servers, ordered by name.
     pub(crate) servers: Vec<Server>,
-    /// The locked tools, ordered by name, which no two share.
+    /// The locked tools, ordered by the names that clients call, which no two share.
     pub(crate) tools: Vec<Tool>,
 }
 
 /// The digests of the documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Digests {
-    pub(crate) lock: String,
-    pub(crate) index: String,
+    pub(crate) lock: Option<String>,
+    pub(crate) index: Option<String>,
     pub(crate) definitions: Option<String>,
     pub(crate) policy: Option<String>,
     pub(crate) policy_context: Option<String>,
@@ -73,21 +80,38 @@ pub(crate) struct Server {
 pub(crate) struct Tool {
     /// The number of its server.
     pub(crate) server: usize,
+    /// The name that clients call.
+    pub(crate) name: String,
     pub(crate) served: ServedTool,
     pub(crate) load: Load,
+    /// When it is served.
+    pub(crate) terms: Terms,
     /// The definition in `agents.definitions.json`, in its RFC 8785 form.
     pub(crate) definition: String,
     /// The digest of the definition.
     pub(crate) digest: String,
-    /// The entry of a list for the generation of sessions, if it is another one than `definition`.
+    /// The definition with the name that clients call, if its server has another.
+    renamed: Option<String>,
+    /// The entry of a list for the generation of sessions, if it is another one than that.
     of_sessions: Option<String>,
     /// The same for the stateless generation.
     of_stateless: Option<String>,
 }
 
 impl Tool {
+    /// Returns the name that clients call.
     pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the name that its server has.
+    pub(crate) fn own_name(&self) -> &str {
         &self.served.name
+    }
+
+    /// Returns the definition with the name that clients call.
+    pub(crate) fn shown(&self) -> &str {
+        self.renamed.as_deref().unwrap_or(&self.definition)
     }
 
     /// Returns the tool as a list has it: the locked definition.
@@ -96,7 +120,7 @@ impl Tool {
             Generation::Sessions => &self.of_sessions,
             Generation::Stateless => &self.of_stateless,
         };
-        other.as_deref().unwrap_or(&self.definition)
+        other.as_deref().unwrap_or(self.shown())
     }
 }
 
@@ -104,14 +128,33 @@ impl Basis {
     /// Reads the documents, and refuses those that a session can't obey.
     ///
     /// # Errors
-    /// Every problem of a document; else every drift of the lock, a policy that is not the locked one, and
-    /// names that several tools share; else the characters of definitions that can't be seen.
-    pub(crate) fn read(documents: Documents) -> Result<Self, Vec<Diagnostic>> {
+    /// Every problem of a document; else every drift of the lock and a policy that is not the locked one;
+    /// else every name that several tools or stubs would have; else the characters of definitions that
+    /// can't be seen.
+    pub(crate) fn read(
+        documents: Documents,
+        servers: &[ObservedServer],
+        observe: bool,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let digests = Digests::of(&documents);
+        let (lock, index) = match (documents.lock, documents.index) {
+            (Some(lock), Some(index)) => (lock, index),
+            (None, None) if observe => {
+                return Self::without_lock(digests, documents.health, servers);
+            }
+            (lock, _) => {
+                let text = match lock {
+                    None => "a session that does not only observe needs a lock",
+                    Some(_) => "a lock was given without the index that it belongs to",
+                };
+                let problem = Diagnostic::new(Code::LockMissing, text);
+                return Err(vec![problem.help(Code::LockMissing.help())]);
+            }
+        };
         let mut problems = Vec::new();
         let content = Notation::ByContent;
-        let lock = value(LockText::read(documents.lock), &mut problems);
-        let index = value(lower::index(documents.index), &mut problems);
+        let lock = value(LockText::read(lock), &mut problems);
+        let index = value(lower::index(index), &mut problems);
         let policy = documents.policy.map(policy::read);
         let policy = policy.and_then(|it| value(it, &mut problems));
         let context = documents.policy_context;
@@ -144,19 +187,64 @@ impl Basis {
         }
         let stored = definitions.and_then(stored_definitions);
         let (servers, tools) = {
-            let exposed = agent_api::expose(&lock.lock, &index)?;
-            let context = context_of(&index, &lock.lock, &evaluation_context);
+            let context = context_of(&index, Some(&lock.lock), &evaluation_context);
             let stored = stored.unwrap_or_default();
-            content_of(&exposed, &stored, &lock.lock, context)?
+            content_of(&stored, &lock.lock, context)?
         };
         Ok(Self {
-            lock: lock.lock,
+            lock: Some(lock.lock),
             index,
             evaluation_context,
             health,
             digests,
             servers,
             tools,
+        })
+    }
+
+    /// Returns the basis of an observing session without a lock.
+    fn without_lock(
+        digests: Digests,
+        health: Option<Vec<u8>>,
+        servers: &[ObservedServer],
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let mut problems = Vec::new();
+        let index = value(lower::index(b"[]".to_vec()), &mut problems);
+        let health =
+            health.and_then(|it| value(lower::health(it, Notation::ByContent), &mut problems));
+        let mut names: Vec<_> = servers.iter().map(|it| &it.name).collect();
+        names.sort_unstable();
+        if let Some(two) = names.windows(2).find(|two| two[0] == two[1]) {
+            let text = format!("two servers have the name `{}`", visible(two[0]));
+            problems.push(Diagnostic::new(Code::DuplicateServer, text));
+        }
+        if servers.len() > SERVERS_MAX {
+            problems.push(too_many_servers(servers.len()));
+        }
+        let (Some(index), true) = (index, problems.is_empty()) else {
+            return Err(problems);
+        };
+        let servers = servers.iter().map(|it| Server {
+            key: Key::of(&["server", &it.name]),
+            name: it.name.clone(),
+            id: it.name.clone(),
+            version: String::new(),
+            endpoint: it.endpoint.clone(),
+            rate_limit: None,
+            stub: stub_name(&it.name),
+            tools: Vec::new(),
+            unlocked: Vec::new(),
+        });
+        let mut servers: Vec<_> = servers.collect();
+        servers.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Self {
+            lock: None,
+            index,
+            evaluation_context: EvaluationContext::default(),
+            health,
+            digests,
+            servers,
+            tools: Vec::new(),
         })
     }
 
@@ -186,7 +274,8 @@ impl Basis {
 
     /// Returns whether something beside tools is passed on from a server.
     pub(crate) fn serves(&self, server: &Server, what: Serve) -> bool {
-        self.lock.selections.iter().any(|it| {
+        let selections = self.lock.iter().flat_map(|lock| &lock.selections);
+        selections.into_iter().any(|it| {
             let is_it = it.id.as_str() == server.id && it.version.as_str() == server.version;
             is_it && matches!(&it.grant, Grant::Category { serve, .. } if serve.contains(&what))
         })
@@ -204,7 +293,8 @@ impl Basis {
         let tool = self.entry(server).and_then(|entry| entry.tool(name));
         let mut reasons = match tool {
             Some(tool) => {
-                let context = context_of(&self.index, &self.lock, &self.evaluation_context);
+                let lock = self.lock.as_ref();
+                let context = context_of(&self.index, lock, &self.evaluation_context);
                 let integrities = &mut Integrities::default();
                 ServedTool::prepare(tool, context, integrities).refusals
             }
@@ -215,17 +305,19 @@ impl Basis {
         reasons.retain(of_lock);
         if reasons.is_empty() {
             let name = visible(name);
-            let text = format!("the lock does not have `{name}` of `{}`", own.name);
+            let text = match &self.lock {
+                Some(_) => format!("the lock does not have `{name}` of `{}`", own.name),
+                None => format!("there is no lock that has `{name}` of `{}`", own.name),
+            };
             reasons.push(CallReason::new(Code::ToolNotLocked, text));
         }
         let help = "Call a tool of the list; a human must change the lock for this one.";
         reasons.into_iter().map(|it| it.help(help)).collect()
     }
 
-    /// Returns the tool that is called while another one is vetoed by health. Fallbacks of a lock are not served
-    /// yet: this is where they come in.
-    pub(crate) fn fallback(&self, _tool: usize) -> Option<usize> {
-        None
+    /// Returns the tools that servers have under a name, in the order of the names that clients call.
+    pub(crate) fn tools_named(&self, own: &str) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().filter(move |tool| tool.own_name() == own)
     }
 }
 
@@ -233,8 +325,8 @@ impl Digests {
     fn of(documents: &Documents) -> Self {
         let given = |it: &Option<Vec<u8>>| it.as_deref().map(bytes_digest);
         Self {
-            lock: bytes_digest(&documents.lock),
-            index: bytes_digest(&documents.index),
+            lock: given(&documents.lock),
+            index: given(&documents.index),
             definitions: given(&documents.definitions),
             policy: given(&documents.policy),
             policy_context: given(&documents.policy_context),
@@ -247,12 +339,12 @@ impl Digests {
 
 fn context_of<'a>(
     index: &'a Index,
-    lock: &'a Lock,
+    lock: Option<&'a Lock>,
     evaluation_context: &'a EvaluationContext,
 ) -> CallContext<'a> {
     CallContext {
         index,
-        lock: Some(lock),
+        lock,
         catalogue: None,
         evaluation_context: Some(evaluation_context),
     }
@@ -294,53 +386,50 @@ fn drifts(
 
 /// Returns the servers and the tools of a lock.
 fn content_of(
-    exposed: &Exposed<'_>,
     stored: &[StoredDefinition],
     lock: &Lock,
     context: CallContext<'_>,
 ) -> Result<(Vec<Server>, Vec<Tool>), Vec<Diagnostic>> {
-    let mut locked: Vec<(ToolView<'_>, Load)> = Vec::new();
-    for entry in &exposed.entries {
-        match &entry.stub_of {
-            Some(tools) => locked.extend(tools.iter().map(|tool| (*tool, Load::OnDemand))),
-            None => {
-                let tool = entry.server.tool(&entry.name);
-                locked.extend(tool.map(|tool| (tool, Load::Essential)));
-            }
-        }
-    }
-    locked.sort_by(|a, b| a.0.name().cmp(b.0.name()));
+    let locked = locked_loads(lock, context.index);
     let mut servers = servers_of(lock, context.index, &locked);
     if servers.len() > SERVERS_MAX {
-        let text = format!(
-            "the lock has {} servers; a session serves at most {SERVERS_MAX}",
-            servers.len()
-        );
-        return Err(vec![Diagnostic::new(Code::SessionLimit, text)]);
+        return Err(vec![too_many_servers(servers.len())]);
+    }
+    let locked = named(locked, &servers, lock);
+    let collisions = collisions(&locked, context.index, &servers);
+    if !collisions.is_empty() {
+        return Err(name_collisions(collisions));
     }
     let texts: BTreeMap<&str, &str> = stored.iter().map(|it| (&*it.digest, &*it.json)).collect();
     let (mut tools, mut problems) = (Vec::new(), Vec::new());
     let mut integrities = Integrities::default();
-    for (tool, load) in locked {
+    for NamedTool {
+        name,
+        server,
+        tool,
+        load,
+        terms,
+    } in locked
+    {
         let digest = definition_digest(tool);
         // The file was compared with the lock, so it has every definition.
         let definition = texts.get(&*digest).copied().unwrap_or_default();
-        problems.extend(invisible(tool, definition));
-        let view = tool.server();
-        let mut known = servers.iter();
-        let server = known.position(|it| it.id == view.id() && it.version == view.version());
-        // Every locked tool is one of a selection's server.
-        let server = server.unwrap_or_default();
+        problems.extend(concealed(tool).as_ref().map(concealed_definition));
         servers[server].tools.push(tools.len());
         let mut served = ServedTool::prepare(tool, context, &mut integrities);
         served.refusals.extend(unlistable(tool, definition));
+        let renamed = (name != tool.name()).then(|| renamed(definition, &name));
+        let shown = renamed.as_deref().unwrap_or(definition);
         tools.push(Tool {
             server,
             served,
             load,
-            of_sessions: entry_of(definition, Generation::Sessions),
-            of_stateless: entry_of(definition, Generation::Stateless),
+            terms,
+            of_sessions: entry_of(shown, Generation::Sessions),
+            of_stateless: entry_of(shown, Generation::Stateless),
             definition: definition.to_owned(),
+            name,
+            renamed,
             digest,
         });
     }
@@ -348,6 +437,124 @@ fn content_of(
         true => Ok((servers, tools)),
         false => Err(problems),
     }
+}
+
+fn too_many_servers(count: usize) -> Diagnostic {
+    let text = format!("there are {count} servers; a session serves at most {SERVERS_MAX}");
+    Diagnostic::new(Code::SessionLimit, text)
+}
+
+/// A locked tool with the name that clients call.
+struct NamedTool<'i> {
+    name: String,
+    /// The number of its server.
+    server: usize,
+    tool: ToolView<'i>,
+    load: Load,
+    terms: Terms,
+}
+
+/// Returns the locked tools, ordered by the names that clients call.
+fn named<'i>(
+    locked: Vec<(ToolView<'i>, Load)>,
+    servers: &[Server],
+    lock: &Lock,
+) -> Vec<NamedTool<'i>> {
+    let numbers: BTreeMap<(&str, &str), usize> = servers
+        .iter()
+        .map(|it| (&*it.id, &*it.version))
+        .zip(0..)
+        .collect();
+    let server = |tool: &ToolView<'_>| {
+        let view = tool.server();
+        // Every locked tool is one of a selection's server.
+        let number = numbers.get(&(view.id(), view.version()));
+        number.copied().unwrap_or_default()
+    };
+    let bare: Vec<_> = locked
+        .iter()
+        .map(|(tool, _)| Named {
+            server: &servers[server(tool)].name,
+            tool: tool.name(),
+        })
+        .collect();
+    let names = served_names(&bare).into_iter();
+    let named = names.zip(locked).map(|(name, (tool, load))| NamedTool {
+        name,
+        server: server(&tool),
+        tool,
+        load,
+        terms: Terms::default(),
+    });
+    let mut named: Vec<_> = named.collect();
+    named.sort_by(|a, b| a.name.cmp(&b.name));
+    // Terms name tools by their numbers.
+    let tools: Vec<_> = named
+        .iter()
+        .map(|it| {
+            (
+                it.tool.server().id(),
+                it.tool.server().version(),
+                it.tool.name(),
+            )
+        })
+        .collect();
+    let terms = terms(&lock.selections, &tools);
+    for (tool, terms) in named.iter_mut().zip(terms) {
+        tool.terms = terms;
+    }
+    named
+}
+
+/// Returns the names that would still have several holders: stubs first, then tools.
+fn collisions<'i>(
+    named: &[NamedTool<'i>],
+    index: &'i Index,
+    servers: &[Server],
+) -> Vec<NameCollision<'i>> {
+    let mut holders: BTreeMap<&str, Vec<Holder<'i>>> = BTreeMap::new();
+    for (number, server) in servers.iter().enumerate() {
+        let mut own = named.iter().filter(|it| it.server == number);
+        let view = index.find(&server.id, &server.version);
+        if let (true, Some(view)) = (own.any(|it| it.load == Load::OnDemand), view) {
+            let own = holders.entry(&server.stub).or_default();
+            own.push(Holder::Stub(view));
+        }
+    }
+    for it in named {
+        let own = holders.entry(&it.name).or_default();
+        own.push(Holder::Tool(it.tool, it.load));
+    }
+    let shared = holders.into_iter().filter(|(_, it)| it.len() > 1);
+    shared
+        .map(|(name, holders)| NameCollision {
+            name: name.to_owned(),
+            holders,
+        })
+        .collect()
+}
+
+/// Returns a definition with another name, in its RFC 8785 form as before.
+pub(crate) fn renamed(definition: &str, name: &str) -> String {
+    let Some(Node {
+        value: Value::Mapping(members),
+        ..
+    }) = parse_strict(definition)
+    else {
+        return definition.to_owned();
+    };
+    let mut w = Writer::dense();
+    w.object(|w| {
+        for entry in &members {
+            match &*entry.key {
+                "name" => w.key("name").string(name),
+                key => w.key(key).json(entry.value.span.of(definition)),
+            }
+        }
+    });
+    let mut text = w.finish();
+    text.pop();
+    text
 }
 
 /// Returns the locked servers, ordered by name. A server whose tools are all forbidden is one too: its
@@ -358,17 +565,16 @@ fn servers_of(lock: &Lock, index: &Index, locked: &[(ToolView<'_>, Load)]) -> Ve
         let view = index.find(selection.id.as_str(), selection.version.as_str());
         views.extend(view.map(|view| ((view.id(), view.version()), view)));
     }
-    let is_locked = |tool: &ToolView<'_>| {
-        let known = locked.binary_search_by(|(it, _)| it.name().cmp(tool.name()));
-        known.is_ok_and(|number| locked[number].0.number() == tool.number())
-    };
+    let numbers: BTreeSet<_> = locked.iter().map(|(tool, _)| tool.number()).collect();
     let servers = views.values().map(|view| {
         let versions = views.keys().filter(|(id, _)| *id == view.id());
         let name = match versions.count() {
             1 => view.id().to_owned(),
             _ => format!("{}@{}", view.id(), view.version()),
         };
-        let unlocked = view.tools().filter(|tool| !is_locked(tool));
+        let unlocked = view
+            .tools()
+            .filter(|tool| !numbers.contains(&tool.number()));
         let mut unlocked: Vec<_> = unlocked.map(|tool| tool.name().to_owned()).collect();
         unlocked.sort();
         Server {
@@ -394,31 +600,9 @@ fn rate_limit(server: ServerView<'_>) -> Option<u32> {
     u32::try_from(limit).ok()
 }
 
-/// Returns the problems of characters that people don't see in a definition, and models read.
-fn invisible(tool: ToolView<'_>, definition: &str) -> Option<Diagnostic> {
-    let hidden = definition.chars().filter(|c| is_concealing(*c));
-    let mut found: Vec<_> = hidden.collect();
-    found.sort_unstable();
-    found.dedup();
-    let first = found.first()?;
-    let text = format!(
-        "the definition of `{}` of `{}` contains U+{:04X}{}",
-        visible(tool.name()),
-        tool.server().id(),
-        u32::from(*first),
-        match found.len() {
-            1 => String::new(),
-            more => format!(" and {} other invisible characters", more - 1),
-        }
-    );
-    let problem = Diagnostic::new(Code::InvisibleCharacter, text);
-    let problem = problem.label(tool.place(), "the definition");
-    Some(problem.help(Code::InvisibleCharacter.help()))
-}
-
 /// Returns the entry of a list for a definition, if it is not the definition itself. MCP requires a `type`
 /// of an input schema, and up to 2025-11-25 one of objects of an output schema.
-fn entry_of(definition: &str, generation: Generation) -> Option<String> {
+pub(crate) fn entry_of(definition: &str, generation: Generation) -> Option<String> {
     let root = parse_strict(definition)?;
     let Value::Mapping(members) = &root.value else {
         return None;

@@ -2,16 +2,14 @@
 
 use super::basis::Basis;
 use super::client::{Caller, Key};
-use super::health::ServerHealth;
 use super::limits::INSTEAD_MAX;
 use super::quota::{OverQuota, Quotas};
 use super::surface::Surface;
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::lower::{PolicyOccasion, live_context};
-use agent_api::model::{Context, HealthStatus};
+use agent_api::model::Context;
 use agent_api::text::{nearest, visible};
-use agent_record::Clock;
 
 /// What the name of a call means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +18,8 @@ pub(crate) enum Target {
     Tool(usize),
     /// The stub of a server.
     Stub(usize),
-    /// A tool of a locked server that the lock does not have.
-    Unlocked(usize),
+    /// A tool of a locked server that the lock does not have: the server, and its name there.
+    Unlocked(usize, String),
     /// Nothing that a locked server has.
     Unknown,
 }
@@ -39,10 +37,7 @@ pub(crate) enum Via {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decision<'s> {
     pub(crate) surface: Surface<'s>,
-    /// The observed health, by number of the server.
-    pub(crate) health: &'s [ServerHealth],
     pub(crate) quotas: &'s Quotas,
-    pub(crate) now: Clock,
 }
 
 /// The reasons against a call.
@@ -54,8 +49,8 @@ pub(crate) struct Reasons {
     pub(crate) others: Vec<CallReason>,
     /// When to try again, if time alone changes the decision.
     pub(crate) retry_after_ms: Option<u64>,
-    /// The tool to call in place of one that health vetoes.
-    pub(crate) fallback: Option<String>,
+    /// The tools to call in place of one that is not served by the health of servers.
+    pub(crate) instead: Vec<String>,
     /// Whether the policy lets the client have the definition.
     pub(crate) may_expand: bool,
 }
@@ -97,13 +92,20 @@ impl<'s> Decision<'s> {
         {
             return Target::Stub(server);
         }
+        let offered = self.surface.offers().remove(name);
+        if let Some(offer) = offered.filter(|it| !it.offered.is_gone()) {
+            return Target::Unlocked(offer.server, offer.own_name.to_owned());
+        }
         let is_unlocked = |server: usize| {
+            if self.surface.observe && self.surface.lives[server].offered.contains_key(name) {
+                return false;
+            }
             let own = &basis.servers[server].unlocked;
             let of_index = own.binary_search_by(|it| it.as_str().cmp(name));
             of_index.is_ok() || self.surface.lives[server].unlocked.contains(name)
         };
         match servers().find(|(server, _)| is_unlocked(*server)) {
-            Some((server, _)) => Target::Unlocked(server),
+            Some((server, _)) => Target::Unlocked(server, name.to_owned()),
             None => Target::Unknown,
         }
     }
@@ -111,14 +113,14 @@ impl<'s> Decision<'s> {
     /// Returns the names that are most similar to one, of those that a session sees.
     pub(crate) fn similar(&self, name: &str, session: Option<&Key>) -> Vec<String> {
         let names = self.surface.names(session);
-        let near = nearest(name, names, INSTEAD_MAX);
+        let near = nearest(name, names.iter().map(String::as_str), INSTEAD_MAX);
         near.into_iter().map(str::to_owned).collect()
     }
 
     /// Returns the policy's context at the time of the decision \[4\].
     pub(crate) fn context(&self) -> Context {
         let given = self.basis().evaluation_context.context.as_deref();
-        live_context(given, &self.now.local_time())
+        live_context(given, &self.surface.now.local_time())
     }
 
     /// Returns every reason against a call of a locked tool but those of limits and approvals.
@@ -150,12 +152,14 @@ impl<'s> Decision<'s> {
             reasons.may_expand = reasons.others.is_empty();
         }
         reasons.others.extend(own.served.reasons(occasion));
-        if let Some((reason, retry)) = self.vetoed(own.server) {
-            reasons.fallback = basis
-                .fallback(tool)
-                .map(|tool| basis.tools[tool].name().to_owned());
+        let stands_by = self.surface.standing_by(tool);
+        reasons.others.extend(stands_by.clone());
+        if let Some((reason, retry)) = self.surface.vetoed(own.server) {
             reasons.others.push(reason);
-            reasons.retry_after_ms = retry;
+            reasons.retry_after_ms = retry.filter(|_| stands_by.is_none());
+        }
+        if !self.surface.is_in_force(tool) {
+            reasons.instead = self.surface.instead_of(tool);
         }
         if let Some((reason, retry)) = self.over_quota(&caller.key, tool) {
             reasons.others.push(reason);
@@ -199,37 +203,6 @@ impl<'s> Decision<'s> {
         }
     }
 
-    /// Returns the health of a server: of the snapshot, if there is one.
-    pub(crate) fn status(&self, server: usize) -> (Option<HealthStatus>, Option<u64>) {
-        match &self.basis().health {
-            Some(snapshot) => (snapshot.status(&self.basis().servers[server].id), None),
-            None => {
-                let health = self.health[server].at(self.now.unix_ms);
-                (Some(health.status), health.ends_ms())
-            }
-        }
-    }
-
-    /// Returns why health vetoes the calls of a server, and when to try again.
-    fn vetoed(&self, server: usize) -> Option<(CallReason, Option<u64>)> {
-        let name = &self.basis().servers[server].name;
-        let (status, ends) = self.status(server);
-        let passes = status.is_some_and(HealthStatus::passes);
-        // What a server has now is not known before it has listed it.
-        let text = match (passes, self.surface.lives[server].is_listed, status) {
-            (true, true, _) => return None,
-            (true, false, _) => format!("the server `{name}` has not listed its tools yet"),
-            (false, _, Some(status)) => format!("the server `{name}` is {}", status.as_str()),
-            (false, _, None) => format!("the health of the server `{name}` is not known"),
-        };
-        let retry = ends.map(|end| end.saturating_sub(self.now.unix_ms));
-        let reason = CallReason::new(Code::HealthVeto, text);
-        Some((
-            reason.help("Wait until the server is healthy, then repeat the call."),
-            retry,
-        ))
-    }
-
     /// Returns why a client may not call a rate limited tool now, and when to try again.
     fn over_quota(&self, client: &Key, tool: usize) -> Option<(CallReason, Option<u64>)> {
         let basis = self.basis();
@@ -245,7 +218,7 @@ impl<'s> Decision<'s> {
             );
             return Some((CallReason::new(Code::QuotaMissing, text), None));
         };
-        let now_ms = self.now.unix_ms;
+        let now_ms = self.surface.now.unix_ms;
         match self.quotas.check(client, &server.key, limit, now_ms) {
             Ok(()) => None,
             Err(OverQuota::Exceeded(wait)) => {

@@ -3,10 +3,11 @@
 /// The documents of a session, as bytes.
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
-    /// `agents.lock`
-    pub lock: Vec<u8>,
-    /// `mcp.index.json`
-    pub index: Vec<u8>,
+    /// `agents.lock`. Only an observing session may do without it; it then reads no index, no definitions
+    /// and no policy.
+    pub lock: Option<Vec<u8>>,
+    /// `mcp.index.json`, which belongs to a lock.
+    pub index: Option<Vec<u8>>,
     /// `agents.definitions.json`, which belongs beside the lock.
     pub definitions: Option<Vec<u8>>,
     /// The policy that the lock was made under.

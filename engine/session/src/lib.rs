@@ -7,39 +7,48 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `session` | the session as its host sees it |
+//! | `session`, `messages` | the session as its host sees it, and what it returns |
+//! | `calling`, `approving`, `effects` | calls, the answers of humans, and what came of calls |
 //! | `documents`, `basis` | the documents, and what is derived from them once |
 //! | `options`, `limits` | what a host decides before a session, and the limits |
 //! | `client`, `request` | who asks, and for what |
 //! | `destination` | where servers are reached, and at which addresses |
 //! | `live` | live lists of tools against the lock: drift and quarantine |
-//! | `surface` | the tools that a client sees, and under which names |
+//! | `offered` | tools that no lock has, in a session that only observes |
+//! | `surface`, `names`, `fallback` | the tools that a client sees, under which names, and when |
 //! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
 //! | `health` | the rules of health, as a pure function |
 //! | `quota`, `approval`, `calls`, `expanded` | what outlives a message |
 //! | `refusal`, `delivery` | the results that a client gets in place of a server's, and the checks of a server's |
-//! | `audit` | records, hash-chained |
-//! | `state`, `json` | the exported state |
+//! | `audit`, `records` | records, hash-chained, and their content |
+//! | `state` | the exported state |
 //! | `status` | the session for people and programs |
 
 #![forbid(unsafe_code)]
 
 mod approval;
+mod approving;
 mod audit;
 mod basis;
+mod calling;
 mod calls;
 mod client;
 mod decision;
 mod delivery;
 mod destination;
 mod documents;
+mod effects;
 mod expanded;
+mod fallback;
 pub mod health;
-mod json;
 pub mod limits;
 mod live;
+mod messages;
+mod names;
+mod offered;
 mod options;
 mod quota;
+mod records;
 mod refusal;
 mod request;
 mod session;
@@ -56,9 +65,10 @@ pub use client::{Client, Generation};
 pub use destination::Destination;
 pub use documents::Documents;
 pub use live::{Deviation, Drifted, Withheld};
-pub use options::{Expansion, Options};
-pub use refusal::{OBSERVED_KEY, REFUSAL_KEY};
-pub use session::{
+pub use messages::{
     Approved, CallAction, Called, Delivered, Failure, Listed, LockedServer, Observed, Reloaded,
-    Session, Transition,
+    Transition,
 };
+pub use options::{Expansion, ObservedServer, Options};
+pub use refusal::{OBSERVED_KEY, REFUSAL_KEY};
+pub use session::Session;

@@ -1,5 +1,8 @@
 //! The limits of a session. Each is documented in `docs/reference/limits.md`.
 
+/// Number of bytes of a session's seed.
+pub const SEED_BYTES: usize = 32;
+
 /// Maximum number of calls that wait for a server or for an approval.
 pub const OPEN_CALLS_MAX: usize = 1_024;
 
@@ -28,6 +31,12 @@ pub const UNLOCKED_NAMES_MAX: usize = 512;
 
 /// Maximum size of such a name as a JSON string, in bytes.
 pub const UNLOCKED_NAME_MAX_BYTES: usize = 128;
+
+/// Maximum size of the definition of a tool that no lock has and an observing session offers, in bytes.
+pub const OFFERED_MAX_BYTES: usize = 64 << 10;
+
+/// Maximum number of differences that the status lists of a quarantined tool.
+pub const CHANGES_MAX: usize = 20;
 
 /// Maximum size of the id, the kind and the session of a client, in bytes each.
 pub const CLIENT_NAME_MAX_BYTES: usize = 256;

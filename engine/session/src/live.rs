@@ -2,17 +2,18 @@
 //! list has an effect.
 
 use super::basis::Basis;
-use super::json::{items, member, string};
 use super::limits::{
-    LIVE_LIST_MAX_BYTES, QUARANTINED_MAX, UNLOCKED_NAME_MAX_BYTES, UNLOCKED_NAMES_MAX,
+    CHANGES_MAX, LIVE_LIST_MAX_BYTES, QUARANTINED_MAX, QUOTE_MAX_CHARS, UNLOCKED_NAMES_MAX,
 };
+use super::offered::{self, Offered, is_short};
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::lower::{ToolEntry, digest};
 use agent_api::served::drifted;
 use agent_api::text::visible;
+use agent_record::Redactor;
 use agent_syntax::json::parse_strict;
-use agent_syntax::json_string;
+use agent_syntax::members::{items, member, string};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a server lists in place of a locked tool.
@@ -68,6 +69,25 @@ pub(crate) struct Live {
     pub(crate) deviations: BTreeMap<usize, Deviation>,
     /// Names of listed tools that neither the lock nor the index has.
     pub(crate) unlocked: BTreeSet<String>,
+    /// The tools that no lock has, by the name that the server has for them. Only an observing session
+    /// offers them.
+    pub(crate) offered: BTreeMap<String, Offered>,
+    /// The differences of changed tools, by number: the first ones. A state does not have them.
+    pub(crate) changes: BTreeMap<usize, Vec<String>>,
+}
+
+/// What decides on a live list beside the list itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Watch<'s> {
+    /// What was known of the server.
+    pub(crate) before: &'s Live,
+    /// How many deviations the other servers have.
+    pub(crate) deviations: usize,
+    /// How many names of tools that no lock has the other servers have.
+    pub(crate) names: usize,
+    /// Whether the session only observes.
+    pub(crate) observe: bool,
+    pub(crate) redactor: &'s Redactor,
 }
 
 impl Live {
@@ -86,13 +106,8 @@ pub(crate) struct Comparison {
 }
 
 /// Compares the result of `tools/list` with the lock. One entry, whatever is wrong with it, changes nothing
-/// for the others. `known` are the deviations and names that other servers have already.
-pub(crate) fn compare(
-    basis: &Basis,
-    server: usize,
-    result: &[u8],
-    known: (usize, usize),
-) -> Comparison {
+/// for the others.
+pub(crate) fn compare(basis: &Basis, server: usize, result: &[u8], watch: Watch<'_>) -> Comparison {
     let mut found = Comparison::default();
     found.live.is_listed = true;
     let text = (result.len() <= LIVE_LIST_MAX_BYTES)
@@ -109,6 +124,9 @@ pub(crate) fn compare(
             found.drift(basis, number, Deviation::Unreadable, Vec::new());
         }
         found.live.deviations.clear();
+        found.live.offered.clone_from(&watch.before.offered);
+        let offered = found.live.offered.values_mut();
+        offered.for_each(|it| it.deviation = Some(Deviation::Unreadable));
         return found;
     };
     // The entries by name: the first, and how many there are.
@@ -128,10 +146,10 @@ pub(crate) fn compare(
     }
     for number in basis.tools_of(server) {
         let tool = &basis.tools[number];
-        match named.remove(tool.name()) {
+        match named.remove(tool.own_name()) {
             None => found.drift(basis, number, Deviation::Missing, Vec::new()),
             Some((entry, 1)) => {
-                let definition = ToolEntry::read(entry).definition(tool.name());
+                let definition = ToolEntry::read(entry).definition(tool.own_name());
                 let present = digest(&definition);
                 if present != tool.digest {
                     let (changes, widens) = drifted(&tool.definition, &definition);
@@ -153,16 +171,19 @@ pub(crate) fn compare(
             });
         }
     }
-    if found.live.deviations.len() + known.0 > QUARANTINED_MAX {
+    if found.live.deviations.len() + watch.deviations > QUARANTINED_MAX {
         found.live.whole = Some(Deviation::TooMany);
         found.live.deviations.clear();
     }
     let own = &basis.servers[server];
-    for name in named.into_keys() {
+    let offered = match watch.observe {
+        true => found.offer(&named, watch),
+        false => BTreeSet::new(),
+    };
+    for name in named.into_keys().filter(|name| !offered.contains(name)) {
         let of_index = own.unlocked.binary_search_by(|it| it.as_str().cmp(name));
-        let has_room = found.live.unlocked.len() + known.1 < UNLOCKED_NAMES_MAX;
-        let is_short = json_string(name).len() <= UNLOCKED_NAME_MAX_BYTES;
-        if of_index.is_err() && has_room && is_short {
+        let has_room = found.live.unlocked.len() + watch.names < UNLOCKED_NAMES_MAX;
+        if of_index.is_err() && has_room && is_short(name) {
             found.live.unlocked.insert(name.to_owned());
         }
         for reason in basis.unlocked_reasons(server, name).into_iter().take(1) {
@@ -177,8 +198,56 @@ pub(crate) fn compare(
 }
 
 impl Comparison {
+    /// Takes the entries that no lock has. Returns the names of those that need no further word.
+    fn offer<'n>(
+        &mut self,
+        named: &BTreeMap<&'n str, (&str, usize)>,
+        watch: Watch<'_>,
+    ) -> BTreeSet<&'n str> {
+        let mut known = BTreeSet::new();
+        // What a server took away is the same tool when it comes back.
+        self.live.offered.clone_from(&watch.before.offered);
+        for it in self.live.offered.values_mut() {
+            it.deviation = Some(Deviation::Missing);
+        }
+        for (name, entry) in named {
+            let before = watch.before.offered.get(*name);
+            let has_room = self.live.offered.len() + watch.names < UNLOCKED_NAMES_MAX;
+            if before.is_none() && !(has_room && is_short(name)) {
+                continue;
+            }
+            if watch.redactor.is_in(entry.0) {
+                self.withheld.push(Withheld {
+                    tool: visible(name).into_owned(),
+                    code: Code::OutputInvalid,
+                    text: "its definition holds the value of a secret of the host".to_owned(),
+                });
+                known.insert(*name);
+                continue;
+            }
+            let Some((after, changes)) = offered::after(before, name, *entry) else {
+                continue;
+            };
+            known.insert(*name);
+            if let Some(deviation) = &after.deviation {
+                self.drifted.push(Drifted {
+                    tool: visible(name).into_owned(),
+                    deviation: deviation.clone(),
+                    changes: changes.iter().map(|it| visible(it).into_owned()).collect(),
+                });
+            }
+            self.live.offered.insert((*name).to_owned(), after);
+        }
+        known
+    }
+
     fn drift(&mut self, basis: &Basis, tool: usize, deviation: Deviation, changes: Vec<String>) {
         self.live.deviations.insert(tool, deviation.clone());
+        if matches!(deviation, Deviation::Changed { .. }) {
+            let shown = changes.iter().take(CHANGES_MAX);
+            let shown = shown.map(|it| visible(it).chars().take(QUOTE_MAX_CHARS).collect());
+            self.live.changes.insert(tool, shown.collect());
+        }
         self.drifted.push(Drifted {
             tool: basis.tools[tool].name().to_owned(),
             deviation,

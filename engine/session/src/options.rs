@@ -1,6 +1,7 @@
 //! What a host decides about a session before it begins.
 
-use super::limits::PAYLOAD_MAX_BYTES;
+use super::limits::{PAYLOAD_MAX_BYTES, SEED_BYTES};
+use agent_api::diagnostic::{Code, Diagnostic};
 use agent_record::Secret;
 
 /// What a client sees of tools that are locked on demand \[4, 6.1\].
@@ -26,11 +27,20 @@ impl Expansion {
     }
 }
 
+/// A server of a session without a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedServer {
+    /// Its name within the session, which no other has.
+    pub name: String,
+    /// Its endpoint: a URL, or a package URL of a server that the host starts.
+    pub endpoint: String,
+}
+
 /// What a host decides about a session before it begins.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Random bytes, from which ids of approvals are made.
-    pub seed: [u8; 32],
+    /// Random bytes, from which ids of approvals are made: at least [`SEED_BYTES`], which are used.
+    pub seed: Vec<u8>,
     /// What a client sees of tools on demand.
     pub expansion: Expansion,
     /// Maximum tokens of definitions that a client gets; `None` for the tenant's `token_budget`.
@@ -38,6 +48,8 @@ pub struct Options {
     /// Whether the lock, the policy and the constraints refuse nothing, and what they would refuse is
     /// recorded.
     pub observe: bool,
+    /// The servers of a session without a lock, which only observes. A lock names its own.
+    pub servers: Vec<ObservedServer>,
     /// Whether records hold the arguments of calls. Otherwise they hold their digests.
     pub audit_arguments: bool,
     /// Maximum size of a result in bytes.
@@ -48,13 +60,30 @@ pub struct Options {
     pub state: Option<Vec<u8>>,
 }
 
+impl Options {
+    /// Returns the bytes of the seed that are used.
+    ///
+    /// # Errors
+    /// It is shorter: ids of approvals could be guessed.
+    pub(crate) fn seed(&self) -> Result<[u8; SEED_BYTES], Vec<Diagnostic>> {
+        self.seed.first_chunk().copied().ok_or_else(|| {
+            let text = format!(
+                "the seed of the session has {} bytes; at least {SEED_BYTES} are needed",
+                self.seed.len()
+            );
+            vec![Diagnostic::new(Code::NumberOutOfRange, text)]
+        })
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
-            seed: [0; 32],
+            seed: vec![0; SEED_BYTES],
             expansion: Expansion::default(),
             budget: None,
             observe: false,
+            servers: Vec::new(),
             audit_arguments: false,
             payload_max_bytes: PAYLOAD_MAX_BYTES,
             secrets: Vec::new(),

@@ -1,9 +1,9 @@
 //! The parameters of `tools/call`, and the arguments of a stub.
 
-use super::json::{items, member, string};
 use super::limits::PARAMS_MAX_BYTES;
 use agent_api::lower::{CALL, EXPAND, LIST_SERVICES};
 use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{items, member, string};
 use agent_syntax::{Entry, Node, Value};
 
 /// The parameters of `tools/call`.

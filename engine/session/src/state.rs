@@ -8,14 +8,15 @@ use super::basis::Basis;
 use super::calls::OpenCall;
 use super::client::{Generation, Key};
 use super::health::ServerHealth;
-use super::json::{boolean, items, member, number, string};
 use super::limits::STATE_MAX_BYTES;
 use super::live::{Deviation, Live};
+use super::offered::Offered;
 use super::session::{Session, State};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::model::{HealthStatus, Keyword};
 use agent_record::Clock;
 use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{boolean, items, member, number, string};
 use agent_syntax::{Node, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -30,6 +31,7 @@ impl State {
         Self {
             lives: vec![Live::default(); count],
             health: vec![ServerHealth::new(now.unix_ms); count],
+            vetoes: vec![true; count],
             ..Self::default()
         }
     }
@@ -89,7 +91,7 @@ impl Session {
                 }
             });
             count(w, "last_call", state.calls.last);
-            w.key("lock").string(&basis.digests.lock);
+            w.key("lock").optional(basis.digests.lock.as_deref());
             count(w, "minted", state.approvals.minted);
             w.key("quotas").array(|w| {
                 for ((client, server), (start, calls)) in &state.quotas.windows {
@@ -108,6 +110,7 @@ impl Session {
                         w.key("live")
                             .object(|w| write_live(w, &state.lives[number]));
                         w.key("server").string(server.key.as_str());
+                        w.key("vetoed").bool(state.vetoes[number]);
                     });
                 }
             });
@@ -140,7 +143,7 @@ fn write_call(w: &mut Writer, id: u64, call: &OpenCall) {
     w.key("approval").optional(call.approval.as_deref());
     w.key("client").string(call.client.as_str());
     count(w, "id", id);
-    w.key("lock").string(&call.basis.digests.lock);
+    w.key("lock").optional(call.basis.digests.lock.as_deref());
     w.key("observed")
         .strings(call.observed.iter().map(|code| code.name()));
     count(w, "server", call.server as u64);
@@ -174,6 +177,18 @@ fn write_live(w: &mut Writer, live: &Live) {
         }
     });
     w.key("is_listed").bool(live.is_listed);
+    w.key("offered").array(|w| {
+        for (name, offered) in &live.offered {
+            w.object(|w| {
+                match &offered.deviation {
+                    Some(deviation) => write_deviation(w.key("deviation"), deviation),
+                    None => w.key("deviation").null(),
+                }
+                w.key("first").string(&offered.first);
+                w.key("name").string(name);
+            });
+        }
+    });
     w.key("unlocked")
         .strings(live.unlocked.iter().map(|it| &**it));
     match &live.whole {
@@ -210,16 +225,19 @@ fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
         let windows = &mut state.quotas.windows;
         windows.insert((client, server), (start, calls));
     }
-    let is_same = string(member(root, "lock")?)? == basis.digests.lock;
+    let lock = optional(member(root, "lock")?, |it| Some(string(it)?.to_owned()))?;
+    let is_same = lock == basis.digests.lock;
     let servers: BTreeMap<_, _> = basis.servers.iter().map(|it| &it.key).zip(0..).collect();
     for node in items(member(root, "servers")?)? {
         let health = read_health(member(node, "health")?)?;
         let live = read_live(member(node, "live")?, basis)?;
         let key = Key::read(string(member(node, "server")?)?)?;
+        let is_vetoed = boolean(member(node, "vetoed")?)?;
         let Some(number) = servers.get(&key).copied() else {
             continue;
         };
         state.health[number] = health;
+        state.vetoes[number] = is_vetoed;
         if is_same {
             state.lives[number] = live;
         }
@@ -260,7 +278,7 @@ fn read_approval(node: &Node<'_>) -> Option<Approval> {
     })
 }
 
-fn read_call(node: &Node<'_>, basis: &Arc<Basis>) -> Option<(u64, OpenCall, String)> {
+fn read_call(node: &Node<'_>, basis: &Arc<Basis>) -> Option<(u64, OpenCall, Option<String>)> {
     let code = |node: &Node<'_>| {
         let name = string(node)?;
         Code::ALL.iter().copied().find(|code| code.name() == name)
@@ -278,7 +296,7 @@ fn read_call(node: &Node<'_>, basis: &Arc<Basis>) -> Option<(u64, OpenCall, Stri
         approval: optional(member(node, "approval")?, |it| Some(string(it)?.to_owned()))?,
         observed: observed?,
     };
-    let lock = string(member(node, "lock")?)?.to_owned();
+    let lock = optional(member(node, "lock")?, |it| Some(string(it)?.to_owned()))?;
     Some((number(member(node, "id")?)?, call, lock))
 }
 
@@ -305,6 +323,15 @@ fn read_live(node: &Node<'_>, basis: &Basis) -> Option<Live> {
         if tool < basis.tools.len() {
             live.deviations.insert(tool, deviation);
         }
+    }
+    for node in items(member(node, "offered")?)? {
+        let offered = Offered {
+            first: string(member(node, "first")?)?.to_owned(),
+            deviation: optional(member(node, "deviation")?, read_deviation)?,
+            definition: None,
+        };
+        let name = string(member(node, "name")?)?.to_owned();
+        live.offered.insert(name, offered);
     }
     for name in items(member(node, "unlocked")?)? {
         live.unlocked.insert(string(name)?.to_owned());

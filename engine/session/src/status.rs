@@ -1,26 +1,22 @@
 //! The session for people and programs.
 
 use super::live::Deviation;
+use super::records::write_agent;
 use super::refusal::write_reasons;
 use super::session::Session;
-use agent_api::model::Load;
+use agent_api::model::{Load, Serve};
 use agent_record::Clock;
 use agent_syntax::json::Writer;
 
 impl Session {
     /// Returns the state of the session as JSON: servers with their health, tools that are exposed, withheld
-    /// and quarantined, with reasons, and pending approvals.
+    /// and quarantined, with reasons and differences, what else is withheld, and pending approvals.
     pub fn status(&self, now: Clock) -> String {
         let (basis, state) = (&self.basis, &self.state);
-        let surface = self.surface();
-        let decision = self.decision(now);
+        let surface = self.surface(now);
         let mut w = Writer::pretty();
         w.object(|w| {
-            w.key("agent").object(|w| {
-                w.key("name").string(&basis.lock.agent.name.to_string());
-                w.key("version")
-                    .string(&basis.lock.agent.version.to_string());
-            });
+            write_agent(w.key("agent"), basis);
             w.key("approvals").array(|w| {
                 let open = state.approvals.pending.iter();
                 let open = open.filter(|it| now.unix_ms < it.expires_ms);
@@ -36,14 +32,14 @@ impl Session {
                 }
             });
             w.key("expansion").string(self.settings.expansion.name());
-            w.key("lock").string(&basis.digests.lock);
+            w.key("lock").optional(basis.digests.lock.as_deref());
             w.key("observe").bool(self.settings.observe);
             w.key("openCalls").json(&state.calls.open.len().to_string());
             w.key("records").json(&state.chain.sequence.to_string());
             w.key("servers").array(|w| {
                 for (number, server) in basis.servers.iter().enumerate() {
                     w.object(|w| {
-                        let (health, _) = decision.status(number);
+                        let (health, _) = surface.status(number);
                         w.key("endpoint").string(&server.endpoint);
                         w.key("health").optional(health.map(|it| it.as_str()));
                         w.key("id").string(&server.id);
@@ -53,12 +49,26 @@ impl Session {
                         let unlocked = server.unlocked.iter().chain(live);
                         w.key("unlocked").strings(unlocked.map(|it| &**it));
                         w.key("version").string(&server.version);
+                        let passed = [
+                            ("prompts", basis.serves(server, Serve::Prompts)),
+                            ("resources", basis.serves(server, Serve::Resources)),
+                        ];
+                        let withheld = passed.iter().filter(|(_, passed)| !passed);
+                        let withheld = withheld.map(|(name, _)| *name);
+                        w.key("withheld").strings(withheld.chain([
+                            "elicitation",
+                            "roots",
+                            "sampling",
+                        ]));
                     });
                 }
             });
             w.key("tools").array(|w| {
                 for (number, tool) in basis.tools.iter().enumerate() {
+                    let live = &state.lives[tool.server];
                     w.object(|w| {
+                        let changes = live.changes.get(&number);
+                        write_deviation(w, live.deviation(number), changes);
                         w.key("load").string(match tool.load {
                             Load::Essential => "essential",
                             Load::OnDemand => "on_demand",
@@ -67,7 +77,7 @@ impl Session {
                         let reasons = surface.withholding(number);
                         write_reasons(w.key("reasons"), &reasons, true);
                         w.key("server").string(&basis.server_of(number).name);
-                        let deviation = state.lives[tool.server].deviation(number);
+                        let deviation = live.deviation(number);
                         w.key("state").string(match deviation {
                             Some(_) => "quarantined",
                             None if reasons.is_empty() => "exposed",
@@ -78,9 +88,43 @@ impl Session {
                         }
                     });
                 }
+                for (name, offer) in surface.offers() {
+                    let server = &basis.servers[offer.server].name;
+                    w.object(|w| {
+                        write_deviation(w, offer.offered.deviation.as_ref(), None);
+                        w.key("load").null();
+                        w.key("name").string(&name);
+                        let mut reasons = basis.unlocked_reasons(offer.server, offer.own_name);
+                        reasons.extend(surface.offer_drift(&offer));
+                        write_reasons(w.key("reasons"), &reasons, true);
+                        w.key("server").string(server);
+                        w.key("state").string(match &offer.offered.deviation {
+                            Some(_) => "quarantined",
+                            None => "observed",
+                        });
+                        if let Some(Deviation::Changed { widens, .. }) = offer.offered.deviation {
+                            w.key("widens").bool(widens);
+                        }
+                    });
+                }
             });
         });
         let text = w.finish();
         self.redactor.json(&text).unwrap_or_default()
+    }
+}
+
+/// Writes what a server lists in place of a tool, with the differences if they are known.
+fn write_deviation(w: &mut Writer, deviation: Option<&Deviation>, changes: Option<&Vec<String>>) {
+    let Some(deviation) = deviation else {
+        return;
+    };
+    match changes {
+        Some(changes) => w.key("changes").strings(changes.iter().map(|it| &**it)),
+        None => w.key("changes").null(),
+    }
+    w.key("deviation").string(deviation.name());
+    if let Deviation::Changed { present, .. } = deviation {
+        w.key("listed").string(present);
     }
 }

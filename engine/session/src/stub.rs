@@ -4,10 +4,11 @@ use super::client::{Caller, Generation};
 use super::decision::Decision;
 use super::refusal::Refusal;
 use agent_api::Refusal as ExpansionRefusal;
-use agent_api::decide::{EvaluationContext, Expand, Expanded, token_estimate};
+use agent_api::decide::{EvaluationContext, Expand, Expanded, Services, token_estimate};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::explain::CallReason;
 use agent_api::render::{expanded_json, services_json};
+use agent_api::served::Definition;
 use agent_api::text::visible;
 use std::sync::Arc;
 
@@ -34,33 +35,41 @@ impl Stub<'_> {
     pub(crate) fn services(&self) -> StubAnswer {
         let surface = self.decision.surface;
         let basis = surface.basis;
-        match agent_api::services_verified(&basis.lock, &basis.index, &self.named()) {
-            Ok(mut services) => {
-                services.tools.retain(|it| {
-                    let number = basis.tool_number(it.tool.name());
-                    number.is_some_and(|number| !surface.is_withheld(number))
-                });
-                StubAnswer::Text(services_json(&services), Vec::new())
-            }
-            Err(refused) => self.refused("list_services", &refused),
-        }
+        let tools = surface.stub_tools(self.server).into_iter();
+        let services = basis.entry(self.server).map(|server| Services {
+            server,
+            tools: tools.filter_map(|tool| self.shown(tool)).collect(),
+        });
+        // Every locked server has an entry in the index.
+        let text = services.as_ref().map(services_json).unwrap_or_default();
+        StubAnswer::Text(text, Vec::new())
+    }
+
+    /// Returns the definition of a tool with the name that clients call.
+    fn shown(&self, tool: usize) -> Option<Definition<'_>> {
+        let basis = self.decision.surface.basis;
+        let own = &basis.tools[tool];
+        Some(Definition {
+            tool: basis.entry(own.server)?.tool(own.own_name())?,
+            name: own.name().to_owned(),
+            json: own.shown().to_owned(),
+            tokens: token_estimate(own.shown()),
+        })
     }
 
     /// Decides on the definitions of tools, and returns them.
     pub(crate) fn expand(&self, caller: &Caller<'_>, names: &[String]) -> StubAnswer {
         let surface = self.decision.surface;
         let basis = surface.basis;
-        let numbers: Vec<_> = names
-            .iter()
-            .filter_map(|name| basis.tool_number(name))
-            .filter(|tool| basis.tools[*tool].server == self.server)
-            .collect();
-        let withheld: Vec<_> = numbers
-            .iter()
-            .flat_map(|tool| surface.withholding(*tool))
-            .collect();
+        let numbers: Vec<_> = names.iter().filter_map(|name| self.number(name)).collect();
+        let mut withheld: Vec<_> = names.iter().filter_map(|it| self.misnamed(it)).collect();
+        withheld.extend(numbers.iter().flat_map(|tool| surface.withholding(*tool)));
         if !withheld.is_empty() {
-            return StubAnswer::Refused(Refusal::new(self.what("expand"), withheld));
+            let instead = numbers.iter().flat_map(|tool| surface.instead_of(*tool));
+            return StubAnswer::Refused(Refusal {
+                instead: instead.collect(),
+                ..Refusal::new(self.what("expand"), withheld)
+            });
         }
         if let Some(session) = caller.session.as_ref()
             && !surface.expanded.has_room(session, &numbers)
@@ -76,9 +85,57 @@ impl Stub<'_> {
         };
         let used = surface.tokens(caller.session.as_ref());
         match self.expanded(names, &context, used, self.budget) {
-            Ok(expanded) => StubAnswer::Text(expanded_json(&expanded), numbers),
-            Err(refused) => self.refused("expand", &refused),
+            Some(Ok(expanded)) => StubAnswer::Text(self.text_of(expanded), numbers),
+            Some(Err(refused)) => self.refused("expand", &refused),
+            None => {
+                let reason = CallReason::new(Code::ToolNotLocked, "there is no lock");
+                StubAnswer::Refused(Refusal::new(self.what("expand"), vec![reason]))
+            }
         }
+    }
+
+    /// Returns the tool of the server that clients call by a name.
+    fn number(&self, name: &str) -> Option<usize> {
+        let basis = self.decision.surface.basis;
+        let number = basis.tool_number(name)?;
+        (basis.tools[number].server == self.server).then_some(number)
+    }
+
+    /// Returns the reason of a name that the server has for a tool, and clients do not call.
+    fn misnamed(&self, name: &str) -> Option<CallReason> {
+        let basis = self.decision.surface.basis;
+        let mut sharing = basis.tools_named(name);
+        let own = sharing.find(|tool| tool.server == self.server && tool.name() != name)?;
+        if self.number(name).is_some() {
+            return None;
+        }
+        let (name, served) = (visible(name), visible(own.name()));
+        let text = format!("several locked tools have the name `{name}`");
+        let help = format!("Name `{served}`.");
+        Some(CallReason::new(Code::ExpansionDenied, text).help(help))
+    }
+
+    /// Returns the definitions with the names that clients call.
+    fn text_of(&self, mut expanded: Expanded<'_>) -> String {
+        let basis = self.decision.surface.basis;
+        for definition in &mut expanded.tools {
+            let mut own = basis.tools_of(self.server).map(|tool| &basis.tools[tool]);
+            if let Some(own) = own.find(|tool| tool.own_name() == definition.name) {
+                own.name().clone_into(&mut definition.name);
+                own.shown().clone_into(&mut definition.json);
+            }
+        }
+        expanded_json(&expanded)
+    }
+
+    /// Returns the names that the server has for tools. A name that it has no locked tool for stays.
+    fn own_names(&self, names: &[String]) -> Vec<String> {
+        let basis = self.decision.surface.basis;
+        let own = |name: &String| match self.number(name) {
+            Some(number) => basis.tools[number].own_name().to_owned(),
+            None => name.clone(),
+        };
+        names.iter().map(own).collect()
     }
 
     /// Returns the definitions of tools, whatever the policy and the budget are.
@@ -90,16 +147,16 @@ impl Stub<'_> {
             ..basis.evaluation_context.clone()
         };
         // The lock's policy is compared with the given one.
-        let mut lock = basis.lock.clone();
+        let mut lock = basis.lock.clone()?;
         lock.policy = None;
         let request = Expand {
             server: &self.named(),
-            tools: names,
+            tools: &self.own_names(names),
             used: 0,
             budget: Some(u64::MAX),
         };
         let expanded = agent_api::expand_verified(&lock, &basis.index, &context, request);
-        expanded.ok().map(|it| expanded_json(&it))
+        expanded.ok().map(|it| self.text_of(it))
     }
 
     fn expanded(
@@ -108,15 +165,21 @@ impl Stub<'_> {
         context: &EvaluationContext,
         used: u64,
         budget: Option<u64>,
-    ) -> Result<Expanded<'_>, ExpansionRefusal> {
+    ) -> Option<Result<Expanded<'_>, ExpansionRefusal>> {
         let basis = self.decision.surface.basis;
+        let lock = basis.lock.as_ref()?;
         let request = Expand {
             server: &self.named(),
-            tools: names,
+            tools: &self.own_names(names),
             used,
             budget,
         };
-        agent_api::expand_verified(&basis.lock, &basis.index, context, request)
+        Some(agent_api::expand_verified(
+            lock,
+            &basis.index,
+            context,
+            request,
+        ))
     }
 
     /// Returns the definition of a tool for a client that called it with invalid arguments, if the budget
@@ -127,7 +190,7 @@ impl Stub<'_> {
         let tenant = surface.basis.evaluation_context.tenant.as_ref();
         let budget = self.budget.or(tenant.and_then(|it| it.token_budget))?;
         let used = surface.tokens(caller.session.as_ref());
-        let needed = token_estimate(&own.definition);
+        let needed = token_estimate(own.shown());
         (used.checked_add(needed)? <= budget).then(|| own.entry(Generation::Stateless).to_owned())
     }
 

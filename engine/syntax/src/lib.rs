@@ -6,6 +6,7 @@ mod canonical;
 mod double;
 mod frontmatter;
 pub mod json;
+pub mod members;
 mod node;
 mod number;
 #[cfg(feature = "repair")]

@@ -4,8 +4,8 @@
 use super::{constraint_reasons, constraints, hash_without_scopes, sorted};
 use crate::digest::integrity;
 use crate::files::{
-    Capability, EligibleTool, Load, Match, Preference, Reason, RejectedTool, SelectedTool,
-    SelectedTools, Task, ToolRequirement, ToolSelection,
+    Capability, EligibleTool, Load, Lock, Locked, Match, Preference, Reason, RejectedTool,
+    SelectedTool, SelectedTools, Task, ToolRequirement, ToolSelection,
 };
 use crate::policy::{Rule, Said};
 use crate::text::Tree;
@@ -255,6 +255,36 @@ fn definition(tool: &Tool) -> String {
     members.retain(|(key, _)| shown.contains(&&**key));
     members.push(("name".to_owned(), Tree::text(&tool.name)));
     integrity(&Tree::Map(members))
+}
+
+/// Returns whether a description that the lock has hides a character from people. Nothing else of a
+/// world's tools does.
+pub fn conceal(world: &World, lock: &Lock) -> bool {
+    let hides = |tool: &Tool| tool.description.is_some_and(|it| it.contains('\u{200b}'));
+    let forbids = |tool: &Tool, label: &String| {
+        let mut blocks = tool.blocks.iter().flatten();
+        *label == tool.name
+            || blocks
+                .any(|it| *label == it.verb || *label == format!("{}:{}", it.verb, it.resource))
+    };
+    let is_locked = |server: &Server, tool: &Tool| {
+        lock.selections.iter().any(|selection| match selection {
+            Locked::Category(own) => {
+                let is_named = (own.only.as_ref()).is_none_or(|only| only.contains(&tool.name));
+                let is_forbidden = lock.forbid.iter().any(|label| forbids(tool, label));
+                (&own.id, &own.version) == (&server.id, &server.version)
+                    && is_named
+                    && !is_forbidden
+            }
+            Locked::Capability(own) => {
+                (&own.id, &own.version, &own.tool) == (&server.id, &server.version, &tool.name)
+            }
+        })
+    };
+    world.servers.iter().any(|server| {
+        let mut tools = server.tools.iter().flatten();
+        tools.any(|tool| hides(tool) && is_locked(server, tool))
+    })
 }
 
 fn capability(asked: &CapabilityRequirement) -> Capability {

@@ -476,7 +476,10 @@ fn tool() -> impl Strategy<Value = Tool> {
         resource,
         constraints,
     });
-    let description = select(&["Find things.", "Größe\n\"x\" \\ \u{1f}", ""][..]);
+    let description = prop_oneof![
+        30 => select(&["Find things.", "Größe\n\"x\" \\ \u{1f}", ""][..]),
+        1 => Just("Find\u{200b} things."),
+    ];
     (
         proptest::option::of(description),
         subsequence(definitions(), 0..=3).prop_shuffle(),

@@ -760,7 +760,7 @@ fn the_total_counts_stubs_and_definitions_as_they_stand_in_the_index() {
 fn the_definition_of_a_stub_is_canonical() {
     let index = index(&[server("ü \\\"x", "1", &[("x", "")])]);
     let server = index.server(0);
-    let tools: Vec<_> = server.tools().collect();
+    let tools: Vec<_> = server.tools().map(|it| (it.name(), it)).collect();
     let json = lower::stub_definition(server, &tools);
     assert_eq!(canonical(&json).as_deref(), Some(&*json));
 }

@@ -3,10 +3,12 @@
 mod approval;
 mod audit;
 mod call;
+mod fallback;
 mod health;
 mod limits;
 mod list;
 mod live;
+mod names;
 mod observe;
 mod open;
 mod properties;
@@ -21,7 +23,7 @@ use agent_lower::{definition_digest, integrity};
 use agent_model::{
     Agent, AgentName, AgentVersion, Capability, CapabilityVerb, Category, Endpoint, ForbidLabel,
     Grant, Load, Lock, Name, Resource, Selection, ServerId, ServerVersion, Tag, ToolName,
-    selection_hash,
+    lock_order, selection_hash,
 };
 use agent_session::health::Observation;
 use agent_session::{CallAction, Called, Client, Clock, Documents, Generation, Options, Session};
@@ -31,8 +33,10 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone)]
 pub(crate) struct World {
     pub(crate) servers: Vec<Value>,
-    /// Server, tool, when it is shown.
+    /// Server or `id@version`, tool, when it is shown.
     pub(crate) locked: Vec<(String, String, Load)>,
+    /// The server and the tool of a locked one, and those of its fallback.
+    pub(crate) fallbacks: Vec<[(String, String); 2]>,
     /// Servers that are locked for a category, and when their tools are shown.
     pub(crate) categories: Vec<(String, Load)>,
     pub(crate) forbid: Vec<String>,
@@ -72,6 +76,7 @@ impl World {
             locked: locked
                 .map(|(server, tool, load)| ((*server).to_owned(), (*tool).to_owned(), *load))
                 .collect(),
+            fallbacks: Vec::new(),
             categories: Vec::new(),
             forbid: Vec::new(),
             policy: None,
@@ -140,10 +145,17 @@ impl World {
             let policy = agent_rego::read(policy).expect("a policy").value;
             agent_decide::PolicyEngine::digest(&policy)
         });
-        let selections = self.locked.iter().map(|(id, name, load)| {
-            let server = index.versions(id).next().expect("a server");
-            let tool = server.tool(name).expect("a tool");
-            let block = tool.advertised().next().expect("a capability");
+        let select = |of: (&str, &str), first: (&str, &str), load: Load| {
+            let tool = |(id, name): (&str, &str)| {
+                let server = match id.split_once('@') {
+                    Some((id, version)) => index.find(id, version),
+                    None => index.versions(id).next(),
+                };
+                server.expect("a server").tool(name).expect("a tool")
+            };
+            let (tool, first) = (tool(of), tool(first));
+            let server = tool.server();
+            let block = first.advertised().next().expect("a capability");
             Selection {
                 grant: Grant::Capability {
                     capability: Capability {
@@ -155,21 +167,32 @@ impl World {
                             .collect(),
                     },
                     definition: definition_digest(tool),
-                    load: *load,
-                    tool: ToolName::new(name.as_str()).expect("a name"),
-                    fallback: false,
+                    load,
+                    tool: ToolName::new(tool.name()).expect("a name"),
+                    fallback: tool.number() != first.number(),
                 },
                 scopes: Vec::new(),
-                id: ServerId::new(id.as_str()).expect("an id"),
+                id: ServerId::new(server.id()).expect("an id"),
                 version: ServerVersion::new(server.version()).expect("a version"),
                 endpoint: Endpoint::new(server.endpoint()).expect("an endpoint"),
                 hash: hash(tool),
                 integrity: integrity(server),
             }
+        };
+        let groups = self.locked.iter().map(|(id, name, load)| {
+            let first = (&**id, &**name);
+            let fallback = self
+                .fallbacks
+                .iter()
+                .find(|[it, _]| (&*it.0, &*it.1) == first);
+            let fallback = fallback.map(|[_, it]| select((&it.0, &it.1), first, *load));
+            let mut group = vec![select(first, first, *load)];
+            group.extend(fallback);
+            group
         });
         let of_category = self.categories.iter().map(|(id, load)| {
             let server = index.versions(id).next().expect("a server");
-            Selection {
+            vec![Selection {
                 grant: Grant::Category {
                     category: Category::new("all").expect("a category"),
                     load: *load,
@@ -182,10 +205,10 @@ impl World {
                 endpoint: Endpoint::new(server.endpoint()).expect("an endpoint"),
                 hash: selection_hash(id, server.version(), server.endpoint(), []),
                 integrity: integrity(server),
-            }
+            }]
         });
-        let mut selections: Vec<_> = selections.chain(of_category).collect();
-        selections.sort_by(|a, b| a.order().cmp(&b.order()));
+        let mut groups: Vec<_> = groups.chain(of_category).collect();
+        groups.sort_by(|a, b| lock_order(a, b));
         let mut forbid: Vec<_> = self.forbid.clone();
         forbid.sort();
         let forbid = forbid.iter();
@@ -198,11 +221,11 @@ impl World {
                 .map(|label| ForbidLabel::new(label.as_str()).expect("a label"))
                 .collect(),
             policy: digest,
-            selections,
+            selections: groups.into_iter().flatten().collect(),
         };
         Documents {
-            lock: agent_render::lock(&lock).into_bytes(),
-            index: text.into_bytes(),
+            lock: Some(agent_render::lock(&lock).into_bytes()),
+            index: Some(text.into_bytes()),
             definitions: agent_render::definitions(&lock, &index).map(String::into_bytes),
             policy,
             ..self.documents.clone()
@@ -225,16 +248,20 @@ impl World {
     pub(crate) fn start(&self, session: &mut Session) {
         for server in session.servers() {
             session.observe(&server.name, Observation::Started, at(0));
-            let found = session.tools(&server.name, self.live(&server.id).as_bytes(), at(0));
+            let found = session.tools(&server.name, self.live(&server.name).as_bytes(), at(0));
             assert_eq!(found.drifted, []);
             let answered = Observation::Answered { latency_ms: 1 };
             session.observe(&server.name, answered, at(0));
         }
     }
 
-    /// Returns the live list of a server, as its entry in the index has it, with what only servers say.
+    /// Returns the live list of a server, given as an id or as `id@version`, as its entry in the index has
+    /// it, with what only servers say.
     pub(crate) fn live(&self, id: &str) -> String {
-        let server = self.servers.iter().find(|it| it["id"] == id);
+        let (id, version) = id.split_once('@').unwrap_or((id, ""));
+        let is_it =
+            |it: &&Value| it["id"] == id && (version.is_empty() || it["version"] == version);
+        let server = self.servers.iter().find(is_it);
         let tools = &server.expect("a server")["capabilities"]["tools"];
         let tools = tools.as_object().expect("tools").iter();
         let tools = tools.map(|(name, tool)| {

@@ -349,6 +349,15 @@ impl<'i> ToolView<'i> {
         self.index.text.place(self.row.entry)
     }
 
+    /// Returns the place of a part of its entry, given as a span of [`ToolView::entry`].
+    pub fn place_of(self, part: Span) -> Place {
+        let Span { start, .. } = self.row.entry;
+        self.index.text.place(Span {
+            start: start + part.start,
+            end: start + part.end,
+        })
+    }
+
     /// Returns its capabilities, ordered by verb, resource, constraints.
     pub fn advertised(self) -> impl ExactSizeIterator<Item = Advertised<'i>> + Clone {
         let own = run(self.row.blocks, self.row.len);

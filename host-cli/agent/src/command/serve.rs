@@ -34,6 +34,7 @@ pub(super) fn run(args: &Serve, session: &mut Session) -> Result<Answer, Failure
             },
             budget: args.budget,
             observe: args.observe,
+            servers: Vec::new(),
             audit_arguments: args.audit_arguments,
             payload_max_bytes: None,
             secrets: access.secrets(),
@@ -75,8 +76,8 @@ fn documents(args: &Serve, session: &mut Session) -> Result<Documents, Failure> 
     let index = index.map(|it| session.text(DocumentKind::Index, it, INDEX_MAX));
     let definitions = definitions.map(|it| session.text(DocumentKind::Document, &it, INDEX_MAX));
     Ok(Documents {
-        lock: required(lock, LOCK)?,
-        index: required(index.transpose()?, INDEX)?,
+        lock: Some(required(lock, LOCK)?),
+        index: Some(required(index.transpose()?, INDEX)?),
         definitions: definitions.transpose()?,
         policy: text(session, DocumentKind::Policy, policy.as_ref())?,
         policy_context: text(session, DocumentKind::Context, policy_context)?,

@@ -197,7 +197,7 @@ fn a_cancelled_call_asks_nobody_any_more() {
 fn ids_are_made_of_the_seed() {
     let id = |seed: u8| {
         let options = Options {
-            seed: [seed; 32],
+            seed: vec![seed; 32],
             ..Options::default()
         };
         asked(&remove(

@@ -191,3 +191,73 @@ fn too_many_changes_quarantine_the_whole_server() {
     assert_eq!(quarantined(QUARANTINED_MAX + 1), 1);
     assert_eq!(quarantined(QUARANTINED_MAX + 2), 0);
 }
+
+#[test]
+fn the_status_has_the_differences_of_quarantined_tools() {
+    let world = World::usual();
+    let mut session = world.session(Options::default());
+    let list = changed(&world, "files", |tools| {
+        named(tools, "read")["inputSchema"]["properties"]["url"] = json!({});
+        tools.retain(|tool| tool["name"] != "remove");
+    });
+    let found = session.tools("files", list.as_bytes(), at(1));
+    let Deviation::Changed { present, .. } = &found.drifted[0].deviation else {
+        panic!("{:?}", found.drifted);
+    };
+    let status = |session: &agent_session::Session| -> Value {
+        serde_json::from_str(&session.status(at(1))).expect("JSON")
+    };
+    let shown = status(&session);
+    let tool = |status: &Value, name: &str| {
+        let mut tools = status["tools"].as_array().expect("tools").iter();
+        tools.find(|it| it["name"] == name).expect("a tool").clone()
+    };
+    let read = tool(&shown, "read");
+    assert_eq!(read["state"], "quarantined");
+    assert_eq!(read["deviation"], "changed");
+    assert_eq!(read["widens"], true);
+    assert_eq!(read["listed"], json!(present));
+    let changes = json!(["`/inputSchema/properties/url` is new: `{}`"]);
+    assert_eq!(read["changes"], changes);
+    assert_eq!(tool(&shown, "remove")["deviation"], "missing");
+    assert_eq!(tool(&shown, "count").get("deviation"), None);
+    // A state has digests, and no differences.
+    let options = Options {
+        state: Some(session.export()),
+        ..Options::default()
+    };
+    let read = tool(&status(&world.opened(options)), "read");
+    assert_eq!(
+        (&read["listed"], &read["changes"]),
+        (&json!(present), &Value::Null)
+    );
+}
+
+#[test]
+fn the_status_says_what_else_is_withheld() {
+    let world = World::usual();
+    let mut documents = world.documents();
+    let all = json!(["prompts", "resources", "elicitation", "roots", "sampling"]);
+    let withheld = |documents: agent_session::Documents| {
+        let opened = agent_session::Session::open(documents, Options::default(), at(0));
+        let (session, _) = opened.expect("a session");
+        let status: Value = serde_json::from_str(&session.status(at(0))).expect("JSON");
+        status["servers"][2]["withheld"].clone()
+    };
+    assert_eq!(withheld(documents.clone()), all);
+    let serving = World {
+        locked: Vec::new(),
+        categories: vec![("numbers".to_owned(), agent_model::Load::Essential)],
+        ..world
+    };
+    documents = serving.documents();
+    let lock = String::from_utf8(documents.lock.expect("a lock")).expect("UTF-8");
+    let mut lock: Value = serde_json::from_str(&lock).expect("JSON");
+    lock["selections"][0]["serve"] = json!(["resources"]);
+    documents.lock = Some(lock.to_string().into_bytes());
+    let opened = agent_session::Session::open(documents, Options::default(), at(0));
+    let (session, _) = opened.unwrap_or_else(|found| panic!("{found:#?}"));
+    let status: Value = serde_json::from_str(&session.status(at(0))).expect("JSON");
+    let rest = json!(["prompts", "elicitation", "roots", "sampling"]);
+    assert_eq!(status["servers"][0]["withheld"], rest);
+}

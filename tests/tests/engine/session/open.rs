@@ -35,7 +35,7 @@ fn documents_that_fit_are_opened() {
 #[test]
 fn documents_that_cannot_be_read_are_refused_together() {
     let documents = Documents {
-        lock: b"{".to_vec(),
+        lock: Some(b"{".to_vec()),
         health: Some(b"a: SICK".to_vec()),
         policy: Some(b"package".to_vec()),
         ..World::usual().documents()
@@ -104,14 +104,14 @@ fn the_policy_is_that_of_the_lock() {
 }
 
 #[test]
-fn names_that_collide_are_refused() {
+fn names_that_collide_with_a_stub_are_refused() {
     let mut world = World::usual();
     world
         .servers
-        .push(super::server("other", json!({ "read": {} })));
+        .push(super::server("other", json!({ "aws_helper": {} })));
     world
         .locked
-        .push(("other".to_owned(), "read".to_owned(), Load::OnDemand));
+        .push(("other".to_owned(), "aws_helper".to_owned(), Load::OnDemand));
     assert_eq!(codes(world.documents()), [Code::StubCollision]);
 }
 
@@ -151,5 +151,17 @@ fn a_state_is_one_that_a_session_exported() {
         };
         let found = codes_with(World::usual().documents(), options);
         assert_eq!(found, [Code::WrongDocument], "{state}");
+    }
+}
+
+#[test]
+fn a_short_seed_is_refused() {
+    for (length, expected) in [(0, 1), (31, 1), (32, 0), (33, 0)] {
+        let options = Options {
+            seed: vec![7; length],
+            ..Options::default()
+        };
+        let found = codes_with(World::usual().documents(), options);
+        assert_eq!(found, vec![Code::NumberOutOfRange; expected], "{length}");
     }
 }

@@ -25,6 +25,8 @@ struct Tool {
     allowed: (bool, bool),
     /// Whether its input schema can be used.
     usable: bool,
+    /// The tool that is its fallback, if both can be locked so.
+    fallback: Option<usize>,
 }
 
 fn tool() -> impl Strategy<Value = Tool> {
@@ -42,15 +44,17 @@ fn tool() -> impl Strategy<Value = Tool> {
         rarely(),
         rarely(),
         rarely(),
+        prop::option::weighted(0.3, 0..SERVERS.len() * TOOLS),
     )
         .prop_map(
-            |(locked, approved, limited, forbidden, no_expand, no_call, unusable)| Tool {
+            |(locked, approved, limited, forbidden, no_expand, no_call, unusable, fallback)| Tool {
                 locked,
                 approved,
                 limited,
                 forbidden,
                 allowed: (!no_expand, !no_call),
                 usable: !unusable,
+                fallback,
             },
         )
 }
@@ -108,8 +112,32 @@ impl Setting {
         let own = self.tools[tool];
         match self.categories[tool / TOOLS] {
             Some(on_demand) => (!own.forbidden).then_some(on_demand),
-            None => own.locked,
+            None => {
+                let firsts = self.firsts(tool);
+                let loads = firsts.iter().filter_map(|first| self.tools[*first].locked);
+                loads.chain(own.locked).min()
+            }
         }
+    }
+
+    /// Returns the fallback of a tool: one of another server, both for a capability.
+    fn fallback(&self, tool: usize) -> Option<usize> {
+        let other = self.tools[tool].fallback?;
+        let (own, others) = (tool / TOOLS, other / TOOLS);
+        let of_capability = |server: usize| self.categories[server].is_none();
+        // It must meet the constraints.
+        let (first, second) = (self.tools[tool], self.tools[other]);
+        let meets = second.approved >= first.approved && second.limited >= first.limited;
+        let may = own != others && of_capability(own) && of_capability(others) && meets;
+        (may && self.tools[tool].locked.is_some()).then_some(other)
+    }
+
+    /// Returns the tools that a tool is the fallback of.
+    fn firsts(&self, tool: usize) -> Vec<usize> {
+        let others = 0..self.tools.len();
+        others
+            .filter(|it| self.fallback(*it) == Some(tool))
+            .collect()
     }
 
     fn world(&self) -> World {
@@ -157,7 +185,11 @@ impl Setting {
                 .collect::<String>()
                 .into_bytes()
         });
+        let id = |tool: usize| (SERVERS[tool / TOOLS].to_owned(), name(tool));
+        let fallbacks =
+            (0..self.tools.len()).filter_map(|tool| Some([id(tool), id(self.fallback(tool)?)]));
         World {
+            fallbacks: fallbacks.collect(),
             locked: locked.collect(),
             categories: self
                 .categories
@@ -306,7 +338,29 @@ impl Rules {
     fn is_there(&self, setting: &Setting, tool: usize) -> bool {
         let own = setting.tools[tool];
         let same = self.live.get(&tool).is_none_or(|it| *it == Live::Same);
-        setting.locked(tool).is_some() && own.usable && same
+        setting.locked(tool).is_some() && own.usable && same && self.is_in_force(setting, tool)
+    }
+
+    /// Whether a server is vetoed by its health, or by that it has not listed its tools.
+    fn is_vetoed(&self, setting: &Setting, server: usize) -> bool {
+        let is_healthy = setting.health.is_none_or(|health| health[server]);
+        !is_healthy || !self.live.contains_key(&(server * TOOLS))
+    }
+
+    /// Whether a tool is served by the health of servers.
+    fn is_in_force(&self, setting: &Setting, tool: usize) -> bool {
+        let is_vetoed = |tool: usize| self.is_vetoed(setting, tool / TOOLS);
+        let is_first = setting.tools[tool].locked.is_some();
+        let of_category = setting.categories[tool / TOOLS].is_some();
+        of_category
+            || is_first && (setting.fallback(tool).is_none() || !is_vetoed(tool))
+            || setting.firsts(tool).into_iter().any(is_vetoed)
+    }
+
+    /// Which tools are on some surface.
+    fn there(&self, setting: &Setting) -> Vec<bool> {
+        let tools = 0..setting.tools.len();
+        tools.map(|tool| self.is_there(setting, tool)).collect()
     }
 
     fn is_behind_stub(setting: &Setting, tool: usize) -> bool {
@@ -332,11 +386,9 @@ impl Rules {
             false => self.is_listed(setting, client, tool),
         };
         let by_policy = !setting.has_policy || own.allowed.1 && (!is_behind || own.allowed.0);
-        let is_healthy = setting.health.is_none_or(|health| health[server]);
-        let has_listed = self.live.contains_key(&tool);
+        let is_vetoed = self.is_vetoed(setting, server);
         let fits = number < 2;
-        if !(self.is_there(setting, tool) && named && by_policy && is_healthy && has_listed && fits)
-        {
+        if !(self.is_there(setting, tool) && named && by_policy && !is_vetoed && fits) {
             return Expected::Refused;
         }
         let who = Self::who(client);
@@ -496,17 +548,21 @@ proptest! {
             match message {
                 Message::Wait(ms) => rules.now += ms,
                 Message::List(server, live) => {
+                    let before = rules.there(&setting);
                     for (place, live) in live.iter().enumerate() {
                         rules.live.insert(server * TOOLS + place, *live);
                     }
                     let list = live_list(&setting, *server, live);
-                    session.tools(SERVERS[*server], list.as_bytes(), at(rules.now));
+                    let found = session.tools(SERVERS[*server], list.as_bytes(), at(rules.now));
+                    prop_assert_eq!(found.list_changed, rules.there(&setting) != before);
                 }
                 Message::Unreadable(server) => {
+                    let before = rules.there(&setting);
                     for tool in server * TOOLS..(server + 1) * TOOLS {
                         rules.live.insert(tool, Live::Missing);
                     }
-                    session.tools(SERVERS[*server], b"{", at(rules.now));
+                    let found = session.tools(SERVERS[*server], b"{", at(rules.now));
+                    prop_assert_eq!(found.list_changed, rules.there(&setting) != before);
                 }
                 Message::Call(client, tool, stub, number, answer) => {
                     let expected = rules.expect(&setting, (*client, *tool, *stub, *number));

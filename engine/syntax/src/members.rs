@@ -1,9 +1,9 @@
-//! Members of JSON objects.
+//! Members and values of parsed JSON documents.
 
-use agent_syntax::{Node, Value};
+use super::{Node, Value};
 
 /// Returns a member of an object.
-pub(crate) fn member<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
+pub fn member<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
     let Value::Mapping(entries) = &node.value else {
         return None;
     };
@@ -11,7 +11,7 @@ pub(crate) fn member<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Node<
 }
 
 /// Returns the text of a string.
-pub(crate) fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
+pub fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     match &node.value {
         Value::String(text) => Some(text),
         _ => None,
@@ -19,7 +19,7 @@ pub(crate) fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
 }
 
 /// Returns the items of an array.
-pub(crate) fn items<'n, 't>(node: &'n Node<'t>) -> Option<&'n [Node<'t>]> {
+pub fn items<'n, 't>(node: &'n Node<'t>) -> Option<&'n [Node<'t>]> {
     match &node.value {
         Value::Sequence(items) => Some(items),
         _ => None,
@@ -27,7 +27,7 @@ pub(crate) fn items<'n, 't>(node: &'n Node<'t>) -> Option<&'n [Node<'t>]> {
 }
 
 /// Returns a whole number without a sign, a fraction or an exponent.
-pub(crate) fn number(node: &Node<'_>) -> Option<u64> {
+pub fn number(node: &Node<'_>) -> Option<u64> {
     match &node.value {
         Value::Number(digits) => digits.parse().ok(),
         _ => None,
@@ -35,7 +35,7 @@ pub(crate) fn number(node: &Node<'_>) -> Option<u64> {
 }
 
 /// Returns a boolean.
-pub(crate) fn boolean(node: &Node<'_>) -> Option<bool> {
+pub fn boolean(node: &Node<'_>) -> Option<bool> {
     match node.value {
         Value::Bool(value) => Some(value),
         _ => None,

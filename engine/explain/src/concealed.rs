@@ -1,0 +1,29 @@
+//! Definitions with characters that people do not see \[4\].
+
+use agent_diagnostic::{Code, Diagnostic};
+use agent_lower::Concealed;
+use agent_text::visible;
+
+/// Returns the problem of a definition that no lock may have.
+pub fn concealed_definition(found: &Concealed<'_>) -> Diagnostic {
+    let others = match found.others {
+        0 => String::new(),
+        1 => ", and another such character".to_owned(),
+        more => format!(", and {more} other such characters"),
+    };
+    let character = format!("U+{:04X}", u32::from(found.character));
+    let message = format!(
+        "the definition of `{}` of `{}` contains {character} at `{}`{others}",
+        visible(found.tool.name()),
+        found.tool.server().id(),
+        visible(&found.pointer),
+    );
+    let place = match found.span.end {
+        // The name is the key of the entry.
+        0 => found.tool.place(),
+        _ => found.tool.place_of(found.span),
+    };
+    let problem = Diagnostic::new(Code::InvisibleCharacter, message);
+    let problem = problem.label(place, format!("contains {character}"));
+    problem.help(Code::InvisibleCharacter.help())
+}

@@ -1,0 +1,82 @@
+//! Characters of definitions that people do not see, and models read \[4\].
+
+use super::tool::ToolEntry;
+use agent_json_schema::token;
+use agent_model::ToolView;
+use agent_syntax::{Node, Value};
+use agent_text::{Span, is_concealing};
+
+/// The first concealing character of a definition.
+#[derive(Debug, Clone)]
+pub struct Concealed<'i> {
+    /// The tool.
+    pub tool: ToolView<'i>,
+    /// The JSON pointer, in the definition, to the string that has the character, or to the member whose
+    /// name has it.
+    pub pointer: String,
+    /// The character.
+    pub character: char,
+    /// The place in the tool's entry.
+    pub span: Span,
+    /// How many other characters there are.
+    pub others: usize,
+}
+
+/// Returns the first character of a tool's definition that people do not see.
+pub fn concealed(tool: ToolView<'_>) -> Option<Concealed<'_>> {
+    let entry = tool.entry();
+    let name = tool.name();
+    if !entry.contains('\\') && !entry.chars().chain(name.chars()).any(is_concealing) {
+        return None;
+    }
+    let mut found = Search {
+        first: None,
+        count: 0,
+    };
+    found.text(name, "/name", Span { start: 0, end: 0 });
+    for (key, node) in ToolEntry::read(entry).shown() {
+        found.node(node, &format!("/{key}"));
+    }
+    let (pointer, character, span) = found.first?;
+    Some(Concealed {
+        tool,
+        pointer,
+        character,
+        span,
+        others: found.count - 1,
+    })
+}
+
+struct Search {
+    first: Option<(String, char, Span)>,
+    count: usize,
+}
+
+impl Search {
+    fn node(&mut self, node: &Node<'_>, pointer: &str) {
+        match &node.value {
+            Value::String(text) => self.text(text, pointer, node.span),
+            Value::Sequence(items) => {
+                for (number, item) in items.iter().enumerate() {
+                    self.node(item, &format!("{pointer}/{number}"));
+                }
+            }
+            Value::Mapping(entries) => {
+                for entry in entries {
+                    let pointer = format!("{pointer}/{}", token(&entry.key));
+                    self.text(&entry.key, &pointer, entry.key_span);
+                    self.node(&entry.value, &pointer);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str, pointer: &str, span: Span) {
+        for character in text.chars().filter(|c| is_concealing(*c)) {
+            self.count += 1;
+            let first = || (pointer.to_owned(), character, span);
+            self.first.get_or_insert_with(first);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Calls that a human approves.
+
+use super::approval::Consent;
+use super::calling::{Decided, what};
+use super::client::Caller;
+use super::limits::APPROVAL_WAIT_MS;
+use super::messages::{Approved, CallAction};
+use super::refusal::Refusal;
+use super::session::Session;
+use agent_api::diagnostic::Code;
+use agent_api::explain::CallReason;
+use agent_api::lower::digest;
+use agent_api::text::visible;
+use agent_record::Clock;
+use std::sync::Arc;
+
+/// Maximum number of characters of arguments that a human sees before an approval.
+const SHOWN_ARGUMENTS: usize = 4_000;
+
+impl Session {
+    /// Takes the answer of a human to an approval. Only what the host itself shows to the human may give
+    /// it, never a client.
+    pub fn approve(&mut self, approval: &str, answer: bool, by: &str, now: Clock) -> Approved {
+        let now_ms = now.unix_ms;
+        let known = self.state.approvals.answer(approval, answer, now_ms);
+        let tool = known.map(|known| known.tool);
+        let waiting = match tool {
+            Some(_) => self.state.calls.waiting(approval),
+            None => Vec::new(),
+        };
+        for id in &waiting {
+            self.state.calls.open.remove(id);
+        }
+        let name = tool.map(|tool| self.basis.tools[tool].name().to_owned());
+        let record = self.record("approval", now, |w| {
+            w.key("answer").bool(answer);
+            w.key("approval").string(approval);
+            w.key("by").string(by);
+            w.key("calls").array(|w| {
+                waiting.iter().for_each(|id| w.json(&id.to_string()));
+            });
+            w.key("is_known").bool(tool.is_some());
+            w.key("tool").optional(name.as_deref());
+        });
+        Approved {
+            is_known: tool.is_some(),
+            waiting,
+            records: vec![record],
+        }
+    }
+
+    /// Refuses a call without an approval, or asks for it.
+    pub(crate) fn without_consent(
+        &mut self,
+        decided: Decided,
+        caller: &Caller<'_>,
+        tool: usize,
+        consent: Consent,
+        now: Clock,
+    ) -> Decided {
+        let basis = Arc::clone(&self.basis);
+        let own = &basis.tools[tool];
+        let reason = match &consent {
+            Consent::Denied(_) => CallReason::new(Code::ApprovalDenied, "a human denied the call"),
+            Consent::Asked(_) | Consent::Given(_) => {
+                CallReason::new(Code::ApprovalRequired, "a human must approve the call")
+            }
+            Consent::TooMany => {
+                CallReason::new(Code::SessionLimit, "too many calls wait for an approval")
+            }
+        };
+        let mut refusal = Refusal::new(what(own.name()), vec![reason]);
+        if let Consent::Denied(id) = &consent {
+            refusal.approval = Some(id.clone());
+        }
+        let Consent::Asked(approval) = consent else {
+            return self.refuse(decided, caller, &refusal);
+        };
+        let mut call = self.open_call(caller, own.server, Some(tool), Vec::new());
+        call.approval = Some(approval.clone());
+        Decided {
+            action: CallAction::AskApproval {
+                approval,
+                text: self.approval_text(caller, tool, &decided.arguments),
+                expires_unix_ms: now.unix_ms.saturating_add(APPROVAL_WAIT_MS),
+            },
+            reasons: refusal.reasons,
+            open: Some(call),
+            ..decided
+        }
+    }
+
+    /// Returns what a human decides about.
+    fn approval_text(&self, caller: &Caller<'_>, tool: usize, arguments: &str) -> String {
+        let redacted = self.redactor.json(arguments).unwrap_or_default();
+        let shown = visible(&redacted);
+        let arguments = match shown.char_indices().nth(SHOWN_ARGUMENTS) {
+            None => shown.into_owned(),
+            Some((end, _)) => format!(
+                "{}… (cut: {} bytes in all, {})",
+                &shown[..end],
+                arguments.len(),
+                digest(arguments)
+            ),
+        };
+        let client = caller.client;
+        format!(
+            "The client `{}` ({}) calls `{}` of `{}` with {arguments}",
+            visible(&client.id),
+            visible(&client.kind),
+            visible(self.basis.tools[tool].name()),
+            self.basis.server_of(tool).name,
+        )
+    }
+}

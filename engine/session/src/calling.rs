@@ -1,0 +1,457 @@
+//! Decisions on calls, by the name of a tool or through a stub.
+
+use super::approval::Consent;
+use super::audit::write_content;
+use super::calls::OpenCall;
+use super::client::{Caller, Client};
+use super::decision::{Reasons, Target, Via};
+use super::limits::{CALL_TIMEOUT_MS, OPEN_CALLS_MAX, QUOTE_MAX_CHARS};
+use super::messages::{CallAction, Called};
+use super::options::Expansion;
+use super::records::write_client;
+use super::refusal::{Refusal, result};
+use super::request::{Operation, Request, arguments_form};
+use super::session::Session;
+use super::stub::{Stub, StubAnswer};
+use agent_api::diagnostic::Code;
+use agent_api::explain::CallReason;
+use agent_api::lower::digest;
+use agent_api::text::visible;
+use agent_record::Clock;
+use agent_syntax::json::Writer;
+use std::sync::Arc;
+
+/// JSON-RPC: the parameters are invalid.
+const INVALID_PARAMS: i64 = -32602;
+
+/// JSON-RPC: the host failed.
+const INTERNAL_ERROR: i64 = -32603;
+
+/// A decided call, before it is recorded.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    pub(crate) action: CallAction,
+    pub(crate) phase: &'static str,
+    pub(crate) server: Option<usize>,
+    /// The name that the server has for the tool.
+    pub(crate) tool: String,
+    /// The name that clients call, if it is another one.
+    pub(crate) served_as: Option<String>,
+    pub(crate) reasons: Vec<CallReason>,
+    pub(crate) arguments: String,
+    pub(crate) list_changed: bool,
+    pub(crate) open: Option<OpenCall>,
+}
+
+impl Session {
+    /// Decides on the parameters of a client's `tools/call`.
+    pub fn call(&mut self, client: &Client, params: &[u8], now: Clock) -> Called {
+        let id = self.state.calls.next();
+        let decided = match Caller::read(client) {
+            Err(message) => Err((INTERNAL_ERROR, message, None)),
+            Ok(caller) => match Request::read(params) {
+                Err(message) => Err((INVALID_PARAMS, message, None)),
+                Ok(request) => self.decide(&caller, &request, now).map(|it| (caller, it)),
+            },
+        };
+        match decided {
+            Err((code, message, data)) => {
+                let record = self.record("decision", now, |w| {
+                    w.key("action").string("error");
+                    w.key("call").json(&id.to_string());
+                    write_client(w, client);
+                    w.key("params").object(|w| write_content(w, params));
+                    w.key("text").string(&message);
+                });
+                Called {
+                    id,
+                    action: CallAction::Error {
+                        code,
+                        message,
+                        data,
+                    },
+                    records: vec![record],
+                    list_changed: false,
+                }
+            }
+            Ok((caller, decided)) => {
+                let record = self.record_decision(id, &caller, &decided, now);
+                if let Some(open) = decided.open {
+                    self.state.calls.open.insert(id, open);
+                }
+                Called {
+                    id,
+                    action: decided.action,
+                    records: vec![record],
+                    list_changed: decided.list_changed,
+                }
+            }
+        }
+    }
+
+    /// Decides on a call.
+    ///
+    /// # Errors
+    /// No locked server has a tool of the name: the error of JSON-RPC.
+    fn decide(
+        &mut self,
+        caller: &Caller<'_>,
+        request: &Request<'_>,
+        now: Clock,
+    ) -> Result<Decided, (i64, String, Option<Vec<u8>>)> {
+        let target = self.decision(now).target(&request.name);
+        Ok(match target {
+            Target::Tool(tool) => {
+                let how = (tool, Via::Name);
+                self.decide_tool(caller, request, how, request.arguments, now)
+            }
+            Target::Stub(server) => self.decide_stub(caller, request, server, now),
+            Target::Unlocked(server, own_name) => {
+                self.decide_unlocked(caller, request, (server, &own_name), now)
+            }
+            Target::Unknown => {
+                let sharing = self.basis.tools_named(&request.name);
+                let mut instead: Vec<_> = sharing.map(|tool| tool.name().to_owned()).collect();
+                let offers = self.surface(now).offers().into_iter();
+                let offers =
+                    offers.filter(|(_, it)| it.own_name == request.name && it.offered.is_listed());
+                instead.extend(offers.map(|(name, _)| name));
+                let is_shared = !instead.is_empty();
+                if !is_shared {
+                    let decision = self.decision(now);
+                    instead = decision.similar(&request.name, caller.session.as_ref());
+                }
+                let name = visible(&request.name);
+                let mut w = Writer::dense();
+                w.object(|w| w.key("instead").strings(instead.iter().map(|it| &**it)));
+                let data = w.finish().trim_end().as_bytes().to_vec();
+                let name: String = name.chars().take(QUOTE_MAX_CHARS).collect();
+                let message = match is_shared {
+                    true => format!("several tools have the name `{name}`"),
+                    false => format!("no locked server has a tool `{name}`"),
+                };
+                let message = self.redactor.text(&message);
+                return Err((INVALID_PARAMS, message, Some(data)));
+            }
+        })
+    }
+
+    /// Decides on a call of a tool that the lock does not have.
+    fn decide_unlocked(
+        &mut self,
+        caller: &Caller<'_>,
+        request: &Request<'_>,
+        (server, own_name): (usize, &str),
+        now: Clock,
+    ) -> Decided {
+        let reasons = self.basis.unlocked_reasons(server, own_name);
+        let drift = self.surface(now).offers().remove(&request.name);
+        let drift = drift.and_then(|offer| self.surface(now).offer_drift(&offer));
+        let is_live = self.state.lives[server].is_listed;
+        let decided = Decided {
+            action: CallAction::Answer(Vec::new()),
+            phase: "call",
+            server: Some(server),
+            tool: own_name.to_owned(),
+            served_as: (own_name != request.name).then(|| request.name.clone()),
+            arguments: arguments_form(request.arguments),
+            list_changed: false,
+            open: None,
+            reasons,
+        };
+        if let Some(drift) = drift {
+            let refusal = Refusal::new(what(&request.name), vec![drift]);
+            return self.refuse(decided, caller, &refusal);
+        }
+        if self.settings.observe && is_live && self.has_room() {
+            let params = request.forwarded(own_name, request.arguments);
+            let call = self.open_call(caller, server, None, decided.reasons.clone());
+            return Decided {
+                action: self.forward(server, params),
+                open: Some(call),
+                ..decided
+            };
+        }
+        let instead = self
+            .decision(now)
+            .similar(&request.name, caller.session.as_ref());
+        let refusal = Refusal {
+            instead,
+            ..Refusal::new(what(&request.name), decided.reasons.clone())
+        };
+        self.refuse(decided, caller, &refusal)
+    }
+
+    /// Decides on a call of a locked tool, by its name or by a stub.
+    fn decide_tool(
+        &mut self,
+        caller: &Caller<'_>,
+        request: &Request<'_>,
+        (tool, via): (usize, Via),
+        arguments: Option<&str>,
+        now: Clock,
+    ) -> Decided {
+        let basis = Arc::clone(&self.basis);
+        let own = &basis.tools[tool];
+        let form = arguments_form(arguments);
+        let decision = self.decision(now);
+        let reasons = decision.reasons(caller, (tool, via), arguments);
+        let decided = Decided {
+            action: CallAction::Answer(Vec::new()),
+            phase: "call",
+            server: Some(own.server),
+            tool: own.own_name().to_owned(),
+            served_as: (own.name() != own.own_name()).then(|| own.name().to_owned()),
+            reasons: Vec::new(),
+            arguments: form,
+            list_changed: false,
+            open: None,
+        };
+        let observes = self.settings.observe && reasons.drift.is_empty();
+        if !reasons.is_empty() && !observes {
+            return self.refuse_tool(decided, caller, (tool, via), reasons, now);
+        }
+        if !self.has_room() {
+            let text = format!("{OPEN_CALLS_MAX} calls are open");
+            let reasons = vec![CallReason::new(Code::SessionLimit, text)];
+            let refusal = Refusal::new(what(own.name()), reasons);
+            return self.refuse(decided, caller, &refusal);
+        }
+        let mut would = reasons.into_all();
+        if own.served.needs_approval() {
+            if self.settings.observe {
+                let text = "a human must approve the call";
+                would.push(CallReason::new(Code::ApprovalRequired, text));
+            } else {
+                let digest = digest(&decided.arguments);
+                let seed = (&self.settings.seed, now.unix_ms);
+                let consent = (self.state.approvals).consent(&caller.key, tool, &digest, seed);
+                match consent {
+                    Consent::Given(_) => {}
+                    other => return self.without_consent(decided, caller, tool, other, now),
+                }
+            }
+        }
+        if own.served.is_rate_limited() {
+            let server = &basis.servers[own.server].key;
+            let now_ms = now.unix_ms;
+            self.state.quotas.count(&caller.key, server, now_ms);
+        }
+        let params = request.forwarded(own.own_name(), arguments);
+        Decided {
+            action: self.forward(own.server, params),
+            open: Some(self.open_call(caller, own.server, Some(tool), would.clone())),
+            reasons: would,
+            ..decided
+        }
+    }
+
+    /// Refuses a call of a locked tool.
+    fn refuse_tool(
+        &mut self,
+        decided: Decided,
+        caller: &Caller<'_>,
+        (tool, via): (usize, Via),
+        reasons: Reasons,
+        now: Clock,
+    ) -> Decided {
+        let basis = Arc::clone(&self.basis);
+        let own = &basis.tools[tool];
+        let mut refusal = Refusal::new(what(own.name()), Vec::new());
+        refusal.retry_after_ms = reasons.retry_after_ms;
+        refusal.instead.clone_from(&reasons.instead);
+        if via == Via::Name && self.surface(now).is_behind_stub(tool) {
+            refusal.instead.push(basis.server_of(tool).stub.clone());
+        }
+        if via == Via::Stub && reasons.is_of_arguments() && reasons.may_expand {
+            let stub = self.stub(own.server, now);
+            refusal.definition = stub.definition(caller, tool);
+            if let (Some(session), Some(_)) = (&caller.session, &refusal.definition)
+                && self.state.expanded.has_room(session, &[tool])
+                && self.settings.expansion == Expansion::Stub
+            {
+                self.state.expanded.add(session, &[tool]);
+            }
+        }
+        refusal.reasons = reasons.into_all();
+        self.refuse(decided, caller, &refusal)
+    }
+
+    /// Decides on a call of a stub.
+    fn decide_stub(
+        &mut self,
+        caller: &Caller<'_>,
+        request: &Request<'_>,
+        server: usize,
+        now: Clock,
+    ) -> Decided {
+        let basis = Arc::clone(&self.basis);
+        let name = &basis.servers[server].stub;
+        let mut decided = Decided {
+            action: CallAction::Answer(Vec::new()),
+            phase: "list_services",
+            server: Some(server),
+            tool: name.clone(),
+            served_as: None,
+            reasons: Vec::new(),
+            arguments: arguments_form(request.arguments),
+            list_changed: false,
+            open: None,
+        };
+        let operation = match Operation::read(request.arguments) {
+            Ok(operation) => operation,
+            Err((pointer, predicate)) => {
+                let reason = CallReason {
+                    pointer: Some(pointer.to_owned()),
+                    ..CallReason::new(
+                        Code::ArgumentInvalid,
+                        format!("`arguments{pointer}` {predicate}"),
+                    )
+                };
+                let refusal = Refusal {
+                    definition: self.surface(now).stub(server),
+                    ..Refusal::new(what(name), vec![reason])
+                };
+                return self.refuse(decided, caller, &refusal);
+            }
+        };
+        let stub = self.stub(server, now);
+        match operation {
+            Operation::ListServices => match stub.services() {
+                StubAnswer::Text(text, _) => self.answer(decided, caller, text),
+                StubAnswer::Refused(refusal) => self.refuse(decided, caller, &refusal),
+            },
+            Operation::Expand(names) => {
+                decided.phase = "expand";
+                match stub.expand(caller, &names) {
+                    StubAnswer::Text(text, tools) => {
+                        decided.list_changed = self.expanded(caller, &tools);
+                        self.answer(decided, caller, text)
+                    }
+                    StubAnswer::Refused(refusal) => {
+                        let is_drift = |it: &CallReason| {
+                            matches!(it.code, Code::DefinitionChanged | Code::ToolUnknown)
+                        };
+                        let observes =
+                            self.settings.observe && !refusal.reasons.iter().any(is_drift);
+                        let unrefused = match observes {
+                            true => stub.expand_unrefused(&names),
+                            false => None,
+                        };
+                        match unrefused {
+                            Some(text) => {
+                                decided.reasons = refusal.reasons;
+                                self.answer(decided, caller, text)
+                            }
+                            None => self.refuse(decided, caller, &refusal),
+                        }
+                    }
+                }
+            }
+            Operation::Call { tool, arguments } => {
+                let number = basis.tool_number(&tool);
+                match number.filter(|number| basis.tools[*number].server == server) {
+                    Some(number) => {
+                        let how = (number, Via::Stub);
+                        self.decide_tool(caller, request, how, arguments, now)
+                    }
+                    None => {
+                        let text = format!(
+                            "the lock does not have `{}` of `{}`",
+                            visible(&tool),
+                            basis.servers[server].name
+                        );
+                        let reason = CallReason::new(Code::ToolNotLocked, text);
+                        let help = format!("Call `{name}` with the operation `list_services`.");
+                        let refusal = Refusal::new(what(&tool), vec![reason.help(help)]);
+                        decided.phase = "call";
+                        decided.tool = tool;
+                        decided.arguments = arguments_form(arguments);
+                        self.refuse(decided, caller, &refusal)
+                    }
+                }
+            }
+        }
+    }
+
+    fn stub(&self, server: usize, now: Clock) -> Stub<'_> {
+        Stub {
+            decision: self.decision(now),
+            server,
+            budget: self.settings.budget,
+        }
+    }
+
+    /// Notes definitions that a client of the generation of sessions has got. Returns whether they joined
+    /// its list.
+    fn expanded(&mut self, caller: &Caller<'_>, tools: &[usize]) -> bool {
+        let Some(session) = &caller.session else {
+            return false;
+        };
+        self.state.expanded.add(session, tools) && self.settings.expansion == Expansion::List
+    }
+
+    fn has_room(&self) -> bool {
+        self.state.calls.open.len() < OPEN_CALLS_MAX
+    }
+
+    pub(crate) fn open_call(
+        &self,
+        caller: &Caller<'_>,
+        server: usize,
+        tool: Option<usize>,
+        observed: Vec<CallReason>,
+    ) -> OpenCall {
+        let mut observed: Vec<_> = observed.iter().map(|it| it.code).collect();
+        observed.sort_unstable();
+        observed.dedup();
+        OpenCall {
+            basis: Arc::clone(&self.basis),
+            client: caller.key.clone(),
+            generation: caller.client.generation,
+            server,
+            tool,
+            approval: None,
+            observed,
+        }
+    }
+
+    fn forward(&self, server: usize, params: Vec<u8>) -> CallAction {
+        CallAction::Forward {
+            server: self.basis.servers[server].name.clone(),
+            params,
+            timeout_ms: CALL_TIMEOUT_MS,
+            max_bytes: self.settings.payload_max_bytes,
+        }
+    }
+
+    fn answer(&self, decided: Decided, caller: &Caller<'_>, text: String) -> Decided {
+        let generation = caller.client.generation;
+        let result = result(&[text], false, None, generation, &self.redactor);
+        Decided {
+            action: CallAction::Answer(result),
+            ..decided
+        }
+    }
+
+    pub(crate) fn refuse(
+        &self,
+        decided: Decided,
+        caller: &Caller<'_>,
+        refusal: &Refusal,
+    ) -> Decided {
+        let result = refusal.result(caller.client.generation, &self.redactor);
+        Decided {
+            action: CallAction::Answer(result),
+            reasons: refusal.reasons.clone(),
+            open: None,
+            ..decided
+        }
+    }
+}
+
+/// Names the call of a tool in a refusal.
+pub(crate) fn what(tool: &str) -> String {
+    let name: String = visible(tool).chars().take(QUOTE_MAX_CHARS).collect();
+    format!("The call of `{name}`")
+}

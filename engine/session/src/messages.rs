@@ -1,0 +1,162 @@
+//! What a session returns to its host, and takes from it.
+
+use super::audit::Record;
+use super::live::{Drifted, Withheld};
+
+/// A server that a host starts or connects to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockedServer {
+    /// Its name within the session, which a host gives back: its id, or `id@version` if the lock has
+    /// several of its versions.
+    pub name: String,
+    /// Its id.
+    pub id: String,
+    /// Its locked version.
+    pub version: String,
+    /// Its locked endpoint.
+    pub endpoint: String,
+    /// Whether its resources are passed on. A lock says so with `serve`; without it they are withheld.
+    pub resources: bool,
+    /// Whether its prompts are passed on, likewise.
+    pub prompts: bool,
+}
+
+/// A live list, compared with the lock.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    /// The tools that clients get, by the names that they call.
+    pub exposed: Vec<String>,
+    /// The others, which no client gets.
+    pub withheld: Vec<Withheld>,
+    /// The locked tools that are quarantined.
+    pub drifted: Vec<Drifted>,
+    /// Whether the list of clients is another one now.
+    pub list_changed: bool,
+    /// What to record.
+    pub records: Vec<Record>,
+}
+
+/// A list of tools.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// The result of `tools/list`: the same for every client of a lock and a generation, but for what a
+    /// session of 2025-11-25 added with [`Expansion::List`].
+    pub result: Vec<u8>,
+    /// What to record.
+    pub records: Vec<Record>,
+}
+
+/// A decided call.
+#[derive(Debug, Clone)]
+pub struct Called {
+    /// The id of the call. It is open if it is passed on or waits for an approval.
+    pub id: u64,
+    /// What to do.
+    pub action: CallAction,
+    /// What to record.
+    pub records: Vec<Record>,
+    /// Whether the list of this client's session is another one now.
+    pub list_changed: bool,
+}
+
+/// What to do with a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallAction {
+    /// Pass it on, and give what came of it to [`Session::result`] or [`Session::failed`].
+    Forward {
+        /// The name of the server within the session.
+        server: String,
+        /// The parameters of `tools/call` for the server.
+        params: Vec<u8>,
+        /// Maximum time in milliseconds.
+        timeout_ms: u64,
+        /// Maximum size of the result in bytes.
+        max_bytes: u64,
+    },
+    /// Answer with this result.
+    Answer(Vec<u8>),
+    /// Ask a human. When [`Session::approve`] names the call, give its parameters to [`Session::call`]
+    /// once more; when the time is over, answer with what [`Session::failed`] returns for
+    /// [`Failure::TimedOut`].
+    AskApproval {
+        /// The id of the approval.
+        approval: String,
+        /// What the human decides about.
+        text: String,
+        /// The end of the time that the call waits, in milliseconds since 1970.
+        expires_unix_ms: u64,
+    },
+    /// Answer with an error of JSON-RPC.
+    Error {
+        /// A code that JSON-RPC defines.
+        code: i64,
+        /// A sentence.
+        message: String,
+        /// The `data` of the error, as JSON.
+        data: Option<Vec<u8>>,
+    },
+}
+
+/// Why an open call has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The client cancelled it.
+    Cancelled,
+    /// The server, or the human, did not answer in time.
+    TimedOut,
+    /// The connection to the server closed.
+    Closed,
+    /// The server answered with an error of JSON-RPC.
+    ServerError {
+        /// Its code.
+        code: i64,
+        /// Its message.
+        message: String,
+    },
+    /// The result is larger than its limit, so the host did not read it.
+    TooLarge,
+}
+
+/// What a client gets for a call that was passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delivered {
+    /// The result as it was received.
+    AsReceived(Vec<Record>),
+    /// This result in its place.
+    Changed(Vec<u8>, Vec<Record>),
+    /// A refusal in its place.
+    Refused(Vec<u8>, Vec<Record>),
+    /// Nothing: the call was cancelled, or no such call is open.
+    Nothing(Vec<Record>),
+}
+
+/// An answered approval.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Approved {
+    /// Whether somebody asks for it.
+    pub is_known: bool,
+    /// The calls that wait for it. They are closed: give their parameters to [`Session::call`] once more.
+    pub waiting: Vec<u64>,
+    /// What to record.
+    pub records: Vec<Record>,
+}
+
+/// The health of a server after an observation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Transition {
+    /// The status, if it is another one now.
+    pub status: Option<&'static str>,
+    /// Whether the list of clients is another one now.
+    pub list_changed: bool,
+    /// What to record.
+    pub records: Vec<Record>,
+}
+
+/// Other documents of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reloaded {
+    /// Whether the list of clients is another one now.
+    pub list_changed: bool,
+    /// What to record.
+    pub records: Vec<Record>,
+}

@@ -1,0 +1,180 @@
+//! The content of records.
+
+use super::audit::{Record, Recorder, write_content};
+use super::basis::{Basis, Digests};
+use super::calling::Decided;
+use super::calls::OpenCall;
+use super::client::{Caller, Client, Generation};
+use super::live::{Deviation, Drifted};
+use super::messages::CallAction;
+use super::refusal::write_reasons;
+use super::session::Session;
+use agent_api::diagnostic::Code;
+use agent_record::Clock;
+use agent_syntax::json::{Writer, parse_strict};
+use std::sync::Arc;
+
+impl Session {
+    pub(crate) fn opened(&mut self, kind: &str, now: Clock) -> Record {
+        let basis = Arc::clone(&self.basis);
+        let expansion = self.settings.expansion.name();
+        let audit_arguments = self.settings.audit_arguments;
+        self.record(kind, now, |w| {
+            write_agent(w.key("agent"), &basis);
+            w.key("audit_arguments").bool(audit_arguments);
+            w.key("documents").object(|w| basis.digests.write(w));
+            w.key("expansion").string(expansion);
+            let servers = basis.servers.iter();
+            w.key("servers").strings(servers.map(|it| &*it.name));
+            w.key("tools").json(&basis.tools.len().to_string());
+        })
+    }
+
+    pub(crate) fn record_decision(
+        &mut self,
+        id: u64,
+        caller: &Caller<'_>,
+        decided: &Decided,
+        now: Clock,
+    ) -> Record {
+        let basis = Arc::clone(&self.basis);
+        let keeps = self.settings.audit_arguments;
+        let server = decided.server.map(|number| &basis.servers[number]);
+        let time = now.local_time();
+        self.record("decision", now, |w| {
+            w.key("action").string(match &decided.action {
+                CallAction::Forward { .. } => "forward",
+                CallAction::AskApproval { .. } => "ask",
+                CallAction::Error { .. } => "error",
+                CallAction::Answer(_) if decided.reasons.is_empty() => "answer",
+                CallAction::Answer(_) => "refuse",
+            });
+            if let CallAction::AskApproval { approval, .. } = &decided.action {
+                w.key("approval").string(approval);
+            }
+            w.key("arguments").object(|w| {
+                let form = &decided.arguments;
+                write_content(w, form.as_bytes());
+                // A record holds them within other objects.
+                let fits = || parse_strict(&format!("[[[[{form}]]]]")).is_some();
+                if keeps && fits() {
+                    w.key("value").json(form);
+                }
+            });
+            w.key("call").json(&id.to_string());
+            write_client(w, caller.client);
+            w.key("context").object(|w| {
+                w.key("hour").number(time.hour.into());
+                w.key("time").string(&time.time);
+                w.key("weekday").string(time.weekday);
+            });
+            w.key("documents").object(|w| basis.digests.write(w));
+            w.key("phase").string(decided.phase);
+            write_reasons(w.key("reasons"), &decided.reasons, false);
+            if let Some(name) = &decided.served_as {
+                w.key("served_as").string(name);
+            }
+            w.key("server").optional(server.map(|it| &*it.id));
+            w.key("subject").json(&caller.subject.json);
+            w.key("tool").string(&decided.tool);
+            w.key("version").optional(server.map(|it| &*it.version));
+        })
+    }
+
+    pub(crate) fn effect(
+        &mut self,
+        id: u64,
+        call: &OpenCall,
+        outcome: &str,
+        result: Option<&[u8]>,
+        codes: &[Code],
+        now: Clock,
+    ) -> Record {
+        let server = &call.basis.servers[call.server];
+        self.record("effect", now, |w| {
+            w.key("call").json(&id.to_string());
+            w.key("codes").strings(codes.iter().map(|code| code.name()));
+            w.key("outcome").string(outcome);
+            if let Some(result) = result {
+                w.key("result").object(|w| write_content(w, result));
+            }
+            w.key("server").string(&server.id);
+            w.key("tool")
+                .optional(call.tool().map(|tool| tool.own_name()));
+            w.key("version").string(&server.version);
+        })
+    }
+
+    pub(crate) fn unexpected(&mut self, id: u64, now: Clock) -> Record {
+        self.record("effect", now, |w| {
+            w.key("call").json(&id.to_string());
+            w.key("outcome").string("unexpected");
+        })
+    }
+
+    pub(crate) fn record(
+        &mut self,
+        kind: &str,
+        now: Clock,
+        content: impl FnOnce(&mut Writer),
+    ) -> Record {
+        let mut recorder = Recorder {
+            chain: &mut self.state.chain,
+            redactor: &self.redactor,
+            observe: self.settings.observe,
+            now,
+        };
+        recorder.record(kind, content)
+    }
+}
+
+impl Digests {
+    /// Writes the digests of the documents, with null for those that nobody gave.
+    pub(crate) fn write(&self, w: &mut Writer) {
+        w.key("definitions").optional(self.definitions.as_deref());
+        w.key("health").optional(self.health.as_deref());
+        w.key("index").optional(self.index.as_deref());
+        w.key("lock").optional(self.lock.as_deref());
+        w.key("policy").optional(self.policy.as_deref());
+        w.key("policy_context")
+            .optional(self.policy_context.as_deref());
+        w.key("task").optional(self.task.as_deref());
+        w.key("tenant").optional(self.tenant.as_deref());
+    }
+}
+
+/// Writes the agent of the lock.
+pub(crate) fn write_agent(w: &mut Writer, basis: &Basis) {
+    match &basis.lock {
+        Some(lock) => w.object(|w| {
+            w.key("name").string(&lock.agent.name.to_string());
+            w.key("version").string(&lock.agent.version.to_string());
+        }),
+        None => w.null(),
+    }
+}
+
+pub(crate) fn write_client(w: &mut Writer, client: &Client) {
+    w.key("client").object(|w| {
+        w.key("generation").string(match client.generation {
+            Generation::Sessions => "sessions",
+            Generation::Stateless => "stateless",
+        });
+        w.key("id").string(&client.id);
+        w.key("kind").string(&client.kind);
+        w.key("session").optional(client.session.as_deref());
+    });
+}
+
+pub(crate) fn write_drift(w: &mut Writer, drift: &Drifted) {
+    w.key("changes")
+        .strings(drift.changes.iter().map(|it| &**it));
+    w.key("deviation").string(drift.deviation.name());
+    if let Deviation::Changed { present, widens } = &drift.deviation {
+        w.key("present").string(present);
+        w.key("tool").string(&drift.tool);
+        w.key("widens").bool(*widens);
+    } else {
+        w.key("tool").string(&drift.tool);
+    }
+}
