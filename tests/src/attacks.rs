@@ -63,7 +63,8 @@ pub fn attacks(table: &str) -> Vec<Attack> {
 ///
 /// # Panics
 /// If the value is neither.
-fn text(value: &Value) -> String {
+#[must_use]
+pub fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(parts) => match &parts[..] {

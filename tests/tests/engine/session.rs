@@ -1,6 +1,7 @@
 //! Sessions of agents with their servers, a test for each rule.
 
 mod approval;
+mod attacks;
 mod audit;
 mod call;
 mod fallback;
