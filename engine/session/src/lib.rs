@@ -19,6 +19,7 @@
 //! | `quota`, `approval`, `calls`, `expanded` | what outlives a message |
 //! | `refusal`, `delivery` | the results that a client gets in place of a server's, and the checks of a server's |
 //! | `audit` | records, hash-chained |
+//! | `audit_log` | a log of records: verified, and its calls decided again |
 //! | `state`, `json` | the exported state |
 //! | `status` | the session for people and programs |
 
@@ -26,6 +27,7 @@
 
 mod approval;
 mod audit;
+pub mod audit_log;
 mod basis;
 mod calls;
 mod client;

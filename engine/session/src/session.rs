@@ -50,7 +50,7 @@ pub struct Session {
 pub(crate) struct Settings {
     seed: [u8; 32],
     pub(crate) expansion: Expansion,
-    budget: Option<u64>,
+    pub(crate) budget: Option<u64>,
     pub(crate) observe: bool,
     audit_arguments: bool,
     payload_max_bytes: u64,
@@ -229,13 +229,16 @@ pub struct Reloaded {
 }
 
 /// A decided call, before it is recorded.
-struct Decided {
-    action: CallAction,
+#[derive(Debug)]
+pub(crate) struct Decided {
+    pub(crate) action: CallAction,
     phase: &'static str,
     server: Option<usize>,
     /// The name of the tool.
     tool: String,
-    reasons: Vec<CallReason>,
+    pub(crate) reasons: Vec<CallReason>,
+    /// The id of the approval that was given or denied.
+    approval: Option<String>,
     arguments: String,
     list_changed: bool,
     open: Option<OpenCall>,
@@ -402,14 +405,17 @@ impl Session {
     pub fn call(&mut self, client: &Client, params: &[u8], now: Clock) -> Called {
         let id = self.state.calls.next();
         let decided = match Caller::read(client) {
-            Err(message) => Err((INTERNAL_ERROR, message, None)),
+            Err(message) => Err((INTERNAL_ERROR, message)),
             Ok(caller) => match Request::read(params) {
-                Err(message) => Err((INVALID_PARAMS, message, None)),
-                Ok(request) => self.decide(&caller, &request, now).map(|it| (caller, it)),
+                Err(message) => Err((INVALID_PARAMS, message)),
+                Ok(request) => {
+                    let decided = self.decide(&caller, &request, now);
+                    Ok((caller, request.name, decided))
+                }
             },
         };
         match decided {
-            Err((code, message, data)) => {
+            Err((code, message)) => {
                 let record = self.record("decision", now, |w| {
                     w.key("action").string("error");
                     w.key("call").json(&id.to_string());
@@ -422,14 +428,14 @@ impl Session {
                     action: CallAction::Error {
                         code,
                         message,
-                        data,
+                        data: None,
                     },
                     records: vec![record],
                     list_changed: false,
                 }
             }
-            Ok((caller, decided)) => {
-                let record = self.record_decision(id, &caller, &decided, now);
+            Ok((caller, name, decided)) => {
+                let record = self.record_decision(id, (&caller, &name), &decided, now);
                 if let Some(open) = decided.open {
                     self.state.calls.open.insert(id, open);
                 }
@@ -596,17 +602,14 @@ impl Session {
     }
 
     /// Decides on a call.
-    ///
-    /// # Errors
-    /// No locked server has a tool of the name: the error of JSON-RPC.
-    fn decide(
+    pub(crate) fn decide(
         &mut self,
         caller: &Caller<'_>,
         request: &Request<'_>,
         now: Clock,
-    ) -> Result<Decided, (i64, String, Option<Vec<u8>>)> {
+    ) -> Decided {
         let target = self.decision(now).target(&request.name);
-        Ok(match target {
+        match target {
             Target::Tool(tool) => {
                 let how = (tool, Via::Name);
                 self.decide_tool(caller, request, how, request.arguments, now)
@@ -623,10 +626,23 @@ impl Session {
                 let data = w.finish().trim_end().as_bytes().to_vec();
                 let name: String = name.chars().take(QUOTE_MAX_CHARS).collect();
                 let message = format!("no locked server has a tool `{name}`");
-                let message = self.redactor.text(&message);
-                return Err((INVALID_PARAMS, message, Some(data)));
+                Decided {
+                    action: CallAction::Error {
+                        code: INVALID_PARAMS,
+                        message: self.redactor.text(&message),
+                        data: Some(data),
+                    },
+                    phase: "call",
+                    server: None,
+                    tool: request.name.clone(),
+                    reasons: Vec::new(),
+                    approval: None,
+                    arguments: arguments_form(request.arguments),
+                    list_changed: false,
+                    open: None,
+                }
             }
-        })
+        }
     }
 
     /// Decides on a call of a tool that the lock does not have.
@@ -644,6 +660,7 @@ impl Session {
             phase: "call",
             server: Some(server),
             tool: request.name.clone(),
+            approval: None,
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,
@@ -688,6 +705,7 @@ impl Session {
             server: Some(own.server),
             tool: own.name().to_owned(),
             reasons: Vec::new(),
+            approval: None,
             arguments: form,
             list_changed: false,
             open: None,
@@ -703,6 +721,7 @@ impl Session {
             return self.refuse(decided, caller, &refusal);
         }
         let mut would = reasons.into_all();
+        let mut approval = None;
         if own.served.needs_approval() {
             if self.settings.observe {
                 let text = "a human must approve the call";
@@ -712,7 +731,7 @@ impl Session {
                 let seed = (&self.settings.seed, now.unix_ms);
                 let consent = (self.state.approvals).consent(&caller.key, tool, &digest, seed);
                 match consent {
-                    Consent::Given(_) => {}
+                    Consent::Given(id) => approval = Some(id),
                     other => return self.without_consent(decided, caller, tool, other, now),
                 }
             }
@@ -727,6 +746,7 @@ impl Session {
             action: self.forward(own.server, params),
             open: Some(self.open_call(caller, own.server, Some(tool), would.clone())),
             reasons: would,
+            approval,
             ..decided
         }
     }
@@ -765,7 +785,7 @@ impl Session {
     /// Refuses a call without an approval, or asks for it.
     fn without_consent(
         &mut self,
-        decided: Decided,
+        mut decided: Decided,
         caller: &Caller<'_>,
         tool: usize,
         consent: Consent,
@@ -785,6 +805,7 @@ impl Session {
         let mut refusal = Refusal::new(what(own.name()), vec![reason]);
         if let Consent::Denied(id) = &consent {
             refusal.approval = Some(id.clone());
+            decided.approval = Some(id.clone());
         }
         let Consent::Asked(approval) = consent else {
             return self.refuse(decided, caller, &refusal);
@@ -793,11 +814,12 @@ impl Session {
         call.approval = Some(approval.clone());
         Decided {
             action: CallAction::AskApproval {
-                approval,
+                approval: approval.clone(),
                 text: self.approval_text(caller, tool, &decided.arguments),
                 expires_unix_ms: now.unix_ms.saturating_add(APPROVAL_WAIT_MS),
             },
             reasons: refusal.reasons,
+            approval: Some(approval),
             open: Some(call),
             ..decided
         }
@@ -842,6 +864,7 @@ impl Session {
             server: Some(server),
             tool: name.clone(),
             reasons: Vec::new(),
+            approval: None,
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,
@@ -1049,13 +1072,15 @@ impl Session {
     fn record_decision(
         &mut self,
         id: u64,
-        caller: &Caller<'_>,
+        (caller, name): (&Caller<'_>, &str),
         decided: &Decided,
         now: Clock,
     ) -> Record {
         let basis = Arc::clone(&self.basis);
         let keeps = self.settings.audit_arguments;
         let server = decided.server.map(|number| &basis.servers[number]);
+        let tool = basis.tool_number(&decided.tool).map(|it| &basis.tools[it]);
+        let tool = tool.filter(|tool| Some(tool.server) == decided.server);
         let time = now.local_time();
         self.record("decision", now, |w| {
             w.key("action").string(match &decided.action {
@@ -1065,7 +1090,7 @@ impl Session {
                 CallAction::Answer(_) if decided.reasons.is_empty() => "answer",
                 CallAction::Answer(_) => "refuse",
             });
-            if let CallAction::AskApproval { approval, .. } = &decided.action {
+            if let Some(approval) = &decided.approval {
                 w.key("approval").string(approval);
             }
             w.key("arguments").object(|w| {
@@ -1084,11 +1109,16 @@ impl Session {
                 w.key("time").string(&time.time);
                 w.key("weekday").string(time.weekday);
             });
+            w.key("definition").optional(tool.map(|it| &*it.digest));
             w.key("documents").object(|w| basis.digests.write(w));
+            w.key("name").string(name);
             w.key("phase").string(decided.phase);
             write_reasons(w.key("reasons"), &decided.reasons, false);
             w.key("server").optional(server.map(|it| &*it.id));
             w.key("subject").json(&caller.subject.json);
+            if let CallAction::Error { message, .. } = &decided.action {
+                w.key("text").string(message);
+            }
             w.key("tool").string(&decided.tool);
             w.key("version").optional(server.map(|it| &*it.version));
         })
@@ -1147,6 +1177,7 @@ impl Digests {
             .optional(self.policy_context.as_deref());
         w.key("task").optional(self.task.as_deref());
         w.key("tenant").optional(self.tenant.as_deref());
+        w.key("tenant_id").optional(self.tenant_id.as_deref());
     }
 }
 

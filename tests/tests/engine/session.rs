@@ -2,6 +2,7 @@
 
 mod approval;
 mod audit;
+mod audit_log;
 mod call;
 mod health;
 mod limits;
