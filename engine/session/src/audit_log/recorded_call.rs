@@ -11,7 +11,7 @@ use agent_record::{Clock, MARKER, mark_in};
 use agent_syntax::json::Writer;
 use agent_syntax::{Node, Value};
 
-/// What became of a call.
+/// The verdict on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It was passed on or answered.
@@ -121,7 +121,7 @@ impl RecordedCall {
         })
     }
 
-    /// Returns what became of the call, or would have if the session had not only observed.
+    /// Returns the verdict on the call: of an observing session, the one without `--observe`.
     pub(crate) fn verdict(&self) -> Verdict {
         let asks = |it: &Reason| it.known() == Some(Code::ApprovalRequired);
         match &*self.action {

@@ -1,4 +1,4 @@
-//! What became of the calls of a log, for people and programs.
+//! The outcomes of the calls of a log, for people and programs.
 
 use super::lines::At;
 use super::recorded_call::{Reason, RecordedCall, Verdict};
