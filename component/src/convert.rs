@@ -75,6 +75,7 @@ same! {
         ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort EvidenceChanged EvidenceInconsistent EvidenceInvalid
         EvidenceMissing EvidenceSecret EvidenceUnexpected ReplayDiffers Ungrounded PlanNotJson
         PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
+        AuditChanged AuditInterrupted AuditInvalid AuditMissing AuditOutOfOrder AuditRestarted
         ApprovalDenied ApprovalRequired InvisibleCharacter QuotaExceeded QuotaMissing ServerFailed SessionLimit
         SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaHandlerFailed MovaInternal
         MovaLimitExceeded MovaOutputInvalid MovaPolicyDenied MovaTimeout MovaValidationFailed

@@ -12,6 +12,12 @@ pub trait PolicyEngine: Debug + Send + Sync {
     /// Returns `sha256-` and the base64 of the SHA-256 of the policy's bytes.
     fn digest(&self) -> String;
 
+    /// Returns whether a decision may depend on a member of the input, such as `arguments`. `true` if that
+    /// is not known.
+    fn may_read(&self, _member: &str) -> bool {
+        true
+    }
+
     /// Returns the comparisons that decided against the only candidate of an input, if the evaluator
     /// knows them. `held` are the lines of its decision.
     fn facts(&self, _input: &str, _held: &[u32]) -> Vec<PolicyFact> {

@@ -71,6 +71,24 @@ catalogue! {
     ArgumentUnknown "ARGUMENT_UNKNOWN" Error
         "a call has an argument that the tool does not declare"
         "Remove the argument, or declare it in the tool's input schema."
+    AuditChanged "AUDIT_CHANGED" Error
+        "a record of an audit log is not the one that a session wrote"
+        "Restore the log from a copy. A log is never edited."
+    AuditInterrupted "AUDIT_INTERRUPTED" Error
+        "a line of an audit log is cut off"
+        "Remove the line if the gateway was interrupted while it wrote; otherwise restore the log from a copy."
+    AuditInvalid "AUDIT_INVALID" Error
+        "a line of an audit log is not a record"
+        "Restore the log from a copy. A log is never edited."
+    AuditMissing "AUDIT_MISSING" Error
+        "records of an audit log are missing"
+        "Give all parts of the log in their order, or restore it from a copy."
+    AuditOutOfOrder "AUDIT_OUT_OF_ORDER" Error
+        "a record of an audit log comes again, or after a later one"
+        "Give the parts of the log in their order, each once, or restore it from a copy."
+    AuditRestarted "AUDIT_RESTARTED" Warning
+        "a session in an audit log is not bound to the records before"
+        "Compare the end of the earlier records with a digest that was kept elsewhere."
     BinaryDocument "BINARY_DOCUMENT" Error
         "an input is not a text"
         "Name a text file."
@@ -282,7 +300,7 @@ catalogue! {
         "a tool is rate limited, and its entry has no limit"
         "Add `policy.rateLimitPerMin` to the server's entry in the index, then run `agent resolve`."
     ReplayDiffers "REPLAY_DIFFERS" Error
-        "a recorded run would be decided otherwise"
+        "a recorded run or call would be decided otherwise"
         "Compare the rules of the run with the ones of the replay."
     RequirementAdded "REQUIREMENT_ADDED" Error
         "a category or a capability is newly required"

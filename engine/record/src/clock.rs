@@ -1,6 +1,7 @@
 //! Readings of the host's clock, and how evidence writes them.
 
 use agent_lower::LocalTime;
+use core::ops::Range;
 
 /// A reading of the host's clock. The engine has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,6 +65,36 @@ impl Clock {
         }
     }
 
+    /// Returns the reading that policies saw as a [`LocalTime::time`]. Returns `None` for any other text. Its
+    /// monotonic time is 0.
+    pub fn read(time: &str) -> Option<Self> {
+        let number = |at: Range<usize>| {
+            let digits = time.get(at)?;
+            let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+            digits.parse::<u64>().ok().filter(|_| is_plain)
+        };
+        let day = days(number(0..4)?, number(5..7)?, number(8..10)?)?;
+        let (hours, minutes) = (number(11..13)?, number(14..16)?);
+        let (seconds, ms) = (number(17..19)?, number(20..23)?);
+        let of_day = ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms;
+        let local_ms = day * MS_PER_DAY + of_day;
+        let ahead = match time.get(23..24)? {
+            "Z" => 0,
+            sign => {
+                let minutes = number(24..26)? * 60 + number(27..29)?;
+                let minutes = i16::try_from(minutes).ok()?;
+                if sign == "-" { -minutes } else { minutes }
+            }
+        };
+        let clock = Self {
+            unix_ms: local_ms.checked_add_signed(-i64::from(ahead) * 60_000)?,
+            monotonic_ms: 0,
+            utc_offset_minutes: ahead,
+        };
+        // One reading has one text.
+        (clock.local_time().time == time).then_some(clock)
+    }
+
     /// Returns the milliseconds since an earlier reading.
     pub fn since(self, earlier: Self) -> u64 {
         self.monotonic_ms.saturating_sub(earlier.monotonic_ms)
@@ -90,9 +121,20 @@ fn date(days: u64) -> (u64, u64, u64) {
     (year, month, day)
 }
 
+/// Returns the number of days from 1970-01-01 to a Gregorian date. Returns `None` for an earlier one.
+fn days(year: u64, month: u64, day: u64) -> Option<u64> {
+    // As `date` counts, whose inverse this is.
+    let year = year.checked_sub(u64::from(month <= 2))?;
+    let from_march = (month + 9) % 12;
+    let day_of_year = (153 * from_march + 2) / 5 + day.checked_sub(1)?;
+    let (era, year_of_era) = (year / 400, year % 400);
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    (era * 146_097 + day_of_era).checked_sub(719_468)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Clock, LAST_MS};
+    use super::{Clock, LAST_MS, MS_PER_DAY};
 
     fn written(unix_ms: u64) -> String {
         Clock {
@@ -134,6 +176,36 @@ mod tests {
             };
             let now = clock.local_time();
             assert_eq!((&*now.time, now.hour, now.weekday), (time, hour, weekday));
+        }
+    }
+
+    #[test]
+    fn a_time_is_read_as_it_is_written() {
+        for day in (0..60_000).step_by(13) {
+            for utc_offset_minutes in [0, 330, -1_260, 60] {
+                let clock = Clock {
+                    unix_ms: 2 * MS_PER_DAY + day * MS_PER_DAY + day * 1_777 % MS_PER_DAY,
+                    monotonic_ms: 0,
+                    utc_offset_minutes,
+                };
+                assert_eq!(Clock::read(&clock.local_time().time), Some(clock));
+            }
+        }
+        for wrong in [
+            "",
+            "2026-11-23",
+            "2026-11-23T20:53:28Z",
+            "2026-11-23T20:53:28.042",
+            "2026-11-23T20:53:28.042+00:00",
+            "2026-11-23t20:53:28.042Z",
+            "2026-13-23T20:53:28.042Z",
+            "2026-02-30T20:53:28.042Z",
+            "2026-11-23T24:53:28.042Z",
+            "2026-11-23T20:53:28.042Zé",
+            "1969-12-31T23:59:59.999Z",
+            "0000-00-00T00:00:00.000Z",
+        ] {
+            assert_eq!(Clock::read(wrong), None, "{wrong}");
         }
     }
 }

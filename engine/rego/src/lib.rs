@@ -12,6 +12,7 @@
 //! | `module` | holds a text with its checked tree |
 //! | `instrument` | adds calls by which a policy pays for values, and records which bodies held |
 //! | `run` | evaluates instrumented modules together |
+//! | `reading` | finds the members of the input that a policy may read |
 //! | `policy` | evaluates a policy for a requirement |
 //! | `rules` | evaluates a policy rule by rule |
 //! | `facts` | names the comparisons that decided against a tool |
@@ -33,6 +34,7 @@ mod parse;
 mod paths;
 mod patterns;
 mod policy;
+mod reading;
 mod rules;
 mod run;
 mod suite;

@@ -3,6 +3,7 @@
 use super::builtins::kind;
 use super::facts::facts;
 use super::module::SourceModule;
+use super::reading::may_read;
 use super::run::Program;
 use agent_decide::{
     Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
@@ -49,6 +50,10 @@ impl Policy {
 impl PolicyEngine for Policy {
     fn digest(&self) -> String {
         digest(self.module().text.as_str())
+    }
+
+    fn may_read(&self, member: &str) -> bool {
+        may_read(&self.module().tree, member)
     }
 
     fn facts(&self, input: &str, held: &[u32]) -> Vec<PolicyFact> {

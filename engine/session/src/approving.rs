@@ -52,7 +52,7 @@ impl Session {
     /// Refuses a call without an approval, or asks for it.
     pub(crate) fn without_consent(
         &mut self,
-        decided: Decided,
+        mut decided: Decided,
         caller: &Caller<'_>,
         tool: usize,
         consent: Consent,
@@ -72,6 +72,7 @@ impl Session {
         let mut refusal = Refusal::new(what(own.name()), vec![reason]);
         if let Consent::Denied(id) = &consent {
             refusal.approval = Some(id.clone());
+            decided.approval = Some(id.clone());
         }
         let Consent::Asked(approval) = consent else {
             return self.refuse(decided, caller, &refusal);
@@ -80,11 +81,12 @@ impl Session {
         call.approval = Some(approval.clone());
         Decided {
             action: CallAction::AskApproval {
-                approval,
+                approval: approval.clone(),
                 text: self.approval_text(caller, tool, &decided.arguments),
                 expires_unix_ms: now.unix_ms.saturating_add(APPROVAL_WAIT_MS),
             },
             reasons: refusal.reasons,
+            approval: Some(approval),
             open: Some(call),
             ..decided
         }

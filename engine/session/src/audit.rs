@@ -8,7 +8,7 @@ use agent_record::{Clock, Redactor};
 use agent_syntax::json::Writer;
 
 /// The format of records.
-const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// A record, which the host appends to its log.
 #[derive(Debug, Clone, PartialEq, Eq)]

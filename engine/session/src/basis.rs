@@ -51,6 +51,8 @@ pub(crate) struct Digests {
     pub(crate) policy: Option<String>,
     pub(crate) policy_context: Option<String>,
     pub(crate) tenant: Option<String>,
+    /// The id of the tenant, if one was named.
+    pub(crate) tenant_id: Option<String>,
     pub(crate) task: Option<String>,
     pub(crate) health: Option<String>,
 }
@@ -331,6 +333,7 @@ impl Digests {
             policy: given(&documents.policy),
             policy_context: given(&documents.policy_context),
             tenant: given(&documents.tenant),
+            tenant_id: documents.tenant_id.clone(),
             task: given(&documents.task),
             health: given(&documents.health),
         }

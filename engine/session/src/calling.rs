@@ -38,6 +38,8 @@ pub(crate) struct Decided {
     /// The name that clients call, if it is another one.
     pub(crate) served_as: Option<String>,
     pub(crate) reasons: Vec<CallReason>,
+    /// The id of the approval that was given, denied or asked for.
+    pub(crate) approval: Option<String>,
     pub(crate) arguments: String,
     pub(crate) list_changed: bool,
     pub(crate) open: Option<OpenCall>,
@@ -48,14 +50,17 @@ impl Session {
     pub fn call(&mut self, client: &Client, params: &[u8], now: Clock) -> Called {
         let id = self.state.calls.next();
         let decided = match Caller::read(client) {
-            Err(message) => Err((INTERNAL_ERROR, message, None)),
+            Err(message) => Err((INTERNAL_ERROR, message)),
             Ok(caller) => match Request::read(params) {
-                Err(message) => Err((INVALID_PARAMS, message, None)),
-                Ok(request) => self.decide(&caller, &request, now).map(|it| (caller, it)),
+                Err(message) => Err((INVALID_PARAMS, message)),
+                Ok(request) => {
+                    let decided = self.decide(&caller, &request, now);
+                    Ok((caller, request.name, decided))
+                }
             },
         };
         match decided {
-            Err((code, message, data)) => {
+            Err((code, message)) => {
                 let record = self.record("decision", now, |w| {
                     w.key("action").string("error");
                     w.key("call").json(&id.to_string());
@@ -68,14 +73,14 @@ impl Session {
                     action: CallAction::Error {
                         code,
                         message,
-                        data,
+                        data: None,
                     },
                     records: vec![record],
                     list_changed: false,
                 }
             }
-            Ok((caller, decided)) => {
-                let record = self.record_decision(id, &caller, &decided, now);
+            Ok((caller, name, decided)) => {
+                let record = self.record_decision(id, (&caller, &name), &decided, now);
                 if let Some(open) = decided.open {
                     self.state.calls.open.insert(id, open);
                 }
@@ -90,17 +95,14 @@ impl Session {
     }
 
     /// Decides on a call.
-    ///
-    /// # Errors
-    /// No locked server has a tool of the name: the error of JSON-RPC.
-    fn decide(
+    pub(crate) fn decide(
         &mut self,
         caller: &Caller<'_>,
         request: &Request<'_>,
         now: Clock,
-    ) -> Result<Decided, (i64, String, Option<Vec<u8>>)> {
+    ) -> Decided {
         let target = self.decision(now).target(&request.name);
-        Ok(match target {
+        match target {
             Target::Tool(tool) => {
                 let how = (tool, Via::Name);
                 self.decide_tool(caller, request, how, request.arguments, now)
@@ -130,10 +132,24 @@ impl Session {
                     true => format!("several tools have the name `{name}`"),
                     false => format!("no locked server has a tool `{name}`"),
                 };
-                let message = self.redactor.text(&message);
-                return Err((INVALID_PARAMS, message, Some(data)));
+                Decided {
+                    action: CallAction::Error {
+                        code: INVALID_PARAMS,
+                        message: self.redactor.text(&message),
+                        data: Some(data),
+                    },
+                    phase: "call",
+                    server: None,
+                    tool: request.name.clone(),
+                    served_as: None,
+                    reasons: Vec::new(),
+                    approval: None,
+                    arguments: arguments_form(request.arguments),
+                    list_changed: false,
+                    open: None,
+                }
             }
-        })
+        }
     }
 
     /// Decides on a call of a tool that the lock does not have.
@@ -154,6 +170,7 @@ impl Session {
             server: Some(server),
             tool: own_name.to_owned(),
             served_as: (own_name != request.name).then(|| request.name.clone()),
+            approval: None,
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,
@@ -202,6 +219,7 @@ impl Session {
             server: Some(own.server),
             tool: own.own_name().to_owned(),
             served_as: (own.name() != own.own_name()).then(|| own.name().to_owned()),
+            approval: None,
             reasons: Vec::new(),
             arguments: form,
             list_changed: false,
@@ -218,6 +236,7 @@ impl Session {
             return self.refuse(decided, caller, &refusal);
         }
         let mut would = reasons.into_all();
+        let mut approval = None;
         if own.served.needs_approval() {
             if self.settings.observe {
                 let text = "a human must approve the call";
@@ -227,7 +246,7 @@ impl Session {
                 let seed = (&self.settings.seed, now.unix_ms);
                 let consent = (self.state.approvals).consent(&caller.key, tool, &digest, seed);
                 match consent {
-                    Consent::Given(_) => {}
+                    Consent::Given(id) => approval = Some(id),
                     other => return self.without_consent(decided, caller, tool, other, now),
                 }
             }
@@ -242,6 +261,7 @@ impl Session {
             action: self.forward(own.server, params),
             open: Some(self.open_call(caller, own.server, Some(tool), would.clone())),
             reasons: would,
+            approval,
             ..decided
         }
     }
@@ -294,6 +314,7 @@ impl Session {
             tool: name.clone(),
             served_as: None,
             reasons: Vec::new(),
+            approval: None,
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,

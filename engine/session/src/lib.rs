@@ -21,6 +21,7 @@
 //! | `quota`, `approval`, `calls`, `expanded` | what outlives a message |
 //! | `refusal`, `delivery` | the results that a client gets in place of a server's, and the checks of a server's |
 //! | `audit`, `records` | records, hash-chained, and their content |
+//! | `audit_log` | a log of records: verified, and its calls decided again |
 //! | `state` | the exported state |
 //! | `status` | the session for people and programs |
 
@@ -29,6 +30,7 @@
 mod approval;
 mod approving;
 mod audit;
+pub mod audit_log;
 mod basis;
 mod calling;
 mod calls;

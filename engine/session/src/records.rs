@@ -33,13 +33,16 @@ impl Session {
     pub(crate) fn record_decision(
         &mut self,
         id: u64,
-        caller: &Caller<'_>,
+        (caller, name): (&Caller<'_>, &str),
         decided: &Decided,
         now: Clock,
     ) -> Record {
         let basis = Arc::clone(&self.basis);
         let keeps = self.settings.audit_arguments;
         let server = decided.server.map(|number| &basis.servers[number]);
+        let tool = decided.served_as.as_ref().unwrap_or(&decided.tool);
+        let tool = basis.tool_number(tool).map(|it| &basis.tools[it]);
+        let tool = tool.filter(|tool| Some(tool.server) == decided.server);
         let time = now.local_time();
         self.record("decision", now, |w| {
             w.key("action").string(match &decided.action {
@@ -49,7 +52,7 @@ impl Session {
                 CallAction::Answer(_) if decided.reasons.is_empty() => "answer",
                 CallAction::Answer(_) => "refuse",
             });
-            if let CallAction::AskApproval { approval, .. } = &decided.action {
+            if let Some(approval) = &decided.approval {
                 w.key("approval").string(approval);
             }
             w.key("arguments").object(|w| {
@@ -68,7 +71,9 @@ impl Session {
                 w.key("time").string(&time.time);
                 w.key("weekday").string(time.weekday);
             });
+            w.key("definition").optional(tool.map(|it| &*it.digest));
             w.key("documents").object(|w| basis.digests.write(w));
+            w.key("name").string(name);
             w.key("phase").string(decided.phase);
             write_reasons(w.key("reasons"), &decided.reasons, false);
             if let Some(name) = &decided.served_as {
@@ -76,6 +81,9 @@ impl Session {
             }
             w.key("server").optional(server.map(|it| &*it.id));
             w.key("subject").json(&caller.subject.json);
+            if let CallAction::Error { message, .. } = &decided.action {
+                w.key("text").string(message);
+            }
             w.key("tool").string(&decided.tool);
             w.key("version").optional(server.map(|it| &*it.version));
         })
@@ -140,6 +148,7 @@ impl Digests {
             .optional(self.policy_context.as_deref());
         w.key("task").optional(self.task.as_deref());
         w.key("tenant").optional(self.tenant.as_deref());
+        w.key("tenant_id").optional(self.tenant_id.as_deref());
     }
 }
 

@@ -65,7 +65,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 48] = [
+const ELSEWHERE: [(Code, &str, &str); 54] = [
     // Of a session.
     (
         Code::ApprovalDenied,
@@ -101,6 +101,36 @@ const ELSEWHERE: [(Code, &str, &str); 48] = [
         Code::SessionLimit,
         "tests/tests/engine/session/limits.rs",
         "SessionLimit",
+    ),
+    (
+        Code::AuditChanged,
+        "tests/tests/engine/session/audit_log.rs",
+        "AUDIT_CHANGED",
+    ),
+    (
+        Code::AuditInterrupted,
+        "tests/tests/engine/session/audit_log.rs",
+        "AUDIT_INTERRUPTED",
+    ),
+    (
+        Code::AuditInvalid,
+        "tests/tests/engine/session/audit_log.rs",
+        "AUDIT_INVALID",
+    ),
+    (
+        Code::AuditMissing,
+        "tests/tests/engine/session/audit_log.rs",
+        "AUDIT_MISSING",
+    ),
+    (
+        Code::AuditOutOfOrder,
+        "tests/tests/engine/session/audit_log.rs",
+        "AUDIT_OUT_OF_ORDER",
+    ),
+    (
+        Code::AuditRestarted,
+        "tests/tests/engine/session/audit_log.rs",
+        "AUDIT_RESTARTED",
     ),
     // An explanation of more than 256 MiB.
     (

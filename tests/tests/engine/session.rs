@@ -3,6 +3,7 @@
 mod approval;
 mod attacks;
 mod audit;
+mod audit_log;
 mod call;
 mod fallback;
 mod health;

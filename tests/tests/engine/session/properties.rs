@@ -4,7 +4,8 @@ use super::{World, at, capability, client, server};
 use agent_model::Load;
 use agent_session::health::Observation;
 use agent_session::{
-    CallAction, Client, Delivered, Documents, Expansion, Failure, Generation, Options, Session,
+    CallAction, Client, Delivered, Documents, Expansion, Failure, Generation, Options, Record,
+    Session,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -435,6 +436,17 @@ fn live_list(setting: &Setting, server: usize, live: &[Live]) -> String {
 
 /// Gives a message to a session. Returns everything that it answers, but for records.
 fn give(session: &mut Session, setting: &Setting, message: &Message, now: u64) -> Vec<String> {
+    give_and_record(session, setting, message, now, &mut Vec::new())
+}
+
+/// As `give`, and adds the records to a log.
+fn give_and_record(
+    session: &mut Session,
+    setting: &Setting,
+    message: &Message,
+    now: u64,
+    log: &mut Vec<Record>,
+) -> Vec<String> {
     let clients = clients();
     let mut answers = Vec::new();
     match message {
@@ -445,28 +457,33 @@ fn give(session: &mut Session, setting: &Setting, message: &Message, now: u64) -
                 "{:?} {:?} {}",
                 found.exposed, found.drifted, found.list_changed
             ));
+            log.extend(found.records);
         }
         Message::Unreadable(server) => {
-            session.tools(SERVERS[*server], b"?", at(now));
+            let found = session.tools(SERVERS[*server], b"?", at(now));
+            log.extend(found.records);
         }
         Message::Call(client, tool, stub, number, answer) => {
             let params = params(*tool, *stub, *number);
             let called = session.call(&clients[*client], params.as_bytes(), at(now));
             answers.push(format!("{} {:?}", called.id, called.action));
+            log.extend(called.records);
             match called.action {
                 CallAction::AskApproval { approval, .. } => match answer {
                     Some(answer) => {
                         let approved = session.approve(&approval, *answer, "t", at(now));
                         answers.push(format!("{:?}", approved.waiting));
+                        log.extend(approved.records);
                     }
                     None => {
                         let how = Failure::Cancelled;
-                        answers.push(shown(session.failed(called.id, &how, at(now))));
+                        answers.push(shown(session.failed(called.id, &how, at(now)), log));
                     }
                 },
                 CallAction::Forward { .. } => {
                     let result = format!("{{\"content\":[],\"structuredContent\":{}}}", number % 2);
-                    answers.push(shown(session.result(called.id, result.as_bytes(), at(now))));
+                    let result = session.result(called.id, result.as_bytes(), at(now));
+                    answers.push(shown(result, log));
                 }
                 _ => {}
             }
@@ -475,6 +492,7 @@ fn give(session: &mut Session, setting: &Setting, message: &Message, now: u64) -
             let params = expand_params(*tool);
             let called = session.call(&clients[*client], params.as_bytes(), at(now));
             answers.push(format!("{:?} {}", called.action, called.list_changed));
+            log.extend(called.records);
         }
         Message::Observe(server, works) => {
             let observation = match works {
@@ -483,24 +501,54 @@ fn give(session: &mut Session, setting: &Setting, message: &Message, now: u64) -
             };
             let found = session.observe(SERVERS[*server], observation, at(now));
             answers.push(format!("{:?}", found.status));
+            log.extend(found.records);
         }
         Message::Wait(_) => {}
     }
     for client in &clients {
-        let list = session.list(client, at(now)).result;
-        answers.push(String::from_utf8(list).expect("UTF-8"));
+        let list = session.list(client, at(now));
+        log.extend(list.records);
+        answers.push(String::from_utf8(list.result).expect("UTF-8"));
     }
     answers
 }
 
-fn shown(delivered: Delivered) -> String {
-    match delivered {
-        Delivered::AsReceived(_) => "as received".to_owned(),
-        Delivered::Changed(result, _) | Delivered::Refused(result, _) => {
-            String::from_utf8(result).expect("UTF-8")
+fn shown(delivered: Delivered, log: &mut Vec<Record>) -> String {
+    let (text, records) = match delivered {
+        Delivered::AsReceived(records) => ("as received".to_owned(), records),
+        Delivered::Changed(result, records) | Delivered::Refused(result, records) => {
+            (String::from_utf8(result).expect("UTF-8"), records)
         }
-        Delivered::Nothing(_) => "nothing".to_owned(),
+        Delivered::Nothing(records) => ("nothing".to_owned(), records),
+    };
+    log.extend(records);
+    text
+}
+
+/// Returns the log of a session that gets messages.
+fn logged(setting: &Setting, messages: &[Message], options: Options) -> String {
+    let world = setting.world();
+    let opened = Session::open(world.documents(), options, at(0));
+    let (mut session, mut log) = opened.expect("a session");
+    let mut now = 0;
+    for message in messages {
+        if let Message::Wait(ms) = message {
+            now += ms;
+        }
+        if let Message::List(server, _) = message {
+            let answered = Observation::Answered { latency_ms: 1 };
+            log.extend(session.observe(SERVERS[*server], answered, at(now)).records);
+        }
+        give_and_record(&mut session, setting, message, now, &mut log);
     }
+    super::audit_log::text_of(&log)
+}
+
+/// Returns the calls that a replay lists, by their number.
+fn listed_calls(answer: &Value) -> BTreeMap<u64, Value> {
+    let calls = answer["calls"].as_array().expect("calls").iter();
+    let number = |call: &Value| call["sequence"].as_u64().expect("a number");
+    calls.map(|call| (number(call), call.clone())).collect()
 }
 
 fn params(tool: usize, stub: bool, number: usize) -> String {
@@ -660,6 +708,60 @@ proptest! {
             state
         };
         prop_assert_eq!(without_chain(&one), without_chain(&other));
+    }
+
+    #[test]
+    fn a_log_decided_again_under_the_same_documents_differs_nowhere(
+        setting in setting(),
+        messages in prop::collection::vec(message(), 0..40),
+        audit_arguments in prop::bool::ANY,
+        observe in prop::bool::weighted(0.3),
+    ) {
+        let options = Options { audit_arguments, observe, ..setting.options() };
+        let log = logged(&setting, &messages, options);
+        let verified = super::audit_log::verified(log.as_bytes());
+        prop_assert_eq!(verified.problems, vec![]);
+        let answer = super::audit_log::replayed(log.as_bytes(), setting.world().documents());
+        prop_assert_eq!(&answer["calls"], &json!([]), "{}", log);
+        prop_assert_eq!(&answer["same"], true);
+    }
+
+    #[test]
+    fn what_is_decided_without_arguments_is_decided_so_with_them(
+        setting in setting(),
+        other in setting(),
+        keeps_tools in prop::bool::ANY,
+        messages in prop::collection::vec(message(), 0..40),
+    ) {
+        let other = match keeps_tools {
+            // The index is another one only in some servers.
+            true => Setting { tools: setting.tools.clone(), ..other },
+            false => other,
+        };
+        let answer = |audit_arguments| {
+            let options = Options { audit_arguments, ..setting.options() };
+            let log = logged(&setting, &messages, options);
+            super::audit_log::replayed(log.as_bytes(), other.world().documents())
+        };
+        let (with, without) = (answer(true), answer(false));
+        // Only the health of a fallback's first is in no record.
+        for call in with["calls"].as_array().expect("calls") {
+            let reason = call["reason"].as_str().unwrap_or_default();
+            prop_assert!(reason.is_empty() || reason.starts_with("the tool is a fallback"), "{}", call);
+        }
+        let (with, without) = (listed_calls(&with), listed_calls(&without));
+        for number in with.keys().chain(without.keys()) {
+            let (with, without) = (with.get(number), without.get(number));
+            if without.is_some_and(|it| it["outcome"] == "undecidable") {
+                continue;
+            }
+            // A call that is refused for one part has more reasons when all parts are known.
+            let verdict = |it: Option<&Value>| {
+                let it = it.filter(|it| it["outcome"] == "differs");
+                it.map(|it| it["now"]["verdict"].clone())
+            };
+            prop_assert_eq!(verdict(with), verdict(without), "{:?} {:?}", with, without);
+        }
     }
 
     #[test]

@@ -1,0 +1,95 @@
+//! All calls of a log, decided again under other documents.
+
+use super::chain::Start;
+use super::recorded_call::RecordedCall;
+use super::replay_answer::{Answer, Outcome, Replayed};
+use super::second_decision::{Decider, Undecidable};
+use super::verification::{Recorded, Verification};
+use crate::documents::Documents;
+use crate::options::{Expansion, Options};
+use crate::session::Session;
+use agent_api::diagnostic::Diagnostic;
+use agent_record::Clock;
+use agent_syntax::members::{member, string};
+
+/// The calls of a log, decided again under other documents. It is fed the bytes of the log's files in their order.
+///
+/// A log may begin with any record: what a day's part lacks is only how tools on demand were shown.
+#[derive(Debug)]
+pub struct Replay {
+    verification: Verification,
+    decider: Decider,
+    answer: Answer,
+}
+
+impl Replay {
+    /// Begins with the first file.
+    ///
+    /// # Errors
+    /// The documents can't be obeyed, as [`Session::open`] says.
+    pub fn open(documents: Documents) -> Result<Self, Vec<Diagnostic>> {
+        let (session, _) = Session::open(documents, Options::default(), Clock::default())?;
+        Ok(Self {
+            verification: Verification::new(Start::Any),
+            decider: Decider::new(session),
+            answer: Answer::default(),
+        })
+    }
+
+    /// Takes the next bytes of the present file. Nothing is decided after a fault of the log.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let Self {
+            verification,
+            decider,
+            answer,
+        } = self;
+        if verification.is_valid() {
+            verification.feed_to(bytes, &mut |record| take(decider, answer, &record));
+        } else {
+            verification.feed(bytes);
+        }
+    }
+
+    /// Ends the present file. The next bytes are those of the next one.
+    pub fn end_file(&mut self) {
+        self.verification.end_file();
+    }
+
+    /// Ends the log, after the end of its last file.
+    ///
+    /// # Errors
+    /// The problems of the log. Nothing can be said about decisions in a log that was changed.
+    pub fn finish(self) -> Result<Replayed, Vec<Diagnostic>> {
+        // There is no digest to compare.
+        let verified = self.verification.finish(None);
+        let verified = verified.map_err(|_| Vec::new())?;
+        match verified.is_valid() {
+            true => Ok(self.answer.finish(verified)),
+            false => Err(verified.problems),
+        }
+    }
+}
+
+fn take(decider: &mut Decider, answer: &mut Answer, record: &Recorded<'_, '_>) {
+    match record.kind {
+        "opened" | "reloaded" => {
+            let expansion = member(record.content, "expansion").and_then(string);
+            let known = [Expansion::Stub, Expansion::List, Expansion::None];
+            let known = known.into_iter();
+            decider.expansion = known.into_iter().find(|it| Some(it.name()) == expansion);
+        }
+        "decision" => {
+            let Some(call) = RecordedCall::read(record) else {
+                // The parameters are refused under any documents.
+                return answer.add_unreadable();
+            };
+            answer.compare_documents(&call.documents, decider.documents());
+            let outcome = match decider.decide(&call) {
+                Ok(second) => Outcome::of(&call, second),
+                Err(Undecidable(why)) => Outcome::Undecidable(why),
+            };
+            answer.add(record, &call, outcome);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,650 @@
+//! A recorded call, decided again by the code of sessions.
+//!
+//! What depends on the state of the session is kept as recorded: health, quotas, drift, approvals, the
+//! token budget and the limits of sessions. The state that led to it is set before the decision.
+
+use super::recorded_call::{Arguments, Reason, RecordedCall, Verdict};
+use crate::approval::Approval;
+use crate::basis::Digests;
+use crate::client::Caller;
+use crate::decision::{Target, Via};
+use crate::health::ServerHealth;
+use crate::limits::APPROVAL_LIFETIME_MS;
+use crate::live::Deviation;
+use crate::messages::CallAction;
+use crate::options::Expansion;
+use crate::request::{Operation, Request};
+use crate::session::{Session, State};
+use agent_api::diagnostic::Code;
+use agent_api::explain::CallReason;
+use agent_api::lower::digest;
+use agent_api::model::HealthStatus;
+use std::sync::Arc;
+
+/// The reasons that depend on the state of the session.
+const OF_STATE: [Code; 8] = [
+    Code::ApprovalDenied,
+    Code::ApprovalRequired,
+    Code::DefinitionChanged,
+    Code::HealthVeto,
+    Code::QuotaExceeded,
+    Code::SessionLimit,
+    Code::TokenBudgetExceeded,
+    Code::ToolUnknown,
+];
+
+/// The reasons that depend on the arguments and the definition of the tool.
+const OF_ARGUMENTS: [Code; 3] = [
+    Code::ArgumentInvalid,
+    Code::ArgumentUnknown,
+    Code::SchemaBudget,
+];
+
+/// The reasons of policies.
+const OF_POLICY: [Code; 2] = [Code::PolicyDenied, Code::PolicyError];
+
+/// The reasons of a call whose arguments and policy were looked at.
+const AFTER_ARGUMENTS: [Code; 11] = [
+    Code::ApprovalDenied,
+    Code::ApprovalRequired,
+    Code::ArgumentInvalid,
+    Code::ArgumentUnknown,
+    Code::HealthVeto,
+    Code::PolicyDenied,
+    Code::PolicyError,
+    Code::QuotaExceeded,
+    Code::QuotaMissing,
+    Code::SchemaBudget,
+    Code::SessionLimit,
+];
+
+/// A decision that was made again.
+#[derive(Debug)]
+pub(crate) struct Second {
+    pub(crate) verdict: Verdict,
+    pub(crate) reasons: Vec<Reason>,
+    /// The names of the inputs that the decision depends on, but for the lock and the index: sorted.
+    pub(crate) depends_on: Vec<&'static str>,
+    /// The codes of reasons that were kept as recorded.
+    pub(crate) kept: Vec<&'static str>,
+}
+
+/// Why a decision can't be made again.
+#[derive(Debug)]
+pub(crate) struct Undecidable(pub(crate) String);
+
+/// Decides recorded calls again.
+#[derive(Debug)]
+pub(crate) struct Decider {
+    session: Session,
+    /// What clients saw of tools on demand, if the log says so.
+    pub(crate) expansion: Option<Expansion>,
+}
+
+/// The parts of a decision that can't be made again, each with its reason.
+#[derive(Debug, Default)]
+struct Lacking {
+    schema: Option<String>,
+    policy: Option<String>,
+}
+
+impl Decider {
+    pub(crate) fn new(session: Session) -> Self {
+        Self {
+            session,
+            expansion: None,
+        }
+    }
+
+    /// Returns the digests of the documents of now.
+    pub(crate) fn documents(&self) -> &Digests {
+        &self.session.basis.digests
+    }
+
+    /// Decides on a recorded call again.
+    ///
+    /// # Errors
+    /// The record lacks what the decision needs.
+    pub(crate) fn decide(&mut self, call: &RecordedCall) -> Result<Second, Undecidable> {
+        let Some(name) = call.name.clone() else {
+            return Err(Undecidable("the name of the tool is redacted".to_owned()));
+        };
+        let client = call.client.clone();
+        let Ok(caller) = Caller::read(&client) else {
+            return Err(Undecidable("the client is redacted".to_owned()));
+        };
+        self.session.settings.expansion = self.expansion.unwrap_or_default();
+        let spends = call.has(Code::TokenBudgetExceeded);
+        self.session.settings.budget = Some(if spends { 0 } else { u64::MAX });
+        self.session.state = State::ready(&self.session.basis, call.now);
+        let target = self.target(call, &name);
+        self.restore_unlocked(call, &name, &target);
+        let tool = match target {
+            Target::Tool(tool) => Some((tool, Via::Name)),
+            Target::Stub(server) => self.through(call, server).map(|tool| (tool, Via::Stub)),
+            _ => None,
+        };
+        let lacking = self.lacking(call, tool.map(|(tool, _)| tool));
+        let (given, kept) = match &call.arguments {
+            Arguments::Kept(form) => (form.clone(), true),
+            Arguments::Lost(_) => ("{}".to_owned(), false),
+        };
+        if let Some((tool, via)) = tool {
+            if self.expansion.is_none() && self.is_on_demand(tool) {
+                let why = "the log does not say how tools on demand were shown: give the part with the start of its session";
+                return Err(Undecidable(why.to_owned()));
+            }
+            let stood_by = self.stood_by(call, tool);
+            if !stood_by {
+                self.restore_first(call, tool)?;
+            }
+            self.restore(call, &caller, tool, &given);
+            if vetoes(call).count() > usize::from(stood_by) {
+                self.restore_veto(call, tool);
+            }
+            if via == Via::Name {
+                self.restore_expanded(call, &caller, tool);
+            }
+            let is_client_lost = call.is_client_redacted && self.policy_reads("subject");
+            if is_client_lost || !kept {
+                let arguments = kept.then_some(&*given);
+                return self.in_parts(call, &caller, (tool, via), arguments, &lacking);
+            }
+        } else if matches!(target, Target::Stub(_)) {
+            if let Some(second) = self.of_stub(call, kept, &lacking)? {
+                return Ok(second);
+            }
+            self.restore_all(call)?;
+        } else if call.observe && (call.has(Code::DefinitionChanged) || call.action == "error") {
+            // A tool that no lock has was listed otherwise than at first, or no longer: no document tells.
+            return Ok(as_recorded(call));
+        }
+        let params = match &*call.phase {
+            "list_services" if !kept && call.action == "answer" => {
+                call.params(&name, r#"{"operation":"list_services"}"#)
+            }
+            _ => call.params(&name, &given),
+        };
+        let request = Request::read(params.as_bytes());
+        let request = request
+            .map_err(|why| Undecidable(format!("the record is not one of a call: {why}")))?;
+        let decided = self.session.decide(&caller, &request, call.now);
+        let verdict = match &decided.action {
+            CallAction::Forward { .. } => Verdict::Allowed,
+            CallAction::AskApproval { .. } => Verdict::Asked,
+            CallAction::Answer(_) if decided.reasons.is_empty() => Verdict::Allowed,
+            CallAction::Answer(_) | CallAction::Error { .. } => Verdict::Refused,
+        };
+        let depends_on = self.depends_on(tool.map(|(tool, _)| tool), &call.phase);
+        Ok(second(call, verdict, decided.reasons, depends_on))
+    }
+
+    /// Returns what a name means now.
+    fn target(&self, call: &RecordedCall, name: &str) -> Target {
+        self.session.decision(call.now).target(name)
+    }
+
+    /// A name that only the live list of a server had stays one of that server.
+    fn restore_unlocked(&mut self, call: &RecordedCall, name: &str, target: &Target) {
+        if *target != Target::Unknown || !call.has(Code::ToolNotLocked) {
+            return;
+        }
+        if let Some(server) = self.server(call) {
+            self.session.state.lives[server]
+                .unlocked
+                .insert(name.to_owned());
+        }
+    }
+
+    /// Returns the number of the recorded server: in its version, or in any.
+    fn server(&self, call: &RecordedCall) -> Option<usize> {
+        let servers = &self.session.basis.servers;
+        let id = call.server.as_deref()?;
+        let exact = servers
+            .iter()
+            .position(|it| it.id == id && Some(&*it.version) == call.version.as_deref());
+        exact.or_else(|| servers.iter().position(|it| it.id == id))
+    }
+
+    /// Returns the tool that is called through the stub of a server.
+    fn through(&self, call: &RecordedCall, server: usize) -> Option<usize> {
+        let tool = self.session.basis.tool_number(call.served());
+        let is_own = |tool: &usize| self.session.basis.tools[*tool].server == server;
+        tool.filter(is_own).filter(|_| call.is_through_stub())
+    }
+
+    fn is_on_demand(&self, tool: usize) -> bool {
+        self.session.basis.tools[tool].load == agent_api::model::Load::OnDemand
+    }
+
+    /// Returns whether all documents that a policy reads are the recorded ones.
+    fn has_same_documents(&self, call: &RecordedCall) -> bool {
+        let (now, then) = (self.documents(), &call.documents);
+        let same = |of: fn(&Digests) -> Option<&str>| of(now) == of(then);
+        now.lock == then.lock
+            && now.index == then.index
+            && same(|it| it.policy.as_deref())
+            && same(|it| it.policy_context.as_deref())
+            && same(|it| it.tenant.as_deref())
+            && same(|it| it.tenant_id.as_deref())
+            && same(|it| it.task.as_deref())
+    }
+
+    /// Returns whether the policy of now may read a member of its input.
+    fn policy_reads(&self, member: &str) -> bool {
+        let policy = &self.session.basis.evaluation_context.policy;
+        policy.as_ref().is_some_and(|it| it.may_read(member))
+    }
+
+    /// Returns what the record lacks for a decision.
+    fn lacking(&self, call: &RecordedCall, tool: Option<usize>) -> Lacking {
+        let mut lacking = Lacking::default();
+        if let Arguments::Lost(why) = call.arguments {
+            let now = tool.map(|tool| &*self.session.basis.tools[tool].digest);
+            if now.is_some() && now != call.definition.as_deref() {
+                let text = format!("{why}, and the tool has another input schema");
+                lacking.schema = Some(text);
+            }
+            if self.policy_reads("arguments") {
+                lacking.policy = Some(format!("{why}, and the policy reads them"));
+            }
+        }
+        if call.is_client_redacted && self.policy_reads("subject") {
+            lacking.policy = Some("the client is redacted, and the policy reads it".to_owned());
+        }
+        if was_looked_at(call) && self.has_same_documents(call) {
+            lacking.policy = None;
+        }
+        lacking
+    }
+
+    /// Sets the state that led to the recorded decision on a tool.
+    fn restore(&mut self, call: &RecordedCall, caller: &Caller<'_>, tool: usize, arguments: &str) {
+        let now_ms = call.now.unix_ms;
+        let basis = &self.session.basis;
+        let number = basis.tools[tool].server;
+        let state = &mut self.session.state;
+        restore_drift(call, state, number, [tool]);
+        if call.has(Code::QuotaExceeded) {
+            let key = (caller.key.clone(), basis.servers[number].key.clone());
+            state.quotas.windows.insert(key, (now_ms, u32::MAX));
+        }
+        let answer = match &*call.action {
+            "ask" => None,
+            "forward" => Some(true),
+            _ if call.has(Code::ApprovalDenied) => Some(false),
+            _ => return,
+        };
+        if let Some(id) = &call.approval {
+            state.approvals.pending.push(Approval {
+                id: id.clone(),
+                client: caller.key.clone(),
+                tool,
+                arguments: digest(arguments),
+                answer,
+                expires_ms: now_ms.saturating_add(APPROVAL_LIFETIME_MS),
+            });
+        }
+    }
+
+    /// The server of the tool was vetoed.
+    fn restore_veto(&mut self, call: &RecordedCall, tool: usize) {
+        let (basis, state) = (&self.session.basis, &mut self.session.state);
+        let server = basis.tools[tool].server;
+        match (&basis.health, basis.digests.health == call.documents.health) {
+            (None, _) => state.health[server].status = HealthStatus::Unhealthy,
+            // The server had not listed its tools, or the snapshot vetoes it again.
+            (Some(_), true) => state.lives[server].is_listed = false,
+            (Some(_), false) => {}
+        }
+    }
+
+    /// Returns whether the recorded decision says that the tool is a fallback that takes no place.
+    fn stood_by(&self, call: &RecordedCall, tool: usize) -> bool {
+        let standing = self.session.surface(call.now).standing_by(tool);
+        let texts = vetoes(call).map(|it| &it.text);
+        standing.is_some_and(|standing| texts.into_iter().any(|text| *text == standing.text))
+    }
+
+    /// A fallback of which the record does not say otherwise took the place of a tool whose server was vetoed.
+    fn restore_first(&mut self, call: &RecordedCall, tool: usize) -> Result<(), Undecidable> {
+        if self.session.surface(call.now).is_in_force(tool) {
+            return Ok(());
+        }
+        let basis = &self.session.basis;
+        if basis.digests.lock == call.documents.lock {
+            for first in basis.tools[tool].terms.firsts.clone() {
+                self.restore_veto(call, first);
+            }
+            return Ok(());
+        }
+        match &*call.action {
+            "ask" | "forward" => {
+                let why =
+                    "the tool is a fallback, and the log does not say which servers were healthy";
+                Err(Undecidable(why.to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A tool on demand that a session called by its own name was on its list.
+    fn restore_expanded(&mut self, call: &RecordedCall, caller: &Caller<'_>, tool: usize) {
+        let was_listed = !call.has(Code::ExpansionDenied) && call.phase == "call";
+        if let Some(session) = caller.session.as_ref().filter(|_| was_listed) {
+            self.session.state.expanded.add(session, &[tool]);
+        }
+    }
+
+    /// Sets the drift and the health that led to the recorded decision on an expansion.
+    fn restore_all(&mut self, call: &RecordedCall) -> Result<(), Undecidable> {
+        let Arguments::Kept(form) = &call.arguments else {
+            return Ok(());
+        };
+        let Ok(Operation::Expand(names)) = Operation::read(Some(form)) else {
+            return Ok(());
+        };
+        let basis = Arc::clone(&self.session.basis);
+        let tools = || names.iter().filter_map(|it| basis.tool_number(it));
+        // Before any health is set, which would change who stands by.
+        let stood_by: Vec<_> = tools().map(|tool| self.stood_by(call, tool)).collect();
+        for (tool, stood_by) in tools().zip(stood_by) {
+            let server = basis.tools[tool].server;
+            restore_drift(call, &mut self.session.state, server, [tool]);
+            if !stood_by {
+                self.restore_first(call, tool)?;
+            }
+            let named = format!("server `{}`", basis.servers[server].name);
+            if vetoes(call).any(|it| is_veto_of(it, &named)) {
+                self.restore_veto(call, tool);
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides on a call of a stub that can't be made again. Returns `None` if it can.
+    fn of_stub(
+        &self,
+        call: &RecordedCall,
+        kept: bool,
+        lacking: &Lacking,
+    ) -> Result<Option<Second>, Undecidable> {
+        let is_malformed = call.phase == "list_services" && call.action == "refuse";
+        if !kept && (is_malformed || call.phase == "expand") {
+            // Whether arguments are those of an operation depends on no document.
+            let is_decided = match is_malformed {
+                true => call.has(Code::ArgumentInvalid),
+                false => {
+                    let health = &call.documents.health;
+                    self.has_same_documents(call) && self.documents().health == *health
+                }
+            };
+            let Arguments::Lost(why) = call.arguments else {
+                return Ok(None);
+            };
+            return match is_decided {
+                true => Ok(Some(as_recorded(call))),
+                false => Err(Undecidable(format!(
+                    "{why}, which name the tools to expand"
+                ))),
+            };
+        }
+        if let (Arguments::Lost(why), "call", false) =
+            (&call.arguments, &*call.phase, call.is_through_stub())
+        {
+            return Err(Undecidable(format!(
+                "{why}, and the name is that of a stub"
+            )));
+        }
+        match &lacking.policy {
+            Some(why) if kept && call.phase == "expand" => match self.has_same_documents(call) {
+                true => Ok(Some(as_recorded(call))),
+                false => Err(Undecidable(why.clone())),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Decides on a call of a tool of which a part can't be decided again. A refusal for one of the other parts
+    /// is one, whatever that part would be.
+    fn in_parts(
+        &self,
+        call: &RecordedCall,
+        caller: &Caller<'_>,
+        (tool, via): (usize, Via),
+        arguments: Option<&str>,
+        lacking: &Lacking,
+    ) -> Result<Second, Undecidable> {
+        let own = &self.session.basis.tools[tool];
+        let decision = self.session.decision(call.now);
+        let mut reasons = decision.reasons(caller, (tool, via), arguments).into_all();
+        // Such a refusal is one before arguments are looked at.
+        let is_early = !own.served.refusals.is_empty() || reasons.iter().any(is_early);
+        let reads = |member| self.policy_reads(member);
+        let is_policy_unsure = (arguments.is_none() && reads("arguments"))
+            || (call.is_client_redacted && reads("subject"));
+        if !is_early {
+            let recorded = call.reasons.iter();
+            let recorded: Vec<_> = recorded.filter(|_| was_looked_at(call)).collect();
+            let keep = |codes: &[Code]| {
+                let kept = recorded.iter().filter(|it| is_of(it, codes));
+                kept.map(|it| as_reason(it)).collect::<Vec<_>>()
+            };
+            let mut kept = Vec::new();
+            if arguments.is_none() {
+                reasons.retain(|it| !OF_ARGUMENTS.contains(&it.code));
+                if lacking.schema.is_none() {
+                    kept.extend(keep(&OF_ARGUMENTS));
+                }
+            }
+            if is_policy_unsure {
+                reasons.retain(|it| !OF_POLICY.contains(&it.code));
+                if lacking.policy.is_none() {
+                    kept.extend(keep(&OF_POLICY));
+                }
+            }
+            reasons.extend(kept);
+        }
+        let is_refused = !reasons.is_empty();
+        let schema = lacking
+            .schema
+            .clone()
+            .or_else(|| self.unseen(call, arguments));
+        let unsure = [schema, lacking.policy.clone()];
+        if !is_refused && let Some(why) = unsure.into_iter().flatten().next() {
+            return Err(Undecidable(why));
+        }
+        let mut verdict = match is_refused {
+            true => Verdict::Refused,
+            false => Verdict::Allowed,
+        };
+        if !is_refused && own.served.needs_approval() {
+            let approval = self.session.state.approvals.pending.first();
+            match approval.map(|it| it.answer) {
+                Some(Some(true)) => {}
+                Some(Some(false)) => {
+                    verdict = Verdict::Refused;
+                    let text = "a human denied the call";
+                    reasons.push(CallReason::new(Code::ApprovalDenied, text));
+                }
+                Some(None) | None => {
+                    verdict = Verdict::Asked;
+                    let text = "a human must approve the call";
+                    reasons.push(CallReason::new(Code::ApprovalRequired, text));
+                }
+            }
+        }
+        let depends_on = self.depends_on(Some(tool), &call.phase);
+        Ok(second(call, verdict, reasons, depends_on))
+    }
+
+    /// Returns why nothing is known of arguments that no decision looked at.
+    fn unseen(&self, call: &RecordedCall, arguments: Option<&str>) -> Option<String> {
+        let Arguments::Lost(why) = call.arguments else {
+            return None;
+        };
+        (arguments.is_none() && !was_looked_at(call))
+            .then(|| format!("{why}, and the recorded decision did not look at them"))
+    }
+
+    /// Returns what a decision depends on, but for the lock and the index.
+    fn depends_on(&self, tool: Option<usize>, phase: &str) -> Vec<&'static str> {
+        let mut found = Vec::new();
+        let basis = &self.session.basis;
+        let asks = phase != "list_services" && basis.evaluation_context.policy.is_some();
+        if tool.is_some() || asks && self.policy_reads("arguments") {
+            found.push("arguments");
+        }
+        if tool.is_some_and(|tool| basis.tools[tool].served.needs_approval()) {
+            found.push("approval");
+        }
+        if asks {
+            found.push("policy");
+            for (member, name) in [
+                ("context", "context"),
+                ("subject", "client"),
+                ("task", "task"),
+                ("tenant_policy", "tenant"),
+                ("user_tier", "tenant"),
+            ] {
+                found.extend(self.policy_reads(member).then_some(name));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+impl State {
+    /// Returns a state in which every server is healthy and has listed its tools.
+    fn ready(basis: &crate::basis::Basis, now: agent_record::Clock) -> Self {
+        let mut state = Self::new(basis, now);
+        for live in &mut state.lives {
+            live.is_listed = true;
+        }
+        for health in &mut state.health {
+            *health = ServerHealth {
+                status: HealthStatus::Healthy,
+                ..*health
+            };
+        }
+        state
+    }
+}
+
+/// Returns the recorded reasons of health.
+fn vetoes(call: &RecordedCall) -> impl Iterator<Item = &Reason> {
+    let reasons = call.reasons.iter();
+    reasons.filter(|it| it.known() == Some(Code::HealthVeto))
+}
+
+/// Returns whether a reason of health is about a server, and not about a fallback that stands by.
+fn is_veto_of(reason: &Reason, named: &str) -> bool {
+    ["the ", "the health of the "].iter().any(|start| {
+        reason
+            .text
+            .strip_prefix(start)
+            .is_some_and(|rest| rest.starts_with(named))
+    })
+}
+
+/// Returns whether the recorded decision looked at the arguments of a locked tool.
+fn was_looked_at(call: &RecordedCall) -> bool {
+    let looked = |it: &Reason| {
+        it.known()
+            .is_some_and(|code| AFTER_ARGUMENTS.contains(&code))
+    };
+    call.definition.is_some() && call.phase == "call" && call.reasons.iter().all(looked)
+}
+
+/// Returns whether a reason ends a decision before its arguments are looked at.
+fn is_early(reason: &CallReason) -> bool {
+    matches!(
+        reason.code,
+        Code::DefinitionChanged | Code::ToolUnknown | Code::ExpansionDenied
+    )
+}
+
+fn is_of(reason: &Reason, codes: &[Code]) -> bool {
+    reason.known().is_some_and(|code| codes.contains(&code))
+}
+
+fn as_reason(reason: &Reason) -> CallReason {
+    let code = reason.known().unwrap_or(Code::SessionLimit);
+    CallReason {
+        pointer: reason.pointer.clone(),
+        ..CallReason::new(code, reason.text.clone())
+    }
+}
+
+fn restore_drift(
+    call: &RecordedCall,
+    state: &mut State,
+    server: usize,
+    tools: impl IntoIterator<Item = usize>,
+) {
+    let deviation = match (
+        call.has(Code::DefinitionChanged),
+        call.has(Code::ToolUnknown),
+    ) {
+        (true, _) => Deviation::Repeated,
+        (false, true) => Deviation::Missing,
+        (false, false) => return,
+    };
+    for tool in tools {
+        state.lives[server]
+            .deviations
+            .insert(tool, deviation.clone());
+    }
+}
+
+/// Returns the recorded decision as one that was made again.
+fn as_recorded(call: &RecordedCall) -> Second {
+    Second {
+        verdict: call.verdict(),
+        reasons: call.reasons.clone(),
+        depends_on: vec!["arguments"],
+        kept: Vec::new(),
+    }
+}
+
+/// Returns a decision, with the recorded text of each reason that depends on the state.
+fn second(
+    call: &RecordedCall,
+    verdict: Verdict,
+    reasons: Vec<CallReason>,
+    depends_on: Vec<&'static str>,
+) -> Second {
+    let mut kept = Vec::new();
+    let recorded = |code: Code| call.reasons.iter().find(|it| it.known() == Some(code));
+    let mut reasons: Vec<_> = reasons
+        .into_iter()
+        .map(|it| {
+            let state = recorded(it.code).filter(|_| OF_STATE.contains(&it.code));
+            kept.extend(state.map(|_| it.code.name()));
+            Reason {
+                code: it.code.name().to_owned(),
+                pointer: it.pointer,
+                text: state.map_or(it.text, |it| it.text.clone()),
+            }
+        })
+        .collect();
+    let mut verdict = verdict;
+    // The limits of a session are reached or not, whatever the documents are.
+    if verdict != Verdict::Refused
+        && let Some(limit) = recorded(Code::SessionLimit)
+    {
+        verdict = Verdict::Refused;
+        reasons = vec![limit.clone()];
+        kept.push(Code::SessionLimit.name());
+    }
+    kept.sort_unstable();
+    kept.dedup();
+    Second {
+        verdict,
+        reasons,
+        depends_on,
+        kept,
+    }
+}
