@@ -3,6 +3,7 @@
 mod approval;
 mod audit;
 mod call;
+mod continuation;
 mod fallback;
 mod health;
 mod limits;
