@@ -10,7 +10,7 @@ pub const OPEN_CALLS_MAX: usize = 1_024;
 pub const APPROVALS_MAX: usize = 64;
 
 /// Maximum number of values of `requestState` that clients have not used yet.
-pub const CONTINUATIONS_MAX: usize = 256;
+pub const CONTINUATIONS_MAX: usize = 128;
 
 /// Time after which a `requestState` expires, in milliseconds.
 pub const CONTINUATION_LIFETIME_MS: u64 = 600_000;
