@@ -33,6 +33,7 @@ impl From<session::Options> for agent_session::Options {
             observe: options.observe,
             servers: all(options.servers),
             audit_arguments: options.audit_arguments,
+            approval_by_retry: options.approval_by_retry,
             payload_max_bytes: options.payload_max_bytes.unwrap_or(PAYLOAD_MAX_BYTES),
             secrets: all(options.secrets),
             state: options.state,
@@ -85,10 +86,12 @@ impl From<agent_session::CallAction> for session::CallAction {
                 approval,
                 text,
                 expires_unix_ms,
+                answer,
             } => Self::AskApproval(session::ApprovalRequest {
                 approval,
                 text,
                 expires_unix_ms,
+                answer,
             }),
             CallAction::Error {
                 code,

@@ -2,8 +2,10 @@
 
 use super::approval::Consent;
 use super::calling::{Decided, what};
+use super::calls::OpenCall;
 use super::client::Caller;
-use super::limits::APPROVAL_WAIT_MS;
+use super::continuation::{Continued, Subject};
+use super::limits::{APPROVAL_LIFETIME_MS, APPROVAL_WAIT_MS};
 use super::messages::{Approved, CallAction};
 use super::refusal::Refusal;
 use super::session::Session;
@@ -77,19 +79,61 @@ impl Session {
         let Consent::Asked(approval) = consent else {
             return self.refuse(decided, caller, &refusal);
         };
-        let mut call = self.open_call(caller, own.server, Some(tool), Vec::new());
-        call.approval = Some(approval.clone());
+        let text = self.approval_text(caller, tool, &decided.arguments);
+        let mut call = self.open_call(caller, (own.server, Some(tool)), &decided.arguments, &[]);
+        refusal.approval = Some(approval.clone());
+        let answer = self.retry_later(caller, &call, &refusal, now);
+        let (wait_ms, open) = match &answer {
+            Some(_) => (APPROVAL_LIFETIME_MS, None),
+            None => {
+                call.approval = Some(approval.clone());
+                (APPROVAL_WAIT_MS, Some(call))
+            }
+        };
         Decided {
             action: CallAction::AskApproval {
                 approval: approval.clone(),
-                text: self.approval_text(caller, tool, &decided.arguments),
-                expires_unix_ms: now.unix_ms.saturating_add(APPROVAL_WAIT_MS),
+                text,
+                expires_unix_ms: now.unix_ms.saturating_add(wait_ms),
+                answer,
             },
             reasons: refusal.reasons,
             approval: Some(approval),
-            open: Some(call),
+            open,
             ..decided
         }
+    }
+
+    /// Returns the result with which a client repeats the call later, if the host set that and the client's
+    /// generation of the protocol has it. The call waits if too many are to be repeated.
+    fn retry_later(
+        &mut self,
+        caller: &Caller<'_>,
+        call: &OpenCall,
+        refusal: &Refusal,
+        now: Clock,
+    ) -> Option<Vec<u8>> {
+        if !(self.settings.approval_by_retry && caller.is_stateless()) {
+            return None;
+        }
+        let state = self.request_state(call, &Continued::Approval, now)?;
+        Some(refusal.input_required(&state, &self.redactor))
+    }
+
+    /// Returns a `requestState` for a call, or `None` if too many are not used yet.
+    pub(crate) fn request_state(
+        &mut self,
+        call: &OpenCall,
+        continued: &Continued,
+        now: Clock,
+    ) -> Option<String> {
+        let subject = Subject {
+            client: &call.client,
+            tool: &call.tool_key()?,
+            arguments: &call.arguments,
+        };
+        let continuations = &mut self.state.continuations;
+        continuations.issue(&self.settings.seed, subject, continued, now.unix_ms)
     }
 
     /// Returns what a human decides about.

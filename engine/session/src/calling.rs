@@ -2,8 +2,9 @@
 
 use super::approval::Consent;
 use super::audit::write_content;
-use super::calls::OpenCall;
-use super::client::{Caller, Client};
+use super::calls::{OpenCall, tool_key};
+use super::client::{Caller, Client, Key};
+use super::continuation::{Continued, Subject};
 use super::decision::{Reasons, Target, Via};
 use super::limits::{CALL_TIMEOUT_MS, OPEN_CALLS_MAX, QUOTE_MAX_CHARS};
 use super::messages::{CallAction, Called};
@@ -24,6 +25,9 @@ use std::sync::Arc;
 /// JSON-RPC: the parameters are invalid.
 const INVALID_PARAMS: i64 = -32602;
 
+/// The message for a `requestState` that does not continue the call.
+const OTHER_STATE: &str = "`requestState` is not that of this call, or is expired or used";
+
 /// JSON-RPC: the host failed.
 const INTERNAL_ERROR: i64 = -32603;
 
@@ -40,6 +44,8 @@ pub(crate) struct Decided {
     pub(crate) reasons: Vec<CallReason>,
     /// The id of the approval that was given, denied or asked for.
     pub(crate) approval: Option<String>,
+    /// Whether a server continues the call, so that it was approved before.
+    pub(crate) continues: bool,
     pub(crate) arguments: String,
     pub(crate) list_changed: bool,
     pub(crate) open: Option<OpenCall>,
@@ -102,6 +108,23 @@ impl Session {
         now: Clock,
     ) -> Decided {
         let target = self.decision(now).target(&request.name);
+        let unknown = Decided {
+            action: CallAction::Answer(Vec::new()),
+            phase: "call",
+            server: None,
+            tool: request.name.clone(),
+            served_as: None,
+            reasons: Vec::new(),
+            approval: None,
+            continues: false,
+            arguments: arguments_form(request.arguments),
+            list_changed: false,
+            open: None,
+        };
+        let continues = request.state.is_some() && caller.is_stateless();
+        if continues && !matches!(target, Target::Tool(_) | Target::Stub(_)) {
+            return invalid(unknown, OTHER_STATE);
+        }
         match target {
             Target::Tool(tool) => {
                 let how = (tool, Via::Name);
@@ -138,15 +161,7 @@ impl Session {
                         message: self.redactor.text(&message),
                         data: Some(data),
                     },
-                    phase: "call",
-                    server: None,
-                    tool: request.name.clone(),
-                    served_as: None,
-                    reasons: Vec::new(),
-                    approval: None,
-                    arguments: arguments_form(request.arguments),
-                    list_changed: false,
-                    open: None,
+                    ..unknown
                 }
             }
         }
@@ -171,6 +186,7 @@ impl Session {
             tool: own_name.to_owned(),
             served_as: (own_name != request.name).then(|| request.name.clone()),
             approval: None,
+            continues: false,
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,
@@ -181,8 +197,9 @@ impl Session {
             return self.refuse(decided, caller, &refusal);
         }
         if self.settings.observe && is_live && self.has_room() {
-            let params = request.forwarded(own_name, request.arguments);
-            let call = self.open_call(caller, server, None, decided.reasons.clone());
+            let params = request.forwarded(own_name, request.arguments, None);
+            let form = &decided.arguments;
+            let call = self.open_call(caller, (server, None), form, &decided.reasons);
             return Decided {
                 action: self.forward(server, params),
                 open: Some(call),
@@ -220,10 +237,15 @@ impl Session {
             tool: own.own_name().to_owned(),
             served_as: (own.name() != own.own_name()).then(|| own.name().to_owned()),
             approval: None,
+            continues: false,
             reasons: Vec::new(),
             arguments: form,
             list_changed: false,
             open: None,
+        };
+        let continued = match self.continued(caller, request, tool, &decided.arguments, now) {
+            Ok(continued) => continued,
+            Err(message) => return invalid(decided, message),
         };
         let observes = self.settings.observe && reasons.drift.is_empty();
         if !reasons.is_empty() && !observes {
@@ -241,7 +263,8 @@ impl Session {
             if self.settings.observe {
                 let text = "a human must approve the call";
                 would.push(CallReason::new(Code::ApprovalRequired, text));
-            } else {
+            } else if !matches!(continued, Some(Continued::Server(_))) {
+                // What a server continues was approved as the same call.
                 let digest = digest(&decided.arguments);
                 let seed = (&self.settings.seed, now.unix_ms);
                 let consent = (self.state.approvals).consent(&caller.key, tool, &digest, seed);
@@ -256,12 +279,18 @@ impl Session {
             let now_ms = now.unix_ms;
             self.state.quotas.count(&caller.key, server, now_ms);
         }
-        let params = request.forwarded(own.own_name(), arguments);
+        let state = match &continued {
+            Some(Continued::Server(state)) => Some(&**state),
+            _ => None,
+        };
+        let params = request.forwarded(own.own_name(), arguments, state);
+        let form = &decided.arguments;
         Decided {
             action: self.forward(own.server, params),
-            open: Some(self.open_call(caller, own.server, Some(tool), would.clone())),
+            open: Some(self.open_call(caller, (own.server, Some(tool)), form, &would)),
             reasons: would,
             approval,
+            continues: state.is_some(),
             ..decided
         }
     }
@@ -315,6 +344,7 @@ impl Session {
             served_as: None,
             reasons: Vec::new(),
             approval: None,
+            continues: false,
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,
@@ -336,6 +366,10 @@ impl Session {
                 return self.refuse(decided, caller, &refusal);
             }
         };
+        let continues = request.state.is_some() && caller.is_stateless();
+        if continues && !matches!(operation, Operation::Call { .. }) {
+            return invalid(decided, OTHER_STATE);
+        }
         let stub = self.stub(server, now);
         match operation {
             Operation::ListServices => match stub.services() {
@@ -395,6 +429,32 @@ impl Session {
         }
     }
 
+    /// Returns what the `requestState` of a call continues, if there is one. It is used up.
+    ///
+    /// # Errors
+    /// It was not issued for this call, or is expired or used.
+    fn continued(
+        &mut self,
+        caller: &Caller<'_>,
+        request: &Request<'_>,
+        tool: usize,
+        arguments: &str,
+        now: Clock,
+    ) -> Result<Option<Continued>, &'static str> {
+        let Some(text) = request.state.as_deref().filter(|_| caller.is_stateless()) else {
+            return Ok(None);
+        };
+        let own = &self.basis.tools[tool];
+        let subject = Subject {
+            client: &caller.key,
+            tool: &tool_key(&self.basis.servers[own.server], own),
+            arguments: &Key::of(&[arguments]),
+        };
+        let continuations = &mut self.state.continuations;
+        let found = continuations.take(&self.settings.seed, subject, text, now.unix_ms);
+        found.map(Some).ok_or(OTHER_STATE)
+    }
+
     fn stub(&self, server: usize, now: Clock) -> Stub<'_> {
         Stub {
             decision: self.decision(now),
@@ -419,9 +479,9 @@ impl Session {
     pub(crate) fn open_call(
         &self,
         caller: &Caller<'_>,
-        server: usize,
-        tool: Option<usize>,
-        observed: Vec<CallReason>,
+        (server, tool): (usize, Option<usize>),
+        arguments: &str,
+        observed: &[CallReason],
     ) -> OpenCall {
         let mut observed: Vec<_> = observed.iter().map(|it| it.code).collect();
         observed.sort_unstable();
@@ -432,6 +492,7 @@ impl Session {
             generation: caller.client.generation,
             server,
             tool,
+            arguments: Key::of(&[arguments]),
             approval: None,
             observed,
         }
@@ -475,4 +536,17 @@ impl Session {
 pub(crate) fn what(tool: &str) -> String {
     let name: String = visible(tool).chars().take(QUOTE_MAX_CHARS).collect();
     format!("The call of `{name}`")
+}
+
+/// Returns the error of parameters that are invalid for the call.
+fn invalid(decided: Decided, message: &str) -> Decided {
+    Decided {
+        action: CallAction::Error {
+            code: INVALID_PARAMS,
+            message: message.to_owned(),
+            data: None,
+        },
+        open: None,
+        ..decided
+    }
 }

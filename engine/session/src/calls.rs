@@ -1,6 +1,6 @@
 //! The calls that wait for a server or for an approval.
 
-use super::basis::{Basis, Tool};
+use super::basis::{Basis, Server, Tool};
 use super::client::{Generation, Key};
 use agent_api::diagnostic::Code;
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ pub(crate) struct OpenCall {
     /// The number of the tool; `None` for one that the lock does not have, which only an observing
     /// session calls.
     pub(crate) tool: Option<usize>,
+    /// Names the arguments.
+    pub(crate) arguments: Key,
     /// The approval that it waits for. A call without one was passed on.
     pub(crate) approval: Option<String>,
     /// Why it would have been refused if the session did not only observe.
@@ -25,10 +27,22 @@ pub(crate) struct OpenCall {
 }
 
 impl OpenCall {
+    /// Returns what names the tool and its server. Calls of tools that the lock does not have are not
+    /// continued.
+    pub(crate) fn tool_key(&self) -> Option<Key> {
+        let tool = self.tool()?;
+        Some(tool_key(&self.basis.servers[tool.server], tool))
+    }
+
     /// Returns the locked tool.
     pub(crate) fn tool(&self) -> Option<&Tool> {
         Some(&self.basis.tools[self.tool?])
     }
+}
+
+/// Names a tool and its server.
+pub(crate) fn tool_key(server: &Server, tool: &Tool) -> Key {
+    Key::of(&[&server.id, &server.version, tool.own_name()])
 }
 
 /// The open calls by id.

@@ -74,6 +74,11 @@ impl Key {
 }
 
 impl<'c> Caller<'c> {
+    /// Returns whether it speaks the generation of the protocol that has `requestState`.
+    pub(crate) fn is_stateless(&self) -> bool {
+        self.client.generation == Generation::Stateless
+    }
+
     /// Reads a client. Returns a sentence if a member is too long or no JSON object: a policy could be
     /// evaded by a client that it does not see as it is.
     pub(crate) fn read(client: &'c Client) -> Result<Self, String> {

@@ -2,11 +2,13 @@
 
 use super::calls::OpenCall;
 use super::client::Generation;
+use super::limits::REQUEST_STATE_MAX_BYTES;
 use super::refusal::{OBSERVED_KEY, OWN_PREFIX};
 use agent_api::diagnostic::Code;
 use agent_api::served::deliver_unlocked;
 use agent_record::Redactor;
-use agent_syntax::json::{Kind, Reader, SyntaxError, Writer};
+use agent_syntax::json::{Kind, Reader, SyntaxError, Writer, parse_strict};
+use agent_syntax::members::{member, string};
 
 /// What a client gets of a result.
 #[derive(Debug)]
@@ -92,6 +94,53 @@ pub(crate) fn pass(
         None => Passed::AsReceived,
     };
     Ok((passed, is_error))
+}
+
+/// Returns the `requestState` of a result by which a server asks its client to repeat the call. Returns
+/// `None` for other results.
+///
+/// # Errors
+/// A sentence for each reason to withhold it: it asks for input, which servers do not get.
+pub(crate) fn continues(
+    call: &OpenCall,
+    result: &[u8],
+    max_bytes: u64,
+    redactor: &Redactor,
+) -> Option<Result<String, Vec<String>>> {
+    if call.generation != Generation::Stateless || call.tool.is_none() {
+        return None;
+    }
+    let is_small = result.len() as u64 <= max_bytes;
+    let text = core::str::from_utf8(result).ok().filter(|_| is_small)?;
+    // Most results are not: they are parsed once.
+    let root = text
+        .contains("input_required")
+        .then(|| parse_strict(text))??;
+    let of = |name| member(&root, name);
+    if of("resultType").and_then(string) != Some("input_required") {
+        return None;
+    }
+    let mut reasons = Vec::new();
+    if of("inputRequests").is_some() {
+        let text = "it asks for sampling, roots or elicitation, which servers do not get";
+        reasons.push(text.to_owned());
+    }
+    if redactor.is_in(text) {
+        reasons.push("it holds the value of a secret of the host".to_owned());
+    }
+    let state = of("requestState").and_then(string);
+    match state {
+        None => reasons.push("its `requestState` is not a string".to_owned()),
+        Some(state) if state.len() > REQUEST_STATE_MAX_BYTES => reasons.push(format!(
+            "its `requestState` has {} bytes; the limit is {REQUEST_STATE_MAX_BYTES}",
+            state.len()
+        )),
+        Some(_) => {}
+    }
+    Some(match reasons.is_empty() {
+        true => Ok(state.unwrap_or_default().to_owned()),
+        false => Err(reasons),
+    })
 }
 
 type Read<T> = Result<T, Box<SyntaxError>>;

@@ -2,10 +2,11 @@
 
 use super::calling::what;
 use super::calls::OpenCall;
-use super::delivery::{Passed, pass};
+use super::continuation::Continued;
+use super::delivery::{Passed, continues, pass};
 use super::limits::{CALL_TIMEOUT_MS, QUOTE_MAX_CHARS};
 use super::messages::{Delivered, Failure};
-use super::refusal::Refusal;
+use super::refusal::{Refusal, input_required};
 use super::session::Session;
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
@@ -19,6 +20,11 @@ impl Session {
             return Delivered::Nothing(vec![self.unexpected(id, now)]);
         };
         let max_bytes = self.settings.payload_max_bytes;
+        match continues(&call, result, max_bytes, &self.redactor) {
+            None => {}
+            Some(Err(texts)) => return self.withhold_result(id, &call, texts, result, now),
+            Some(Ok(state)) => return self.pass_state(id, &call, state, result, now),
+        }
         match pass(&call, result, max_bytes, &self.redactor) {
             Ok((passed, is_error)) => {
                 let outcome = if is_error { "tool_error" } else { "delivered" };
@@ -28,15 +34,44 @@ impl Session {
                     Passed::Changed(changed) => Delivered::Changed(changed, records),
                 }
             }
-            Err(texts) => {
-                let texts = texts.into_iter();
-                let reasons = texts.map(|text| {
-                    let help = "Do without the result; its server must correct it.";
-                    CallReason::new(Code::OutputInvalid, text).help(help)
-                });
-                self.withhold(id, &call, "withheld", reasons.collect(), Some(result), now)
-            }
+            Err(texts) => self.withhold_result(id, &call, texts, result, now),
         }
+    }
+
+    /// Returns the refusal of a result that is invalid.
+    fn withhold_result(
+        &mut self,
+        id: u64,
+        call: &OpenCall,
+        texts: Vec<String>,
+        result: &[u8],
+        now: Clock,
+    ) -> Delivered {
+        let texts = texts.into_iter();
+        let reasons = texts.map(|text| {
+            let help = "Do without the result; its server must correct it.";
+            CallReason::new(Code::OutputInvalid, text).help(help)
+        });
+        self.withhold(id, call, "withheld", reasons.collect(), Some(result), now)
+    }
+
+    /// Returns the result with which a client repeats a call that its server continues.
+    fn pass_state(
+        &mut self,
+        id: u64,
+        call: &OpenCall,
+        state: String,
+        result: &[u8],
+        now: Clock,
+    ) -> Delivered {
+        let Some(state) = self.request_state(call, &Continued::Server(state), now) else {
+            let text = "too many calls are to be repeated";
+            let reasons = vec![CallReason::new(Code::SessionLimit, text)];
+            return self.withhold(id, call, "withheld", reasons, Some(result), now);
+        };
+        let record = self.effect(id, call, "input_required", Some(result), &[], now);
+        let answer = input_required(&state, None, &self.redactor);
+        Delivered::Changed(answer, vec![record])
     }
 
     /// Takes that an open call has no result.

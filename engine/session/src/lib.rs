@@ -18,7 +18,7 @@
 //! | `surface`, `names`, `fallback` | the tools that a client sees, under which names, and when |
 //! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
 //! | `health` | the rules of health, as a pure function |
-//! | `quota`, `approval`, `calls`, `expanded` | what outlives a message |
+//! | `quota`, `approval`, `continuation`, `calls`, `expanded` | what outlives a message |
 //! | `refusal`, `delivery` | the results that a client gets in place of a server's, and the checks of a server's |
 //! | `audit`, `records` | records, hash-chained, and their content |
 //! | `audit_log` | a log of records: verified, and its calls decided again |
@@ -35,6 +35,7 @@ mod basis;
 mod calling;
 mod calls;
 mod client;
+mod continuation;
 mod decision;
 mod delivery;
 mod destination;

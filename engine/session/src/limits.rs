@@ -9,6 +9,15 @@ pub const OPEN_CALLS_MAX: usize = 1_024;
 /// Maximum number of approvals that are asked for, or given and not yet used.
 pub const APPROVALS_MAX: usize = 64;
 
+/// Maximum number of values of `requestState` that clients have not used yet.
+pub const CONTINUATIONS_MAX: usize = 128;
+
+/// Time after which a `requestState` expires, in milliseconds.
+pub const CONTINUATION_LIFETIME_MS: u64 = 600_000;
+
+/// Maximum size of a server's `requestState`, in bytes.
+pub const REQUEST_STATE_MAX_BYTES: usize = 64 << 10;
+
 /// Maximum number of pairs of a client and a server whose calls are counted.
 pub const QUOTAS_MAX: usize = 1_024;
 

@@ -85,6 +85,9 @@ pub enum CallAction {
         text: String,
         /// The end of the time that the call waits, in milliseconds since 1970.
         expires_unix_ms: u64,
+        /// The result to answer with now, if the client is to repeat the call with its `requestState`. The
+        /// call is then not open.
+        answer: Option<Vec<u8>>,
     },
     /// Answer with an error of JSON-RPC.
     Error {

@@ -52,6 +52,9 @@ pub struct Options {
     pub servers: Vec<ObservedServer>,
     /// Whether records hold the arguments of calls. Otherwise they hold their digests.
     pub audit_arguments: bool,
+    /// Whether a client of 2026-07-28 gets an `input_required` result for a call that a human must approve,
+    /// and repeats the call. Otherwise such a call waits.
+    pub approval_by_retry: bool,
     /// Maximum size of a result in bytes.
     pub payload_max_bytes: u64,
     /// The secrets of the host. No record holds their values, and no result with one reaches a client.
@@ -85,6 +88,7 @@ impl Default for Options {
             observe: false,
             servers: Vec::new(),
             audit_arguments: false,
+            approval_by_retry: false,
             payload_max_bytes: PAYLOAD_MAX_BYTES,
             secrets: Vec::new(),
             state: None,

@@ -71,6 +71,9 @@ impl Session {
                 w.key("time").string(&time.time);
                 w.key("weekday").string(time.weekday);
             });
+            if decided.continues {
+                w.key("continues").bool(true);
+            }
             w.key("definition").optional(tool.map(|it| &*it.digest));
             w.key("documents").object(|w| basis.digests.write(w));
             w.key("name").string(name);

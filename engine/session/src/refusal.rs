@@ -67,6 +67,12 @@ impl Refusal {
         result(&texts, true, Some(&meta), generation, redactor)
     }
 
+    /// Returns a result with which the client repeats the call.
+    pub(crate) fn input_required(&self, state: &str, redactor: &Redactor) -> Vec<u8> {
+        let meta = |w: &mut Writer| w.key(REFUSAL_KEY).object(|w| self.write(w));
+        input_required(state, Some(&meta), redactor)
+    }
+
     /// Returns the refusal for a model.
     fn text(&self) -> String {
         let mut text = format!("{} is refused.", self.what);
@@ -154,6 +160,27 @@ pub(crate) fn result(
         if generation == Generation::Stateless {
             w.key("resultType").string("complete");
         }
+    });
+    let mut text = w.finish();
+    text.pop();
+    // The writer writes JSON.
+    redactor.json(&text).unwrap_or_default().into_bytes()
+}
+
+/// Returns an `input_required` result of MCP 2026-07-28 without requests: the client repeats the call with
+/// its `requestState`.
+pub(crate) fn input_required(
+    state: &str,
+    meta: Option<&dyn Fn(&mut Writer)>,
+    redactor: &Redactor,
+) -> Vec<u8> {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        if let Some(meta) = meta {
+            w.key("_meta").object(|w| meta(w));
+        }
+        w.key("requestState").string(state);
+        w.key("resultType").string("input_required");
     });
     let mut text = w.finish();
     text.pop();

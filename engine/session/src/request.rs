@@ -13,6 +13,8 @@ pub(crate) struct Request<'p> {
     pub(crate) name: String,
     /// The arguments as received, if there are any: a JSON object.
     pub(crate) arguments: Option<&'p str>,
+    /// `requestState`, if there is one.
+    pub(crate) state: Option<String>,
     /// `_meta.progressToken` as received, if there is one.
     progress_token: Option<&'p str>,
 }
@@ -42,6 +44,14 @@ impl<'p> Request<'p> {
             Some(node) if matches!(node.value, Value::Mapping(_)) => Some(node.span.of(text)),
             Some(_) => return Err("`arguments` of the parameters is not an object".to_owned()),
         };
+        let state = match member(&root, "requestState") {
+            None => None,
+            Some(node) => Some(
+                string(node)
+                    .ok_or_else(|| "`requestState` of the parameters is not a string".to_owned())?
+                    .to_owned(),
+            ),
+        };
         let token = member(&root, "_meta").and_then(|meta| member(meta, "progressToken"));
         let progress_token = match token {
             None => None,
@@ -54,13 +64,19 @@ impl<'p> Request<'p> {
         Ok(Self {
             name: name.to_owned(),
             arguments,
+            state,
             progress_token,
         })
     }
 
-    /// Returns what a server gets: the name of its tool, the arguments as received, and the client's
-    /// progress token.
-    pub(crate) fn forwarded(&self, tool: &str, arguments: Option<&str>) -> Vec<u8> {
+    /// Returns what a server gets: the name of its tool, the arguments as received, its own
+    /// `requestState` if it continues a call, and the client's progress token.
+    pub(crate) fn forwarded(
+        &self,
+        tool: &str,
+        arguments: Option<&str>,
+        state: Option<&str>,
+    ) -> Vec<u8> {
         let mut w = Writer::dense();
         w.object(|w| {
             if let Some(token) = self.progress_token {
@@ -71,6 +87,9 @@ impl<'p> Request<'p> {
                 w.key("arguments").json(arguments);
             }
             w.key("name").string(tool);
+            if let Some(state) = state {
+                w.key("requestState").string(state);
+            }
         });
         let mut text = w.finish();
         text.pop();
@@ -201,7 +220,7 @@ mod tests {
     fn a_server_gets_its_own_parameters_alone() {
         let params = br#"{"name":"x__t","arguments":{ "a" : 1.50 },"_meta":{"progressToken":7,"trace":"t"},"task":{}}"#;
         let request = Request::read(params).expect("parameters");
-        let forwarded = request.forwarded("t", request.arguments);
+        let forwarded = request.forwarded("t", request.arguments, None);
         assert_eq!(
             String::from_utf8(forwarded).expect("UTF-8"),
             r#"{"_meta":{"progressToken":7},"arguments":{ "a" : 1.50 },"name":"t"}"#

@@ -5,6 +5,7 @@ use super::audit::{Chain, Record, write_content};
 use super::basis::Basis;
 use super::calls::Calls;
 use super::client::{Caller, Client, Generation};
+use super::continuation::Continuations;
 use super::decision::Decision;
 use super::documents::Documents;
 use super::expanded::ExpandedTools;
@@ -38,6 +39,7 @@ pub(crate) struct Settings {
     pub(crate) observe: bool,
     pub(crate) servers: Vec<ObservedServer>,
     pub(crate) audit_arguments: bool,
+    pub(crate) approval_by_retry: bool,
     pub(crate) payload_max_bytes: u64,
 }
 
@@ -51,6 +53,7 @@ pub(crate) struct State {
     pub(crate) health: Vec<ServerHealth>,
     pub(crate) quotas: Quotas,
     pub(crate) approvals: Approvals,
+    pub(crate) continuations: Continuations,
     pub(crate) calls: Calls,
     pub(crate) expanded: ExpandedTools,
     /// Which servers health vetoed when the host was last told of the list, by number.
@@ -85,6 +88,7 @@ impl Session {
                 observe: options.observe,
                 servers: options.servers,
                 audit_arguments: options.audit_arguments,
+                approval_by_retry: options.approval_by_retry,
                 payload_max_bytes: options.payload_max_bytes,
             },
             state,
@@ -127,6 +131,7 @@ impl Session {
             self.state.lives = state.lives;
             // They name tools of the earlier lock.
             self.state.approvals.pending.clear();
+            self.state.continuations.outstanding.clear();
             let expanded = core::mem::take(&mut self.state.expanded);
             let joins_lists = self.settings.expansion == Expansion::List;
             list_changed |= joins_lists && !expanded.sessions.is_empty();

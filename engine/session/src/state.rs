@@ -80,6 +80,14 @@ impl Session {
                 w.key("head").optional(state.chain.head.as_deref());
                 count(w, "sequence", state.chain.sequence);
             });
+            w.key("continuations").array(|w| {
+                for (number, expires) in &state.continuations.outstanding {
+                    w.object(|w| {
+                        count(w, "expires", *expires);
+                        count(w, "number", *number);
+                    });
+                }
+            });
             w.key("expanded").array(|w| {
                 for (session, tools) in &state.expanded.sessions {
                     w.object(|w| {
@@ -91,6 +99,7 @@ impl Session {
                 }
             });
             count(w, "last_call", state.calls.last);
+            count(w, "last_continuation", state.continuations.last);
             w.key("lock").optional(basis.digests.lock.as_deref());
             count(w, "minted", state.approvals.minted);
             w.key("quotas").array(|w| {
@@ -141,6 +150,7 @@ fn write_approval(w: &mut Writer, approval: &Approval) {
 
 fn write_call(w: &mut Writer, id: u64, call: &OpenCall) {
     w.key("approval").optional(call.approval.as_deref());
+    w.key("arguments").string(call.arguments.as_str());
     w.key("client").string(call.client.as_str());
     count(w, "id", id);
     w.key("lock").optional(call.basis.digests.lock.as_deref());
@@ -217,6 +227,7 @@ fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
     state.chain.sequence = number(member(chain, "sequence")?)?;
     state.calls.last = number(member(root, "last_call")?)?;
     state.approvals.minted = number(member(root, "minted")?)?;
+    state.continuations.last = number(member(root, "last_continuation")?)?;
     for node in items(member(root, "quotas")?)? {
         let client = Key::read(string(member(node, "client")?)?)?;
         let server = Key::read(string(member(node, "server")?)?)?;
@@ -246,6 +257,13 @@ fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
         let approval = read_approval(node)?;
         if is_same && approval.tool < basis.tools.len() {
             state.approvals.pending.push(approval);
+        }
+    }
+    for node in items(member(root, "continuations")?)? {
+        let expires = number(member(node, "expires")?)?;
+        let issued = number(member(node, "number")?)?;
+        if is_same {
+            state.continuations.outstanding.insert(issued, expires);
         }
     }
     for node in items(member(root, "calls")?)? {
@@ -292,6 +310,7 @@ fn read_call(node: &Node<'_>, basis: &Arc<Basis>) -> Option<(u64, OpenCall, Opti
             false => Generation::Sessions,
         },
         server: place(member(node, "server")?)?,
+        arguments: Key::read(string(member(node, "arguments")?)?)?,
         tool: optional(member(node, "tool")?, place)?,
         approval: optional(member(node, "approval")?, |it| Some(string(it)?.to_owned()))?,
         observed: observed?,

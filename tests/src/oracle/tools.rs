@@ -259,7 +259,7 @@ fn definition(tool: &Tool) -> String {
 
 /// Returns whether a description that the lock has hides a character from people. Nothing else of a
 /// world's tools does.
-pub fn conceal(world: &World, lock: &Lock) -> bool {
+pub(super) fn conceal(world: &World, lock: &Lock) -> bool {
     let hides = |tool: &Tool| tool.description.is_some_and(|it| it.contains('\u{200b}'));
     let forbids = |tool: &Tool, label: &String| {
         let mut blocks = tool.blocks.iter().flatten();

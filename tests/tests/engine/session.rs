@@ -5,6 +5,7 @@ mod attacks;
 mod audit;
 mod audit_log;
 mod call;
+mod continuation;
 mod fallback;
 mod health;
 mod limits;

@@ -62,6 +62,8 @@ pub(crate) enum Arguments {
 pub(crate) struct RecordedCall {
     pub(crate) action: String,
     pub(crate) approval: Option<String>,
+    /// Whether a server continued the call.
+    pub(crate) continues: bool,
     pub(crate) arguments: Arguments,
     pub(crate) client: Client,
     /// Whether a part of the client is redacted.
@@ -99,6 +101,7 @@ impl RecordedCall {
         Some(Self {
             action: text("action")?,
             approval: text("approval"),
+            continues: member(content, "continues").is_some(),
             arguments: arguments(member(content, "arguments")?, record.text),
             client: Client {
                 id: of_client("id").unwrap_or_default(),

@@ -275,9 +275,11 @@ impl Decider {
             _ if call.has(Code::ApprovalDenied) => Some(false),
             _ => return,
         };
-        if let Some(id) = &call.approval {
+        let id = call.approval.clone();
+        // What a server continues was approved as the same call.
+        if let Some(id) = id.or_else(|| call.continues.then(String::new)) {
             state.approvals.pending.push(Approval {
-                id: id.clone(),
+                id,
                 client: caller.key.clone(),
                 tool,
                 arguments: digest(arguments),

@@ -36,6 +36,7 @@ pub(super) fn run(args: &Serve, session: &mut Session) -> Result<Answer, Failure
             observe: args.observe,
             servers: Vec::new(),
             audit_arguments: args.audit_arguments,
+            approval_by_retry: false,
             payload_max_bytes: None,
             secrets: access.secrets(),
             state: None,

@@ -3,8 +3,9 @@
 use super::{World, at, call, is_passed_on, new_client, old_client, refused, server};
 use agent_model::Load;
 use agent_session::limits::{
-    APPROVALS_MAX, EXPANDED_SESSIONS_MAX, EXPANDED_TOOLS_MAX, OPEN_CALLS_MAX, QUARANTINED_MAX,
-    QUOTAS_MAX, SERVERS_MAX, STATE_MAX_BYTES, UNLOCKED_NAME_MAX_BYTES, UNLOCKED_NAMES_MAX,
+    APPROVALS_MAX, CONTINUATIONS_MAX, EXPANDED_SESSIONS_MAX, EXPANDED_TOOLS_MAX, OPEN_CALLS_MAX,
+    QUARANTINED_MAX, QUOTAS_MAX, SERVERS_MAX, STATE_MAX_BYTES, UNLOCKED_NAME_MAX_BYTES,
+    UNLOCKED_NAMES_MAX,
 };
 use agent_session::{CallAction, Client, Code, Failure, Generation, Options, Session, limits};
 use serde_json::{Value, json};
@@ -216,6 +217,16 @@ fn a_state_that_is_full_fits_its_limit() {
     let state = session.export();
     assert!(state.len() > STATE_MAX_BYTES / 2, "{}", state.len());
     assert!(state.len() <= STATE_MAX_BYTES, "{}", state.len());
+    // Beside it fit all numbers of `requestState`, and all tools that an observing session offers.
+    let continuation = r#"{"expires":18446744073709551615,"number":18446744073709551615},"#;
+    let digest = agent_lower::digest("");
+    let offered = format!(
+        r#"{{"deviation":{{"kind":"changed","present":"{digest}","widens":false}},"first":"{digest}","name":}},"#
+    );
+    let rest = CONTINUATIONS_MAX * continuation.len()
+        + UNLOCKED_NAMES_MAX * (offered.len() + UNLOCKED_NAME_MAX_BYTES);
+    let all = state.len() + rest;
+    assert!(all <= STATE_MAX_BYTES, "{all}");
     let options = Options {
         state: Some(state.clone()),
         ..Options::default()

@@ -212,6 +212,7 @@ proptest! {
             Ok((session, _)) => session,
             Err(found) => {
                 prop_assert!(found.iter().all(|it| it.code == Code::StubCollision), "{:?}", found);
+                prop_assert!(may_collide(&tools), "{:?} {:?}", tools, found);
                 return Ok(());
             }
         };
@@ -237,4 +238,16 @@ fn server_of(id: &str, tools: serde_json::Map<String, Value>) -> Value {
     let mut found = server(id, Value::Object(tools));
     found["endpoint"] = json!("https://x.example/mcp");
     found
+}
+
+/// Whether two names can be equal after every move: those of servers, or the name of a stub.
+fn may_collide(tools: &std::collections::BTreeSet<(String, String)>) -> bool {
+    let moved = |id: &str, tool: &str| format!("{}__{tool}", id.replace('.', "_"));
+    let moved: Vec<_> = tools.iter().map(|(id, tool)| moved(id, tool)).collect();
+    let is_twice = |name: &String| moved.iter().filter(|it| *it == name).count() > 1;
+    let has_helper = tools.iter().any(|(_, tool)| tool.ends_with("_helper"));
+    let ids: std::collections::BTreeSet<_> = tools.iter().map(|(id, _)| id).collect();
+    let stubs = ids.iter().map(|id| id.replace('.', "_"));
+    let stubs: std::collections::BTreeSet<_> = stubs.collect();
+    moved.iter().any(is_twice) || has_helper || stubs.len() < ids.len()
 }
