@@ -9,20 +9,12 @@ use agent_host::{Failure, call};
 
 pub(super) fn verify(args: &AuditVerify, session: &mut Session) -> Result<Answer, Failure> {
     let after = args.after.as_deref();
-    let opened = call!(
-        session.engine,
-        audit.log_verification.call_open(after)
-    )?;
+    let opened = call!(session.engine, audit.log_verification.call_open(after))?;
     let log = opened.map_err(|why| Failure::new(format_args!("`--after`: {why}")))?;
     for (file, number) in args.files.iter().zip(0..) {
         let _progress = Progress::of(format!("verifying {file}"));
         session.name_log(file, number)?;
-        file.pieces(|bytes| {
-            call!(
-                session.engine,
-                audit.log_verification.call_feed(log, bytes)
-            )
-        })?;
+        file.pieces(|bytes| call!(session.engine, audit.log_verification.call_feed(log, bytes)))?;
         call!(session.engine, audit.log_verification.call_end_file(log))?;
     }
     let head = args.head.as_deref();

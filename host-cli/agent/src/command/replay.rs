@@ -132,7 +132,11 @@ fn rules(args: &Replay, session: &mut Session) -> Result<Documents, Failure> {
         lock: text(DocumentKind::Lock, lock, TEXT_MAX)?,
         index: text(DocumentKind::Index, index, INDEX_MAX)?,
         task: None,
-        tenant: text(DocumentKind::Tenant, args.context.policy.tenant.as_ref(), TEXT_MAX)?,
+        tenant: text(
+            DocumentKind::Tenant,
+            args.context.policy.tenant.as_ref(),
+            TEXT_MAX,
+        )?,
         tenant_id: args.context.policy.tenant_id.clone(),
         policy: text(DocumentKind::Policy, policy.as_ref(), TEXT_MAX)?,
         policy_context: text(

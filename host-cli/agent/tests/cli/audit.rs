@@ -184,7 +184,10 @@ fn a_new_lock_shows_what_it_changes() {
         .agent("resolve narrow/agents.md --lock narrow/agents.lock")
         .exits(0);
     let replay = "replay audit.jsonl --lock narrow/agents.lock";
-    let answer = project.agent(&format!("{replay} --format json")).exits(1).json();
+    let answer = project
+        .agent(&format!("{replay} --format json"))
+        .exits(1)
+        .json();
     assert_eq!(answer["same"], false);
     assert_eq!(answer["counts"]["differs"], 1, "{answer}");
     let call = &answer["calls"][0];
@@ -231,7 +234,10 @@ fn a_policy_that_reads_arguments_needs_them() {
                 assert_eq!(answer["same"], Value::Null, "{answer}");
                 assert_eq!(call["outcome"], "undecidable");
             }
-            _ => assert_eq!(call["now"]["reasons"][0]["code"], "POLICY_DENIED", "{answer}"),
+            _ => assert_eq!(
+                call["now"]["reasons"][0]["code"], "POLICY_DENIED",
+                "{answer}"
+            ),
         }
     }
 }
@@ -250,7 +256,10 @@ fn nothing_is_decided_on_a_changed_log_or_without_a_lock() {
         .agent("replay audit.jsonl --profile p.json")
         .exits(2)
         .notes("--profile");
-    project.agent("replay . --health h.yaml").exits(2).notes("--health");
+    project
+        .agent("replay . --health h.yaml")
+        .exits(2)
+        .notes("--health");
     project
         .agent("replay audit.jsonl --lock missing.lock")
         .exits(2);
