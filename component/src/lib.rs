@@ -1,6 +1,8 @@
 //! The engine as a component: one call per export, total conversions, no logic.
 
 #[cfg(feature = "full")]
+mod audit;
+#[cfg(feature = "full")]
 mod capability;
 #[cfg(feature = "full")]
 mod catalogue;

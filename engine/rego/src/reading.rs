@@ -55,7 +55,7 @@ mod tests {
             "allowed_tools contains \"x\" if { some key; input[key].path == \"a\" }",
             "allowed_tools contains \"x\" if { all := input; all.arguments.path == \"a\" }",
             "allowed_tools contains \"x\" if object.get(input, \"arguments\", {}).path == \"a\"",
-            "allowed_tools contains \"x\" if { walk(input, [_, value]); value == 1 }",
+            "allowed_tools contains \"x\" if count(input) > 1",
             "import input\nallowed_tools contains \"x\" if input.task.id == \"a\"",
             "import input.arguments as given\nallowed_tools contains \"x\" if given.path == \"a\"",
             "f(x) := x.arguments.path\nallowed_tools contains \"x\" if f(input) == \"a\"",

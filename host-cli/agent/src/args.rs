@@ -71,6 +71,8 @@ pub(crate) enum Command {
     Ask(Box<Ask>),
     Serve(Box<Serve>),
     #[command(subcommand)]
+    Audit(Audit),
+    #[command(subcommand)]
     Evidence(Evidence),
     ExplainRun(ExplainRun),
     OpenEvidence(OpenEvidence),
@@ -941,6 +943,35 @@ pub(crate) enum ExpansionMode {
     None,
 }
 
+/// Verify the audit log of `agent serve`
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    Verify(AuditVerify),
+}
+
+/// Verify an audit log
+///
+/// Checks that every line is a record, that records follow each other without a gap, and that each holds the digest
+/// of the one before. Reports every problem with its file and line. Nothing follows the last record: note its
+/// digest, which the command prints, and pass it with `--head` later.
+#[derive(Args, Debug)]
+pub(crate) struct AuditVerify {
+    /// The files of the log, in their order, or `-` for standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<Input>,
+
+    /// The digest of the record before the first one, if earlier parts of the log are elsewhere
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) after: Option<String>,
+
+    /// The digest of the record that the log must end with
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) head: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
 /// Verify the evidence of a run, or export it for others
 #[derive(Debug, Subcommand)]
 pub(crate) enum Evidence {
@@ -1009,21 +1040,30 @@ pub(crate) struct ExplainRun {
     pub(crate) output: Output,
 }
 
-/// Decide a recorded run again
+/// Decide a recorded run, or the calls of an audit log, again
 ///
-/// Every decision is made again, offline, with the recorded effects, and compared with the recorded one.
-/// Rules that are given replace those of the run, so that the differences are what they would have
-/// changed. A lock, an index and a policy are not part of the evidence: pass those of the run. Exits with
-/// 1 at a difference, and with 2 if the evidence does not verify.
+/// A folder is the evidence of a run. Every decision is made again, offline, with the recorded effects, and compared with
+/// the recorded one. With other rules, this shows what they would have changed. A lock, an index and a policy are not
+/// part of the evidence: pass those of the run.
+///
+/// Files are an audit log of `agent serve`. Every call is decided again under the given lock, index and policy, with the
+/// recorded client and time. What depends on the state of the session is kept as recorded.
+///
+/// Exits with 1 at a difference, and with 2 if a decision can't be made again, or the evidence or the log does not
+/// verify.
 #[derive(Args, Debug)]
 pub(crate) struct Replay {
-    /// The folder of the run
-    #[arg(value_name = "PATH", value_hint = ValueHint::DirPath)]
-    pub(crate) folder: PathBuf,
+    /// The folder of a run, or the files of an audit log in their order, or `-` for standard input
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<Input>,
 
     /// The lock [default: agents.lock, if it exists]
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) lock: Input,
+
+    /// The task that the lock was made with, for an audit log (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) task: Option<Input>,
 
     /// An instruction profile in place of the recorded one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -1037,7 +1077,7 @@ pub(crate) struct Replay {
     pub(crate) mova: MovaOption,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyOptions,
+    pub(crate) context: EvaluationContext,
 
     #[command(flatten)]
     pub(crate) index: IndexOption,

@@ -20,6 +20,9 @@ const SCHEMA_MAX: u64 = 1 << 20;
 /// Maximum number of bytes of a component given by `--engine`.
 const ENGINE_MAX: u64 = 64 << 20;
 
+/// Size of the pieces of an input of any size, in bytes.
+const PIECE: usize = 256 << 10;
+
 /// The first bytes of every WebAssembly file.
 pub const WASM_MAGIC: &[u8] = b"\0asm";
 
@@ -72,6 +75,33 @@ impl Input {
             Self::Stdin => read_up_to(io::stdin().lock(), limit, 0),
         }
         .map_err(|error| self.unreadable(&error))
+    }
+
+    /// Reads the whole input, of any size, and passes it on in pieces.
+    ///
+    /// # Errors
+    ///
+    /// As [`Input::read`], and when `take` fails.
+    pub fn pieces(
+        &self,
+        mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut source: Box<dyn Read> = match self {
+            Self::File(path) => {
+                let file = open_regular(path).map_err(|error| self.unreadable(&error))?;
+                Box::new(file.0)
+            }
+            Self::Stdin => Box::new(io::stdin().lock()),
+        };
+        let mut piece = vec![0; PIECE];
+        loop {
+            match source.read(&mut piece) {
+                Ok(0) => return Ok(()),
+                Ok(size) => take(&piece[..size])?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.unreadable(&error)),
+            }
+        }
     }
 
     /// Returns whether the file does not exist. A dangling link exists, and is an error.
@@ -147,6 +177,12 @@ pub(crate) fn read_engine(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn read_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let (file, size) = open_regular(path)?;
+    read_up_to(file, limit, size)
+}
+
+/// Opens a regular file. Returns it with its size.
+fn open_regular(path: &Path) -> io::Result<(File, u64)> {
     // Checked before opening: opening a named pipe would wait for a writer.
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
@@ -157,7 +193,7 @@ fn read_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
             "it is not a regular file; `-` reads standard input",
         ));
     }
-    read_up_to(File::open(path)?, limit, metadata.len())
+    Ok((File::open(path)?, metadata.len()))
 }
 
 fn read_up_to(source: impl Read, limit: u64, expected: u64) -> io::Result<Vec<u8>> {

@@ -73,9 +73,8 @@ impl Chain {
             Some(_) if begins => Some(restarted(at)),
             Some(last) => match follows(last, at, link, unread) {
                 // The chain goes on after the record before.
-                Err(problem) if link.sequence <= last.sequence => return Some(problem),
-                Err(problem) => Some(problem),
-                Ok(()) => None,
+                Some(problem) if link.sequence <= last.sequence => return Some(problem),
+                problem => problem,
             },
         };
         if begins || self.count == 0 {
@@ -130,16 +129,16 @@ impl Chain {
     }
 }
 
-/// Returns whether a record follows another one, between which so many lines can't be read.
-fn follows(last: &Known, at: At, link: Link<'_>, unread: u64) -> Result<(), Diagnostic> {
+/// Returns the problem of a record that does not follow another one, between which so many lines can't be read.
+fn follows(last: &Known, at: At, link: Link<'_>, unread: u64) -> Option<Diagnostic> {
     let expected = last.sequence.saturating_add(1);
     let is_next = link.sequence == expected;
     // A line that can't be read was reported. It counts as a record, or as nothing.
     if unread > 0 && link.sequence == expected.saturating_add(unread) {
-        return Ok(());
+        return None;
     }
     if is_next && link.previous == Some(&last.digest) {
-        return Ok(());
+        return None;
     }
     if link.sequence < expected {
         let message = match link.sequence == last.sequence {
@@ -150,7 +149,7 @@ fn follows(last: &Known, at: At, link: Link<'_>, unread: u64) -> Result<(), Diag
             ),
         };
         let problem = at.problem(Code::AuditOutOfOrder, "not where it belongs", message);
-        return Err(problem.label(last.at.place(), "the record before"));
+        return Some(problem.label(last.at.place(), "the record before"));
     }
     if !is_next {
         let missing = numbers(expected, link.sequence);
@@ -159,14 +158,14 @@ fn follows(last: &Known, at: At, link: Link<'_>, unread: u64) -> Result<(), Diag
             link.sequence, last.sequence
         );
         let problem = at.problem(Code::AuditMissing, "the next record", message);
-        return Err(problem.label(last.at.place(), "the record before"));
+        return Some(problem.label(last.at.place(), "the record before"));
     }
     let message = format!(
         "record {} was changed: record {} holds another digest",
         last.sequence, link.sequence
     );
     let problem = last.at.problem(Code::AuditChanged, "changed", message);
-    Err(problem.label(at.place(), "holds the digest of another line"))
+    Some(problem.label(at.place(), "holds the digest of another line"))
 }
 
 /// Names the records from one to before another one, with their verb.

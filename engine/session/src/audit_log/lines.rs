@@ -47,15 +47,6 @@ pub(crate) struct Line<'b> {
     pub(crate) digest: Option<String>,
 }
 
-/// The end of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileEnd {
-    /// The end of a line.
-    Whole,
-    /// A line without its end.
-    CutOff(At),
-}
-
 /// Splits the files of a log into lines.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
@@ -86,16 +77,14 @@ impl Lines {
         self.keep(rest);
     }
 
-    /// Ends the present file. The next bytes are those of another one.
-    pub(crate) fn end_file(&mut self) -> FileEnd {
-        let end = match self.present.is_empty() {
-            true => FileEnd::Whole,
-            false => FileEnd::CutOff(self.at()),
-        };
+    /// Ends the present file, and passes on a line without its end. The next bytes are those of another file.
+    pub(crate) fn end_file(&mut self, cut_off: impl FnOnce(&Line<'_>)) {
+        if !self.present.is_empty() {
+            cut_off(&line(self.at(), &self.present));
+        }
         self.present = Vec::new();
         self.ended = 0;
         self.file = self.file.saturating_add(1);
-        end
     }
 
     /// Returns the present line.
@@ -124,7 +113,7 @@ fn line(at: At, bytes: &[u8]) -> Line<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FileEnd, Lines};
+    use super::Lines;
 
     #[test]
     fn lines_are_the_same_whatever_the_pieces_are() {
@@ -140,11 +129,11 @@ mod tests {
             let texts = [Some("one"), Some("two"), Some(""), None];
             let expected: Vec<_> = (1..).zip(texts.map(|it| it.map(str::to_owned))).collect();
             assert_eq!(found, expected, "{size}");
-            let FileEnd::CutOff(at) = lines.end_file() else {
-                panic!("the last line has no end");
-            };
-            assert_eq!((at.file, at.line), (0, 5));
-            assert_eq!(lines.end_file(), FileEnd::Whole);
+            let mut cut_off = Vec::new();
+            for _ in 0..2 {
+                lines.end_file(|line| cut_off.push((line.at.line, line.text.map(str::to_owned))));
+            }
+            assert_eq!(cut_off, [(5, Some("rest".to_owned()))]);
             assert_eq!((lines.at().file, lines.at().line), (2, 1));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::chain::{Chain, Link, Start};
 use super::kinds::{RECORD, record_kinds};
-use super::lines::{At, FileEnd, LINE_MAX_BYTES, Line, Lines};
+use super::lines::{At, LINE_MAX_BYTES, Line, Lines};
 use super::shape::{RECORD_PATH, check, is_digest};
 use crate::audit::VERSION;
 use agent_api::diagnostic::{Code, Diagnostic, Problems, Severity};
@@ -102,12 +102,19 @@ impl Verification {
 
     /// Ends the present file. The next bytes are those of the next one.
     pub fn end_file(&mut self) {
-        if let FileEnd::CutOff(at) = self.lines.end_file() {
-            let message = format!("line {} is cut off", at.line);
-            let problem = at.problem(Code::AuditInterrupted, "without its end", message);
-            self.checked.add(problem);
-            self.checked.chain.pass_over();
-        }
+        let checked = &mut self.checked;
+        self.lines.end_file(|line| {
+            // If its end alone is missing, it still shows a change of the record before.
+            let is_record = checked.take(line, &mut |_| {}).is_ok();
+            let message = format!("line {} is cut off", line.at.line);
+            let problem = line
+                .at
+                .problem(Code::AuditInterrupted, "without its end", message);
+            checked.add(problem);
+            if !is_record {
+                checked.chain.pass_over();
+            }
+        });
     }
 
     /// Ends the log, after the end of its last file. `head` is the digest that its last record should have.
@@ -168,15 +175,24 @@ impl Checked {
     }
 
     fn line(&mut self, line: &Line<'_>, take: &mut dyn FnMut(Recorded<'_, '_>)) {
-        let root = match read(line) {
-            Ok(read) => read,
-            Err(message) => return self.refuse(line.at, &message),
-        };
-        let (root, text, digest) = root;
-        let record = match record(&root, text, line.at) {
-            Ok(record) => record,
-            Err(message) => return self.refuse(line.at, &message),
-        };
+        if let Err(message) = self.take(line, take) {
+            let message = format!("line {} is not a record: {message}", line.at.line);
+            self.add(line.at.problem(Code::AuditInvalid, "not a record", message));
+            self.chain.pass_over();
+        }
+    }
+
+    /// Takes the record of a line.
+    ///
+    /// # Errors
+    /// A sentence: the line is not a record.
+    fn take(
+        &mut self,
+        line: &Line<'_>,
+        take: &mut dyn FnMut(Recorded<'_, '_>),
+    ) -> Result<(), String> {
+        let (root, text, digest) = read(line)?;
+        let record = record(&root, text, line.at)?;
         let link = Link {
             sequence: record.sequence,
             previous: member(&root, "previous").and_then(string),
@@ -188,12 +204,7 @@ impl Checked {
             self.add(problem);
         }
         take(record);
-    }
-
-    fn refuse(&mut self, at: At, message: &str) {
-        let message = format!("line {} is not a record: {message}", at.line);
-        self.add(at.problem(Code::AuditInvalid, "not a record", message));
-        self.chain.pass_over();
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod ask;
+mod audit;
 mod completions;
 mod diff;
 mod discover;
@@ -34,8 +35,8 @@ mod verify;
 mod why;
 
 use crate::args::{
-    Arguments, Command, Evidence, Handler, Index, Output, PlanCommand, Policy, Sandbox, Schema,
-    Servers,
+    Arguments, Audit, Command, Evidence, Handler, Index, Output, PlanCommand, Policy, Sandbox,
+    Schema, Servers,
 };
 use agent_host::Failure;
 use agent_host::contract::run::Mode;
@@ -85,6 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
         Command::Serve(it) => serve::run(it, &mut open(&Output::TEXT)?),
+        Command::Audit(Audit::Verify(it)) => audit::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),
         Command::ExplainRun(it) => explain_run::run(it, &mut open(&it.output)?),

@@ -3,7 +3,7 @@
 use super::Answer;
 use super::running::{present, text};
 use super::session::{DEFINITIONS, Session};
-use crate::args::{ExpansionMode, INDEX, LOCK, Serve};
+use crate::args::{EvaluationContext, ExpansionMode, INDEX, LOCK, Serve};
 use agent_effects::{Access, Resolver, Signals, block_on, random};
 use agent_gateway::{AuditLog, Gateway};
 use agent_host::Failure;
@@ -13,7 +13,13 @@ use agent_host::input::{INDEX_MAX, Input};
 use agent_operator::Operator;
 
 pub(super) fn run(args: &Serve, session: &mut Session) -> Result<Answer, Failure> {
-    let documents = documents(args, session)?;
+    let given = Given {
+        lock: &args.lock,
+        index: &args.index.index,
+        task: args.task.as_ref(),
+        context: &args.context,
+    };
+    let documents = documents(given, session)?;
     let operator = match &args.servers {
         Some(path) => Operator::read(path),
         None => Operator::usual(),
@@ -53,12 +59,21 @@ pub(super) fn run(args: &Serve, session: &mut Session) -> Result<Answer, Failure
     }
 }
 
-fn documents(args: &Serve, session: &mut Session) -> Result<Documents, Failure> {
-    let policy = session.policy_input(&args.context.policy)?;
-    let context = &args.context;
+/// The documents of a session, as options name them.
+pub(super) struct Given<'a> {
+    pub(super) lock: &'a Input,
+    pub(super) index: &'a Input,
+    pub(super) task: Option<&'a Input>,
+    pub(super) context: &'a EvaluationContext,
+}
+
+/// Reads the documents of a session.
+pub(super) fn documents(given: Given<'_>, session: &mut Session) -> Result<Documents, Failure> {
+    let context = given.context;
+    let policy = session.policy_input(&context.policy)?;
     let tenant = context.policy.tenant.as_ref();
     let policy_context = context.policy.policy_context.as_ref();
-    let definitions = match &args.lock {
+    let definitions = match given.lock {
         Input::File(path) => {
             let beside = Input::File(path.with_file_name(DEFINITIONS));
             (!beside.is_missing()).then_some(beside)
@@ -72,8 +87,8 @@ fn documents(args: &Serve, session: &mut Session) -> Result<Documents, Failure> 
         };
         document.ok_or_else(missing)
     };
-    let lock = text(session, DocumentKind::Lock, present(&args.lock, LOCK))?;
-    let index = present(&args.index.index, INDEX);
+    let lock = text(session, DocumentKind::Lock, present(given.lock, LOCK))?;
+    let index = present(given.index, INDEX);
     let index = index.map(|it| session.text(DocumentKind::Index, it, INDEX_MAX));
     let definitions = definitions.map(|it| session.text(DocumentKind::Document, &it, INDEX_MAX));
     Ok(Documents {
@@ -84,7 +99,7 @@ fn documents(args: &Serve, session: &mut Session) -> Result<Documents, Failure> 
         policy_context: text(session, DocumentKind::Context, policy_context)?,
         tenant: text(session, DocumentKind::Tenant, tenant)?,
         tenant_id: context.policy.tenant_id.clone(),
-        task: text(session, DocumentKind::Task, args.task.as_ref())?,
+        task: text(session, DocumentKind::Task, given.task)?,
         health: text(session, DocumentKind::Health, context.health.as_ref())?,
     })
 }

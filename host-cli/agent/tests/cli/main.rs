@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 
 mod attacks;
+mod audit;
 mod canary;
 mod capabilities;
 mod codes;

@@ -1,6 +1,6 @@
 //! `serve`: a client, the gateway, and servers in the sandbox.
 
-mod client;
+pub(crate) mod client;
 
 use crate::project::Project;
 use client::{Served, refusal};
@@ -46,7 +46,7 @@ fn tools() -> Value {
 
 /// A project whose lock has the tools of a server that the operator starts in a mode. `more` is added to the
 /// only requirement.
-fn project_of(mode: &str, more: &str) -> Project {
+pub(crate) fn project_of(mode: &str, more: &str) -> Project {
     let project = Project::empty();
     let index = json!([{
         "id": "calculator", "version": "1.0.0", "endpoint": "pkg:generic/calculator@1.0.0",
@@ -71,7 +71,7 @@ fn project_of(mode: &str, more: &str) -> Project {
     project
 }
 
-const OPTIONS: &str = "--servers servers.local.yaml --audit audit.jsonl";
+pub(crate) const OPTIONS: &str = "--servers servers.local.yaml --audit audit.jsonl";
 
 /// Returns the records of the audit log, whose chain is checked.
 fn records(project: &Project) -> Vec<Value> {
@@ -88,7 +88,7 @@ fn records(project: &Project) -> Vec<Value> {
     records
 }
 
-fn digest(line: &str) -> String {
+pub(crate) fn digest(line: &str) -> String {
     use base64::prelude::{BASE64_STANDARD, Engine};
     use sha2::{Digest, Sha256};
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(line)))

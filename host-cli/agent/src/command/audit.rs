@@ -1,0 +1,38 @@
+//! `agent audit`: verifies the audit log of `agent serve`.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::AuditVerify;
+use agent_host::contract::diagnostic::Severity;
+use agent_host::output::Progress;
+use agent_host::{Failure, call};
+
+pub(super) fn verify(args: &AuditVerify, session: &mut Session) -> Result<Answer, Failure> {
+    let after = args.after.as_deref();
+    let opened = call!(session.engine, audit.log_verification.call_open(after))?;
+    let log = opened.map_err(|why| Failure::new(format_args!("`--after`: {why}")))?;
+    for (file, number) in args.files.iter().zip(0..) {
+        let _progress = Progress::of(format!("verifying {file}"));
+        session.name_log(file, number)?;
+        file.pieces(|bytes| call!(session.engine, audit.log_verification.call_feed(log, bytes)))?;
+        call!(session.engine, audit.log_verification.call_end_file(log))?;
+    }
+    let head = args.head.as_deref();
+    let verified = call!(
+        session.engine,
+        audit.log_verification.call_finish(log, head)
+    )?;
+    let verified = verified.map_err(|why| Failure::new(format_args!("`--head`: {why}")))?;
+    let mut problems = verified.problems.iter();
+    let verifies = problems.all(|it| it.severity != Severity::Error);
+    session.add(verified.problems);
+    session.report()?;
+    if verifies {
+        let (records, last) = (verified.records, verified.sequence);
+        let head = verified.head.unwrap_or_default();
+        session.note(format_args!(
+            "the log verifies: {records} records, and record {last} is the last, {head}"
+        ));
+    }
+    Ok(Answer::yes_if(verifies))
+}

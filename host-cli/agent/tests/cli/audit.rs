@@ -1,0 +1,266 @@
+//! `audit verify`, and `replay` of an audit log, on logs that `serve` writes.
+
+use crate::project::Project;
+use crate::serve::client::{Served, refusal};
+use crate::serve::{OPTIONS, digest, project_of};
+use serde_json::{Value, json};
+use std::fs;
+
+const POLICY: &str = "package switchboard\n\nallowed_tools contains tool.id if {\n\t\
+     some tool in input.candidate_tools\n\tinput.arguments.a != 1\n}\n";
+
+/// A project whose log has three calls: one passed on, two refused.
+fn served(options: &str) -> Project {
+    let project = project_of("usual", "");
+    let mut served = Served::start(&project, &format!("{OPTIONS} {options}"));
+    served.initialize("2025-11-25");
+    let sum = served.call("add", json!({ "a": 1, "b": 2 }));
+    assert_eq!(sum["structuredContent"], json!({ "sum": 3 }), "{sum}");
+    let invalid = served.call("add", json!({ "a": "1" }));
+    assert_eq!(refusal(&invalid), "ARGUMENT_INVALID");
+    let unlocked = served.call("unlocked", json!({}));
+    assert_eq!(refusal(&unlocked), "TOOL_NOT_LOCKED");
+    served.end().exits(0);
+    project
+}
+
+fn lines(project: &Project) -> Vec<String> {
+    let text = project.read("audit.jsonl");
+    text.lines().map(|it| format!("{it}\n")).collect()
+}
+
+#[test]
+fn a_log_is_verified_whole_in_parts_and_from_standard_input() {
+    let project = served("");
+    let lines = lines(&project);
+    let head = digest(lines.last().unwrap().trim_end());
+    project
+        .agent("audit verify audit.jsonl")
+        .exits(0)
+        .answers_nothing()
+        .notes(&format!("{} records", lines.len()))
+        .notes(&head);
+    project
+        .agent(&format!("audit verify audit.jsonl --head {head}"))
+        .exits(0);
+    let (one, two) = lines.split_at(5);
+    project.write("one.jsonl", one.concat());
+    project.write("two.jsonl", two.concat());
+    project.agent("audit verify one.jsonl two.jsonl").exits(0);
+    project
+        .agent_reading("audit verify one.jsonl -", two.concat())
+        .exits(0);
+    let before = digest(one[4].trim_end());
+    project
+        .agent(&format!("audit verify two.jsonl --after {before}"))
+        .exits(0);
+    project
+        .agent("audit verify two.jsonl")
+        .exits(1)
+        .notes("AUDIT_MISSING")
+        .notes("two.jsonl:1:1");
+    project
+        .agent("audit verify two.jsonl one.jsonl")
+        .exits(1)
+        .notes("AUDIT_RESTARTED");
+    let shorter = lines[..lines.len() - 1].concat();
+    project.write("audit.jsonl", shorter);
+    project.agent("audit verify audit.jsonl").exits(0);
+    project
+        .agent(&format!("audit verify audit.jsonl --head {head}"))
+        .exits(1)
+        .notes("AUDIT_MISSING");
+}
+
+#[test]
+fn each_fault_has_its_line_in_each_format() {
+    let project = served("");
+    let mut lines = lines(&project);
+    let at = lines
+        .iter()
+        .position(|it| it.contains("\"refuse\""))
+        .unwrap();
+    lines[at] = lines[at].replace("\"refuse\"", "\"forward\"");
+    let last = lines.len() - 1;
+    let end = lines[last].len() - 1;
+    lines[last].truncate(end);
+    project.write("audit.jsonl", lines.concat());
+    let report = project
+        .agent("audit verify audit.jsonl --format json")
+        .exits(1)
+        .json();
+    let found = report["diagnostics"].as_array().unwrap().iter();
+    let found: Vec<_> = found
+        .map(|it| {
+            let label = &it["labels"][0];
+            assert_eq!(label["path"], "audit.jsonl");
+            assert!(!it["help"][0].as_str().unwrap().is_empty());
+            (it["code"].clone(), label["place"]["line"].clone())
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (json!("AUDIT_CHANGED"), json!(at + 1)),
+            (json!("AUDIT_INTERRUPTED"), json!(last + 1)),
+        ]
+    );
+    let github = project.agent("audit verify audit.jsonl --format github");
+    let line = at + 1;
+    github
+        .exits(1)
+        .answers(&format!("file=audit.jsonl,line={line}"));
+    let sarif = project
+        .agent("audit verify audit.jsonl --format sarif")
+        .exits(1)
+        .json();
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "AUDIT_CHANGED");
+    project
+        .agent("audit verify audit.jsonl")
+        .exits(1)
+        .notes(&format!("audit.jsonl:{line}:1"));
+}
+
+#[test]
+fn what_is_no_log_has_no_answer_or_a_no() {
+    let project = Project::empty();
+    project.agent("audit verify audit.jsonl").exits(2);
+    project.agent("audit verify .").exits(2);
+    project.write("audit.jsonl", "");
+    project
+        .agent("audit verify audit.jsonl")
+        .exits(1)
+        .notes("AUDIT_MISSING");
+    project
+        .agent("audit verify audit.jsonl --head sha256-")
+        .exits(2)
+        .notes("--head");
+    project
+        .agent("audit verify audit.jsonl --after x")
+        .exits(2)
+        .notes("--after");
+    project.agent_reading("audit verify - -", "").exits(2);
+}
+
+#[test]
+fn a_session_that_begins_with_an_existing_log_is_named() {
+    let project = served("");
+    let before = lines(&project).len();
+    Served::start(&project, OPTIONS).end().exits(0);
+    assert!(lines(&project).len() > before);
+    project
+        .agent("audit verify audit.jsonl")
+        .exits(0)
+        .notes("AUDIT_RESTARTED")
+        .notes(&format!("audit.jsonl:{}:1", before + 1));
+}
+
+#[test]
+fn a_log_is_decided_as_recorded_under_the_same_documents() {
+    for options in ["", "--audit-arguments"] {
+        let project = served(options);
+        let answer = project
+            .agent("replay audit.jsonl --format json")
+            .exits(0)
+            .json();
+        assert_eq!(answer["same"], true, "{answer}");
+        assert_eq!(answer["counts"]["same"], 3, "{answer}");
+        assert_eq!(answer["documents"], json!([]));
+        project
+            .agent("replay audit.jsonl")
+            .exits(0)
+            .answers("decided as recorded");
+    }
+}
+
+#[test]
+fn a_new_lock_shows_what_it_changes() {
+    let project = served("");
+    let manifest = project.read("agents.md");
+    fs::create_dir(project.path("narrow")).unwrap();
+    let narrow = manifest.replace("permissions: []\n", "permissions: []\n      only: [slow]\n");
+    project.write("narrow/agents.md", narrow);
+    project
+        .agent("resolve narrow/agents.md --lock narrow/agents.lock")
+        .exits(0);
+    let replay = "replay audit.jsonl --lock narrow/agents.lock";
+    let answer = project
+        .agent(&format!("{replay} --format json"))
+        .exits(1)
+        .json();
+    assert_eq!(answer["same"], false);
+    assert_eq!(answer["counts"]["differs"], 1, "{answer}");
+    let call = &answer["calls"][0];
+    assert_eq!(call["outcome"], "differs", "{answer}");
+    assert_eq!(call["recorded"]["verdict"], "allowed");
+    assert_eq!(call["now"]["verdict"], "refused");
+    assert_eq!(call["now"]["reasons"][0]["code"], "TOOL_NOT_LOCKED");
+    let named: Vec<&Value> = answer["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["document"])
+        .collect();
+    assert_eq!(named, ["definitions", "lock"]);
+    project
+        .agent(replay)
+        .exits(1)
+        .answers("was allowed, now refused")
+        .answers("TOOL_NOT_LOCKED");
+    let line = call["line"].as_u64().unwrap();
+    project
+        .agent(&format!("{replay} --format github"))
+        .exits(1)
+        .answers(&format!("file=audit.jsonl,line={line}"));
+    let sarif = project
+        .agent(&format!("{replay} --format sarif"))
+        .exits(1)
+        .json();
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "REPLAY_DIFFERS");
+}
+
+#[test]
+fn a_policy_that_reads_arguments_needs_them() {
+    for (options, exits) in [("", 2), ("--audit-arguments", 1)] {
+        let project = served(options);
+        project.write("policy.rego", POLICY);
+        let answer = project
+            .agent("replay audit.jsonl --policy policy.rego --format json")
+            .exits(exits)
+            .json();
+        let call = &answer["calls"][0];
+        match exits {
+            2 => {
+                assert_eq!(answer["same"], Value::Null, "{answer}");
+                assert_eq!(call["outcome"], "undecidable");
+            }
+            _ => assert_eq!(
+                call["now"]["reasons"][0]["code"], "POLICY_DENIED",
+                "{answer}"
+            ),
+        }
+    }
+}
+
+#[test]
+fn nothing_is_decided_on_a_changed_log_or_without_a_lock() {
+    let project = served("");
+    let text = project.read("audit.jsonl");
+    project.write("audit.jsonl", text.replacen("STARTING", "HEALTHY", 1));
+    project
+        .agent("replay audit.jsonl")
+        .exits(2)
+        .notes("AUDIT_CHANGED");
+    project.write("audit.jsonl", text);
+    project
+        .agent("replay audit.jsonl --profile p.json")
+        .exits(2)
+        .notes("--profile");
+    project
+        .agent("replay . --health h.yaml")
+        .exits(2)
+        .notes("--health");
+    project
+        .agent("replay audit.jsonl --lock missing.lock")
+        .exits(2);
+}
