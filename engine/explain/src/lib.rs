@@ -9,11 +9,13 @@ mod checks;
 mod decision;
 mod definition;
 mod edit;
+mod entry_difference;
 mod expansion;
 mod explanation;
 mod fallback;
 mod grounding;
 mod input;
+mod invisible;
 mod located;
 mod locked_policy;
 mod meant;
@@ -45,6 +47,7 @@ pub use checks::{CheckFact, CheckRecord, CheckState};
 pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
 pub use definition::{Former, changes as definition_changes, definitions, detailed, detailed_by};
 pub use edit::{Mended, adopt, apply, call_fixes, edits, mend, relaxing};
+pub use entry_difference::{EntryDifference, entry_differences};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use explanation::{
     CandidateCheck, CandidateExplanation, Verdict, explain_server, explain_tool,
@@ -52,6 +55,7 @@ pub use explanation::{
 pub use grounding::{
     Citation, cite, grounded, requote, ungrounded, ungrounded_code, ungrounded_reason,
 };
+pub use invisible::invisible;
 pub use located::located;
 pub use locked_policy::policy_mismatch;
 pub use misnamed::{matching_diagnostics, resolution_diagnostics};

@@ -7,14 +7,14 @@ use super::limits::SERVERS_MAX;
 use agent_api::LockText;
 use agent_api::decide::{CallContext, EvaluationContext, Exposed, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::explain::{CallReason, drift_diagnostic};
+use agent_api::explain::{CallReason, drift_diagnostic, invisible};
 use agent_api::lower::{
     self, Lowered, Notation, StoredDefinition, bytes_digest, definition_digest, stored_definitions,
 };
 use agent_api::model::{Grant, Health, Index, Load, Lock, Name, Serve, ServerView, ToolView};
 use agent_api::policy;
 use agent_api::served::{Integrities, ServedTool, stub_name};
-use agent_api::text::{is_concealing, visible};
+use agent_api::text::visible;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::{Value, canonical};
 use std::collections::BTreeMap;
@@ -392,28 +392,6 @@ fn rate_limit(server: ServerView<'_>) -> Option<u32> {
     let entry = parse_strict(server.entry())?;
     let limit = number(member(member(&entry, "policy")?, "rateLimitPerMin")?)?;
     u32::try_from(limit).ok()
-}
-
-/// Returns the problems of characters that people don't see in a definition, and models read.
-fn invisible(tool: ToolView<'_>, definition: &str) -> Option<Diagnostic> {
-    let hidden = definition.chars().filter(|c| is_concealing(*c));
-    let mut found: Vec<_> = hidden.collect();
-    found.sort_unstable();
-    found.dedup();
-    let first = found.first()?;
-    let text = format!(
-        "the definition of `{}` of `{}` contains U+{:04X}{}",
-        visible(tool.name()),
-        tool.server().id(),
-        u32::from(*first),
-        match found.len() {
-            1 => String::new(),
-            more => format!(" and {} other invisible characters", more - 1),
-        }
-    );
-    let problem = Diagnostic::new(Code::InvisibleCharacter, text);
-    let problem = problem.label(tool.place(), "the definition");
-    Some(problem.help(Code::InvisibleCharacter.help()))
 }
 
 /// Returns the entry of a list for a definition, if it is not the definition itself. MCP requires a `type`
