@@ -39,10 +39,7 @@ impl Guest for Component {
         added.map(Into::into).map_err(all)
     }
 
-    fn refresh(
-        servers: Vec<LiveServer>,
-        existing: Vec<u8>,
-    ) -> Result<Refreshed, Vec<Diagnostic>> {
+    fn refresh(servers: Vec<LiveServer>, existing: Vec<u8>) -> Result<Refreshed, Vec<Diagnostic>> {
         let servers: Vec<_> = all(servers);
         let checked = agent_api::refresh(&servers, existing).map_err(all)?;
         Ok(Refreshed {

@@ -1,9 +1,7 @@
 //! `agent:engine/network`
 
 use crate::Component;
-use crate::bindings::exports::agent::engine::network::{
-    Destination, Guest, HttpEndpoint, Refusal,
-};
+use crate::bindings::exports::agent::engine::network::{Destination, Guest, HttpEndpoint, Refusal};
 use agent_api::network::{admit, authorize};
 use agent_api::plan::{self, RunProblem};
 

@@ -2,8 +2,8 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::view::{
-    Diagnostic, Drift, EntryDifference, File, Guest, IndexBorrow, MatchingBorrow, ReportFormat, ResolutionBorrow,
-    StyledSpan,
+    Diagnostic, Drift, EntryDifference, File, Guest, IndexBorrow, MatchingBorrow, ReportFormat,
+    ResolutionBorrow, StyledSpan,
 };
 use crate::capability::Matching;
 use crate::convert::{all, strings};

@@ -32,7 +32,13 @@ pub fn add(
     let version = server.version.clone().or_else(|| server.reported_version());
     let document = server.document(version.as_deref(), false);
     let added = import(vec![document], overlay, existing.clone())?;
-    if let Some(known) = added.value.changed.iter().chain(&added.value.unchanged).next() {
+    if let Some(known) = added
+        .value
+        .changed
+        .iter()
+        .chain(&added.value.unchanged)
+        .next()
+    {
         let message = format!("the index already has the server `{known}`");
         let problem = Diagnostic::new(Code::DuplicateServer, message);
         let help = format!("Compare it with `agent index refresh {}`.", server.id);
@@ -73,7 +79,10 @@ pub fn refresh(servers: &[LiveServer], existing: Vec<u8>) -> Lowered<Refreshed> 
         .iter()
         .map(|server| {
             let entry = before.find(&server.id, server.version.as_deref()?)?;
-            Some((entry, server.other_version(entry.version(), entry.endpoint())))
+            Some((
+                entry,
+                server.other_version(entry.version(), entry.endpoint()),
+            ))
         })
         .collect();
     for ((server, entry), number) in servers.iter().zip(&versions).zip(0..) {
@@ -188,5 +197,7 @@ fn compare(
 
 /// Returns the problems of invisible characters in the definitions of a server.
 fn concealed(server: ServerView<'_>) -> impl Iterator<Item = Diagnostic> {
-    server.tools().filter_map(|tool| invisible(tool, &definition(tool)))
+    server
+        .tools()
+        .filter_map(|tool| invisible(tool, &definition(tool)))
 }

@@ -86,12 +86,12 @@ pub mod decide {
 pub mod explain {
     pub use agent_explain::{
         CallReason, Candidate, CandidateCheck, CandidateExplanation, CheckFact, CheckRecord,
-        CheckState, Citation, Decision, EntryDifference, Former, LostOn, RejectedCandidate, Subject, Verdict, apply,
-        check_name, cite, denial, detailed, did_you_mean, drift, drift_diagnostic, edits,
-        explain_server, explain_tool, fix, invisible, lost, matching_diagnostics, nearest_schemas,
-        nonconformities, offered_at, over_budget, policy_error, reason, requote,
-        resolution_diagnostics, subject, supposition, ungrounded_code, ungrounded_reason,
-        unmatched, unsatisfied,
+        CheckState, Citation, Decision, EntryDifference, Former, LostOn, RejectedCandidate,
+        Subject, Verdict, apply, check_name, cite, denial, detailed, did_you_mean, drift,
+        drift_diagnostic, edits, explain_server, explain_tool, fix, invisible, lost,
+        matching_diagnostics, nearest_schemas, nonconformities, offered_at, over_budget,
+        policy_error, reason, requote, resolution_diagnostics, subject, supposition,
+        ungrounded_code, ungrounded_reason, unmatched, unsatisfied,
     };
 }
 

@@ -8,7 +8,7 @@ use super::secrets::Secrets;
 use super::server_command::launch;
 use super::signals::Signals;
 use agent_host::contract::run::{FailureKind, Opened, Secret, Server};
-use agent_host::{Engine, Failure};
+use agent_host::{Engine, Failure, Instance};
 use agent_mcp::{Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Wait};
 use agent_operator::{Network, Operator, Server as Entry};
 use agent_way_out::{Proxy, Resolver};
@@ -71,6 +71,11 @@ impl Access {
     #[must_use]
     pub fn sandbox_tier(&self) -> &'static str {
         self.programs.tier()
+    }
+
+    /// Returns an engine for decisions on connections.
+    pub(crate) fn decider(&self) -> Result<Instance, String> {
+        self.engine.instantiate().map_err(|failure| failure.message)
     }
 
     /// Resolves a host.

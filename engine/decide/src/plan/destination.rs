@@ -50,7 +50,10 @@ pub fn authorize_url(
     trusted: &[&str],
     addresses: &[IpAddr],
 ) -> Result<Vec<IpAddr>, Vec<DestinationDenial>> {
-    let trusted: Vec<_> = trusted.iter().filter_map(|it| Origin::of(it).ok()).collect();
+    let trusted: Vec<_> = trusted
+        .iter()
+        .filter_map(|it| Origin::of(it).ok())
+        .collect();
     match Origin::of(url) {
         Ok(_) => checked(Vec::new(), &trusted, &[], addresses),
         Err(error) => Err(vec![DestinationDenial::Url(error)]),

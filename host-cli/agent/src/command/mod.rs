@@ -10,8 +10,11 @@ mod explain;
 mod explain_run;
 mod ground;
 mod handler_check;
+mod index_add;
 mod index_import;
+mod index_refresh;
 mod init;
+mod live_servers;
 mod man;
 mod match_task;
 mod open_evidence;
@@ -104,6 +107,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Index(Index::Import(it)) => {
             mending(&it.fixes, open(&it.output)?, |to| index_import::run(it, to))
         }
+        Command::Index(Index::Add(it)) => index_add::run(it, &mut open(&it.output)?),
+        Command::Index(Index::Refresh(it)) => index_refresh::run(it, &mut open(&it.output)?),
         Command::Ground(it) => mending(&it.fixes, open(&it.output)?, |to| ground::run(it, to)),
         Command::Why(it) => mending(&it.fixes, open(&it.output)?, |to| why::run(it, to)),
         Command::Diff(it) => mending(&it.fixes, open(&it.output)?, |to| diff::run(it, to)),

@@ -15,6 +15,7 @@ mod faults;
 mod fix;
 mod ground;
 mod how_to_run;
+mod index;
 mod init;
 mod inputs;
 mod interrupts;
