@@ -70,6 +70,7 @@ pub(crate) enum Command {
     Rerun(Box<Rerun>),
     Ask(Box<Ask>),
     Serve(Box<Serve>),
+    Login(Login),
     #[command(subcommand)]
     Evidence(Evidence),
     ExplainRun(ExplainRun),
@@ -1092,6 +1093,41 @@ pub(crate) enum ExpansionMode {
     List,
     /// Every tool with its definition
     None,
+}
+
+/// Log in to a remote server
+///
+/// Asks the server's authorization server for a token, by OAuth 2.1. The user agrees in a browser, whose answer comes to a
+/// port of loopback. The token is kept in a file that only this user can read, and sent to that server alone.
+#[derive(Args, Debug)]
+pub(crate) struct Login {
+    /// The server in the index, as ID or ID@VERSION, or its URL
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
+
+    /// A scope to ask for, in place of those that the server asks for; may be repeated
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub(crate) scopes: Vec<String>,
+
+    /// The id of a client that the authorization server knows [default: a client is registered]
+    #[arg(long, value_name = "ID")]
+    pub(crate) client_id: Option<String>,
+
+    /// The URL of a Client ID Metadata Document, for an authorization server that accepts one
+    #[arg(long, value_name = "URL", conflicts_with = "client_id", value_hint = ValueHint::Url)]
+    pub(crate) client_metadata: Option<String>,
+
+    /// The operator's servers and secrets [default: `agent/servers.local.yaml` in the user's configuration
+    /// folder, if it exists]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) servers: Option<PathBuf>,
+
+    /// Maximum time until the user has agreed, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
 }
 
 /// Verify the evidence of a run, or export it for others

@@ -7,6 +7,7 @@
 //! | [`Access`], [`Connected`] | what this host can reach, and servers that it talks to |
 //! | [`Capture`] | what a live server says of itself |
 //! | [`proxy`] | the network of programs that reach only listed hosts |
+//! | [`login`] | logins of this user to remote servers |
 //! | [`handler`] | handlers as components under wasmtime |
 
 mod access;
@@ -14,6 +15,7 @@ mod capture;
 mod connected;
 mod effects;
 pub mod handler;
+pub mod login;
 mod network;
 mod planners;
 mod programs;

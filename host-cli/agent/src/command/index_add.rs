@@ -30,7 +30,7 @@ pub(super) fn run(args: &IndexAdd, session: &mut Session) -> Result<Answer, Fail
         true => None,
         false => Some(session.text(DocumentKind::Index, &existing, INDEX_MAX)?),
     };
-    let mut operator = operator(&args.capture)?;
+    let mut operator = operator(args.capture.servers.as_deref())?;
     let started = started(args, &mut operator)?;
     if let Some(started) = &started
         && !session.quiet

@@ -16,7 +16,7 @@ pub(super) fn run(args: &IndexRefresh, session: &mut Session) -> Result<Answer, 
     };
     let known = call!(session.engine, importer.call_servers(index))?;
     let chosen = chosen(known, &args.names)?;
-    let operator = operator(&args.capture)?;
+    let operator = operator(args.capture.servers.as_deref())?;
     let targets = chosen.iter().map(|server| Target {
         id: server.id.clone(),
         version: Some(server.version.clone()),

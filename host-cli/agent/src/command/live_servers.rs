@@ -7,6 +7,7 @@ use agent_host::Failure;
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::importer::{EntryDifference, LiveServer};
 use agent_operator::Operator;
+use std::path::Path;
 use std::time::Duration;
 
 /// A server to capture.
@@ -21,8 +22,8 @@ pub(super) struct Target {
 pub(super) type Captured = Result<LiveServer, String>;
 
 /// Reads the operator's configuration.
-pub(super) fn operator(options: &CaptureOptions) -> Result<Operator, Failure> {
-    let operator = match &options.servers {
+pub(super) fn operator(file: Option<&Path>) -> Result<Operator, Failure> {
+    let operator = match file {
         Some(path) => Operator::read(path),
         None => Operator::usual(),
     };

@@ -15,6 +15,7 @@ mod index_import;
 mod index_refresh;
 mod init;
 mod live_servers;
+mod login;
 mod man;
 mod match_task;
 mod open_evidence;
@@ -88,6 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
         Command::Serve(it) => serve::run(it, &mut open(&Output::TEXT)?),
+        Command::Login(it) => login::run(it, &mut open(&Output::TEXT)?),
         Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),
         Command::ExplainRun(it) => explain_run::run(it, &mut open(&it.output)?),

@@ -232,8 +232,8 @@ fn no_connection_leaves_the_way_out() {
             inner.origin().replace("127.0.0.1", "localhost"),
             "not a public address",
         ),
-        ("ftp://acme.example/".to_owned(), "ftp"),
-        ("http://user:canary@127.0.0.1/".to_owned(), "user"),
+        ("ftp://acme.example/".to_owned(), "scheme"),
+        ("http://user:canary@127.0.0.1/".to_owned(), "not accepted"),
     ] {
         let run = project.agent(&format!("index add found {url}"));
         run.exits(1).notes("SERVER_FAILED").notes(says);

@@ -20,6 +20,7 @@ mod init;
 mod inputs;
 mod interrupts;
 mod locks;
+mod login;
 mod output;
 mod plan;
 mod planned;
