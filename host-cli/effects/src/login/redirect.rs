@@ -3,8 +3,8 @@
 use super::document::member;
 use std::net::Ipv4Addr;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 /// The path of the redirect URI.
@@ -88,7 +88,7 @@ fn code(query: &str, state: &str, issuer: &str, names_itself: bool) -> Result<St
 }
 
 /// Returns the query of a request for the redirect URI.
-async fn query(stream: &mut TcpStream) -> Option<String> {
+async fn query(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         if head.len() >= HEAD_BYTES {
@@ -102,7 +102,11 @@ async fn query(stream: &mut TcpStream) -> Option<String> {
     (path == PATH).then(|| query.to_owned())
 }
 
-async fn answer(stream: &mut TcpStream, status: &str, words: &str) -> std::io::Result<()> {
+async fn answer(
+    stream: &mut (impl AsyncWrite + Unpin),
+    status: &str,
+    words: &str,
+) -> std::io::Result<()> {
     let response = format!(
         "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\ncache-control: no-store\r\nconnection: close\r\n\r\n{words}",
         words.len()
