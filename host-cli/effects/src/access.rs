@@ -1,7 +1,7 @@
 //! What this host can reach for its operator: servers, programs and the network, with the operator's secrets.
 
 use super::connected::{ConnectError, Connected, Connection, Process};
-use super::login::bearer;
+use super::login::{Store, bearer};
 use super::network::proxy;
 use super::programs::Programs;
 use super::requests::{Requests, headers, target};
@@ -62,10 +62,14 @@ impl Access {
         })
     }
 
-    /// Returns the secrets that whatever is recorded must not contain.
+    /// Returns the secrets that whatever is recorded must not contain: the operator's, and the tokens of this
+    /// user's logins.
     #[must_use]
     pub fn secrets(&self) -> Vec<Secret> {
-        self.secrets.to_redact()
+        let mut secrets = self.secrets.to_redact();
+        let tokens = Store::usual().map(|store| store.tokens());
+        secrets.extend(tokens.unwrap_or_default());
+        secrets
     }
 
     /// Returns the word of evidence for the sandbox of programs.

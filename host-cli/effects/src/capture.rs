@@ -67,7 +67,7 @@ impl Access {
         &self,
         captured: Result<Capture, ConnectError>,
     ) -> Result<Capture, ConnectError> {
-        for Secret { name, value } in self.secrets.to_redact() {
+        for Secret { name, value } in self.secrets() {
             let escaped = json_string(&value);
             let escaped = escaped.trim_matches('"');
             let has = |text: &str| text.contains(&value) || text.contains(escaped);

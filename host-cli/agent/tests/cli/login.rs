@@ -38,6 +38,11 @@ fn answer(request: &Request, mode: &str) -> Response {
                 _ => "Bearer access-1",
             };
             match header("authorization") {
+                Some(_) if mode == "step-up" => {
+                    let status = "403 Forbidden\r\nwww-authenticate: Bearer error=\"insufficient_scope\", scope=\"read admin\"";
+                    (status, "text/plain", String::new())
+                }
+                Some(token) if token == accepted && mode == "echo" => mcp(request, &token),
                 Some(token) if token == accepted => mcp(request, "Finds issues."),
                 _ => {
                     let challenge = match mode {
@@ -366,4 +371,29 @@ fn lies_of_metadata_are_refused() {
         done.exits(1).notes(says);
         assert!(!project.has("state"), "{mode}");
     }
+}
+
+#[test]
+fn more_scopes_are_asked_of_the_user() {
+    let project = Project::empty();
+    let server = start("step-up");
+    let url = format!("{}/mcp", server.origin());
+    login(&project, &format!("login {url}"), honest).0.exits(0);
+    run(&project, &format!("index add tracker {url}"))
+        .exits(1)
+        .notes("agent login")
+        .notes("read admin");
+}
+
+#[test]
+fn a_token_that_its_server_repeats_reaches_no_index() {
+    let project = Project::empty();
+    let server = start("echo");
+    let url = format!("{}/mcp", server.origin());
+    login(&project, &format!("login {url}"), honest).0.exits(0);
+    run(&project, &format!("index add tracker {url}"))
+        .exits(1)
+        .notes("contains the secret `the login to")
+        .notes_not("access-1");
+    assert!(!project.has("mcp.index.json"));
 }

@@ -3,6 +3,8 @@
 use super::document::Document;
 use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;
+use agent_host::contract::run::Secret;
+use agent_operator::SECRET_MIN_BYTES;
 use agent_ownership::refuse_foreign;
 use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
@@ -66,6 +68,26 @@ impl Store {
             }
         }
         Ok(None)
+    }
+
+    /// Returns every token as a secret. A file that can't be read is an error where its token is needed.
+    pub(crate) fn tokens(&self) -> Vec<Secret> {
+        let files = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let grants = files
+            .take(ISSUERS)
+            .filter_map(|file| read(&file.path()).ok());
+        let secrets = grants.flatten().flat_map(|grant| {
+            let name = format!("the login to {}", grant.endpoint);
+            let values = [Some(grant.access_token), grant.refresh_token];
+            let values = values.into_iter().flatten();
+            // A shorter one would be found in innocent texts.
+            let values = values.filter(|value| value.len() >= SECRET_MIN_BYTES);
+            values.map(move |value| Secret {
+                name: name.clone(),
+                value,
+            })
+        });
+        secrets.collect()
     }
 
     /// Keeps the access to a server, in place of an earlier one.
