@@ -2,8 +2,8 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::view::{
-    Diagnostic, Drift, File, Guest, IndexBorrow, MatchingBorrow, ReportFormat, ResolutionBorrow,
-    StyledSpan,
+    Diagnostic, Drift, EntryDifference, File, Guest, IndexBorrow, MatchingBorrow, ReportFormat,
+    ResolutionBorrow, StyledSpan,
 };
 use crate::capability::Matching;
 use crate::convert::{all, strings};
@@ -79,5 +79,21 @@ impl Guest for Component {
     fn drift_diagnostics(drifts: Vec<Drift>) -> Vec<Diagnostic> {
         let drifts: Vec<_> = all(drifts);
         all(drifts.iter().map(explain::drift_diagnostic))
+    }
+
+    fn entry_differences(differences: Vec<EntryDifference>) -> Vec<StyledSpan> {
+        let differences: Vec<_> = all(differences);
+        all(render::entry_differences(&differences))
+    }
+
+    fn entry_differences_json(differences: Vec<EntryDifference>) -> String {
+        let differences: Vec<_> = all(differences);
+        render::entry_differences_json(&differences)
+    }
+
+    fn entry_difference_diagnostics(differences: Vec<EntryDifference>) -> Vec<Diagnostic> {
+        let differences: Vec<explain::EntryDifference> = all(differences);
+        let diagnostics = differences.iter().map(explain::EntryDifference::diagnostic);
+        all(diagnostics)
     }
 }

@@ -1,8 +1,11 @@
 //! Conversions for the world `engine` alone.
 
-use crate::bindings::exports::agent::engine::{capability, grounding, lockfile, policy, view};
+use super::all;
+use crate::bindings::exports::agent::engine::{
+    capability, grounding, importer, lockfile, policy, view,
+};
 use agent_api::policy as rego;
-use agent_api::{decide, lower, model, render};
+use agent_api::{decide, explain, lower, model, render};
 
 same! {
     model::CapabilityVerb = capability::Verb { Execute Notify Read Reason Search Write }
@@ -16,6 +19,9 @@ same! {
 alike! {
     render::File = view::File { number, path; source; }
     render::StyledSpan = view::StyledSpan { text; style; }
+    explain::EntryDifference = importer::EntryDifference {
+        server, tool, widens, text, changes; code; places
+    }
 }
 
 impl From<rego::TestOutcome> for policy::TestOutcome {

@@ -14,6 +14,7 @@
 //! | may a call be made, and what did it end with? | [`CallAnswer`], [`complete`] |
 //! | does a summary quote its payload? | [`GroundingAnswer`] |
 //! | what differs between locks, or from the index? | [`compare`], [`verify`] |
+//! | what becomes of an index by what a live server says? | [`add`], [`refresh`] |
 //! | what may a new agent require? | [`first_manifest`] |
 //! | what do refused documents hide from each other? | [`together()`] |
 //! | what do the documents become with the suggested fixes? | [`mend`] |
@@ -26,6 +27,7 @@
 
 pub mod answer;
 mod call;
+mod captured;
 mod expansion;
 mod grounding;
 mod lock;
@@ -43,6 +45,7 @@ pub use agent_explain::{Mended, mend};
 pub use agent_import::{first_manifest, import};
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};
+pub use captured::{Refreshed, add, refresh};
 pub use expansion::{Refusal, expand, expand_verified, expose, services};
 pub use grounding::GroundingAnswer;
 pub use lock::{LockText, UnreadableLock, compare, unreadable_lock, verify, verify_definitions};
@@ -83,12 +86,12 @@ pub mod decide {
 pub mod explain {
     pub use agent_explain::{
         CallReason, Candidate, CandidateCheck, CandidateExplanation, CheckFact, CheckRecord,
-        CheckState, Citation, Decision, Former, LostOn, RejectedCandidate, Subject, Verdict, apply,
-        check_name, cite, concealed_definition, denial, detailed, did_you_mean, drift,
-        drift_diagnostic, edits, explain_server, explain_tool, fix, lost, matching_diagnostics,
-        nearest_schemas, nonconformities, offered_at, over_budget, policy_error, reason, requote,
-        resolution_diagnostics, subject, supposition, ungrounded_code, ungrounded_reason,
-        unmatched, unsatisfied,
+        CheckState, Citation, Decision, EntryDifference, Former, LostOn, RejectedCandidate,
+        Subject, Verdict, apply, check_name, cite, concealed_definition, denial, detailed,
+        did_you_mean, drift, drift_diagnostic, edits, explain_server, explain_tool, fix, lost,
+        matching_diagnostics, nearest_schemas, nonconformities, offered_at, over_budget,
+        policy_error, reason, requote, resolution_diagnostics, subject, supposition,
+        ungrounded_code, ungrounded_reason, unmatched, unsatisfied,
     };
 }
 

@@ -237,8 +237,21 @@ pub fn authorize_endpoint(
     endpoint: &str,
     texts: &[String],
 ) -> Result<Vec<String>, Vec<RunProblem>> {
+    authorize_url(endpoint, &[endpoint], texts)
+}
+
+/// Decides which of the addresses of a URL's host may be connected to. Those that are not public must be the
+/// hosts of trusted URLs.
+///
+/// # Errors
+/// Every reason why none may be.
+pub fn authorize_url(
+    url: &str,
+    trusted: &[&str],
+    texts: &[String],
+) -> Result<Vec<String>, Vec<RunProblem>> {
     let addresses = addresses(texts).map_err(|problem| vec![problem])?;
-    match agent_decide::authorize_endpoint(endpoint, &addresses) {
+    match agent_decide::authorize_url(url, trusted, &addresses) {
         Ok(allowed) => Ok(allowed.iter().map(ToString::to_string).collect()),
         Err(denials) => {
             let denials: Vec<_> = denials.into_iter().map(RunDenial::Destination).collect();

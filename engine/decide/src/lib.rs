@@ -57,7 +57,7 @@ pub use plan::{
     AuthorizedPlan, AuthorizedStep, Between, Compared, Deferred, DestinationDenial, FlowMismatch,
     InputDenial, ListingDenial, PlanAnswer, PlanBasis, PlanContext, PlanDenial, PlanPolicy,
     PlanReason, QueryDenial, ReferenceMismatch, Referred, RunCheck, RunDenial, ServerUse,
-    StepCheck, StepRecord, authorize_destination, authorize_endpoint, authorize_plan, decide_query,
+    StepCheck, StepRecord, authorize_destination, authorize_plan, authorize_url, decide_query,
     secret_inputs, secret_values,
 };
 pub use policy_decision::{

@@ -10,6 +10,7 @@ mod concealed;
 mod decision;
 mod definition;
 mod edit;
+mod entry_difference;
 mod expansion;
 mod explanation;
 mod fallback;
@@ -47,6 +48,7 @@ pub use concealed::concealed_definition;
 pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
 pub use definition::{Former, changes as definition_changes, definitions, detailed, detailed_by};
 pub use edit::{Mended, adopt, apply, call_fixes, edits, mend, relaxing};
+pub use entry_difference::{EntryDifference, entry_differences};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use explanation::{
     CandidateCheck, CandidateExplanation, Verdict, explain_server, explain_tool,

@@ -1,6 +1,7 @@
 //! A captured exchange of `initialize` and `tools/list`.
 
 use super::described::{DescribedServer, FieldValue, Tool, Tools, member};
+use super::endpoint::check_url;
 use super::manifest;
 use super::overlay::CAPABILITIES;
 use super::registry::version;
@@ -8,6 +9,7 @@ use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::{Object, each, list, opening, text};
 use agent_syntax::{Entry, Node, Value};
 use agent_text::Span;
+use std::borrow::Cow;
 
 /// The fields of a tool that the index keeps.
 pub(super) const FIELDS: [&str; 4] = ["annotations", "description", "inputSchema", "outputSchema"];
@@ -65,7 +67,7 @@ pub(super) fn read<'a>(
     };
     let handshake = member(messages, "initialize").or_else(|| member(messages, "discover"));
     let handshake = handshake.map(result);
-    let info = handshake.and_then(|node| at(node, &["serverInfo"]));
+    let info = handshake.and_then(server_info);
 
     // The installed package comes before the server's own name.
     let package = member(entries, "package");
@@ -112,14 +114,36 @@ pub(super) fn read<'a>(
         document: problems.text().number(),
         names,
         version,
-        endpoint: FieldValue::Absent,
+        endpoint: endpoint(entries, problems),
         captured: true,
         tools,
     })
 }
 
+/// Returns what a server says of itself in the result of `initialize`, or of `server/discover`.
+pub(super) fn server_info<'a>(handshake: &'a Node<'a>) -> Option<&'a Entry<'a>> {
+    at(handshake, &["serverInfo"])
+        .or_else(|| at(handshake, &["_meta", "io.modelcontextprotocol/serverInfo"]))
+}
+
+/// Reads the endpoint at which the server was captured: a URL without a secret, or a package URL.
+fn endpoint<'a>(entries: &'a [Entry<'a>], problems: &mut Problems<'_>) -> FieldValue<'a> {
+    let Some(entry) = member(entries, "endpoint") else {
+        return FieldValue::Absent;
+    };
+    match text(&entry.value, "endpoint", problems) {
+        None => FieldValue::Invalid,
+        Some(value) => {
+            let is_package = value.starts_with("pkg:");
+            let checked = if is_package { Ok(()) } else { check_url(value) };
+            let checked = checked.map(|()| Cow::Borrowed(value));
+            FieldValue::of(checked, "the endpoint of the capture", entry.value.span)
+        }
+    }
+}
+
 /// Returns the member at a path.
-fn at<'a>(node: &'a Node<'a>, path: &[&str]) -> Option<&'a Entry<'a>> {
+pub(super) fn at<'a>(node: &'a Node<'a>, path: &[&str]) -> Option<&'a Entry<'a>> {
     let (first, rest) = path.split_first()?;
     let Value::Mapping(entries) = &node.value else {
         return None;

@@ -254,7 +254,7 @@ fn has_space(text: &str) -> bool {
 }
 
 /// Percent-encodes all but unreserved characters and those in `kept`.
-fn encode(text: &str, kept: &str) -> String {
+pub(super) fn encode(text: &str, kept: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         let c = char::from(byte);

@@ -15,6 +15,7 @@
 //! | `claims` | what sources say that a tool can do |
 //! | `overlay` | the overlay |
 //! | `entry` | the merged entry |
+//! | `live` | what a host captured from a live server, as a document |
 //! | `first_manifest` | a first manifest, from an index or the configuration of a client |
 //! | `output` | values with their origins, and the writer |
 //! | `check` | mapping of the loader's problems back to the origins |
@@ -35,6 +36,7 @@ mod entry;
 mod existing;
 mod field;
 mod first_manifest;
+mod live;
 mod manifest;
 mod output;
 mod overlay;
@@ -43,6 +45,7 @@ mod registry;
 
 pub use field::overlay_fields;
 pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
+pub use live::{LiveServer, Renamed, renamed};
 
 use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Problems, Severity};
 use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode};

@@ -8,6 +8,7 @@ mod compact;
 mod definitions;
 mod discover;
 mod drifts;
+mod entry_differences;
 mod expansion;
 mod explanation;
 mod grounding;
@@ -27,6 +28,7 @@ pub use compact::compact;
 pub use definitions::definitions;
 pub use discover::{discover, discover_json, discover_tools, discover_tools_json};
 pub use drifts::{drifts, drifts_json};
+pub use entry_differences::{entry_differences, entry_differences_json};
 pub use expansion::{
     expanded, expanded_json, exposed, exposed_json, not_expanded_json, services, services_json,
 };

@@ -70,6 +70,7 @@ pub(crate) enum Command {
     Rerun(Box<Rerun>),
     Ask(Box<Ask>),
     Serve(Box<Serve>),
+    Login(Login),
     #[command(subcommand)]
     Audit(Audit),
     #[command(subcommand)]
@@ -533,6 +534,159 @@ pub(crate) struct PolicyCheck {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Index {
     Import(IndexImport),
+    Add(Box<IndexAdd>),
+    Refresh(IndexRefresh),
+}
+
+/// Add a live server to the index
+///
+/// Starts the server in the sandbox, or connects to its URL, and writes what it says of itself into the index:
+/// its version and its tools. A live server can't say how others rate it: without options, it gets its name as
+/// category, no scopes and no residency, the sensitivity `public`, and counts as unsigned. A server that the
+/// index has already is refused.
+#[derive(Args, Debug)]
+pub(crate) struct IndexAdd {
+    /// The id of the server in the index
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// The URL of a server over HTTP
+    #[arg(value_name = "URL", value_hint = ValueHint::Url, conflicts_with = "command")]
+    pub(crate) url: Option<String>,
+
+    /// The command that starts the server, after `--` [default: that of the operator's configuration]
+    #[arg(value_name = "COMMAND", last = true, value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) command: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) rating: Rating,
+
+    #[command(flatten)]
+    pub(crate) fence: Fence,
+
+    #[command(flatten)]
+    pub(crate) capture: CaptureOptions,
+
+    /// Write nothing, and print the entry
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// What a live server can't say of itself.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Entry")]
+pub(crate) struct Rating {
+    /// A category; may be repeated [default: the name]
+    #[arg(long = "category", value_name = "CATEGORY")]
+    pub(crate) categories: Vec<String>,
+
+    /// A scope that the server supports; may be repeated
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub(crate) scopes: Vec<String>,
+
+    /// Where the server keeps data: `any`, `eu-only` or `us-only`; may be repeated
+    #[arg(long = "residency", value_name = "RESIDENCY")]
+    pub(crate) residency: Vec<String>,
+
+    /// The most sensitive data that the server may get [default: public]
+    #[arg(long, value_name = "SENSITIVITY")]
+    pub(crate) max_sensitivity: Option<String>,
+
+    /// The server is signed
+    #[arg(long)]
+    pub(crate) signed: bool,
+
+    /// The publisher [default: unknown]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) publisher: Option<String>,
+
+    /// What a tool can do, in place of what the server says: `TOOL=VERB:RESOURCE`, with constraints
+    /// `TOOL=VERB:RESOURCE+readonly`; may be repeated
+    #[arg(long = "capability", value_name = "TOOL=CAPABILITY")]
+    pub(crate) capabilities: Vec<String>,
+
+    /// The version, in place of the one that the server reports
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) server_version: Option<String>,
+
+    /// The same in a file (YAML or JSON), as `agent index import` reads it
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["categories", "scopes", "residency", "max_sensitivity", "signed", "publisher", "capabilities"]
+    )]
+    pub(crate) overlay: Option<Input>,
+}
+
+/// What a command may reach while it is captured.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Sandbox")]
+pub(crate) struct Fence {
+    /// A path that the command may read; may be repeated
+    #[arg(long = "read", value_name = "PATH", requires = "command", value_hint = ValueHint::AnyPath)]
+    pub(crate) read: Vec<PathBuf>,
+
+    /// A destination that the command may reach; may be repeated [default: no network]
+    #[arg(long = "network", value_name = "HOST:PORT", requires = "command", value_parser = destination)]
+    pub(crate) network: Vec<(String, u16)>,
+}
+
+/// Returns the host and the port of a destination.
+fn destination(text: &str) -> Result<(String, u16), &'static str> {
+    let (host, port) = text.rsplit_once(':').ok_or("the port is missing")?;
+    let port = port.parse().map_err(|_| "the port is not a number")?;
+    match host {
+        "" => Err("the host is missing"),
+        _ => Ok((host.to_owned(), port)),
+    }
+}
+
+/// How live servers are captured.
+#[derive(Args, Debug)]
+pub(crate) struct CaptureOptions {
+    /// The index to write
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = INDEX,
+        value_hint = ValueHint::FilePath,
+        value_parser = PathBufValueParser::new().try_map(file_to_write)
+    )]
+    pub(crate) index: PathBuf,
+
+    /// The operator's servers and secrets [default: `agent/servers.local.yaml` in the user's configuration
+    /// folder, if it exists]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) servers: Option<PathBuf>,
+
+    /// Maximum time of each server until it has listed its tools, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+}
+
+/// Compare the index with what its servers say now
+///
+/// Connects to the servers, and prints every tool whose definition changed, with the changes and whether they
+/// give an agent more access. Exits with 1 if there are differences, or if a server can't be reached.
+#[derive(Args, Debug)]
+pub(crate) struct IndexRefresh {
+    /// The servers, as ID or ID@VERSION [default: all of the index]
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    /// Write the newer definitions into the index; exits with 0 if all servers were reached
+    #[arg(long)]
+    pub(crate) write: bool,
+
+    #[command(flatten)]
+    pub(crate) capture: CaptureOptions,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Import servers into the index
@@ -972,6 +1126,41 @@ pub(crate) struct AuditVerify {
     pub(crate) output: Output,
 }
 
+/// Log in to a remote server
+///
+/// Asks the server's authorization server for a token, by OAuth 2.1. The user agrees in a browser, whose answer comes to a
+/// port of loopback. The token is kept in a file that only this user can read, and sent to that server alone.
+#[derive(Args, Debug)]
+pub(crate) struct Login {
+    /// The server in the index, as ID or ID@VERSION, or its URL
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
+
+    /// A scope to ask for, in place of those that the server asks for; may be repeated
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub(crate) scopes: Vec<String>,
+
+    /// The id of a client that the authorization server knows [default: a client is registered]
+    #[arg(long, value_name = "ID")]
+    pub(crate) client_id: Option<String>,
+
+    /// The URL of a Client ID Metadata Document, for an authorization server that accepts one
+    #[arg(long, value_name = "URL", conflicts_with = "client_id", value_hint = ValueHint::Url)]
+    pub(crate) client_metadata: Option<String>,
+
+    /// The operator's servers and secrets [default: `agent/servers.local.yaml` in the user's configuration
+    /// folder, if it exists]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) servers: Option<PathBuf>,
+
+    /// Maximum time until the user has agreed, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+}
+
 /// Verify the evidence of a run, or export it for others
 #[derive(Debug, Subcommand)]
 pub(crate) enum Evidence {
@@ -1150,7 +1339,7 @@ pub(crate) enum Servers {
 /// lock is installed, and everything that came with it is recorded with its digest.
 #[derive(Args, Debug)]
 pub(crate) struct ServersInstall {
-    /// The ids of the servers [default: all locked ones with a package of npm or PyPI]
+    /// The ids of the servers, or package URLs [default: all locked ones with a package of npm or PyPI]
     #[arg(value_name = "ID")]
     pub(crate) ids: Vec<String>,
 

@@ -1,6 +1,7 @@
 //! What this host can reach for its operator: servers, programs and the network, with the operator's secrets.
 
 use super::connected::{ConnectError, Connected, Connection, Process};
+use super::login::{Store, bearer};
 use super::network::proxy;
 use super::programs::Programs;
 use super::requests::{Requests, headers, target};
@@ -8,7 +9,7 @@ use super::secrets::Secrets;
 use super::server_command::launch;
 use super::signals::Signals;
 use agent_host::contract::run::{FailureKind, Opened, Secret, Server};
-use agent_host::{Engine, Failure};
+use agent_host::{Engine, Failure, Instance};
 use agent_mcp::{Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Wait};
 use agent_operator::{Network, Operator, Server as Entry};
 use agent_way_out::{Proxy, Resolver};
@@ -61,16 +62,30 @@ impl Access {
         })
     }
 
-    /// Returns the secrets that whatever is recorded must not contain.
+    /// Returns the secrets that whatever is recorded must not contain: the operator's, and the tokens of this
+    /// user's logins.
     #[must_use]
     pub fn secrets(&self) -> Vec<Secret> {
-        self.secrets.to_redact()
+        let mut secrets = self.secrets.to_redact();
+        let tokens = Store::usual().map(|store| store.tokens());
+        secrets.extend(tokens.unwrap_or_default());
+        secrets
     }
 
     /// Returns the word of evidence for the sandbox of programs.
     #[must_use]
     pub fn sandbox_tier(&self) -> &'static str {
         self.programs.tier()
+    }
+
+    /// Returns the scopes to which the operator limits the tokens of a server.
+    pub(crate) fn scopes(&self, id: &str) -> Option<&Vec<String>> {
+        self.entries.get(id)?.scopes.as_ref()
+    }
+
+    /// Returns an engine for decisions on connections.
+    pub(crate) fn decider(&self) -> Result<Instance, String> {
+        self.engine.instantiate().map_err(|failure| failure.message)
     }
 
     /// Resolves a host.
@@ -110,7 +125,8 @@ impl Access {
         }
     }
 
-    /// Connects to a server over HTTP.
+    /// Connects to a server over HTTP, with the token of this user's login if there is one. A token that the
+    /// server refuses is renewed once.
     async fn reach(
         &self,
         server: &Server,
@@ -118,25 +134,69 @@ impl Access {
         options: &Options,
         wait: &Wait,
     ) -> Result<Connected, ConnectError> {
+        let own = entry.headers.keys();
+        let has_own = own
+            .into_iter()
+            .any(|name| name.eq_ignore_ascii_case("authorization"));
+        let mut is_refused = false;
+        loop {
+            let token = match has_own {
+                true => None,
+                false => {
+                    let token = bearer(self, &server.endpoint, is_refused).await;
+                    token.map_err(|why| {
+                        let message = format!("{why}; run `agent login {}`", server.endpoint);
+                        ConnectError::new(FailureKind::Failed, message)
+                    })?
+                }
+            };
+            let has_token = token.is_some();
+            match self.reach_with(server, entry, token, options, wait).await {
+                Err(Error::Status(401)) if has_token && !is_refused => is_refused = true,
+                Err(Error::Status(401)) if !has_own => {
+                    let message = format!(
+                        "the server requires a login: run `agent login {}`",
+                        server.endpoint
+                    );
+                    return Err(ConnectError::new(FailureKind::Failed, message));
+                }
+                Err(error) => return Err(ConnectError::lost(&error, None)),
+                Ok(connected) => return connected,
+            }
+        }
+    }
+
+    /// Connects to a server over HTTP with a token.
+    async fn reach_with(
+        &self,
+        server: &Server,
+        entry: &Entry,
+        token: Option<String>,
+        options: &Options,
+        wait: &Wait,
+    ) -> Result<Result<Connected, ConnectError>, Error> {
         let secrets = &self.secrets;
+        let token = token.map(|token| format!("Bearer {token}"));
         let prepared = || {
             let connection = server.connection.as_ref().ok_or("no connection")?;
             let own = entry.headers.iter().map(|(name, value)| {
                 let (value, is_secret) = secrets.value(value)?;
                 Ok((&**name, value, is_secret))
             });
-            let own = own.collect::<Result<Vec<_>, String>>()?;
+            let mut own = own.collect::<Result<Vec<_>, String>>()?;
+            own.extend(token.as_deref().map(|token| ("authorization", token, true)));
             let path = with_query(&server.target, entry, secrets)?;
             Ok::<_, String>((target(connection)?, headers(own)?, path))
         };
         let prepared = prepared();
-        let (target, headers, path) =
-            prepared.map_err(|message| ConnectError::new(FailureKind::Failed, message))?;
+        let (target, headers, path) = match prepared {
+            Ok(prepared) => prepared,
+            Err(message) => return Ok(Err(ConnectError::new(FailureKind::Failed, message))),
+        };
         let limits = agent_way_out::Limits::default();
         let endpoint = Endpoint::new(self.requests.way_out(), target, path, headers, limits);
-        let client = Client::connect(Http::new(endpoint), options, wait).await;
-        let client = client.map_err(|error| ConnectError::lost(&error, None))?;
-        Ok(Connected {
+        let client = Client::connect(Http::new(endpoint), options, wait).await?;
+        Ok(Ok(Connected {
             opened: Opened {
                 protocol: client.version().name().to_owned(),
                 is_unsandboxed: false,
@@ -144,7 +204,7 @@ impl Access {
                 package: None,
             },
             connection: Connection::Http(client),
-        })
+        }))
     }
 
     /// Starts a server: in the sandbox, unless the operator's entry makes an exception.
@@ -234,7 +294,7 @@ fn with_query(target: &str, entry: &Entry, secrets: &Secrets) -> Result<String, 
     Ok(target)
 }
 
-fn percent_encoded(text: &str) -> String {
+pub(crate) fn percent_encoded(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

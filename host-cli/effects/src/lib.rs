@@ -5,13 +5,17 @@
 //! | [`Run`] | the turns of a run and this host |
 //! | [`Effects`] | performs one action |
 //! | [`Access`], [`Connected`] | what this host can reach, and servers that it talks to |
+//! | [`Capture`] | what a live server says of itself |
 //! | [`proxy`] | the network of programs that reach only listed hosts |
+//! | [`login`] | logins of this user to remote servers |
 //! | [`handler`] | handlers as components under wasmtime |
 
 mod access;
+mod capture;
 mod connected;
 mod effects;
 pub mod handler;
+pub mod login;
 mod network;
 mod planners;
 mod programs;
@@ -26,6 +30,7 @@ mod zone;
 
 pub use access::Access;
 pub use agent_way_out::{Lookup, Proxy, Resolver};
+pub use capture::{Capture, Wanted};
 pub use connected::{ConnectError, Connected, Connection, Ended, Process};
 pub use effects::{Approver, Effects};
 pub use network::proxy;

@@ -69,7 +69,7 @@ pub(crate) async fn launch(
 
 /// Returns the command of an installed package, and the digest of its closure.
 async fn installed(server: &Server) -> Result<(Command, String), String> {
-    let id = &server.id;
+    let (id, endpoint) = (&server.id, &server.endpoint);
     let package = Package::parse(&server.endpoint).map_err(|error| {
         format!("`servers.local.yaml` has no `command` for `{id}`, and {error}")
     })?;
@@ -83,7 +83,7 @@ async fn installed(server: &Server) -> Result<(Command, String), String> {
         None => error.to_string(),
     })?;
     let installed = found.ok_or_else(|| {
-        format!("the package `{name}` is not installed: run `agent servers install {id}`")
+        format!("the package `{name}` is not installed: run `agent servers install {endpoint}`")
     })?;
     let [program, start] = installed.command;
     let mut command = Command::new(program);

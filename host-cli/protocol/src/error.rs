@@ -33,6 +33,8 @@ pub enum Error {
     Rpc(RpcError),
     /// The server answered with an HTTP status and without an MCP answer.
     Status(u16),
+    /// The server requires a token with more scopes, and names them.
+    Scopes(String),
     /// The HTTP exchange failed.
     Transport(agent_way_out::Error),
     /// Client and server have no common version. Lists the versions of the server.
@@ -111,6 +113,10 @@ impl fmt::Display for Error {
             Self::TooMany { what, limit } => write!(out, "more than {limit} {what}"),
             Self::Rpc(error) => error.fmt(out),
             Self::Status(status) => write!(out, "the server answered with the status {status}"),
+            Self::Scopes(scopes) => write!(
+                out,
+                "the server requires more scopes: run `agent login SERVER --scope ...` with {scopes}"
+            ),
             Self::Transport(error) => error.fmt(out),
             Self::NoCommonVersion(versions) => {
                 out.write_str("no common version of the protocol; the server supports ")?;

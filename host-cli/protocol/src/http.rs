@@ -22,6 +22,8 @@ const RECEIPT_BYTES: usize = 64 << 10;
 /// Number of bits for the ids of the requests of one client of a session.
 const FORK_BITS: u32 = 32;
 
+/// Maximum number of characters of missing scopes in a message.
+const SCOPES_CHARS: usize = 200;
 /// The error of a stream that ended too early.
 const ENDED: Error = Error::Closed("the stream ended before the answer");
 
@@ -167,6 +169,9 @@ impl<P: HttpPeer> Http<P> {
                     Ok(Received::Reply(_) | Received::Progress(_) | Received::Nothing) | Err(_) => {
                     }
                 }
+            }
+            if let Some(scopes) = missing_scopes(status, answer.header("www-authenticate")) {
+                return Err(Error::Scopes(scopes));
             }
             return Err(Error::Status(status));
         }
@@ -366,4 +371,11 @@ impl<P: HttpPeer> Transport for Http<P> {
         let deleted = wait.within(self.peer.send(request, RECEIPT_BYTES, wait));
         deleted.await.map(drop)
     }
+}
+/// Returns the scopes that a server misses in a token (RFC 6750).
+fn missing_scopes(status: u16, challenge: Option<&str>) -> Option<String> {
+    let challenge = challenge.filter(|it| status == 403 && it.contains("insufficient_scope"))?;
+    let (_, scopes) = challenge.split_once("scope=\"")?;
+    let (scopes, _) = scopes.split_once('"')?;
+    Some(agent_way_out::quote(scopes, SCOPES_CHARS))
 }

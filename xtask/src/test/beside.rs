@@ -29,7 +29,11 @@ pub(super) fn run_all(workspace: &Workspace, parts: &[Part]) -> Result<usize> {
     let is_beside = |part: &Part| BESIDE.contains(&part.0);
     let last = parts.iter().rposition(is_beside);
     let (first, alone) = parts.split_at(last.map_or(0, |last| last + 1));
-    let others: Vec<_> = first.iter().filter(|part| !is_beside(part)).copied().collect();
+    let others: Vec<_> = first
+        .iter()
+        .filter(|part| !is_beside(part))
+        .copied()
+        .collect();
     let this = env::current_exe().context("the path of this program is unknown")?;
     let failed = thread::scope(|scope| {
         let row = scope.spawn(|| BESIDE.map(|name| printed(workspace, &this, name)));

@@ -40,17 +40,22 @@ pub fn authorize_destination(
     checked(denials, &binding.destinations, own, addresses)
 }
 
-/// Decides on a connection to the endpoint of a locked server, which is its own only destination.
-/// Returns the allowed addresses.
+/// Decides on a connection for a URL that somebody else named, and returns its allowed addresses. Addresses
+/// that are not public must be the hosts of trusted URLs.
 ///
 /// # Errors
 /// As [`authorize_destination`].
-pub fn authorize_endpoint(
-    endpoint: &str,
+pub fn authorize_url(
+    url: &str,
+    trusted: &[&str],
     addresses: &[IpAddr],
 ) -> Result<Vec<IpAddr>, Vec<DestinationDenial>> {
-    match Origin::of(endpoint) {
-        Ok(origin) => checked(Vec::new(), &[origin], &[], addresses),
+    let trusted: Vec<_> = trusted
+        .iter()
+        .filter_map(|it| Origin::of(it).ok())
+        .collect();
+    match Origin::of(url) {
+        Ok(_) => checked(Vec::new(), &trusted, &[], addresses),
         Err(error) => Err(vec![DestinationDenial::Url(error)]),
     }
 }

@@ -40,7 +40,7 @@ pub(super) use authorized::output_denials;
 pub use authorized::{AuthorizedPlan, AuthorizedStep, PlanBasis, RunDenial};
 pub use decision::PlanContext;
 pub use denial::{Between, FlowMismatch, PlanDenial, PlanReason, ReferenceMismatch, Referred};
-pub use destination::{DestinationDenial, authorize_destination, authorize_endpoint};
+pub use destination::{DestinationDenial, authorize_destination, authorize_url};
 pub use input::InputDenial;
 pub use listing::ListingDenial;
 pub use policy::PlanPolicy;

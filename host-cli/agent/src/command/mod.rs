@@ -11,8 +11,12 @@ mod explain;
 mod explain_run;
 mod ground;
 mod handler_check;
+mod index_add;
 mod index_import;
+mod index_refresh;
 mod init;
+mod live_servers;
+mod login;
 mod man;
 mod match_task;
 mod open_evidence;
@@ -86,6 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
         Command::Serve(it) => serve::run(it, &mut open(&Output::TEXT)?),
+        Command::Login(it) => login::run(it, &mut open(&Output::TEXT)?),
         Command::Audit(Audit::Verify(it)) => audit::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),
@@ -106,6 +111,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Index(Index::Import(it)) => {
             mending(&it.fixes, open(&it.output)?, |to| index_import::run(it, to))
         }
+        Command::Index(Index::Add(it)) => index_add::run(it, &mut open(&it.output)?),
+        Command::Index(Index::Refresh(it)) => index_refresh::run(it, &mut open(&it.output)?),
         Command::Ground(it) => mending(&it.fixes, open(&it.output)?, |to| ground::run(it, to)),
         Command::Why(it) => mending(&it.fixes, open(&it.output)?, |to| why::run(it, to)),
         Command::Diff(it) => mending(&it.fixes, open(&it.output)?, |to| diff::run(it, to)),

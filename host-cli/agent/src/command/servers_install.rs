@@ -12,14 +12,18 @@ use agent_syntax::json::Writer;
 use std::collections::BTreeMap;
 
 pub(super) fn run(args: &ServersInstall, session: &mut Session) -> Result<Answer, Failure> {
-    let Some(lock) = session.lock(&args.lock)? else {
-        return session.refuse();
-    };
-    let selections = call!(session.engine, lockfile.lock.call_selections(lock))?;
-    let locked: BTreeMap<_, _> = selections
-        .into_iter()
-        .map(|it| (it.id, it.endpoint))
-        .collect();
+    let is_url = |id: &String| id.starts_with("pkg:");
+    let mut locked = BTreeMap::new();
+    // Package URLs need no lock.
+    if args.ids.is_empty() || !args.ids.iter().all(is_url) {
+        let Some(lock) = session.lock(&args.lock)? else {
+            return session.refuse();
+        };
+        let selections = call!(session.engine, lockfile.lock.call_selections(lock))?;
+        locked.extend(selections.into_iter().map(|it| (it.id, it.endpoint)));
+    }
+    let urls = args.ids.iter().filter(|it| is_url(it));
+    locked.extend(urls.map(|url| (url.clone(), url.clone())));
     let packages = packages(&args.ids, &locked)?;
     let store =
         Store::usual().ok_or_else(|| Failure::new("this user has no folder for packages"))?;

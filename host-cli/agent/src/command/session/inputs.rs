@@ -529,6 +529,22 @@ impl Session {
         }
     }
 
+    /// Keeps a text that no file holds, so that diagnostics may point into it.
+    pub(crate) fn remember_made(&mut self, source: DocumentKind, name: &str, text: Vec<u8>) {
+        self.findings.add_document(Document {
+            source,
+            number: 0,
+            name: name.to_owned(),
+            text,
+        });
+    }
+
+    /// Returns the text of the index that was read.
+    pub(crate) fn index_text(&self) -> Vec<u8> {
+        let text = self.findings.text(DocumentKind::Index);
+        text.map(<[u8]>::to_vec).unwrap_or_default()
+    }
+
     fn read(&mut self, input: &Input, limit: u64) -> Result<Vec<u8>, Failure> {
         if let Some(mending) = &self.mending
             && let Some(mended) = mending.text(input)?

@@ -58,6 +58,11 @@ impl Session {
         })
     }
 
+    /// Returns the format of the answer.
+    pub(super) fn format(&self) -> Format {
+        self.format
+    }
+
     /// Returns the engine, for further instances.
     pub(super) fn component(&self) -> Engine {
         self.component.clone()

@@ -180,9 +180,9 @@ fn a_package_with_a_changed_file_is_not_started() {
 #[test]
 fn a_package_that_is_not_installed_is_named_with_its_remedy() {
     let project = locked();
-    agent(&project, RUN)
-        .exits(1)
-        .answers("the package `acme@1.0.0` is not installed: run `agent servers install acme`");
+    agent(&project, RUN).exits(1).answers(
+        "the package `acme@1.0.0` is not installed: run `agent servers install pkg:npm/acme@1.0.0`",
+    );
     assert_eq!(summary(&project)["reason"], "UNAVAILABLE");
 }
 

@@ -1,0 +1,378 @@
+//! `agent index add`: capture a live server into the index.
+
+use super::Answer;
+use super::live_servers::{Target, capture, operator, unreachable};
+use super::session::Session;
+use crate::args::{IndexAdd, Rating};
+use agent_host::atomic_write::StagedFile;
+use agent_host::contract::capability::Notation;
+use agent_host::contract::diagnostic::DocumentKind;
+use agent_host::contract::importer::Overlay;
+use agent_host::input::{INDEX_MAX, Input};
+use agent_host::{Failure, call, output};
+use agent_operator::{Network, Operator, Server as Entry, Value, usual_path};
+use agent_packages::Package;
+use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::{Node, Value as Json, json_string};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub(super) fn run(args: &IndexAdd, session: &mut Session) -> Result<Answer, Failure> {
+    let overlay = match &args.rating.overlay {
+        Some(input) => Some(session.overlay(input)?),
+        None => overlay(&args.name, &args.rating)?,
+    };
+    if let (Some(overlay), None) = (&overlay, &args.rating.overlay) {
+        session.remember_made(DocumentKind::Overlay, "<options>", overlay.text.clone());
+    }
+    let existing = Input::File(args.capture.index.clone());
+    let before = match existing.is_missing() {
+        true => None,
+        false => Some(session.text(DocumentKind::Index, &existing, INDEX_MAX)?),
+    };
+    let mut operator = operator(args.capture.servers.as_deref())?;
+    let started = started(args, &mut operator)?;
+    if let Some(started) = &started
+        && !session.quiet
+    {
+        started.announce();
+    }
+    let endpoint = match &started {
+        None => args.url.clone(),
+        Some(started) => started.package_url.clone(),
+    };
+    let package = started.as_ref().and_then(|it| it.version.clone());
+    let target = Target {
+        id: args.name.clone(),
+        version: args.rating.server_version.clone().or(package),
+        endpoint,
+    };
+    let captured = capture(vec![target], &operator, &args.capture, session)?;
+    let live = match captured.into_iter().next() {
+        Some(Ok(live)) => live,
+        Some(Err(message)) => {
+            let failed = [unreachable(args.name.clone(), message)];
+            let problems = call!(
+                session.engine,
+                view.call_entry_difference_diagnostics(&failed)
+            )?;
+            return session.refuse_for(problems);
+        }
+        None => return Err(Failure::internal("nothing was captured")),
+    };
+    session.remember_made(
+        DocumentKind::Import,
+        &format!("<tools of {}>", args.name),
+        Vec::new(),
+    );
+    let added = call!(
+        session.engine,
+        importer.call_add(&live, overlay.as_ref(), before.as_deref())
+    )?;
+    let imported = match added {
+        Ok(imported) => imported,
+        Err(problems) => return session.refuse_for(problems),
+    };
+    session.add(imported.warnings);
+    let is_dry = args.dry_run || !session.writes();
+    if is_dry {
+        let entries: Vec<_> = imported.added.iter().collect();
+        output::print_data(&entry(&imported.index, &entries))?;
+    } else {
+        StagedFile::new(&args.capture.index, imported.index.as_bytes())?.commit()?;
+    }
+    session.report()?;
+    for server in &imported.added {
+        session.note(format_args!("added {server}"));
+    }
+    for claim in &imported.claims {
+        session.note(format_args!("claimed {claim}"));
+    }
+    let index = args.capture.index.display();
+    session.note(match is_dry {
+        true => format!("would write {index}"),
+        false => format!("wrote {index}"),
+    });
+    if let Some(started) = &started
+        && !session.quiet
+    {
+        started.tell_operator(args.capture.servers.as_deref());
+    }
+    Ok(Answer::Yes)
+}
+
+/// How a server is started.
+struct Started {
+    id: String,
+    entry: Entry,
+    /// Whether the operator's configuration has the entry already.
+    is_configured: bool,
+    /// The URL of the package that the command runs, and its version.
+    package_url: Option<String>,
+    version: Option<String>,
+}
+
+/// Decides how a server is started, and puts it into the configuration for this run. Returns `None` for a
+/// server with a URL.
+fn started(args: &IndexAdd, operator: &mut Operator) -> Result<Option<Started>, Failure> {
+    if args.url.is_some() {
+        return Ok(None);
+    }
+    let id = args.name.clone();
+    let known = operator.servers.get(&id).cloned();
+    if args.command.is_empty() {
+        let entry = known.filter(|entry| !entry.command.is_empty());
+        let entry = entry.ok_or_else(|| {
+            Failure::new(format_args!("`{id}` has neither a URL nor a command"))
+                .help(format_args!("write `agent index add {id} URL` or `agent index add {id} -- COMMAND...`, or add its `command` to `servers.local.yaml`"))
+        })?;
+        return Ok(Some(Started {
+            id,
+            entry,
+            is_configured: true,
+            package_url: None,
+            version: None,
+        }));
+    }
+    let package = package(&args.command);
+    let literal = |words: &[String]| words.iter().cloned().map(Value::Literal).collect();
+    let mut entry = known.clone().unwrap_or_default();
+    match &package {
+        // The installed package is started, as `agent serve` does.
+        Some((_, rest)) => entry.arguments = literal(rest),
+        None => entry.command = literal(&args.command),
+    }
+    entry.read.extend(args.fence.read.iter().cloned());
+    if !args.fence.network.is_empty() {
+        entry.network = Network::Hosts(args.fence.network.clone());
+    }
+    if known.as_ref().is_some_and(|known| *known != entry) {
+        return Err(Failure::new(format_args!(
+            "`servers.local.yaml` starts `{id}` in another way"
+        ))
+        .help(format_args!(
+            "run `agent index add {id}` to start it by `servers.local.yaml`, or choose another name"
+        )));
+    }
+    operator.servers.insert(id.clone(), entry.clone());
+    let (package_url, version) = match package {
+        Some((package, _)) => (Some(package.0), Some(package.1.version().to_owned())),
+        None => (None, None),
+    };
+    Ok(Some(Started {
+        id,
+        is_configured: known.is_some(),
+        entry,
+        package_url,
+        version,
+    }))
+}
+
+/// Returns the package that a command runs, with its URL, and the arguments for it: `npx [-y] NAME@VERSION` and
+/// `uvx NAME@VERSION`.
+fn package(command: &[String]) -> Option<((String, Package), &[String])> {
+    let (program, rest) = command.split_first()?;
+    let (registry, rest) = match program.as_str() {
+        "npx" => {
+            let yes = rest.first().is_some_and(|it| it == "-y" || it == "--yes");
+            ("npm", &rest[usize::from(yes)..])
+        }
+        "uvx" => ("pypi", rest),
+        _ => return None,
+    };
+    let (named, arguments) = rest.split_first()?;
+    let named = match named.strip_prefix('@') {
+        Some(scoped) => format!("%40{scoped}"),
+        None => named.clone(),
+    };
+    let url = format!("pkg:{registry}/{named}");
+    let package = Package::parse(&url).ok()?;
+    Some(((url, package), arguments))
+}
+
+impl Started {
+    /// Shows what is started, before it is.
+    fn announce(&self) {
+        let shown = |value: &Value| match value {
+            Value::Literal(text) => json_string(text),
+            Value::Secret(name) => format!("{{secret: {name}}}"),
+        };
+        let words = self.entry.command.iter().chain(&self.entry.arguments);
+        let words = words.map(shown).collect::<Vec<_>>().join(" ");
+        let fence = match self.entry.unfenced {
+            true => "without a sandbox, as `servers.local.yaml` says",
+            false => "in the sandbox",
+        };
+        match &self.package_url {
+            Some(url) => output::note(format_args!("starting {url} {words} {fence}")),
+            None => output::note(format_args!("starting {words} {fence}")),
+        }
+    }
+
+    /// Shows the entry that `agent serve` needs, if the operator's configuration lacks it.
+    fn tell_operator(&self, servers: Option<&Path>) {
+        let entry = &self.entry;
+        let is_needed = !entry.command.is_empty() || !entry.arguments.is_empty();
+        if self.is_configured || !is_needed {
+            return;
+        }
+        let usual = usual_path();
+        let path = servers.or(usual.as_deref());
+        let path = path.map_or_else(
+            || "servers.local.yaml".into(),
+            |it| it.display().to_string(),
+        );
+        output::note(format_args!(
+            "`agent serve` needs this entry; add it to `{path}`:"
+        ));
+        output::note("servers:");
+        output::note(format_args!("  {}:", json_string(&self.id)));
+        let words = |words: &[Value]| {
+            let words = words.iter().map(|it| match it {
+                Value::Literal(text) => json_string(text),
+                Value::Secret(name) => format!("{{ secret: {} }}", json_string(name)),
+            });
+            words.collect::<Vec<_>>().join(", ")
+        };
+        let line = |key: &str, value: String| {
+            if !value.is_empty() {
+                output::note(format_args!("    {key}: [{value}]"));
+            }
+        };
+        line("command", words(&entry.command));
+        line("arguments", words(&entry.arguments));
+        let read = entry.read.iter();
+        let read = read.map(|path| json_string(&path.to_string_lossy()));
+        line("read", read.collect::<Vec<_>>().join(", "));
+        if let Network::Hosts(hosts) = &entry.network {
+            let hosts = hosts.iter();
+            let hosts = hosts.map(|(host, port)| json_string(&format!("{host}:{port}")));
+            line("network", hosts.collect::<Vec<_>>().join(", "));
+        }
+    }
+}
+
+/// Returns the overlay of the options, or `None` if they say nothing.
+fn overlay(name: &str, rating: &Rating) -> Result<Option<Overlay>, Failure> {
+    let mut tools: BTreeMap<&str, Vec<Capability<'_>>> = BTreeMap::new();
+    for text in &rating.capabilities {
+        let (tool, capability) = capability(text)?;
+        tools.entry(tool).or_default().push(capability);
+    }
+    let has_data = !rating.residency.is_empty() || rating.max_sensitivity.is_some();
+    let has_trust = rating.signed || rating.publisher.is_some();
+    let has_lists = !rating.categories.is_empty() || !rating.scopes.is_empty();
+    if !has_data && !has_trust && !has_lists && tools.is_empty() {
+        return Ok(None);
+    }
+    let list = |w: &mut Writer, key: &str, items: &[String]| {
+        if !items.is_empty() {
+            w.key(key).strings(items.iter().map(String::as_str));
+        }
+    };
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("servers").object(|w| {
+            w.key(name).object(|w| {
+                list(w, "categories", &rating.categories);
+                if has_data {
+                    w.key("data").object(|w| {
+                        if let Some(max) = &rating.max_sensitivity {
+                            w.key("maxSensitivity").string(max);
+                        }
+                        list(w, "residency", &rating.residency);
+                    });
+                }
+                list(w, "scopes", &rating.scopes);
+                if !tools.is_empty() {
+                    w.key("tools").object(|w| {
+                        for (tool, capabilities) in &tools {
+                            w.key(tool).object(|w| write_capabilities(w, capabilities));
+                        }
+                    });
+                }
+                if has_trust {
+                    w.key("trust").object(|w| {
+                        if let Some(publisher) = &rating.publisher {
+                            w.key("publisher").string(publisher);
+                        }
+                        if rating.signed {
+                            w.key("signed").bool(true);
+                        }
+                    });
+                }
+            });
+        });
+    });
+    Ok(Some(Overlay {
+        text: w.finish().into_bytes(),
+        notation: Notation::Json,
+    }))
+}
+
+/// A verb, a resource, and constraints.
+type Capability<'c> = (&'c str, &'c str, Vec<&'c str>);
+
+/// Reads `TOOL=VERB:RESOURCE+CONSTRAINT...`.
+fn capability(text: &str) -> Result<(&str, Capability<'_>), Failure> {
+    let parsed = text.rsplit_once('=').and_then(|(tool, capability)| {
+        let mut parts = capability.split('+');
+        let (verb, resource) = parts.next()?.split_once(':')?;
+        Some((tool, (verb, resource, parts.collect())))
+    });
+    parsed.ok_or_else(|| {
+        Failure::new(format_args!("the capability `{text}` can't be read")).help(
+            "write `--capability TOOL=VERB:RESOURCE`, as in `search_code=search:codebase+readonly`",
+        )
+    })
+}
+
+fn write_capabilities(w: &mut Writer, capabilities: &[Capability<'_>]) {
+    w.key("x-summit-capabilities").array(|w| {
+        for (verb, resource, constraints) in capabilities {
+            w.object(|w| {
+                w.key("constraints").strings(constraints.iter().copied());
+                w.key("resource").string(resource);
+                w.key("verb").string(verb);
+            });
+        }
+    });
+}
+
+/// Returns the entries of servers, named as `id@version`, as they are in the text of an index.
+fn entry(index: &str, names: &[&String]) -> String {
+    let Some(root) = parse_strict(index) else {
+        return String::new();
+    };
+    let is_named = |node: &&Node<'_>| {
+        let text = |key| match member(node, key).map(|it| &it.value) {
+            Some(Json::String(text)) => text.to_string(),
+            _ => String::new(),
+        };
+        names.contains(&&format!("{}@{}", text("id"), text("version")))
+    };
+    let servers = match &root.value {
+        Json::Sequence(servers) => servers.as_slice(),
+        _ => match member(&root, "servers").map(|it| &it.value) {
+            Some(Json::Sequence(servers)) => servers.as_slice(),
+            _ => &[],
+        },
+    };
+    let texts = servers.iter().filter(is_named);
+    let mut text = String::new();
+    for node in texts {
+        text.push_str(node.span.of(index));
+        text.push('\n');
+    }
+    text
+}
+
+fn member<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Node<'a>> {
+    match &node.value {
+        Json::Mapping(entries) => {
+            let found = entries.iter().find(|entry| entry.key == key);
+            found.map(|entry| &entry.value)
+        }
+        _ => None,
+    }
+}

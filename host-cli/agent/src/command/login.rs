@@ -1,0 +1,91 @@
+//! `agent login`: a token for a remote server.
+
+use super::Answer;
+use super::live_servers::{operator, unreachable};
+use super::session::Session;
+use crate::args::Login;
+use agent_effects::login::Login as Flow;
+use agent_effects::{Access, Resolver, Signals, block_on};
+use agent_host::contract::importer::IndexedServer;
+use agent_host::{Failure, call, output};
+use std::time::Duration;
+
+pub(super) fn run(args: &Login, session: &mut Session) -> Result<Answer, Failure> {
+    // A server that requires a login can't be captured into an index before.
+    let server = match args.server.starts_with("https://") || args.server.starts_with("http://") {
+        true => IndexedServer {
+            id: args.server.clone(),
+            version: String::new(),
+            endpoint: args.server.clone(),
+        },
+        false => {
+            let Some(index) = session.index(&args.index.index)? else {
+                return session.refuse();
+            };
+            let known = call!(session.engine, importer.call_servers(index))?;
+            server(known, &args.server)?
+        }
+    };
+    let operator = operator(args.servers.as_deref())?;
+    let engine = session.component();
+    let done = block_on(async {
+        let mut signals = Signals::new()?;
+        let access = Access::new(&operator, engine, Resolver::system(), &mut signals).await?;
+        let flow = Flow {
+            id: &server.id,
+            endpoint: &server.endpoint,
+            scopes: &args.scopes,
+            client_id: args.client_id.as_deref(),
+            client_url: args.client_metadata.as_deref(),
+            time: Duration::from_secs(args.timeout),
+        };
+        let show = |url: &str| output::note(format_args!("open this URL in a browser:\n  {url}"));
+        flow.run(&access, &mut signals, show).await
+    })?;
+    match done {
+        Ok(logged_in) => {
+            let scopes = match logged_in.scopes.is_empty() {
+                true => String::new(),
+                false => format!(", with the scopes {}", logged_in.scopes.join(" ")),
+            };
+            session.note(format_args!(
+                "logged in to {} by {}{scopes}",
+                server.id, logged_in.issuer
+            ));
+            Ok(Answer::Yes)
+        }
+        Err(message) => {
+            let failed = [unreachable(server.id, message)];
+            let problems = call!(
+                session.engine,
+                view.call_entry_difference_diagnostics(&failed)
+            )?;
+            session.refuse_for(problems)
+        }
+    }
+}
+
+/// Returns the server of a name, which has one URL.
+fn server(known: Vec<IndexedServer>, name: &str) -> Result<IndexedServer, Failure> {
+    let named = known
+        .into_iter()
+        .filter(|server| server.id == name || format!("{}@{}", server.id, server.version) == name);
+    let mut named: Vec<_> = named.collect();
+    named.dedup_by(|a, b| a.endpoint == b.endpoint);
+    let last = named.pop().ok_or_else(|| {
+        Failure::new(format_args!("the index has no server `{name}`"))
+            .help("run `agent discover` to list the servers of the index")
+    })?;
+    if !named.is_empty() {
+        return Err(
+            Failure::new(format_args!("the index has several endpoints of `{name}`"))
+                .help("name one of them, as ID@VERSION"),
+        );
+    }
+    if last.endpoint.starts_with("pkg:") {
+        return Err(Failure::new(format_args!(
+            "`{name}` is started here and needs no login"
+        )));
+    }
+    Ok(last)
+}

@@ -1,0 +1,399 @@
+//! `login`: an authorization server and an MCP server on loopback, which also lie.
+
+use crate::project::{Project, Run};
+use crate::run_plan::operator;
+use crate::run_plan::server::{Request, Response, Server, mcp};
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// An MCP server that wants a token, and its authorization server. `mode` decides how both lie.
+fn start(mode: &'static str) -> Server {
+    Server::start(move |request| answer(request, mode))
+}
+
+fn answer(request: &Request, mode: &str) -> Response {
+    let line = request.head.lines().next().unwrap();
+    let path = line.split(' ').nth(1).unwrap();
+    let header = |name: &str| {
+        request.head.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case(name)
+                .then(|| value.trim().to_owned())
+        })
+    };
+    let origin = format!("http://{}", header("host").unwrap());
+    let found = |value: Value| ("200 OK", "application/json", value.to_string());
+    match path {
+        "/mcp" => {
+            let accepted = match mode {
+                "expired" | "revoked" => "Bearer access-2",
+                _ => "Bearer access-1",
+            };
+            match header("authorization") {
+                Some(_) if mode == "step-up" => {
+                    let status = "403 Forbidden\r\nwww-authenticate: Bearer error=\"insufficient_scope\", scope=\"read admin\"";
+                    (status, "text/plain", String::new())
+                }
+                Some(token) if token == accepted && mode == "echo" => mcp(request, &token),
+                Some(token) if token == accepted => mcp(request, "Finds issues."),
+                _ => {
+                    let challenge = match mode {
+                        "no-challenge" => String::new(),
+                        _ => format!(
+                            "\r\nwww-authenticate: Bearer resource_metadata=\"{origin}/meta\", scope=\"read write\""
+                        ),
+                    };
+                    let status = format!("401 Unauthorized{challenge}");
+                    (
+                        Box::leak(status.into_boxed_str()),
+                        "text/plain",
+                        String::new(),
+                    )
+                }
+            }
+        }
+        "/meta" | "/.well-known/oauth-protected-resource/mcp" => {
+            let resource = match mode {
+                "other-resource" => "https://other.example/mcp".to_owned(),
+                _ => format!("{origin}/mcp"),
+            };
+            let issuer = match mode {
+                "private-issuer" => "http://10.0.0.1".to_owned(),
+                _ => origin,
+            };
+            found(json!({
+                "resource": resource, "authorization_servers": [issuer], "scopes_supported": ["all"]
+            }))
+        }
+        "/.well-known/oauth-authorization-server" => {
+            match mode {
+                "redirect" => {
+                    let status = "302 Found\r\nlocation: http://10.0.0.1/";
+                    return (status, "text/plain", String::new());
+                }
+                "huge" => return ("200 OK", "application/json", " ".repeat(1 << 20)),
+                "slow" => thread::sleep(Duration::from_secs(20)),
+                _ => {}
+            }
+            let token = match mode {
+                "plain-token" => "http://93.184.216.34/token".to_owned(),
+                "private-token" => "http://10.0.0.1/token".to_owned(),
+                _ => format!("{origin}/token"),
+            };
+            let issuer = match mode {
+                "other-issuer" => "https://other.example",
+                _ => &origin,
+            };
+            let methods = if mode == "no-pkce" { "plain" } else { "S256" };
+            found(json!({
+                "issuer": issuer, "authorization_endpoint": format!("{origin}/authorize"),
+                "token_endpoint": token, "registration_endpoint": format!("{origin}/register"),
+                "code_challenge_methods_supported": [methods],
+                "authorization_response_iss_parameter_supported": true,
+                "client_id_metadata_document_supported": true
+            }))
+        }
+        "/register" => (
+            "201 Created",
+            "application/json",
+            json!({ "client_id": "client-1" }).to_string(),
+        ),
+        "/token" => {
+            let number = if request.body.contains("refresh_token=") {
+                2
+            } else {
+                1
+            };
+            let lifetime = if mode == "expired" && number == 1 {
+                1
+            } else {
+                3600
+            };
+            found(json!({
+                "access_token": format!("access-{number}"), "token_type": "Bearer",
+                "expires_in": lifetime, "refresh_token": format!("refresh-{number}")
+            }))
+        }
+        _ => ("404 Not Found", "text/plain", String::new()),
+    }
+}
+
+fn command(project: &Project, line: &str) -> Command {
+    let mut command = project.command(line.split_whitespace());
+    command.env("XDG_STATE_HOME", project.path("state"));
+    command
+}
+
+fn run(project: &Project, line: &str) -> Run {
+    Run::of(command(project, line))
+}
+
+fn member<'q>(query: &'q str, name: &str) -> &'q str {
+    let members = query.split('&').filter_map(|it| it.split_once('='));
+    let found = members.into_iter().find(|(key, _)| *key == name);
+    found.map_or("", |(_, value)| value)
+}
+
+fn decoded(text: &str) -> String {
+    text.replace("%3A", ":")
+        .replace("%2F", "/")
+        .replace("%20", " ")
+}
+
+/// Logs in, and answers as a browser whose query is made of the state and the issuer. Returns the query of the
+/// authorization too.
+fn login(project: &Project, line: &str, reply: impl FnOnce(&str, &str) -> String) -> (Run, String) {
+    let mut child = command(project, line)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut text = String::new();
+    let mut asked = String::new();
+    loop {
+        let mut line = String::new();
+        if errors.read_line(&mut line).unwrap() == 0 {
+            break;
+        }
+        text.push_str(&line);
+        if let Some((url, query)) = line.trim().split_once("/authorize?") {
+            asked = query.to_owned();
+            let redirect = decoded(member(query, "redirect_uri"));
+            let authority = redirect.strip_prefix("http://").unwrap();
+            let (authority, path) = authority.split_once('/').unwrap();
+            let mut browser = TcpStream::connect(authority).unwrap();
+            let query = reply(member(query, "state"), url);
+            write!(
+                browser,
+                "GET /{path}?{query} HTTP/1.1\r\nhost: {authority}\r\n\r\n"
+            )
+            .unwrap();
+            let mut shown = String::new();
+            browser.read_to_string(&mut shown).unwrap();
+            assert!(shown.starts_with("HTTP/1.1 "), "{shown}");
+            break;
+        }
+    }
+    errors.read_to_string(&mut text).unwrap();
+    let mut output = child.wait_with_output().unwrap();
+    output.stderr = text.into_bytes();
+    (Run::new(output, &project.path("")), asked)
+}
+
+/// Returns the answer of an honest authorization server.
+fn honest(state: &str, issuer: &str) -> String {
+    let issuer = issuer.replace(':', "%3A").replace('/', "%2F");
+    format!("code=the-code&state={state}&iss={issuer}")
+}
+
+#[test]
+fn a_login_gives_a_token_to_its_server_alone() {
+    let project = Project::empty();
+    let server = start("usual");
+    let url = format!("{}/mcp", server.origin());
+    run(&project, &format!("index add tracker {url}"))
+        .exits(1)
+        .notes(&format!("agent login {url}"));
+    let (logged_in, asked) = login(&project, &format!("login {url}"), honest);
+    let logged_in = logged_in.exits(0).answers_nothing();
+    logged_in
+        .notes("logged in to")
+        .notes("read write")
+        .notes_not("access-1");
+
+    assert_eq!(decoded(member(&asked, "scope")), "read write");
+    assert_eq!(decoded(member(&asked, "resource")), url);
+    assert_eq!(member(&asked, "client_id"), "client-1");
+    let requests = server.requests();
+    let sent = |path: &str| {
+        let found = requests.iter().find(|it| it.head.starts_with(path));
+        found.unwrap_or_else(|| panic!("no {path}")).body.clone()
+    };
+    let registered: Value = serde_json::from_str(&sent("POST /register")).unwrap();
+    assert_eq!(registered["application_type"], "native");
+    assert_eq!(registered["token_endpoint_auth_method"], "none");
+    let token = sent("POST /token");
+    let verifier = member(&token, "code_verifier");
+    let proof = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier));
+    assert_eq!(proof, member(&asked, "code_challenge"));
+    assert_eq!(decoded(member(&token, "resource")), url);
+
+    let folder = project.path("state/agent/credentials");
+    assert_eq!(
+        fs::metadata(&folder).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    let files: Vec<_> = fs::read_dir(&folder).unwrap().collect();
+    assert_eq!(files.len(), 1);
+    let file = files[0].as_ref().unwrap().path();
+    assert_eq!(
+        fs::metadata(file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+
+    run(&project, &format!("index add tracker {url}")).exits(0);
+    // Another server gets no token.
+    let other = start("usual");
+    run(&project, &format!("index add other {}/mcp", other.origin())).exits(1);
+    let requests = other.requests();
+    assert!(!requests.iter().any(|it| it.head.contains("Bearer")));
+}
+
+#[test]
+fn a_token_is_renewed_when_it_expires_or_is_refused() {
+    for mode in ["expired", "revoked"] {
+        let project = Project::empty();
+        let server = start(mode);
+        let url = format!("{}/mcp", server.origin());
+        login(&project, &format!("login {url}"), honest).0.exits(0);
+        run(&project, &format!("index add tracker {url}")).exits(0);
+        let requests = server.requests();
+        let renewals = requests
+            .iter()
+            .filter(|it| it.body.contains("grant_type=refresh_token"));
+        assert_eq!(renewals.count(), 1, "{mode}");
+        run(&project, "index refresh").exits(0);
+    }
+}
+
+#[test]
+fn a_client_and_scopes_can_be_given() {
+    let project = Project::empty();
+    let server = start("no-challenge");
+    let url = format!("{}/mcp", server.origin());
+    let (done, asked) = login(
+        &project,
+        &format!("login {url} --client-id mine --scope one"),
+        honest,
+    );
+    done.exits(0);
+    assert_eq!(member(&asked, "client_id"), "mine");
+    assert_eq!(member(&asked, "scope"), "one");
+    let document = "https://client.example/agent.json";
+    let (done, asked) = login(
+        &project,
+        &format!("login {url} --client-metadata {document}"),
+        honest,
+    );
+    done.exits(0);
+    assert_eq!(decoded(member(&asked, "client_id")), document);
+    assert_eq!(member(&asked, "scope"), "all");
+    let requests = server.requests();
+    assert!(
+        !requests
+            .iter()
+            .any(|it| it.head.starts_with("POST /register"))
+    );
+}
+
+#[test]
+fn the_operator_limits_the_scopes() {
+    let project = Project::empty();
+    let server = start("usual");
+    let url = format!("{}/mcp", server.origin());
+    operator(
+        &project,
+        &format!("servers:\n  \"{url}\": {{ oauth: {{ scopes: [read] }} }}\n"),
+    );
+    let line = format!("login {url} --servers operator/servers.local.yaml");
+    let (done, asked) = login(&project, &line, honest);
+    done.exits(0);
+    assert_eq!(member(&asked, "scope"), "read");
+    run(&project, &format!("{line} --scope write"))
+        .exits(1)
+        .notes("lacks `write`");
+}
+
+#[test]
+fn an_answer_of_another_login_or_issuer_is_refused() {
+    for (reply, says) in [
+        ("code=c&state=wrong", "another state"),
+        (
+            "code=c&state=STATE&iss=https%3A%2F%2Fevil.example",
+            "another issuer",
+        ),
+        ("code=c&state=STATE", "does not name its issuer"),
+        (
+            "error=access_denied&state=STATE&iss=ISSUER",
+            "access_denied",
+        ),
+    ] {
+        let project = Project::empty();
+        let server = start("usual");
+        let line = format!("login {}/mcp", server.origin());
+        let (done, _) = login(&project, &line, |state, issuer| {
+            let issuer = issuer.replace(':', "%3A").replace('/', "%2F");
+            reply.replace("STATE", state).replace("ISSUER", &issuer)
+        });
+        done.exits(1).notes(says);
+        let requests = server.requests();
+        assert!(
+            !requests.iter().any(|it| it.head.starts_with("POST /token")),
+            "{reply}"
+        );
+        assert!(!project.has("state"), "{reply}");
+    }
+}
+
+#[test]
+fn lies_of_metadata_are_refused() {
+    for (mode, says) in [
+        ("other-resource", "another resource"),
+        ("other-issuer", "another issuer"),
+        ("no-pkce", "S256"),
+        ("private-issuer", "not a public address"),
+        ("redirect", "302"),
+        ("huge", "body"),
+        ("slow", "within 3 s"),
+    ] {
+        let project = Project::empty();
+        let server = start(mode);
+        let line = format!("login {}/mcp --timeout 3", server.origin());
+        run(&project, &line).exits(1).notes(says);
+        assert!(!project.has("state"), "{mode}");
+    }
+    for (mode, says) in [
+        ("plain-token", "not an https URL"),
+        ("private-token", "not a public address"),
+    ] {
+        let project = Project::empty();
+        let server = start(mode);
+        let (done, _) = login(&project, &format!("login {}/mcp", server.origin()), honest);
+        done.exits(1).notes(says);
+        assert!(!project.has("state"), "{mode}");
+    }
+}
+
+#[test]
+fn more_scopes_are_asked_of_the_user() {
+    let project = Project::empty();
+    let server = start("step-up");
+    let url = format!("{}/mcp", server.origin());
+    login(&project, &format!("login {url}"), honest).0.exits(0);
+    run(&project, &format!("index add tracker {url}"))
+        .exits(1)
+        .notes("agent login")
+        .notes("read admin");
+}
+
+#[test]
+fn a_token_that_its_server_repeats_reaches_no_index() {
+    let project = Project::empty();
+    let server = start("echo");
+    let url = format!("{}/mcp", server.origin());
+    login(&project, &format!("login {url}"), honest).0.exits(0);
+    run(&project, &format!("index add tracker {url}"))
+        .exits(1)
+        .notes("contains the secret `the login to")
+        .notes_not("access-1");
+    assert!(!project.has("mcp.index.json"));
+}

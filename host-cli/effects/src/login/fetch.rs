@@ -1,0 +1,74 @@
+//! Requests to servers and authorization servers, over the way out.
+
+use crate::access::Access;
+use crate::requests::{headers, target};
+use agent_way_out::{Cancel, Limits, Method, Request, Response};
+use std::time::Duration;
+
+/// Maximum time of one request.
+const TIME: Duration = Duration::from_secs(30);
+
+/// Maximum size of an answer, in bytes.
+const BODY_BYTES: u64 = 256 << 10;
+
+/// The requests of one login. An address that is not public must be the host of the server itself, which a
+/// human has put into the index.
+pub(super) struct Fetch<'f> {
+    pub(super) access: &'f Access,
+    pub(super) trusted: &'f str,
+}
+
+impl Fetch<'_> {
+    /// Sends a request to a URL, and returns the response whatever its status is.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        url: &str,
+        more: &[(&str, &str)],
+        body: String,
+    ) -> Result<Response, String> {
+        let (connection, path) = self.access.address(url, &[self.trusted], TIME).await?;
+        let address = connection.address.parse::<std::net::IpAddr>();
+        let is_loopback = address.is_ok_and(|it| it.is_loopback());
+        if !connection.tls && !is_loopback {
+            return Err(format!("`{url}` is not an https URL"));
+        }
+        let mut request = Request::new(method, path);
+        let given = more.iter().map(|(name, value)| (*name, *value, false));
+        request.headers = headers(given)?;
+        request.body = body.into();
+        let limits = Limits {
+            total: TIME,
+            body_bytes: BODY_BYTES,
+            ..Limits::default()
+        };
+        let way_out = self.access.requests.way_out();
+        let target = target(&connection)?;
+        let never = Cancel::never();
+        let sent = way_out.send(&target, request, &limits, &never);
+        sent.await
+            .map_err(|error| format!("`{url}`: {}", error.message))
+    }
+
+    /// Gets a document; `None` if there is none at the URL.
+    pub(super) async fn get(&self, url: &str) -> Result<Option<Vec<u8>>, String> {
+        let accept = [("accept", "application/json")];
+        let response = self.send(Method::GET, url, &accept, String::new()).await?;
+        match response.status.as_u16() {
+            200 => Ok(Some(response.body.to_vec())),
+            400..500 => Ok(None),
+            status => Err(format!("`{url}` answered with the status {status}")),
+        }
+    }
+
+    /// Posts a form or a document, and returns the response.
+    pub(super) async fn post(
+        &self,
+        url: &str,
+        media_type: &str,
+        body: String,
+    ) -> Result<Response, String> {
+        let given = [("accept", "application/json"), ("content-type", media_type)];
+        self.send(Method::POST, url, &given, body).await
+    }
+}

@@ -1,0 +1,25 @@
+//! Access of this user to remote servers, by OAuth 2.1 as MCP uses it.
+//!
+//! | module | content |
+//! |---|---|
+//! | `flow` | the authorization: from the server's challenge to the kept tokens |
+//! | `refresh` | the token of a server, renewed before it expires |
+//! | `metadata` | protected resources (RFC 9728) and authorization servers (RFC 8414, OpenID Connect) |
+//! | `challenge` | `WWW-Authenticate` of a server |
+//! | `redirect` | the answer of the browser, on a port of loopback |
+//! | `fetch` | requests over the way out, to addresses that the engine checked |
+//! | `store` | the kept tokens, a file for each issuer |
+//! | `document` | members of JSON, and forms |
+
+mod challenge;
+mod document;
+mod fetch;
+mod flow;
+mod metadata;
+mod redirect;
+mod refresh;
+mod store;
+
+pub use flow::{LoggedIn, Login};
+pub(crate) use refresh::bearer;
+pub use store::Store;

@@ -1,0 +1,91 @@
+//! The token of a server, renewed before it expires.
+
+use super::document::{Document, form};
+use super::fetch::Fetch;
+use super::store::{Grant, Store};
+use crate::access::Access;
+use agent_way_out::Response;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Time before the end of a token at which it is renewed.
+const MARGIN: Duration = Duration::from_secs(60);
+
+/// The media type of forms.
+pub(super) const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Returns the access token of a server that this user has logged in to. It is renewed if it expires soon, or if
+/// the server refused it.
+///
+/// # Errors
+///
+/// The reason why the kept token can't be used.
+pub(crate) async fn bearer(
+    access: &Access,
+    endpoint: &str,
+    is_refused: bool,
+) -> Result<Option<String>, String> {
+    let Some(store) = Store::usual() else {
+        return Ok(None);
+    };
+    let Some(mut grant) = store.find(endpoint)? else {
+        return Ok(None);
+    };
+    let ends = grant.expires.map(|end| end <= now() + MARGIN.as_secs());
+    if !is_refused && ends != Some(true) {
+        return Ok(Some(grant.access_token));
+    }
+    let Some(token) = grant.refresh_token.clone() else {
+        return match is_refused {
+            true => Err("the kept token is no longer accepted".to_owned()),
+            false => Ok(Some(grant.access_token)),
+        };
+    };
+    let fetch = Fetch {
+        access,
+        trusted: endpoint,
+    };
+    let members = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", &token),
+        ("client_id", &grant.client_id),
+        ("resource", &grant.resource),
+    ];
+    let body = form(&members);
+    let response = fetch.post(&grant.token_endpoint, FORM, body).await?;
+    take(&mut grant, &response)?;
+    store.keep(&grant).map_err(|failure| failure.message)?;
+    Ok(Some(grant.access_token))
+}
+
+/// Takes the tokens of an answer of a token endpoint.
+pub(super) fn take(grant: &mut Grant, response: &Response) -> Result<(), String> {
+    let answer = Document::new(&response.body, "the answer of the token endpoint")?;
+    if response.status.as_u16() != 200 {
+        let error = answer.string("error").unwrap_or_default();
+        let status = response.status.as_u16();
+        return Err(format!(
+            "the authorization server gives no token: {error} ({status})"
+        ));
+    }
+    let kind = answer.string("token_type").unwrap_or_default();
+    if !kind.eq_ignore_ascii_case("bearer") {
+        return Err("the authorization server gives a token that is not a bearer token".to_owned());
+    }
+    let token = answer.string("access_token");
+    let token = token.filter(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_graphic()));
+    grant.access_token = token.ok_or("the authorization server gives no usable token")?;
+    let lifetime = answer.number("expires_in");
+    grant.expires = lifetime.map(|seconds| now().saturating_add(seconds));
+    if let Some(token) = answer.string("refresh_token") {
+        grant.refresh_token = Some(token);
+    }
+    if let Some(scope) = answer.string("scope") {
+        grant.scopes = scope.split(' ').map(str::to_owned).collect();
+    }
+    Ok(())
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}

@@ -1,0 +1,202 @@
+//! The tokens of this user: a file for each issuer, which nobody else can read.
+
+use super::document::Document;
+use agent_host::Failure;
+use agent_host::atomic_write::StagedFile;
+use agent_host::contract::run::Secret;
+use agent_operator::SECRET_MIN_BYTES;
+use agent_ownership::refuse_foreign;
+use agent_syntax::Value;
+use agent_syntax::json::{Writer, parse_strict};
+use sha2::{Digest, Sha256};
+use std::env;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Maximum size of a file, in bytes.
+const FILE_BYTES: u64 = 1 << 20;
+
+/// Maximum number of issuers.
+const ISSUERS: usize = 256;
+
+/// The folder of this user's tokens.
+#[derive(Debug, Clone)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// The access to one server.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Grant {
+    /// The issuer of the tokens.
+    pub(super) issuer: String,
+    /// The endpoint of the server, to which alone the token is sent.
+    pub(super) endpoint: String,
+    /// The identifier of the server as a resource.
+    pub(super) resource: String,
+    pub(super) client_id: String,
+    pub(super) token_endpoint: String,
+    pub(super) access_token: String,
+    pub(super) refresh_token: Option<String>,
+    /// When the access token expires, in seconds since 1970.
+    pub(super) expires: Option<u64>,
+    pub(super) scopes: Vec<String>,
+}
+
+impl Store {
+    /// Returns the usual folder: `$XDG_STATE_HOME/agent/credentials`, or below `~/.local/state`.
+    #[must_use]
+    pub fn usual() -> Option<Self> {
+        let named = env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+        let named = named.filter(|path| path.is_absolute());
+        let folder = named.or_else(|| Some(env::home_dir()?.join(".local/state")))?;
+        Some(Self {
+            root: folder.join("agent/credentials"),
+        })
+    }
+
+    /// Returns the access to a server.
+    pub(super) fn find(&self, endpoint: &str) -> Result<Option<Grant>, String> {
+        let Ok(files) = fs::read_dir(&self.root) else {
+            return Ok(None);
+        };
+        for file in files.take(ISSUERS).flatten() {
+            let grants = read(&file.path())?;
+            if let Some(found) = grants.into_iter().find(|it| it.endpoint == endpoint) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns every token as a secret. A file that can't be read is an error where its token is needed.
+    pub(crate) fn tokens(&self) -> Vec<Secret> {
+        let files = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let grants = files
+            .take(ISSUERS)
+            .filter_map(|file| read(&file.path()).ok());
+        let secrets = grants.flatten().flat_map(|grant| {
+            let name = format!("the login to {}", grant.endpoint);
+            let values = [Some(grant.access_token), grant.refresh_token];
+            let values = values.into_iter().flatten();
+            // A shorter one would be found in innocent texts.
+            let values = values.filter(|value| value.len() >= SECRET_MIN_BYTES);
+            values.map(move |value| Secret {
+                name: name.clone(),
+                value,
+            })
+        });
+        secrets.collect()
+    }
+
+    /// Keeps the access to a server, in place of an earlier one.
+    pub(super) fn keep(&self, grant: &Grant) -> Result<(), Failure> {
+        let unwritable = |error: std::io::Error| {
+            Failure::new(format_args!(
+                "can't write `{}`: {error}",
+                self.root.display()
+            ))
+        };
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.root).map_err(unwritable)?;
+        refuse_foreign(&self.root).map_err(Failure::new)?;
+        // A server that changed its issuer has no token of the former one.
+        for file in fs::read_dir(&self.root)
+            .map_err(unwritable)?
+            .take(ISSUERS)
+            .flatten()
+        {
+            let path = file.path();
+            let mut grants = read(&path).map_err(Failure::new)?;
+            let before = grants.len();
+            grants.retain(|it| it.endpoint != grant.endpoint);
+            if grants.len() < before {
+                write(&path, &grants)?;
+            }
+        }
+        let digest = Sha256::digest(grant.issuer.as_bytes());
+        let name: String = digest[..16]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let path = self.root.join(format!("{name}.json"));
+        let mut grants = match path.exists() {
+            true => read(&path).map_err(Failure::new)?,
+            false => Vec::new(),
+        };
+        grants.push(grant.clone());
+        write(&path, &grants)
+    }
+}
+
+/// Reads the file of an issuer.
+fn read(path: &Path) -> Result<Vec<Grant>, String> {
+    refuse_foreign(path).map_err(|error| error.to_string())?;
+    let shown = path.display();
+    let mut text = String::new();
+    let file = File::open(path).and_then(|file| file.take(FILE_BYTES).read_to_string(&mut text));
+    file.map_err(|error| format!("can't read `{shown}`: {error}"))?;
+    let damaged = || format!("`{shown}` is damaged; delete it and log in again");
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let root = parse_strict(&text).ok_or_else(damaged)?;
+    let Value::Sequence(items) = &root.value else {
+        return Err(damaged());
+    };
+    let grants = items.iter().map(|item| {
+        let document = Document::new(item.span.of(&text).as_bytes(), "it").ok()?;
+        Some(Grant {
+            issuer: document.string("issuer")?,
+            endpoint: document.string("endpoint")?,
+            resource: document.string("resource")?,
+            client_id: document.string("clientId")?,
+            token_endpoint: document.string("tokenEndpoint")?,
+            access_token: document.string("accessToken")?,
+            refresh_token: document.string("refreshToken"),
+            expires: document.number("expires"),
+            scopes: document.strings("scopes")?,
+        })
+    });
+    grants.collect::<Option<_>>().ok_or_else(damaged)
+}
+
+/// Replaces the file of an issuer. It is readable by this user alone before it has a token.
+fn write(path: &Path, grants: &[Grant]) -> Result<(), Failure> {
+    let mut w = Writer::pretty();
+    w.array(|w| {
+        for grant in grants {
+            w.object(|w| {
+                w.key("accessToken").string(&grant.access_token);
+                w.key("clientId").string(&grant.client_id);
+                w.key("endpoint").string(&grant.endpoint);
+                if let Some(expires) = grant.expires {
+                    w.key("expires").json(&expires.to_string());
+                }
+                w.key("issuer").string(&grant.issuer);
+                if let Some(token) = &grant.refresh_token {
+                    w.key("refreshToken").string(token);
+                }
+                w.key("resource").string(&grant.resource);
+                w.key("scopes")
+                    .strings(grant.scopes.iter().map(String::as_str));
+                w.key("tokenEndpoint").string(&grant.token_endpoint);
+            });
+        }
+    });
+    if !path.exists() {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let made = options.open(path);
+        made.map_err(|error| {
+            Failure::new(format_args!("can't write `{}`: {error}", path.display()))
+        })?;
+    }
+    StagedFile::new(path, w.finish().as_bytes())?.commit()
+}
