@@ -2,6 +2,7 @@
 //!
 //! `everything-server http [PORT]` serves `/mcp` on the loopback interface and prints the URL.
 //! `everything-server stdio` serves one client over its standard streams, as a child of a gateway.
+//! `everything-server capture` prints its name and its tools, in a form that an index imports.
 
 mod input;
 mod prompts;
@@ -14,9 +15,10 @@ mod tools;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use rmcp::ServiceExt as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ServerHandler as _, ServiceExt as _};
+use serde_json::json;
 use server::Everything;
 use state::Shared;
 use std::convert::Infallible;
@@ -31,10 +33,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["stdio"] => stdio().await,
+        ["capture"] => capture(),
         ["http"] => http(0).await,
         ["http", port] => http(port.parse()?).await,
-        _ => Err("usage: everything-server stdio | http [PORT]".into()),
+        _ => Err("usage: everything-server capture | stdio | http [PORT]".into()),
     }
+}
+
+fn capture() -> Result<(), Box<dyn Error>> {
+    let server = Everything::new(Arc::new(Shared::new()));
+    let capture = json!({
+        "initialize": { "serverInfo": server.get_info().server_info },
+        "tools/list": { "tools": tool_definitions::all() },
+    });
+    writeln!(std::io::stdout(), "{capture}")?;
+    Ok(())
 }
 
 async fn stdio() -> Result<(), Box<dyn Error>> {
