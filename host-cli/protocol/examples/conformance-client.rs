@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let arguments = arguments.to_string();
         let wait = Wait::time(WAIT);
         let called = client.call_tool(&name, arguments.as_bytes(), &wait);
-        // The suite judges what it received, not what became of it here.
+        // The suite judges the requests that it received. A failed call decides nothing.
         match called.await {
             Ok(result) => writeln!(out, "{name}: {}", result.as_str())?,
             Err(error) => writeln!(out, "{name}: {error}")?,

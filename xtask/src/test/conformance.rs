@@ -1,9 +1,11 @@
-//! The conformance tests of the Model Context Protocol, which npm has, against the client.
+//! The conformance tests of the Model Context Protocol, which npm has, against the client and the gateway.
 //!
-//! The suite starts the client, an example of `agent-mcp`. It calls the server of the tests too, also an example
-//! there, so that a scenario which fails behind the gateway is known to pass before it.
+//! The suite starts the client, an example of `agent-mcp`. The server behind the gateway is an example too. The suite
+//! also calls it directly, so that a scenario which fails with the gateway is known to pass without it.
 
 mod expected;
+mod gateway;
+mod proxy;
 mod report;
 mod suite;
 
@@ -11,9 +13,9 @@ use agent_pack::{Workspace, write_if_changed};
 use anyhow::{Context as _, Result, bail};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
-use crate::cargo;
+use crate::{build, cargo};
 use expected::Expected;
 use report::Report;
 use suite::{REVISIONS, Suite};
@@ -24,18 +26,32 @@ const PACKAGE: &str = "agent-mcp";
 /// The page of the book with the results.
 const PAGE: &str = "docs/reference/conformance.md";
 
-/// Tests in every revision, and compares the results with those in the book.
-pub(super) fn check(workspace: &Workspace) -> Result<()> {
+/// Tests the gateway in every revision, and compares the results with those in the book.
+pub(super) fn gateway(workspace: &Workspace) -> Result<()> {
     let suite = Suite::install(workspace)?;
-    let server = example(workspace, "everything-server")?;
-    let client = example(workspace, "conformance-client")?;
-
-    let server = Server::start(Command::new(server).arg("http"))?;
+    let program = example(workspace, "everything-server")?;
+    let server = Server::start(Command::new(&program).arg("http"))?;
     for revision in REVISIONS {
         suite.server(&server.url, revision, "server", None)?;
     }
     drop(server);
 
+    let agent = build::programs(workspace, &[])?;
+    let project = suite::results(workspace).join("project");
+    let (_gateway, url) = gateway::start(&agent, &program, &project)?;
+    let mut report = Report::default();
+    let expected = Expected::read(&suite.folder().join("gateway.yaml"))?;
+    for revision in REVISIONS {
+        report.add(suite.server(&url, revision, "gateway", Some(&expected))?);
+    }
+    expected.check_all_met(report.runs())?;
+    compare(workspace, &report.table(&expected))
+}
+
+/// Tests the client in every revision, and compares the results with those in the book.
+pub(super) fn client(workspace: &Workspace) -> Result<()> {
+    let suite = Suite::install(workspace)?;
+    let client = example(workspace, "conformance-client")?;
     let mut report = Report::default();
     let expected = Expected::read(&suite.folder().join("client.yaml"))?;
     for revision in REVISIONS {
@@ -73,6 +89,8 @@ fn shown(workspace: &Workspace, path: &Path) -> String {
 /// A server over HTTP, which ends with this value.
 struct Server {
     child: Child,
+    /// It stays open: a server may print more.
+    output: BufReader<ChildStdout>,
     url: String,
 }
 
@@ -87,9 +105,10 @@ impl Server {
         let output = child.stdout.take().expect("standard output was piped");
         let mut server = Self {
             child,
+            output: BufReader::new(output),
             url: String::new(),
         };
-        BufReader::new(output).read_line(&mut server.url)?;
+        server.output.read_line(&mut server.url)?;
         server.url.truncate(server.url.trim_end().len());
         if server.url.is_empty() {
             bail!("the server of the tests printed no URL");
