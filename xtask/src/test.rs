@@ -3,6 +3,7 @@
 mod alone;
 mod beside;
 mod browser;
+mod conformance;
 mod elsewhere;
 mod in_toto;
 mod other_host;
@@ -22,7 +23,7 @@ pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The parts of every run. A failed part does not stop the others, because a long run should report
 /// everything.
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 14] = [
     ("unit, integration and documentation tests", |workspace| {
         run_tests(workspace, &["--skip", real_servers::TESTS], &[])
     }),
@@ -30,6 +31,8 @@ const PARTS: [Part; 12] = [
     ("the quality suite of plans that run", quality::pos),
     ("the quality suite of plans that must not", quality::neg),
     ("a real MCP server", real_servers::one),
+    ("MCP conformance of the client", conformance::client),
+    ("MCP conformance of the gateway", conformance::gateway),
     ("the tests of the playground's packages", |workspace| {
         run(workspace, &playground(), &[], &[])?;
         let plans = ["--package", "agent-worker", "--features", RUN];

@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Effects};
 use clap::builder::{PathBufValueParser, Styles, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// The colours of `--help` and of wrong usage.
@@ -21,6 +22,9 @@ pub(crate) const LOCK: &str = "agents.lock";
 
 /// The default path of the index.
 pub(crate) const INDEX: &str = "mcp.index.json";
+
+/// The default path of an audit log.
+pub(crate) const AUDIT: &str = "agent.audit.jsonl";
 
 /// The default path of an MCP client's configuration.
 pub(crate) const CLIENT: &str = ".mcp.json";
@@ -70,6 +74,7 @@ pub(crate) enum Command {
     Rerun(Box<Rerun>),
     Ask(Box<Ask>),
     Serve(Box<Serve>),
+    Status(Status),
     Login(Login),
     #[command(subcommand)]
     Audit(Audit),
@@ -188,7 +193,7 @@ pub(crate) struct ManifestArgument {
     pub(crate) manifest: Option<Input>,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct IndexOption {
     /// The index of MCP servers, or `-` for standard input
     #[arg(long, value_name = "FILE", default_value = INDEX, value_hint = ValueHint::FilePath)]
@@ -196,7 +201,7 @@ pub(crate) struct IndexOption {
 }
 
 /// The policy and its inputs.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Evaluation context")]
 pub(crate) struct PolicyOptions {
     /// The configuration of the tenant: priorities, tier, policy, token budget (YAML or JSON)
@@ -217,7 +222,7 @@ pub(crate) struct PolicyOptions {
 }
 
 /// The inputs to decisions about capabilities.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Evaluation context")]
 pub(crate) struct EvaluationContext {
     #[command(flatten)]
@@ -1033,14 +1038,89 @@ pub(crate) struct Ask {
     pub(crate) output: Output,
 }
 
-/// Stand between an MCP client and the servers of a lock
+/// Stand between MCP clients and the servers of a lock
 ///
-/// Speaks MCP over standard input and output, of both generations. The client sees the locked tools with their
-/// locked definitions, and nothing else: a tool that its server changed, a call that the lock, the policy or a
-/// schema refuses, and a result of another form are withheld, with the reason and what may be called instead.
-/// Every decision and its effect is a record of the audit log.
+/// Speaks MCP over standard input and output, or over HTTP on loopback, of both generations. Clients see the locked
+/// tools with their locked definitions, and nothing else: a tool that its server changed, a call that the lock, the
+/// policy or a schema refuses, and a result of another form are withheld, with the reason and what may be called
+/// instead. Every decision and its effect is a record of the audit log. Changed files and SIGHUP load the documents
+/// again.
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) agent: ServedAgent,
+
+    /// Serve clients over HTTP at this address of loopback [default: a free port of 127.0.0.1]
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        num_args = 0..=1,
+        default_missing_value = FREE_PORT,
+        value_parser = loopback
+    )]
+    pub(crate) http: Option<SocketAddr>,
+
+    /// The bearer token of the client over HTTP, in a file that only its owner may read [default: one that is
+    /// made once, below `agent/serve` in the user's state folder]
+    #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
+    pub(crate) token_file: Option<PathBuf>,
+
+    /// Serve the agents of this file over HTTP, each with its own lock (YAML or JSON)
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "http",
+        conflicts_with_all = [
+            "lock", "index", "task", "audit", "audit_arguments", "expansion", "budget", "observe", "timezone",
+            "tenant", "tenant_id", "policy", "policy_context", "health", "token_file",
+        ],
+        value_hint = ValueHint::FilePath
+    )]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Show servers, tools and calls that wait for approval on a local page [default: a free port of 127.0.0.1]
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        num_args = 0..=1,
+        default_missing_value = FREE_PORT,
+        value_parser = loopback
+    )]
+    pub(crate) ui: Option<SocketAddr>,
+
+    /// The operator's servers and secrets [default: `agent/servers.local.yaml` in the user's configuration
+    /// folder, if it exists]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) servers: Option<PathBuf>,
+
+    /// The size from which the audit log is continued in a new file, in bytes
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 64 << 20,
+        value_parser = clap::value_parser!(u64).range(1024..)
+    )]
+    pub(crate) audit_size: u64,
+}
+
+/// The address at which a free port is chosen.
+const FREE_PORT: &str = "127.0.0.1:0";
+
+/// Reads an address of loopback.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address = text.parse::<SocketAddr>();
+    let address = address.map_err(|_| format!("`{text}` is not of the form `127.0.0.1:8080`"))?;
+    match address.ip().is_loopback() {
+        true => Ok(address),
+        false => Err(format!(
+            "`{text}` can be reached from other machines; use 127.0.0.1 or [::1]"
+        )),
+    }
+}
+
+/// An agent that is served.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ServedAgent {
     /// The lock
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) lock: Input,
@@ -1050,7 +1130,7 @@ pub(crate) struct Serve {
     pub(crate) task: Option<Input>,
 
     /// The audit log, to which records are appended
-    #[arg(long, value_name = "FILE", default_value = "agent.audit.jsonl", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", default_value = AUDIT, value_hint = ValueHint::FilePath)]
     pub(crate) audit: PathBuf,
 
     /// Keep the arguments of calls in the audit log, and not their digests only
@@ -1069,11 +1149,6 @@ pub(crate) struct Serve {
     #[arg(long)]
     pub(crate) observe: bool,
 
-    /// The operator's servers and secrets [default: `agent/servers.local.yaml` in the user's configuration
-    /// folder, if it exists]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) servers: Option<PathBuf>,
-
     /// The time zone of `time`, `hour` and `weekday` in the policy's context: `UTC`, an offset such as
     /// `+02:00`, or a name such as `Europe/Berlin`
     #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
@@ -1084,6 +1159,27 @@ pub(crate) struct Serve {
 
     #[command(flatten)]
     pub(crate) index: IndexOption,
+}
+
+/// Show the running gateways of this user
+///
+/// For each agent that `agent serve` serves: its servers with their health and their exceptions from the sandbox,
+/// its tools that are exposed, withheld or quarantined, with reasons, the calls that wait for approval, and what is
+/// never passed on. The exit code is 1 if no gateway runs.
+#[derive(Args, Debug)]
+pub(crate) struct Status {
+    /// The format of the answer
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: StatusFormat,
+}
+
+/// The format of a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatusFormat {
+    /// For people
+    Text,
+    /// `{"gateways": [...]}`
+    Json,
 }
 
 /// What a client sees of tools that are locked on demand.

@@ -36,5 +36,5 @@ pub use effects::{Approver, Effects};
 pub use network::proxy;
 pub use planners::PlannerChoice;
 pub use run::{Run, block_on, clock, random, run_id};
-pub use signals::Signals;
+pub use signals::{Hangups, Signals};
 pub use zone::Zone;

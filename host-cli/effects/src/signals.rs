@@ -3,6 +3,8 @@
 use agent_host::Failure;
 use std::io;
 #[cfg(unix)]
+use std::io::IsTerminal as _;
+#[cfg(unix)]
 use tokio::select;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -38,6 +40,55 @@ impl Signals {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
         }
+    }
+}
+
+/// The signal by which a user lets a program read its configuration again.
+#[cfg(unix)]
+pub struct Hangups(Option<Signal>);
+
+#[cfg(unix)]
+impl Hangups {
+    /// Starts to keep the signal. In a terminal it still ends the program, as the terminal closes then.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses to deliver it.
+    pub fn new() -> Result<Self, Failure> {
+        if io::stdin().is_terminal() {
+            return Ok(Self(None));
+        }
+        let kept = signal(SignalKind::hangup()).map_err(|error| refused(&error))?;
+        Ok(Self(Some(kept)))
+    }
+
+    /// Resolves with the next signal.
+    pub async fn next(&mut self) {
+        match &mut self.0 {
+            Some(signal) => drop(signal.recv().await),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// The signal by which a user lets a program read its configuration again, which this system does not have.
+#[cfg(windows)]
+pub struct Hangups;
+
+#[cfg(windows)]
+impl Hangups {
+    /// Keeps nothing.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn new() -> Result<Self, Failure> {
+        Ok(Self)
+    }
+
+    /// Never resolves.
+    pub async fn next(&mut self) {
+        std::future::pending().await
     }
 }
 

@@ -2,32 +2,73 @@
 
 use agent_host::Failure;
 use agent_host::contract::session::AuditRecord;
-use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use agent_mcp::Json;
+use std::cell::{Cell, RefCell};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio::task::{spawn_blocking, spawn_local};
 
-/// A file to which records are appended.
+/// Maximum size of the first line of a log that is read for its number, in bytes.
+const LINE_BYTES: u64 = 1 << 20;
+
+/// A file to which records are appended. From a size on, another one is begun, and the chain goes on there.
 ///
-/// A record is handed to the system before its decision has an effect: it outlives the gateway, though not a
-/// loss of power.
+/// A record is handed to the system before its decision has an effect, so that it outlives the gateway. The
+/// records of calls that pass are on disk before, so that they outlive a loss of power.
 #[derive(Debug)]
 pub struct AuditLog {
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
+    /// The size of the file, in bytes.
+    size: u64,
+    max_bytes: u64,
+    /// The number of the first record in the file.
+    first: Option<u64>,
+    syncs: Rc<Syncs>,
+}
+
+/// Brings a file to disk, once for all records that were appended in the meantime.
+#[derive(Debug)]
+pub(crate) struct Syncs {
+    file: RefCell<Arc<File>>,
+    /// How many times records were appended.
+    appended: Cell<u64>,
+    /// How many of them are on disk, or why no more will be: after a failure, nobody knows what is there.
+    synced: watch::Sender<Result<u64, String>>,
+    is_running: Cell<bool>,
 }
 
 impl AuditLog {
-    /// Opens a log, whose earlier records stay.
+    /// Opens a log, whose earlier records stay. A file is followed by another one before it is larger than
+    /// `max_bytes`.
     ///
     /// # Errors
     ///
     /// When the file can't be opened for appending.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
-        let file = OpenOptions::new().append(true).create(true).open(path);
-        let file = file.map_err(|error| unwritable(path, &error))?;
+    pub fn open(path: &Path, max_bytes: u64) -> Result<Self, Failure> {
+        let failed = |error: io::Error| unwritable(path, &error);
+        let (file, size) = append_to(path).map_err(failed)?;
+        let first = match size {
+            0 => None,
+            _ => Some(first_number(path).map_err(failed)?.unwrap_or(1)),
+        };
+        let syncs = Syncs {
+            file: RefCell::new(Arc::clone(&file)),
+            appended: Cell::new(0),
+            synced: watch::channel(Ok(0)).0,
+            is_running: Cell::new(false),
+        };
         Ok(Self {
             path: path.to_owned(),
             file,
+            size,
+            max_bytes,
+            first,
+            syncs: Rc::new(syncs),
         })
     }
 
@@ -40,20 +81,204 @@ impl AuditLog {
         if records.is_empty() {
             return Ok(());
         }
-        let mut lines = String::new();
-        for record in records {
-            lines.push_str(&record.line);
-            lines.push('\n');
+        let appended = records.iter().try_for_each(|record| self.add(record));
+        self.syncs.appended.set(self.syncs.appended.get() + 1);
+        appended.map_err(|error| unwritable(&self.path, &error))
+    }
+
+    /// Returns what brings the appended records to disk.
+    pub(crate) fn syncs(&self) -> Rc<Syncs> {
+        Rc::clone(&self.syncs)
+    }
+
+    fn add(&mut self, record: &AuditRecord) -> io::Result<()> {
+        let line = format!("{}\n", record.line);
+        let bytes = line.len() as u64;
+        if self.size > 0 && self.size + bytes > self.max_bytes {
+            self.rotate()?;
         }
-        let written = self.file.write_all(lines.as_bytes());
-        written.map_err(|error| unwritable(&self.path, &error))
+        (&*self.file).write_all(line.as_bytes())?;
+        self.first.get_or_insert(record.sequence);
+        self.size += bytes;
+        Ok(())
+    }
+
+    /// Gives the file the name of its first record, and begins another one.
+    fn rotate(&mut self) -> io::Result<()> {
+        self.file.sync_data()?;
+        // Another gateway may have done so with a file that both write.
+        if is_at(&self.file, &self.path)? {
+            fs::rename(&self.path, self.free_name())?;
+        }
+        (self.file, self.size) = append_to(&self.path)?;
+        self.first = None;
+        self.syncs.file.replace(Arc::clone(&self.file));
+        Ok(())
+    }
+
+    /// Returns `audit.<number>.jsonl` for `audit.jsonl`. A later chain may have records of the same numbers.
+    fn free_name(&self) -> PathBuf {
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let end = self.path.extension().map(|it| it.to_string_lossy());
+        let end = end.map_or_else(String::new, |end| format!(".{end}"));
+        let first = self.first.unwrap_or(1);
+        let name = |copy: String| {
+            self.path
+                .with_file_name(format!("{stem}.{first}{copy}{end}"))
+        };
+        let mut free = name(String::new());
+        let mut copy = 2_u32;
+        while free.exists() {
+            free = name(format!("-{copy}"));
+            copy += 1;
+        }
+        free
     }
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+impl Syncs {
+    /// Waits until every record that was appended so far is on disk.
+    ///
+    /// # Errors
+    ///
+    /// When the system can't say so. What the records decide about must not happen then.
+    pub(crate) async fn synced(self: &Rc<Self>) -> Result<(), Failure> {
+        let wanted = self.appended.get();
+        let mut synced = self.synced.subscribe();
+        if !self.is_running.replace(true) {
+            spawn_local(Rc::clone(self).run());
+        }
+        let done = synced.wait_for(|it| !matches!(it, Ok(synced) if *synced < wanted));
+        match done.await.as_deref() {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(Failure::new(format_args!(
+                "the audit log can't be brought to disk: {error}"
+            ))),
+            Err(error) => Err(Failure::internal(error)),
+        }
+    }
+
+    async fn run(self: Rc<Self>) {
+        loop {
+            let appended = self.appended.get();
+            let is_done = !matches!(&*self.synced.borrow(), Ok(synced) if *synced < appended);
+            if is_done {
+                self.is_running.set(false);
+                return;
+            }
+            let file = Arc::clone(&self.file.borrow());
+            let done = spawn_blocking(move || file.sync_data()).await;
+            let _ = self.synced.send_replace(match done {
+                Ok(Ok(())) => Ok(appended),
+                Ok(Err(error)) => Err(error.to_string()),
+                Err(error) => Err(error.to_string()),
+            });
+        }
+    }
+}
+
+fn append_to(path: &Path) -> io::Result<(Arc<File>, u64)> {
+    let file = OpenOptions::new().append(true).create(true).open(path)?;
+    let size = file.metadata()?.len();
+    Ok((Arc::new(file), size))
+}
+
+/// Returns the number of the first record of a log.
+fn first_number(path: &Path) -> io::Result<Option<u64>> {
+    let mut line = Vec::new();
+    let file = BufReader::new(File::open(path)?);
+    file.take(LINE_BYTES).read_until(b'\n', &mut line)?;
+    let record = Json::new(line).ok();
+    let number = record.and_then(|it| it.members(["sequence"]));
+    Ok(number.and_then(|[number]| number?.as_str().parse().ok()))
+}
+
+/// Returns whether an open file is the one at a path.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let (open, named) = (file.metadata()?, fs::metadata(path)?);
+        Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        Ok(path.exists())
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::new(format_args!(
         "the audit log `{}` can't be written: {error}",
         path.display()
     ))
     .help("name a writable file with `--audit`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AuditLog;
+    use agent_host::contract::session::AuditRecord;
+    use std::fs;
+    use tokio::runtime::Builder;
+    use tokio::task::LocalSet;
+
+    fn record(sequence: u64) -> AuditRecord {
+        AuditRecord {
+            sequence,
+            line: format!(r#"{{"sequence":{sequence}}}"#),
+        }
+    }
+
+    #[test]
+    fn files_follow_each_other_without_a_gap() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let mut log = AuditLog::open(&path, 40).unwrap();
+        for sequence in 1..=4 {
+            log.append(&[record(sequence)]).unwrap();
+        }
+        // A gateway that starts again goes on in the same file, with a chain of its own.
+        let mut log = AuditLog::open(&path, 40).unwrap();
+        log.append(&[record(1), record(2), record(3)]).unwrap();
+        let read = |name: &str| {
+            let text = fs::read_to_string(folder.path().join(name)).unwrap();
+            text.replace(r#"{"sequence":"#, "").replace("}\n", " ")
+        };
+        assert_eq!(read("audit.1.jsonl"), "1 2 ");
+        assert_eq!(read("audit.3.jsonl"), "3 4 ");
+        assert_eq!(read("audit.1-2.jsonl"), "1 2 ");
+        assert_eq!(read("audit.jsonl"), "3 ");
+    }
+
+    #[test]
+    fn many_records_share_one_sync() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = AuditLog::open(&folder.path().join("audit.jsonl"), 1 << 20).unwrap();
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let syncs = log.syncs();
+        let mut changes = syncs.synced.subscribe();
+        let number = LocalSet::new().block_on(&runtime, async {
+            let waits = (1..=50).map(|sequence| {
+                log.append(&[record(sequence)]).unwrap();
+                let syncs = log.syncs();
+                tokio::task::spawn_local(async move { syncs.synced().await })
+            });
+            let waits: Vec<_> = waits.collect();
+            let mut number = 0;
+            while changes.changed().await.is_ok() {
+                number += 1;
+                if *changes.borrow_and_update() == Ok(50) {
+                    break;
+                }
+            }
+            for wait in waits {
+                assert_eq!(wait.await.unwrap(), Ok(()));
+            }
+            number
+        });
+        assert_eq!(number, 1);
+        assert_eq!(*syncs.synced.borrow(), Ok(50));
+    }
 }

@@ -8,7 +8,7 @@ use agent_host::contract::session::{
 use agent_mcp::{Error, Json, Wait, progress};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, timeout};
 
 /// The code of JSON-RPC for a failure of this side.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
@@ -73,8 +73,22 @@ async fn decided(
     shared: &Shared,
     client: &Client,
     params: &[u8],
-    reports: impl FnMut(Json),
+    mut reports: impl FnMut(Json),
 ) -> Result<Answer, Failure> {
+    loop {
+        if let Some(answer) = decided_once(shared, client, params, &mut reports).await? {
+            return Ok(answer);
+        }
+    }
+}
+
+/// Decides on a call; `None` if a human has answered in the meantime, so that it is decided once more.
+async fn decided_once(
+    shared: &Shared,
+    client: &Client,
+    params: &[u8],
+    reports: impl FnMut(Json),
+) -> Result<Option<Answer>, Failure> {
     shared.ready().await;
     let called = shared.decider.call(client, params)?;
     if called.list_changed {
@@ -86,24 +100,36 @@ async fn decided(
         is_open,
     };
     match called.action {
-        CallAction::Answer(result) => Ok(Answer::Result(result)),
-        CallAction::Error(error) => Ok(Answer::Error(error)),
+        CallAction::Answer(result) => Ok(Some(Answer::Result(result))),
+        CallAction::Error(error) => Ok(Some(Answer::Error(error))),
         CallAction::AskApproval(asked) => {
-            let open = open(true);
-            // Over standard input and output there is nobody to ask: the client must not approve its own calls.
-            sleep(left(asked.expires_unix_ms)).await;
-            Ok(delivered(open.failed(&CallFailure::TimedOut)?, Vec::new()))
+            let mut open = open(true);
+            let time = left(asked.expires_unix_ms);
+            // A human answers on the page or on the terminal, never the client.
+            let mut waiting = shared.approvals.ask(called.id, asked);
+            match timeout(time, waiting.answered()).await {
+                Ok(()) => {
+                    open.is_open = false;
+                    Ok(None)
+                }
+                Err(_) => {
+                    let delivery = open.failed(&CallFailure::TimedOut)?;
+                    Ok(Some(delivered(delivery, Vec::new())))
+                }
+            }
         }
         CallAction::Forward(forwarded) => {
             let open = open(true);
-            match forward(shared, &forwarded, reports).await {
+            shared.decider.synced().await?;
+            let answer = match forward(shared, &forwarded, reports).await {
                 Ok(result) => {
                     let result = result.bytes().to_vec();
                     let delivery = open.result(&result)?;
                     Ok(delivered(delivery, result))
                 }
                 Err(failure) => Ok(delivered(open.failed(&failure)?, Vec::new())),
-            }
+            };
+            answer.map(Some)
         }
     }
 }
@@ -140,7 +166,7 @@ async fn forward(
     let name = name.string().unwrap_or_default();
     let arguments = arguments.map_or_else(|| b"{}".to_vec(), |it| it.bytes().to_vec());
     let upstream = shared.upstream(server, began + time).await;
-    let upstream = upstream.ok_or(CallFailure::Closed)?;
+    let (upstream, _slot) = upstream.ok_or(CallFailure::Closed)?;
     let max_bytes = usize::try_from(forwarded.max_bytes).unwrap_or(usize::MAX);
     let (sender, mut received) = progress();
     let wants_progress = meta.is_some();

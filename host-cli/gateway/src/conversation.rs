@@ -4,30 +4,33 @@ use super::calls::{Answer, INTERNAL_ERROR, call};
 use super::gateway::Shared;
 use agent_host::contract::session::{Client, Generation as Spoken, RpcError};
 use agent_mcp::message::{METHOD_NOT_FOUND, on_one_line, write_notification, write_result};
-use agent_mcp::{Generation, Id, Json, Version};
+use agent_mcp::{Generation, Id, Json, MirroredHeaders, Version};
 use agent_syntax::json_string;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// The name by which clients know this server.
 const SERVER: &str = "agent";
 
 /// JSON-RPC: the request is not valid at this time.
-const INVALID_REQUEST: i64 = -32600;
+pub(crate) const INVALID_REQUEST: i64 = -32600;
 
 /// JSON-RPC: the parameters are invalid.
-const INVALID_PARAMS: i64 = -32602;
+pub(crate) const INVALID_PARAMS: i64 = -32602;
 
 /// MCP 2026-07-28: the version of a request is not supported.
-const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+pub(crate) const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 
 /// Maximum number of requests of one client at the same time.
 const OPEN_REQUESTS: usize = 256;
 
 /// The key of `_meta` that names the version of a request.
-const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The key of `_meta` with what the client of a request can do.
+const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// The notification that ends a request early.
 const CANCELLED: &str = "notifications/cancelled";
@@ -37,6 +40,30 @@ const LIST_CHANGED: &str = "notifications/tools/list_changed";
 
 /// The key of `_meta` that names the subscription of a notification.
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// The request that stays open to tell of changes.
+pub(crate) const LISTEN: &str = "subscriptions/listen";
+
+/// The response to a request.
+pub(crate) struct Response {
+    /// The message, on one line.
+    pub(crate) message: String,
+    /// The code, if it is an error.
+    pub(crate) error: Option<i64>,
+    /// Whether the error is about what the request says of itself in `_meta`.
+    pub(crate) is_about_meta: bool,
+}
+
+impl Response {
+    /// Returns a response with a result, which is JSON on one line.
+    fn of_result(id: &Id, result: &str) -> Self {
+        Self {
+            message: write_result(id, result),
+            error: None,
+            is_about_meta: false,
+        }
+    }
+}
 
 /// A client and its open requests.
 pub(crate) struct Conversation {
@@ -53,18 +80,66 @@ pub(crate) struct Conversation {
 impl Conversation {
     /// Begins a conversation with the client that started this program.
     pub(crate) fn local(shared: Rc<Shared>) -> Self {
+        Self::new(shared, "stdio", "local", Some("stdio".to_owned()))
+    }
+
+    /// Begins a conversation with a client over HTTP. Without a session, it is that of one request.
+    pub(crate) fn remote(shared: Rc<Shared>, client: &str, session: Option<String>) -> Self {
+        Self::new(shared, client, "http", session)
+    }
+
+    fn new(shared: Rc<Shared>, client: &str, kind: &str, session: Option<String>) -> Self {
         Self {
             shared,
             version: Cell::new(None),
             client: Client {
-                id: "stdio".to_owned(),
-                kind: "local".to_owned(),
+                id: client.to_owned(),
+                kind: kind.to_owned(),
                 properties: None,
                 generation: Spoken::Sessions,
-                session: Some("stdio".to_owned()),
+                session,
             },
             open: RefCell::default(),
             listening: RefCell::default(),
+        }
+    }
+
+    /// Returns the version that was agreed on by `initialize`.
+    pub(crate) fn version(&self) -> Option<Version> {
+        self.version.get()
+    }
+
+    /// Returns the number of open requests.
+    pub(crate) fn open_requests(&self) -> usize {
+        self.open.borrow().len()
+    }
+
+    /// Cancels every open request.
+    pub(crate) fn close(&self) {
+        self.open.borrow_mut().clear();
+        self.listening.borrow_mut().clear();
+    }
+
+    /// Returns the number of changes of the list of tools, which changes with each.
+    pub(crate) fn list_changes(&self) -> watch::Receiver<u64> {
+        self.shared.list_changes()
+    }
+
+    /// Returns the headers that calls of a client without a session have to repeat.
+    pub(crate) fn mirrored_headers(&self) -> MirroredHeaders {
+        let client = self.client_of(Generation::Stateless);
+        self.shared.mirrored_headers(&client)
+    }
+
+    fn client_of(&self, generation: Generation) -> Client {
+        let is_stateless = generation == Generation::Stateless;
+        Client {
+            generation: match is_stateless {
+                true => Spoken::Stateless,
+                false => Spoken::Sessions,
+            },
+            session: self.client.session.clone().filter(|_| !is_stateless),
+            ..self.client.clone()
         }
     }
 
@@ -103,7 +178,7 @@ impl Conversation {
         method: &str,
         params: Option<Json>,
         mut send: impl FnMut(String),
-    ) -> Option<String> {
+    ) -> Option<Response> {
         let (sender, cancelled) = oneshot::channel::<()>();
         {
             let mut open = self.open.borrow_mut();
@@ -133,32 +208,26 @@ impl Conversation {
         method: &str,
         params: Option<Json>,
         send: &mut impl FnMut(String),
-    ) -> Option<String> {
+    ) -> Option<Response> {
         let meta = params.as_ref().and_then(|it| it.members(["_meta"]));
         let meta = meta.and_then(|[meta]| meta);
         let version = match self.version_of(method, meta.as_ref()) {
             Ok(version) => version,
             Err(refused) => {
                 let data = refused.data.as_deref();
-                return Some(error(id, refused.code, &refused.message, data));
+                return Some(Response {
+                    is_about_meta: true,
+                    ..error(id, refused.code, &refused.message, data)
+                });
             }
         };
         let generation = version.map_or(Generation::Sessions, Version::generation);
-        let client = Client {
-            generation: match generation {
-                Generation::Sessions => Spoken::Sessions,
-                Generation::Stateless => Spoken::Stateless,
-            },
-            session: (generation == Generation::Sessions)
-                .then(|| self.client.session.clone())
-                .flatten(),
-            ..self.client.clone()
-        };
+        let client = self.client_of(generation);
         let stateless = generation == Generation::Stateless;
         Some(match method {
             "initialize" if !stateless => self.initialize(id, params.as_ref()),
-            "server/discover" if stateless => write_result(id, &discovered()),
-            "ping" if !stateless => write_result(id, "{}"),
+            "server/discover" if stateless => Response::of_result(id, &discovered()),
+            "ping" if !stateless => Response::of_result(id, "{}"),
             "tools/list" => match self.shared.decider.list(&client) {
                 Ok(list) => result(id, list),
                 Err(failure) => error(id, INTERNAL_ERROR, &failure.message, None),
@@ -179,7 +248,7 @@ impl Conversation {
                     Answer::Nothing => return None,
                 }
             }
-            "subscriptions/listen" if stateless => {
+            LISTEN if stateless => {
                 self.listen(id, params.as_ref(), send);
                 // It stays open until the client cancels it.
                 std::future::pending::<()>().await;
@@ -195,7 +264,18 @@ impl Conversation {
         let named = named.and_then(|[named]| named?.string());
         match named {
             Some(name) => match Version::named(&name) {
-                Some(version) if version.generation() == Generation::Stateless => Ok(Some(version)),
+                Some(version) if version.generation() == Generation::Stateless => {
+                    let declared = meta.and_then(|meta| meta.members([CLIENT_CAPABILITIES]));
+                    let declared = declared.and_then(|[declared]| declared);
+                    match declared.is_some_and(|it| it.as_str().starts_with('{')) {
+                        true => Ok(Some(version)),
+                        false => Err(RpcError {
+                            code: INVALID_PARAMS,
+                            message: format!("`_meta` has no object `{CLIENT_CAPABILITIES}`"),
+                            data: None,
+                        }),
+                    }
+                }
                 _ => Err(unsupported(&name)),
             },
             None if matches!(method, "initialize" | "ping") => Ok(None),
@@ -216,7 +296,7 @@ impl Conversation {
     }
 
     /// Opens a session: in the client's version, or in the latest one.
-    fn initialize(&self, id: &Id, params: Option<&Json>) -> String {
+    fn initialize(&self, id: &Id, params: Option<&Json>) -> Response {
         if self.version.get().is_some() {
             return error(id, INVALID_REQUEST, "the session is open already", None);
         }
@@ -233,7 +313,7 @@ impl Conversation {
         let opened = format!(
             r#"{{"protocolVersion":"{version}","capabilities":{{"tools":{{"listChanged":true}}}},"serverInfo":{info}}}"#
         );
-        write_result(id, &opened)
+        Response::of_result(id, &opened)
     }
 
     /// Begins to tell of other lists of tools, if the client wants to know.
@@ -286,20 +366,27 @@ fn unsupported(name: &str) -> RpcError {
 }
 
 /// Returns a result on one line, if it is JSON.
-fn result(id: &Id, bytes: Vec<u8>) -> String {
+fn result(id: &Id, bytes: Vec<u8>) -> Response {
     match Json::new(bytes) {
-        Ok(json) => write_result(id, &on_one_line(&json)),
+        Ok(json) => Response::of_result(id, &on_one_line(&json)),
         Err(_) => error(id, INTERNAL_ERROR, "the result is not JSON", None),
     }
 }
 
-fn error(id: &Id, code: i64, message: &str, data: Option<&[u8]>) -> String {
+/// Returns an error as the response to a request.
+pub(crate) fn error(id: &Id, code: i64, message: &str, data: Option<&[u8]>) -> Response {
     let data = data.and_then(|data| Json::new(data.to_vec()).ok());
     let data = data.map_or_else(String::new, |data| {
         format!(r#","data":{}"#, on_one_line(&data))
     });
     let (id, message) = (id.to_json(), json_string(message));
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}{data}}}}}"#)
+    Response {
+        message: format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}{data}}}}}"#
+        ),
+        error: Some(code),
+        is_about_meta: false,
+    }
 }
 
 /// Returns a report of progress with the client's token in place of ours, with nothing else of the server's but

@@ -1,6 +1,6 @@
 //! The session in its instance of the engine.
 
-use super::audit::AuditLog;
+use super::audit::{AuditLog, Syncs};
 use agent_effects::{Zone, clock};
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::session::{
@@ -9,6 +9,7 @@ use agent_host::contract::session::{
 };
 use agent_host::{Engine, Failure, Instance, ResourceAny, call};
 use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Decides for a gateway, and records what it decides.
 ///
@@ -16,9 +17,10 @@ use std::cell::RefCell;
 /// goes on from that state, so that only the present message is lost.
 pub(crate) struct Decider {
     engine: Engine,
-    documents: Documents,
+    documents: RefCell<Documents>,
     options: Options,
     zone: Zone,
+    syncs: Rc<Syncs>,
     current: RefCell<Current>,
 }
 
@@ -51,6 +53,7 @@ impl Decider {
             Err(problems) => return Ok(Err(problems)),
         };
         log.append(&records)?;
+        let syncs = log.syncs();
         let current = RefCell::new(Current {
             instance,
             session,
@@ -58,9 +61,10 @@ impl Decider {
         });
         Ok(Ok(Self {
             engine,
-            documents,
+            documents: RefCell::new(documents),
             options,
             zone,
+            syncs,
             current,
         }))
     }
@@ -169,6 +173,61 @@ impl Decider {
         })
     }
 
+    /// Waits until the records so far are on disk.
+    pub(crate) async fn synced(&self) -> Result<(), Failure> {
+        self.syncs.synced().await
+    }
+
+    /// Takes the answer of a human. Returns the calls that waited for it, which are closed; `None` if nobody asks.
+    pub(crate) fn approve(
+        &self,
+        approval: &str,
+        answer: bool,
+        by: &str,
+    ) -> Result<Option<Vec<u64>>, Failure> {
+        let now = clock(&self.zone);
+        let approved = self.ask(|instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_approve(session, approval, answer, by, now)
+            )
+        })?;
+        self.record(&approved.records)?;
+        Ok(approved.is_known.then_some(approved.waiting))
+    }
+
+    /// Takes other documents. The inner error lists why they can't be obeyed; the present ones stay then.
+    /// Otherwise says whether the list of clients is another one now.
+    pub(crate) fn reload(
+        &self,
+        documents: Documents,
+    ) -> Result<Result<bool, Vec<Diagnostic>>, Failure> {
+        let now = clock(&self.zone);
+        let reloaded = self.ask(|instance, session| {
+            call!(
+                instance,
+                session.agent_session.call_reload(session, &documents, now)
+            )
+        })?;
+        let transition = match reloaded {
+            Ok(transition) => transition,
+            Err(problems) => return Ok(Err(problems)),
+        };
+        self.documents.replace(documents);
+        self.record(&transition.records)?;
+        Ok(Ok(transition.list_changed))
+    }
+
+    /// Returns the state of the session as JSON.
+    pub(crate) fn status(&self) -> Result<String, Failure> {
+        let now = clock(&self.zone);
+        self.ask(|instance, session| {
+            call!(instance, session.agent_session.call_status(session, now))
+        })
+    }
+
     /// Takes an observation of a server. Returns whether the list of clients is another one now.
     pub(crate) fn observe(&self, server: &str, observation: Observation) -> Result<bool, Failure> {
         let now = clock(&self.zone);
@@ -213,7 +272,7 @@ impl Decider {
                 state: Some(state),
                 ..self.options.clone()
             };
-            let opened = open(&self.engine, &self.documents, &options, &self.zone)?;
+            let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
             if let Ok((instance, session, records)) = opened {
                 current.log.append(&records)?;
                 (current.instance, current.session) = (instance, session);

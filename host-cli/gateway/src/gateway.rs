@@ -1,23 +1,36 @@
 //! The gateway as its program sees it.
 
+use super::agent::Agent;
+use super::approvals::Approvals;
 use super::audit::AuditLog;
 use super::decider::Decider;
-use super::servers;
+use super::endpoint::Endpoint;
+use super::guard::Hosts;
+use super::listener::Listener;
+use super::overview::withheld;
+use super::page::Page;
+use super::reload::{self, Source};
+use super::servers::{self, Slot};
+use super::sessions::Sessions;
 use super::stdio;
+use super::token::Token;
 use super::upstream::Upstream;
-use agent_effects::{Access, Signals, Zone};
+use agent_effects::{Access, Hangups, Signals, Zone};
 use agent_host::contract::diagnostic::Diagnostic;
-use agent_host::contract::session::{Documents, LockedServer, Observation, Options};
+use agent_host::contract::session::{ApprovalRequest, Client, Documents, Observation, Options};
 use agent_host::{Engine, Failure, output};
-use agent_mcp::{Error, Json};
+use agent_mcp::message::on_one_line;
+use agent_mcp::{Error, Json, MirroredHeaders};
+use agent_syntax::json_string;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::select;
-use tokio::sync::watch;
-use tokio::task::LocalSet;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::sync::{mpsc, watch};
+use tokio::task::{AbortHandle, LocalSet, spawn_blocking, spawn_local};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// Time that a call waits for a server that is being connected.
 const CONNECTING: Duration = Duration::from_secs(30);
@@ -25,59 +38,106 @@ const CONNECTING: Duration = Duration::from_secs(30);
 /// Time that the first calls wait until every server was tried.
 const STARTING: Duration = Duration::from_secs(20);
 
+/// Time that open calls have to a server that the lock no longer has.
+const RETIREMENT: Duration = Duration::from_secs(10 * 60);
+
+/// Time between two looks whether a retired server has open calls.
+const RETIREMENT_POLL: Duration = Duration::from_millis(200);
+
 /// A gateway before it serves.
+#[derive(Default)]
 pub struct Gateway {
-    shared: Rc<Shared>,
+    agents: Vec<Rc<Agent>>,
 }
 
-/// What the parts of a gateway share.
+/// An agent before it is served.
+pub struct Setup {
+    /// Its name among several agents, which is part of its path; `None` for the only one.
+    pub name: Option<String>,
+    /// What this host can reach for it.
+    pub access: Access,
+    /// The documents of its session.
+    pub documents: Documents,
+    /// The options of its session.
+    pub options: Options,
+    /// The time zone of its policy.
+    pub zone: Zone,
+    /// Its audit log.
+    pub log: AuditLog,
+    /// Its clients over HTTP, with their tokens.
+    pub clients: Vec<(String, Token)>,
+}
+
+/// What the parts of an agent's gateway share.
 pub(crate) struct Shared {
     pub(crate) decider: Decider,
     pub(crate) access: Access,
-    servers: Vec<LockedServer>,
-    upstreams: RefCell<BTreeMap<String, watch::Sender<Option<Upstream>>>>,
+    pub(crate) approvals: Approvals,
+    slots: RefCell<BTreeMap<String, (Rc<Slot>, Option<AbortHandle>)>>,
     /// The servers that were not tried yet.
     untried: watch::Sender<BTreeSet<String>>,
     /// Counts the changes of the list of tools.
     lists: watch::Sender<u64>,
+    /// The headers of calls, with the number of the list that they are from.
+    mirrored: RefCell<Option<(u64, MirroredHeaders)>>,
 }
 
 impl Gateway {
-    /// Opens the session of a gateway. The inner error lists why the documents can't be obeyed.
+    /// Opens the session of one more agent. The inner error lists why its documents can't be obeyed.
     ///
     /// # Errors
     ///
     /// When the engine fails, or the audit log can't be written.
-    pub fn open(
+    pub fn add(
+        &mut self,
         engine: Engine,
-        access: Access,
-        documents: Documents,
-        options: Options,
-        zone: Zone,
-        log: AuditLog,
-    ) -> Result<Result<Self, Vec<Diagnostic>>, Failure> {
+        setup: Setup,
+    ) -> Result<Result<(), Vec<Diagnostic>>, Failure> {
+        let Setup {
+            name,
+            access,
+            documents,
+            options,
+            zone,
+            log,
+            clients,
+        } = setup;
         let decider = match Decider::open(engine, documents, options, zone, log)? {
             Ok(decider) => decider,
             Err(problems) => return Ok(Err(problems)),
         };
         let servers = decider.servers()?;
-        let upstreams = servers.iter().map(|server| {
-            let (sender, _) = watch::channel(None);
-            (server.name.clone(), sender)
-        });
-        let upstreams = RefCell::new(upstreams.collect());
         let (untried, _) = watch::channel(servers.iter().map(|it| it.name.clone()).collect());
         let (lists, _) = watch::channel(0);
-        Ok(Ok(Self {
+        let slots = servers.into_iter().map(|server| {
+            let slot = Rc::new(Slot::new(server));
+            (slot.server.name.clone(), (slot, None))
+        });
+        let path = match &name {
+            Some(name) => format!("/{name}/mcp"),
+            None => "/mcp".to_owned(),
+        };
+        self.agents.push(Rc::new(Agent {
+            name: name.unwrap_or_default(),
+            path,
+            clients,
             shared: Rc::new(Shared {
                 decider,
                 access,
-                servers,
-                upstreams,
+                approvals: Approvals::default(),
+                slots: RefCell::new(slots.collect()),
                 untried,
                 lists,
+                mirrored: RefCell::default(),
             }),
-        }))
+            sessions: Sessions::default(),
+        }));
+        Ok(Ok(()))
+    }
+
+    /// Returns the paths of all agents over HTTP, in the order in which they were added.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.agents.iter().map(|agent| &*agent.path)
     }
 
     /// Serves one client over standard input and output until its input ends, or the user or the system ends the
@@ -86,14 +146,82 @@ impl Gateway {
     /// # Errors
     ///
     /// When standard output can't be written.
-    pub async fn serve_stdio(self, mut signals: Signals) -> Result<(), Failure> {
+    pub async fn serve_stdio(self, work: Work<'_>) -> Result<(), Failure> {
+        let Some(agent) = self.agents.first().map(Rc::clone) else {
+            return Ok(());
+        };
+        let serve = stdio::serve(Rc::clone(&agent.shared));
+        self.run(serve, None, work).await
+    }
+
+    /// Serves clients over HTTP until the user or the system ends the program. Every server ends with it.
+    ///
+    /// # Errors
+    ///
+    /// When the page can't be opened.
+    pub async fn serve_http(self, listener: Listener, work: Work<'_>) -> Result<(), Failure> {
+        let address = listener.address();
+        let hosts = Hosts::of(address);
+        let endpoint = Rc::new(Endpoint::new(self.agents.clone(), hosts));
+        let serve = async move {
+            let answer = move |request| {
+                let endpoint = Rc::clone(&endpoint);
+                async move { endpoint.answer(request).await }
+            };
+            listener.serve(answer).await;
+            Ok(())
+        };
+        self.run(serve, Some(address), work).await
+    }
+
+    /// Keeps the servers connected as long as clients are served.
+    async fn run(
+        &self,
+        serve: impl Future<Output = Result<(), Failure>>,
+        address: Option<SocketAddr>,
+        work: Work<'_>,
+    ) -> Result<(), Failure> {
+        let Work {
+            page,
+            source,
+            hangups,
+            mut signals,
+        } = work;
+        let status = Rc::new(Status { address });
         let tasks = LocalSet::new();
-        for server in &self.shared.servers {
-            tasks.spawn_local(servers::keep(Rc::clone(&self.shared), server.clone()));
-        }
-        let serve = tasks.run_until(stdio::serve(Rc::clone(&self.shared)));
+        let working = tasks.run_until(async {
+            for agent in &self.agents {
+                agent.shared.start();
+                if address.is_some() && output::is_terminal() {
+                    let questions = agent.shared.approvals.ask_on_terminal();
+                    spawn_local(ask(Rc::clone(&agent.shared), questions));
+                }
+            }
+            #[cfg(unix)]
+            match super::control::Control::open() {
+                Ok(control) => {
+                    let (agents, status) = (self.agents.clone(), Rc::clone(&status));
+                    spawn_local(control.serve(move || status.json(&agents)));
+                }
+                Err(failure) => output::note(failure.message),
+            }
+            if let Some(listener) = page {
+                let page = Rc::new(Page::open(&self.agents, &status, &listener)?);
+                spawn_local(async move {
+                    let answer = move |request| {
+                        let page = Rc::clone(&page);
+                        async move { page.answer(request).await }
+                    };
+                    listener.serve(answer).await;
+                });
+            }
+            select! {
+                served = serve => served,
+                () = reload::watch(&self.agents, source, hangups) => Ok(()),
+            }
+        });
         let served = select! {
-            served = serve => served,
+            served = working => served,
             () = signals.cancelled() => Ok(()),
         };
         // Servers are processes of tasks, which end here.
@@ -102,12 +230,140 @@ impl Gateway {
     }
 }
 
-impl Shared {
-    /// Says that a server is connected, or no longer.
-    pub(crate) fn set_upstream(&self, server: &str, upstream: Option<Upstream>) {
-        if let Some(sender) = self.upstreams.borrow().get(server) {
-            sender.send_replace(upstream);
+/// What a gateway does while it serves.
+pub struct Work<'s> {
+    /// The listener of the page, if there is one.
+    pub page: Option<Listener>,
+    /// Where the documents come from.
+    pub source: &'s mut dyn Source,
+    /// When they are to be read again.
+    pub hangups: Hangups,
+    /// When the gateway is to end.
+    pub signals: Signals,
+}
+
+/// What a gateway says of itself.
+pub(crate) struct Status {
+    /// Where clients reach it over HTTP.
+    address: Option<SocketAddr>,
+}
+
+impl Status {
+    /// Returns the status of all agents, as JSON on one line.
+    pub(crate) fn json(&self, agents: &[Rc<Agent>]) -> String {
+        let agents = agents.iter().filter_map(|agent| {
+            let session = Json::new(agent.shared.decider.status().ok()?).ok()?;
+            let url = self.address.map_or_else(
+                || "null".to_owned(),
+                |address| json_string(&format!("http://{address}{}", agent.path)),
+            );
+            let exceptions = agent.shared.exceptions();
+            let withheld: Vec<_> = withheld().map(json_string).collect();
+            Some(format!(
+                r#"{{"name":{},"sandboxExceptions":[{exceptions}],"session":{},"sessions":{},"url":{url},"withheld":[{}]}}"#,
+                json_string(&agent.name),
+                on_one_line(&session),
+                agent.sessions.number(),
+                withheld.join(","),
+            ))
+        });
+        let agents: Vec<_> = agents.collect();
+        let (pid, version) = (std::process::id(), json_string(env!("CARGO_PKG_VERSION")));
+        format!(
+            r#"{{"agents":[{}],"pid":{pid},"version":{version}}}"#,
+            agents.join(",")
+        )
+    }
+}
+
+/// Asks on the terminal, one question after the other.
+async fn ask(shared: Rc<Shared>, mut questions: mpsc::Receiver<ApprovalRequest>) {
+    while let Some(request) = questions.recv().await {
+        if shared.approvals.question(&request.approval).is_none() {
+            continue;
         }
+        let question = format!("{}\napprove? [y/N] ", request.text);
+        let Ok(answer) = spawn_blocking(move || output::ask(&question)).await else {
+            return;
+        };
+        if let Err(failure) = shared.approve(&request.approval, answer, "terminal") {
+            output::note(failure.message);
+        }
+    }
+}
+
+impl Shared {
+    /// Starts to keep every server connected.
+    fn start(self: &Rc<Self>) {
+        for (slot, task) in self.slots.borrow_mut().values_mut() {
+            let keep = spawn_local(servers::keep(Rc::clone(self), Rc::clone(slot)));
+            *task = Some(keep.abort_handle());
+        }
+    }
+
+    /// Takes other documents: servers that are new in the lock are connected, and those that are no longer in it
+    /// end after their open calls. The error lists why the documents can't be obeyed; the present ones stay then.
+    pub(crate) fn reload(
+        self: &Rc<Self>,
+        documents: Documents,
+    ) -> Result<Result<(), Vec<Diagnostic>>, Failure> {
+        let list_changed = match self.decider.reload(documents)? {
+            Ok(list_changed) => list_changed,
+            Err(problems) => return Ok(Err(problems)),
+        };
+        let mut slots = self.slots.borrow_mut();
+        let mut before = std::mem::take(&mut *slots);
+        for server in self.decider.servers()? {
+            let kept = before.remove(&server.name);
+            let kept = match kept {
+                Some((slot, task)) if slot.is_for(&server) => {
+                    slot.relist.notify_one();
+                    (slot, task)
+                }
+                other => {
+                    if let Some((slot, task)) = other {
+                        spawn_local(retire(slot, task));
+                    }
+                    self.untried.send_modify(|untried| {
+                        untried.insert(server.name.clone());
+                    });
+                    let slot = Rc::new(Slot::new(server));
+                    let keep = spawn_local(servers::keep(Rc::clone(self), Rc::clone(&slot)));
+                    (slot, Some(keep.abort_handle()))
+                }
+            };
+            slots.insert(kept.0.server.name.clone(), kept);
+        }
+        for (slot, task) in before.into_values() {
+            self.tried(&slot.server.name);
+            spawn_local(retire(slot, task));
+        }
+        if list_changed {
+            self.announce_list();
+        }
+        Ok(Ok(()))
+    }
+
+    /// Takes the answer of a human. Returns whether somebody asks for it.
+    pub(crate) fn approve(&self, approval: &str, answer: bool, by: &str) -> Result<bool, Failure> {
+        let waiting = self.decider.approve(approval, answer, by)?;
+        let calls = waiting.as_deref().unwrap_or_default();
+        self.approvals.answered(approval, calls);
+        Ok(waiting.is_some())
+    }
+
+    /// Returns the exceptions from the sandbox that servers run with, as objects of JSON.
+    fn exceptions(&self) -> String {
+        let slots = self.slots.borrow();
+        let exceptions = slots.values().flat_map(|(slot, _)| {
+            let server = json_string(&slot.server.name);
+            let made = slot.exceptions.borrow().clone().into_iter();
+            made.map(move |exception| {
+                let exception = json_string(exception);
+                format!(r#"{{"exception":{exception},"server":{server}}}"#)
+            })
+        });
+        exceptions.collect::<Vec<_>>().join(",")
     }
 
     /// Says that a server has listed its tools, or that it could not.
@@ -124,12 +380,23 @@ impl Shared {
         let _ = timeout(STARTING, untried.wait_for(BTreeSet::is_empty)).await;
     }
 
-    /// Returns the connection to a server. Waits for one that is being connected until the deadline.
-    pub(crate) async fn upstream(&self, server: &str, deadline: Instant) -> Option<Upstream> {
-        let mut changes = self.upstreams.borrow().get(server)?.subscribe();
+    /// Returns the connection to a server. Waits for one that is being connected until the deadline. The server
+    /// is kept as long as its slot is held.
+    pub(crate) async fn upstream(
+        &self,
+        server: &str,
+        deadline: Instant,
+    ) -> Option<(Upstream, Rc<Slot>)> {
+        let slot = self
+            .slots
+            .borrow()
+            .get(server)
+            .map(|(it, _)| Rc::clone(it))?;
+        let mut changes = slot.upstream.subscribe();
         let deadline = deadline.min(Instant::now() + CONNECTING);
         let connected = timeout_at(deadline, changes.wait_for(Option::is_some)).await;
-        connected.ok()?.ok()?.clone()
+        let upstream = connected.ok()?.ok()?.clone()?;
+        Some((upstream, slot))
     }
 
     /// Observes how a server did on a call.
@@ -156,5 +423,36 @@ impl Shared {
     /// Returns the number of changes of the list so far, which changes with each.
     pub(crate) fn list_changes(&self) -> watch::Receiver<u64> {
         self.lists.subscribe()
+    }
+
+    /// Returns the headers that the tools of the present list require.
+    pub(crate) fn mirrored_headers(&self, client: &Client) -> MirroredHeaders {
+        let number = *self.lists.borrow();
+        if let Some((of, headers)) = &*self.mirrored.borrow()
+            && *of == number
+        {
+            return headers.clone();
+        }
+        let list = self.decider.list(client).ok();
+        let list = list.and_then(|list| Json::new(list).ok());
+        let headers = list.as_ref().map(MirroredHeaders::of_list);
+        let headers = headers.unwrap_or_default();
+        self.mirrored.replace(Some((number, headers.clone())));
+        headers
+    }
+}
+
+/// Ends a server that the lock no longer has, after its open calls.
+async fn retire(slot: Rc<Slot>, task: Option<AbortHandle>) {
+    slot.is_retired.set(true);
+    let unused = async {
+        // The task that keeps it and this one hold the slot.
+        while Rc::strong_count(&slot) > 2 {
+            sleep(RETIREMENT_POLL).await;
+        }
+    };
+    let _ = timeout(RETIREMENT, unused).await;
+    if let Some(task) = task {
+        task.abort();
     }
 }

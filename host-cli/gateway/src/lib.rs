@@ -1,4 +1,4 @@
-//! The gateway between an MCP client and the servers of a lock \[4, 6 and 7.3\].
+//! The gateway between MCP clients and the servers of locks \[4, 6 and 7.3\].
 //!
 //! A session of the engine decides: which tools a client sees, whether a call passes, what it gets. The
 //! gateway moves bytes, keeps servers connected and appends the session's records to the audit log.
@@ -13,15 +13,49 @@
 //! | `calls` | calls of clients, from the decision to the answer |
 //! | `conversation` | the protocol of a client, of both generations |
 //! | `stdio` | a client over standard input and output |
+//! | `listener` | a listener on loopback, and its connections |
+//! | `guard`, `token` | who may ask: `Host`, `Origin` and bearer tokens |
+//! | `endpoint` | the endpoint of MCP over HTTP, of both generations |
+//! | `mirrored` | headers that repeat values of the body |
+//! | `sessions` | sessions of clients over HTTP |
+//! | `events`, `counted` | streams of server-sent events; counts with a maximum |
+//! | `approvals` | calls that wait for a human |
+//! | `page` | the local page: servers, tools, and calls that wait |
+//! | `control`, `overview`, `state` | the socket of `agent status`, its text, and the folder of both |
+//! | `reload` | documents that are read again when their files change |
+//! | `agent` | an agent that is served, with its clients |
 
+mod agent;
+mod approvals;
 mod audit;
 mod calls;
+#[cfg(unix)]
+mod control;
 mod conversation;
+mod counted;
 mod decider;
+mod endpoint;
+mod events;
 mod gateway;
+mod guard;
+mod listener;
+mod mirrored;
+mod overview;
+mod page;
+mod reload;
 mod servers;
+mod sessions;
+mod state;
 mod stdio;
+mod token;
 mod upstream;
 
 pub use audit::AuditLog;
-pub use gateway::Gateway;
+#[cfg(unix)]
+pub use control::running;
+pub use gateway::{Gateway, Setup, Work};
+pub use listener::Listener;
+pub use overview::status_text;
+pub use reload::Source;
+pub use state::token_path;
+pub use token::Token;

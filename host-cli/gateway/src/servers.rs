@@ -6,9 +6,11 @@ use agent_host::contract::run::{Connection as Address, Server};
 use agent_host::contract::session::{LockedServer, Observation};
 use agent_host::{Failure, output};
 use agent_mcp::Wait;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::select;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
 /// Maximum time until a server is connected and has listed its tools.
@@ -26,21 +28,55 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Time after which a server that tells of no changes lists its tools again.
 const RELIST: Duration = Duration::from_secs(60);
 
+/// A server of the lock, with its present connection.
+pub(crate) struct Slot {
+    pub(crate) server: LockedServer,
+    pub(crate) upstream: watch::Sender<Option<Upstream>>,
+    /// Lets the server list its tools again.
+    pub(crate) relist: Notify,
+    /// Whether the lock no longer has the server. What it does concerns open calls alone.
+    pub(crate) is_retired: Cell<bool>,
+    /// The exceptions from the sandbox that it runs with.
+    pub(crate) exceptions: RefCell<Vec<&'static str>>,
+}
+
+impl Slot {
+    pub(crate) fn new(server: LockedServer) -> Self {
+        Self {
+            server,
+            upstream: watch::channel(None).0,
+            relist: Notify::new(),
+            is_retired: Cell::new(false),
+            exceptions: RefCell::default(),
+        }
+    }
+
+    /// Returns whether another lock names the same server.
+    pub(crate) fn is_for(&self, other: &LockedServer) -> bool {
+        let of = |it: &LockedServer| {
+            let names = (it.name.clone(), it.id.clone(), it.version.clone());
+            (names, it.endpoint.clone(), it.resources, it.prompts)
+        };
+        of(&self.server) == of(other)
+    }
+}
+
 /// Keeps a server connected, for ever.
-pub(crate) async fn keep(shared: Rc<Shared>, server: LockedServer) {
+pub(crate) async fn keep(shared: Rc<Shared>, slot: Rc<Slot>) {
+    let server = &slot.server;
     let mut pause = PAUSE;
     loop {
-        match connect(&shared, &server).await {
+        match connect(&shared, &slot).await {
             Ok((upstream, life)) => {
-                if live(&shared, &server, upstream, life).await {
+                if live(&shared, &slot, upstream, life).await {
                     pause = PAUSE;
                 }
-                shared.set_upstream(&server.name, None);
-                observe(&shared, &server, Observation::Exited);
+                slot.upstream.send_replace(None);
+                observe(&shared, &slot, Observation::Exited);
             }
             Err(failure) => {
-                note(&server, &failure.message);
-                observe(&shared, &server, Observation::Failed);
+                note(server, &failure.message);
+                observe(&shared, &slot, Observation::Failed);
             }
         }
         shared.tried(&server.name);
@@ -49,7 +85,8 @@ pub(crate) async fn keep(shared: Rc<Shared>, server: LockedServer) {
     }
 }
 
-async fn connect(shared: &Shared, server: &LockedServer) -> Result<(Upstream, Life), Failure> {
+async fn connect(shared: &Shared, slot: &Slot) -> Result<(Upstream, Life), Failure> {
+    let server = &slot.server;
     let (connection, target) = match shared.decider.destination(&server.name)? {
         None => (None, String::new()),
         Some(to) => {
@@ -81,22 +118,34 @@ async fn connect(shared: &Shared, server: &LockedServer) -> Result<(Upstream, Li
     };
     let connected = shared.access.connect(&wanted).await;
     let connected = connected.map_err(|error| Failure::new(error.message))?;
+    let opened = &connected.opened;
+    let exceptions = [
+        (opened.is_unsandboxed, "runs without a sandbox"),
+        (opened.has_host_network, "has the network of the machine"),
+    ];
+    let made = exceptions.into_iter().filter(|(is_made, _)| *is_made);
+    slot.exceptions
+        .replace(made.map(|(_, name)| name).collect());
     Ok(Upstream::new(connected.connection))
 }
 
 /// Lists the tools of a server until its connection ends. Returns whether it ever listed them.
-async fn live(shared: &Shared, server: &LockedServer, upstream: Upstream, life: Life) -> bool {
-    observe(shared, server, Observation::Started);
+async fn live(shared: &Shared, slot: &Slot, upstream: Upstream, life: Life) -> bool {
+    let server = &slot.server;
+    observe(shared, slot, Observation::Started);
     match life {
         Life::OnDemand => {
             let mut was_listed = false;
-            while list(shared, server, &upstream).await {
+            while list(shared, slot, &upstream).await {
                 if !was_listed {
-                    shared.set_upstream(&server.name, Some(upstream.clone()));
+                    slot.upstream.send_replace(Some(upstream.clone()));
                     shared.tried(&server.name);
                     was_listed = true;
                 }
-                sleep(RELIST).await;
+                select! {
+                    () = slot.relist.notified() => {}
+                    () = sleep(RELIST) => {}
+                }
             }
             was_listed
         }
@@ -107,9 +156,9 @@ async fn live(shared: &Shared, server: &LockedServer, upstream: Upstream, life: 
         } => {
             let mut was_listed = false;
             let serve = async {
-                while list(shared, server, &upstream).await {
+                while list(shared, slot, &upstream).await {
                     if !was_listed {
-                        shared.set_upstream(&server.name, Some(upstream.clone()));
+                        slot.upstream.send_replace(Some(upstream.clone()));
                         shared.tried(&server.name);
                         was_listed = true;
                     }
@@ -120,6 +169,7 @@ async fn live(shared: &Shared, server: &LockedServer, upstream: Upstream, life: 
                                 Some(_) => {}
                                 None => return,
                             },
+                            () = slot.relist.notified() => break,
                             () = sleep(RELIST) => break,
                         }
                     }
@@ -129,7 +179,7 @@ async fn live(shared: &Shared, server: &LockedServer, upstream: Upstream, life: 
                 error = &mut driver => Some(error),
                 () = serve => None,
             };
-            shared.set_upstream(&server.name, None);
+            slot.upstream.send_replace(None);
             drop(driver);
             let ended = process.end().await;
             match (error, ended.last_line) {
@@ -145,17 +195,21 @@ async fn live(shared: &Shared, server: &LockedServer, upstream: Upstream, life: 
 }
 
 /// Lists the tools of a server and compares them with the lock. Returns whether the connection still works.
-async fn list(shared: &Shared, server: &LockedServer, upstream: &Upstream) -> bool {
+async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
+    let server = &slot.server;
     let began = Instant::now();
     let listed = upstream.list_tools(&Wait::time(READY)).await;
     let listed = match listed {
         Ok(listed) => listed,
         Err(error) => {
             note(server, &error.to_string());
-            observe(shared, server, Observation::Failed);
+            observe(shared, slot, Observation::Failed);
             return false;
         }
     };
+    if slot.is_retired.get() {
+        return true;
+    }
     match shared.decider.tools(&server.name, &listed) {
         Ok(observed) => {
             for drifted in &observed.drifted {
@@ -174,7 +228,7 @@ async fn list(shared: &Shared, server: &LockedServer, upstream: &Upstream) -> bo
                 shared.announce_list();
             }
             let latency = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            observe(shared, server, Observation::Answered(latency));
+            observe(shared, slot, Observation::Answered(latency));
             true
         }
         Err(failure) => {
@@ -184,7 +238,11 @@ async fn list(shared: &Shared, server: &LockedServer, upstream: &Upstream) -> bo
     }
 }
 
-fn observe(shared: &Shared, server: &LockedServer, observation: Observation) {
+fn observe(shared: &Shared, slot: &Slot, observation: Observation) {
+    let server = &slot.server;
+    if slot.is_retired.get() {
+        return;
+    }
     match shared.decider.observe(&server.name, observation) {
         Ok(true) => shared.announce_list(),
         Ok(false) => {}

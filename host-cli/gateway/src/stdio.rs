@@ -11,14 +11,14 @@ use tokio::select;
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, spawn_local};
 
-/// Maximum size of a message of the client, in bytes.
-const MESSAGE_BYTES: usize = 4 << 20;
+/// Maximum size of a message of a client, in bytes.
+pub(crate) const MESSAGE_BYTES: usize = 4 << 20;
 
 /// Maximum number of messages that wait for the client to read them. Then nothing more is read of it.
 const QUEUE: usize = 256;
 
 /// JSON-RPC: a message is not JSON.
-const PARSE_ERROR: i64 = -32700;
+pub(crate) const PARSE_ERROR: i64 = -32700;
 
 /// Serves the client until its input ends, and every open request with it.
 pub(crate) async fn serve(shared: Rc<Shared>) -> Result<(), Failure> {
@@ -54,7 +54,7 @@ pub(crate) async fn serve(shared: Rc<Shared>) -> Result<(), Failure> {
                             };
                             let answer = conversation.answer(id, &method, params, report).await;
                             match answer {
-                                Some(answer) => drop(permit.send(answer)),
+                                Some(answer) => drop(permit.send(answer.message)),
                                 None => drop(permit),
                             }
                         });

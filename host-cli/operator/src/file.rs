@@ -1,6 +1,6 @@
 //! The file: where it lies, and who may write it.
 
-use super::{FILE_NAME, Operator, read};
+use super::{Agents, FILE_NAME, Operator, read, read_agents};
 use agent_ownership::{Foreign, refuse_foreign};
 use std::fmt;
 use std::fs::File;
@@ -44,23 +44,7 @@ impl Operator {
     ///
     /// When the file is missing, unreadable or invalid, or when another user could change it.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
-        let unreadable = |error| Unreadable::Io(path.to_owned(), error);
-        let file = File::open(path).map_err(unreadable)?;
-        refuse_foreign(path).map_err(Unreadable::Foreign)?;
-        let mut bytes = Vec::new();
-        let read = file.take(FILE_MAX + 1).read_to_end(&mut bytes);
-        read.map_err(unreadable)?;
-        if bytes.len() as u64 > FILE_MAX {
-            let problem = format!("1:1: the file has more than {FILE_MAX} bytes");
-            return Err(Unreadable::Content(path.to_owned(), vec![problem]));
-        }
-        let text = String::from_utf8(bytes).map_err(|_| {
-            Unreadable::Content(
-                path.to_owned(),
-                vec!["1:1: the file is not UTF-8".to_owned()],
-            )
-        })?;
-        read::operator(text).map_err(|problems| Unreadable::Content(path.to_owned(), problems))
+        read_trusted(path, read::operator)
     }
 
     /// Reads the file at its usual path, if it exists.
@@ -74,6 +58,41 @@ impl Operator {
             _ => Ok(Self::default()),
         }
     }
+}
+
+impl Agents {
+    /// Reads the file at a path.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operator::read`].
+    pub fn read(path: &Path) -> Result<Self, Unreadable> {
+        read_trusted(path, read_agents::agents)
+    }
+}
+
+/// Reads a file that no other user can change.
+fn read_trusted<T>(
+    path: &Path,
+    content: impl FnOnce(String) -> Result<T, Vec<String>>,
+) -> Result<T, Unreadable> {
+    let unreadable = |error| Unreadable::Io(path.to_owned(), error);
+    let file = File::open(path).map_err(unreadable)?;
+    refuse_foreign(path).map_err(Unreadable::Foreign)?;
+    let mut bytes = Vec::new();
+    let read = file.take(FILE_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(unreadable)?;
+    if bytes.len() as u64 > FILE_MAX {
+        let problem = format!("1:1: the file has more than {FILE_MAX} bytes");
+        return Err(Unreadable::Content(path.to_owned(), vec![problem]));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Unreadable::Content(
+            path.to_owned(),
+            vec!["1:1: the file is not UTF-8".to_owned()],
+        )
+    })?;
+    content(text).map_err(|problems| Unreadable::Content(path.to_owned(), problems))
 }
 
 /// Returns the usual path: `$XDG_CONFIG_HOME/agent/servers.local.yaml`, or below `~/.config`.

@@ -10,9 +10,11 @@
 //! | [`Server`], [`Network`], [`Value`] | how a server is started and what it may reach |
 //! | [`Secret`], [`SecretSource`] | a value that nothing shows, and where it comes from |
 //! | [`Handler`] | a handler of a third party that may run |
+//! | [`Agents`], [`ServedAgent`] | the agents that one gateway serves |
 
 mod file;
 mod read;
+mod read_agents;
 mod secret;
 
 pub use file::{Unreadable, usual_path};
@@ -92,4 +94,46 @@ pub struct Handler {
     pub kind: String,
     /// The file of the component, an absolute path.
     pub path: PathBuf,
+}
+
+/// The file of `agent serve --config`: the agents that one gateway serves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Agents {
+    /// `agents`, by name.
+    pub agents: BTreeMap<String, ServedAgent>,
+}
+
+/// An agent that is served. Its keys are the options of `agent serve`; its paths begin in the folder of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServedAgent {
+    /// `lock`
+    pub lock: Option<PathBuf>,
+    /// `index`
+    pub index: Option<PathBuf>,
+    /// `task`
+    pub task: Option<PathBuf>,
+    /// `policy`
+    pub policy: Option<PathBuf>,
+    /// `policy_context`
+    pub policy_context: Option<PathBuf>,
+    /// `tenant`
+    pub tenant: Option<PathBuf>,
+    /// `tenant_id`
+    pub tenant_id: Option<String>,
+    /// `health`
+    pub health: Option<PathBuf>,
+    /// `audit`
+    pub audit: Option<PathBuf>,
+    /// `audit_arguments`
+    pub audit_arguments: bool,
+    /// `expansion`: `stub`, `list` or `none`.
+    pub expansion: Option<String>,
+    /// `budget`, in tokens.
+    pub budget: Option<u64>,
+    /// `observe`
+    pub observe: bool,
+    /// `timezone`
+    pub timezone: Option<String>,
+    /// `tokens`: the files with the bearer tokens of clients, by their names.
+    pub tokens: BTreeMap<String, PathBuf>,
 }

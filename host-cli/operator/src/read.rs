@@ -12,17 +12,27 @@ const KINDS: [&str; 4] = ["noop", "http", "mcp_proxy", "restricted_shell"];
 
 /// Reads the content of the file. The error lists problems as `line:column: message`.
 pub(crate) fn operator(text: String) -> Result<Operator, Vec<String>> {
+    content(text, |reader, root| {
+        let mut operator = Operator::default();
+        reader.operator(root, &mut operator);
+        operator
+    })
+}
+
+/// Reads a file, which may be empty. The error lists problems as `line:column: message`.
+pub(crate) fn content<T: Default>(
+    text: String,
+    read: impl FnOnce(&mut Reader<'_, '_>, &Node<'_>) -> T,
+) -> Result<T, Vec<String>> {
     let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
     let text = Text::new(DocumentKind::Document, text);
     let mut problems = Problems::new(&text);
     let root = yaml::parse(Span { start: 0, end: len }, &mut problems);
-    let mut operator = Operator::default();
-    if let Some(root) = root.filter(|root| root.value != Yaml::Null) {
-        Reader(&mut problems).operator(&root, &mut operator);
-    }
+    let root = root.filter(|root| root.value != Yaml::Null);
+    let read = root.map(|root| read(&mut Reader(&mut problems), &root));
     let found = problems.finish();
     if found.is_empty() {
-        return Ok(operator);
+        return Ok(read.unwrap_or_default());
     }
     let line = |it: &agent_diagnostic::Diagnostic| {
         let (line, column) = it
@@ -33,10 +43,10 @@ pub(crate) fn operator(text: String) -> Result<Operator, Vec<String>> {
     Err(found.iter().map(line).collect())
 }
 
-struct Reader<'p, 't>(&'p mut Problems<'t>);
+pub(crate) struct Reader<'p, 't>(&'p mut Problems<'t>);
 
 impl Reader<'_, '_> {
-    fn report(&mut self, span: Span, message: impl Into<String>) {
+    pub(crate) fn report(&mut self, span: Span, message: impl Into<String>) {
         self.0.report(Code::WrongType, span, "", message);
     }
 
@@ -243,7 +253,7 @@ impl Reader<'_, '_> {
             .collect()
     }
 
-    fn text(&mut self, node: &Node<'_>, name: &str) -> Option<String> {
+    pub(crate) fn text(&mut self, node: &Node<'_>, name: &str) -> Option<String> {
         match &node.value {
             Yaml::String(text) | Yaml::Plain(text) if !text.is_empty() => Some(text.to_string()),
             Yaml::Refused => None,
@@ -264,7 +274,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn mapping<'n, 'a>(&mut self, node: &'n Node<'a>, name: &str) -> &'n [Entry<'a>] {
+    pub(crate) fn mapping<'n, 'a>(&mut self, node: &'n Node<'a>, name: &str) -> &'n [Entry<'a>] {
         match &node.value {
             Yaml::Mapping(entries) => entries,
             _ => {
@@ -274,7 +284,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn unknown(&mut self, entry: &Entry<'_>, known: &str) {
+    pub(crate) fn unknown(&mut self, entry: &Entry<'_>, known: &str) {
         let message = format!("`{}` is unknown; the keys are {known}", entry.key);
         self.report(entry.key_span, message);
     }

@@ -8,6 +8,7 @@ use crate::limits::Limits;
 use crate::message::write_notification;
 use crate::negotiation::{
     Next, UNSUPPORTED_PROTOCOL_VERSION, check_complete, discovered, initialized, no_common,
+    refused_and_listed,
 };
 use crate::parameter_headers::values;
 use crate::tool_list::{Pages, ToolHeaders, ToolList};
@@ -71,10 +72,15 @@ impl<T: Transport> Client<T> {
         };
         let next = match options.generations {
             Generations::Sessions => Next::Initialize(Version::LATEST_WITH_SESSIONS),
-            Generations::Both | Generations::Stateless => client.discover(wait).await?,
+            Generations::Both | Generations::Stateless => match client.discover(wait).await? {
+                // Clients should repeat a refused request with a version that the server lists.
+                Next::Discover => client.discover(wait).await?,
+                next => next,
+            },
         };
         match next {
             Next::Stateless => {}
+            Next::Discover => return Err(refused_and_listed()),
             Next::Initialize(version) if options.generations != Generations::Stateless => {
                 match client.initialize(version, wait).await {
                     // A server that starts slowly answers the probe when it is no longer waited for. One

@@ -20,9 +20,34 @@ pub(crate) fn header_value(text: &str) -> String {
     format!("{START}{}{END}", STANDARD.encode(text))
 }
 
+/// Returns the text that a header's value repeats, decoded if it is encoded. Returns `None` for a value that
+/// no text has (Streamable HTTP, "Value Encoding").
+#[must_use]
+pub fn decoded(value: &str) -> Option<String> {
+    let inner = value
+        .strip_prefix(START)
+        .and_then(|it| it.strip_suffix(END));
+    match inner {
+        Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
+        None => Some(value.to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::header_value;
+    use super::{decoded, header_value};
+
+    #[test]
+    fn values_are_decoded() {
+        for text in ["a", "süd", " padded ", "=?base64?literal?=", ""] {
+            assert_eq!(decoded(&header_value(text)).as_deref(), Some(text));
+        }
+        // A client may encode more than it has to.
+        assert_eq!(decoded("=?base64?YQ==?=").as_deref(), Some("a"));
+        for malformed in ["=?base64?Y?=", "=?base64?/w==?=", "=?base64?a b?="] {
+            assert_eq!(decoded(malformed), None, "{malformed}");
+        }
+    }
 
     #[test]
     fn values_are_those_of_the_specification() {

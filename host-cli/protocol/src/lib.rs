@@ -12,6 +12,7 @@
 //! | [`Multiplexed`], [`Driver`] | several requests at the same time over one pair of streams |
 //! | [`Stdio`], [`Http`] | the transports of a client |
 //! | [`HttpPeer`], [`Endpoint`] | the trait that sends HTTP requests, and its implementation over the way out |
+//! | [`MirroredHeaders`], [`decoded`] | headers that repeat values of a body, as a server checks them |
 //! | [`Version`], [`Generation`] | the versions of the protocol |
 //! | [`Limits`], [`Wait`] | limits, deadlines and cancellation |
 
@@ -41,6 +42,7 @@ mod wait;
 pub use client::{Client, Generations, Options};
 pub use endpoint::Endpoint;
 pub use error::{Error, Excess, Violation};
+pub use header_value::decoded;
 pub use http::Http;
 pub use http_peer::{HttpAnswer, HttpMethod, HttpPeer, HttpRequest};
 pub use id::Id;
@@ -48,6 +50,7 @@ pub use inbox::{Notification, Traffic};
 pub use json::{Json, Malformed};
 pub use limits::Limits;
 pub use multiplexed::{Driver, Multiplexed, progress};
+pub use parameter_headers::MirroredHeaders;
 pub use stdio::Stdio;
 pub use tool_list::{ExcludedTool, ToolList};
 pub use transport::Transport;

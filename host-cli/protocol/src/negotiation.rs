@@ -21,6 +21,8 @@ const VERSION_CHARS: usize = 40;
 pub(crate) enum Next {
     /// Use the latest version.
     Stateless,
+    /// Request the versions once more: the server refuses the latest version, and lists it as supported.
+    Discover,
     /// Initialise a session with this version.
     Initialize(Version),
 }
@@ -41,13 +43,10 @@ pub(crate) fn discovered(outcome: &Result<Json, RpcError>) -> Result<Next, Error
             let versions = supported
                 .and_then(|it| it.value.strings())
                 .unwrap_or_default();
-            match choose(&versions)? {
-                Next::Stateless => Err(Error::protocol(format!(
-                    "the server refuses the version {0}, and lists {0} as supported",
-                    Version::LATEST.name()
-                ))),
-                next => Ok(next),
-            }
+            Ok(match choose(&versions)? {
+                Next::Stateless => Next::Discover,
+                next => next,
+            })
         }
         Err(error) if matches!(error.code, HEADER_MISMATCH | MISSING_CLIENT_CAPABILITY) => {
             Err(Error::Rpc(error.clone()))
@@ -84,6 +83,14 @@ pub(crate) fn initialized(result: &Json) -> Result<Version, Error> {
 pub(crate) fn no_common(versions: &[String]) -> Error {
     let listed = versions.iter().take(LISTED_VERSIONS);
     Error::NoCommonVersion(listed.map(|name| quote(name, VERSION_CHARS)).collect())
+}
+
+/// Returns the error for servers that refuse the latest version and list it as supported.
+pub(crate) fn refused_and_listed() -> Error {
+    Error::protocol(format!(
+        "the server refuses the version {0}, and lists {0} as supported",
+        Version::LATEST.name()
+    ))
 }
 
 /// Checks the type of a result. Without one, and before 2026-07-28, a result is complete.
@@ -171,10 +178,10 @@ mod tests {
             Err(Error::NoCommonVersion(_))
         ));
         assert!(matches!(unsupported(""), Err(Error::NoCommonVersion(_))));
-        assert!(matches!(
+        assert_eq!(
             unsupported(r#"{"supported":["2026-07-28"]}"#),
-            Err(Error::Protocol(_))
-        ));
+            Ok(Next::Discover)
+        );
         for code in [-32020, -32021] {
             assert!(matches!(discovered(&error(code, "")), Err(Error::Rpc(_))));
         }

@@ -1,10 +1,10 @@
 //! Headers that repeat arguments of a call, since 2026-07-28: `x-mcp-header` in the schema of a tool.
 
 use crate::error::Error;
-use crate::header_value::header_value;
+use crate::header_value::{decoded, header_value};
 use crate::json::{Json, Malformed};
 use agent_syntax::{Node, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The keyword that names a header.
 const KEYWORD: &str = "x-mcp-header";
@@ -29,6 +29,57 @@ pub(crate) struct ParameterHeader {
     name: String,
     /// The names of properties that lead to the argument.
     path: Vec<String>,
+}
+
+impl ParameterHeader {
+    fn wire_name(&self) -> String {
+        format!("mcp-param-{}", self.name)
+    }
+}
+
+/// The headers that the tools of a list require, as a server checks them.
+#[derive(Debug, Clone, Default)]
+pub struct MirroredHeaders(BTreeMap<String, Vec<ParameterHeader>>);
+
+impl MirroredHeaders {
+    /// Reads the tools of a result of `tools/list`. A tool whose headers are invalid requires none.
+    #[must_use]
+    pub fn of_list(list: &Json) -> Self {
+        let tools = list.members(["tools"]).and_then(|[tools]| tools);
+        let mut found = BTreeMap::new();
+        for tool in tools.iter().filter_map(Json::elements).flatten() {
+            let headers = parameter_headers(&tool).unwrap_or_default();
+            let name = tool.members(["name"]).and_then(|[name]| name?.string());
+            if let (Some(name), false) = (name, headers.is_empty()) {
+                found.insert(name, headers);
+            }
+        }
+        Self(found)
+    }
+
+    /// Returns the headers of a call in lower case, each with the text that it has to repeat. A header with
+    /// `None` must be absent.
+    ///
+    /// # Errors
+    ///
+    /// When a number can't be repeated in a header.
+    pub fn of_call(
+        &self,
+        tool: &str,
+        arguments: &Json,
+    ) -> Result<Vec<(String, Option<String>)>, Error> {
+        let Some(headers) = self.0.get(tool) else {
+            return Ok(Vec::new());
+        };
+        let present = values(headers, arguments)?;
+        let named = headers.iter().map(|header| {
+            let name = header.wire_name();
+            let value = present.iter().find(|(own, _)| *own == name);
+            let text = value.and_then(|(_, value)| decoded(value));
+            (name.to_ascii_lowercase(), text)
+        });
+        Ok(named.collect())
+    }
 }
 
 /// Returns the headers that a tool requires, or the reason why its definition is invalid.
@@ -190,7 +241,7 @@ pub(crate) fn values(
             // Absent, null, or something else, which the tool's schema does not allow.
             _ => continue,
         };
-        values.push((format!("mcp-param-{}", header.name), value));
+        values.push((header.wire_name(), value));
     }
     Ok(values)
 }
@@ -204,7 +255,7 @@ fn integer(number: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{integer, parameter_headers, values};
+    use super::{MirroredHeaders, integer, parameter_headers, values};
     use crate::Json;
 
     fn headers(schema: &str) -> Result<Vec<super::ParameterHeader>, String> {
@@ -244,6 +295,28 @@ mod tests {
         );
         assert!(values(r#"{"deep":{"n":9007199254740992}}"#).is_err());
         assert!(values(r#"{"deep":{"n":1.5}}"#).is_err());
+    }
+
+    #[test]
+    fn a_server_knows_the_headers_of_a_call() {
+        let list = r#"{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{
+            "region":{"type":"string","x-mcp-header":"Region"},
+            "n":{"type":"integer","x-mcp-header":"N"}}}},{"name":"u"},7]}"#;
+        let headers = MirroredHeaders::of_list(&Json::new(list).unwrap());
+        let of = |tool: &str, arguments: &'static str| {
+            headers
+                .of_call(tool, &Json::new(arguments).unwrap())
+                .unwrap()
+        };
+        let region = "mcp-param-region".to_owned();
+        assert_eq!(
+            of("t", r#"{"region":"süd"}"#),
+            [
+                (region, Some("süd".to_owned())),
+                ("mcp-param-n".to_owned(), None)
+            ]
+        );
+        assert!(of("u", "{}").is_empty());
     }
 
     #[test]

@@ -215,7 +215,13 @@ fn the_host_does_not_depend_on_the_engine() {
         ("host-cli/evidence", &["agent-host"]),
         (
             "host-cli/gateway",
-            &["agent-effects", "agent-host", "agent-mcp", "agent-syntax"],
+            &[
+                "agent-effects",
+                "agent-host",
+                "agent-mcp",
+                "agent-ownership",
+                "agent-syntax",
+            ],
         ),
         ("host-cli/handlers", &[]),
         ("examples/handler", &[]),
@@ -340,6 +346,12 @@ fn only_the_way_out_opens_connections() {
     let mut expected = vec![
         // The answer of a login comes from the user's browser, on loopback.
         ("effects/src/login/redirect.rs", "TcpListener"),
+        // The gateway listens on loopback, and says its status at a socket of this user.
+        ("gateway/src/control.rs", "UnixListener"),
+        ("gateway/src/control.rs", "UnixStream"),
+        ("gateway/src/listener.rs", "TcpListener"),
+        ("gateway/src/listener.rs", "TcpStream"),
+        ("gateway/src/listener.rs", "hyper::server"),
         // The socket at which a sandbox's proxy listens goes from the command's network to the way out.
         ("sandbox/src/child.rs", "TcpListener"),
         ("sandbox/src/linux/launch.rs", "TcpListener"),
@@ -392,18 +404,22 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     ];
     /// The chosen ones, with the packages that depend on them.
     const CHOSEN: [(&str, &[&str]); 4] = [
-        // A test of `agent-mcp` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
+        // The gateway serves clients. A test of `agent-mcp` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
         // and its requests go to a hook of ours.
         (
             "hyper",
             &[
+                "agent-gateway",
                 "agent-mcp",
                 "agent-way-out",
                 "hyper-util",
                 "wasmtime-wasi-http",
             ],
         ),
-        ("hyper-util", &["agent-mcp", "agent-way-out"]),
+        (
+            "hyper-util",
+            &["agent-gateway", "agent-mcp", "agent-way-out"],
+        ),
         ("rustls", &["agent-way-out", "tokio-rustls"]),
         ("tokio-rustls", &["agent-way-out"]),
     ];

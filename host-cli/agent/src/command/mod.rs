@@ -33,6 +33,7 @@ mod schema;
 mod serve;
 mod servers_install;
 mod session;
+mod status;
 mod tools;
 mod validate;
 mod verify;
@@ -89,7 +90,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Rerun(it) => rerun::run(it, &mut open(&it.output)?),
         Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
-        Command::Serve(it) => serve::run(it, &mut open(&Output::TEXT)?),
+        Command::Serve(it) => serve::run(it, global),
+        Command::Status(it) => status::run(it),
         Command::Login(it) => login::run(it, &mut open(&Output::TEXT)?),
         Command::Audit(Audit::Verify(it)) => audit::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),

@@ -73,6 +73,7 @@ pub(crate) fn give(command: &mut Command, root: &Path) {
         .env("XDG_CONFIG_HOME", &folder)
         .env("XDG_DATA_HOME", root.join("data"))
         .env("XDG_CACHE_HOME", root.join("cache"))
+        .env("XDG_STATE_HOME", root.join("state"))
         .env("PATH", format!("{}:{path}", folder.display()))
         .env(VARIABLE, SECRETS[0].1);
 }

@@ -1,6 +1,9 @@
 //! `serve`: a client, the gateway, and servers in the sandbox.
 
 pub(crate) mod client;
+mod http;
+mod operating;
+mod over_http;
 
 use crate::project::Project;
 use client::{Served, refusal};

@@ -65,10 +65,16 @@ pub fn note(line: impl Display) {
     note_drawn(&format!("{}\n", visible(&line.to_string())));
 }
 
+/// Returns whether a question can be asked: standard input and standard error are a terminal.
+#[must_use]
+pub fn is_terminal() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Asks a question on the terminal. Returns whether the answer is yes; without a terminal it is no.
 #[must_use]
 pub fn ask(question: &str) -> bool {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !is_terminal() {
         return false;
     }
     note_drawn(&visible(question));
@@ -82,7 +88,7 @@ pub fn ask(question: &str) -> bool {
 
 /// Ends the line of a question that nobody answers any more.
 pub fn end_question() {
-    if io::stdin().is_terminal() && io::stderr().is_terminal() {
+    if is_terminal() {
         note_drawn("\n");
     }
 }

@@ -67,6 +67,22 @@ async fn without_sessions_headers_repeat_the_body() {
 }
 
 #[tokio::test]
+async fn a_refused_version_that_the_server_lists_is_requested_once_more() {
+    let refused = |id: &str| {
+        Stub::json(error(id, -32022, r#"{"supported":["2026-07-28"]}"#)).with_status(400)
+    };
+    let peer = StubPeer::new([refused("1"), Stub::json(result(2, DISCOVERED))]);
+    let client = peer.connect().await.unwrap();
+    assert_eq!(client.version(), Version::LATEST);
+    assert_eq!(peer.requests().len(), 2);
+
+    let peer = StubPeer::new([refused("1"), refused("2")]);
+    let refused = peer.connect().await.map(drop);
+    assert!(matches!(refused, Err(Error::Protocol(_))), "{refused:?}");
+    assert_eq!(peer.requests().len(), 2);
+}
+
+#[tokio::test]
 async fn sessions_are_opened_named_and_ended() {
     let answers = session("2025-06-18")
         .into_iter()

@@ -1,0 +1,22 @@
+//! `agent status`: shows the running gateways.
+
+use super::Answer;
+use crate::args::{Status, StatusFormat};
+use agent_gateway::{running, status_text};
+use agent_host::{Failure, output};
+
+pub(super) fn run(args: &Status) -> Result<Answer, Failure> {
+    let gateways = running()?;
+    match args.format {
+        StatusFormat::Json => {
+            let gateways = gateways.join(",\n");
+            output::print_data(&format!("{{\"gateways\":[{gateways}]}}\n"))?;
+        }
+        StatusFormat::Text if gateways.is_empty() => output::print_text("no gateway runs\n")?,
+        StatusFormat::Text => {
+            let shown = gateways.iter().filter_map(|it| status_text(it));
+            output::print_text(&shown.collect::<String>())?;
+        }
+    }
+    Ok(Answer::yes_if(!gateways.is_empty()))
+}

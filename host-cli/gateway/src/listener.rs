@@ -1,0 +1,181 @@
+//! A listener on loopback, and its connections.
+
+use super::events::Body;
+use agent_host::{Failure, output};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_local;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// Maximum number of open connections. Further ones wait in the queue of the system.
+const CONNECTIONS: usize = 1024;
+
+/// Maximum size of the head of a request, in bytes.
+const HEAD_BYTES: usize = 32 << 10;
+
+/// Maximum number of headers of a request.
+const HEADERS: usize = 64;
+
+/// Time until the head of a request has to be there, also of the next one of an idle connection.
+const HEAD_TIME: Duration = Duration::from_secs(15);
+
+/// Time in which a client has to read something of what waits for it.
+const WRITE_TIME: Duration = Duration::from_secs(30);
+
+/// Time until the next try after a connection could not be accepted, as there are too many open files.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A listener on an address of loopback.
+pub struct Listener {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Listener {
+    /// Listens at an address. Port 0 is a free one.
+    ///
+    /// # Errors
+    ///
+    /// When the address is none of loopback, or can't be listened at.
+    pub async fn bind(address: SocketAddr) -> Result<Self, Failure> {
+        if !address.ip().is_loopback() {
+            let help = "use 127.0.0.1 or [::1]";
+            let message = format_args!("`{address}` can be reached from other machines");
+            return Err(Failure::new(message).help(help));
+        }
+        let failed = |error: io::Error| {
+            let message = format_args!("the gateway can't listen at {address}: {error}");
+            Failure::new(message).help("name another port, or 0 for a free one")
+        };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self { listener, address })
+    }
+
+    /// Returns the address with its port.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers the requests of all connections, for ever.
+    pub(crate) async fn serve<F>(&self, answer: impl Fn(Request<Incoming>) -> F + 'static)
+    where
+        F: Future<Output = Response<Body>> + 'static,
+    {
+        let answer = Rc::new(answer);
+        let connections = Arc::new(Semaphore::new(CONNECTIONS));
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIME)
+            .max_headers(HEADERS)
+            .max_header_size(HEAD_BYTES)
+            .max_buf_size(2 * HEAD_BYTES);
+        loop {
+            let Ok(permit) = Arc::clone(&connections).acquire_owned().await else {
+                return;
+            };
+            let stream = match self.listener.accept().await {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    output::note(format_args!("a connection was not accepted: {error}"));
+                    sleep(PAUSE).await;
+                    continue;
+                }
+            };
+            // An answer is one write; it need not wait for more.
+            let _ = stream.set_nodelay(true);
+            let answer = Rc::clone(&answer);
+            let service = service_fn(move |request| {
+                let answered = answer(request);
+                async move { Ok::<_, Infallible>(answered.await) }
+            });
+            let connection = http.serve_connection(TokioIo::new(Patient::new(stream)), service);
+            spawn_local(async move {
+                // A connection that breaks concerns its client alone.
+                let _ = connection.await;
+                drop(permit);
+            });
+        }
+    }
+}
+
+/// A stream whose peer has to read what is written within a time.
+struct Patient {
+    stream: TcpStream,
+    /// The end of the present wait.
+    end: Pin<Box<Sleep>>,
+    is_waiting: bool,
+}
+
+impl Patient {
+    fn new(stream: TcpStream) -> Self {
+        Self {
+            stream,
+            end: Box::pin(sleep(WRITE_TIME)),
+            is_waiting: false,
+        }
+    }
+
+    fn wait<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        work: impl FnOnce(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let done = work(Pin::new(&mut self.stream), context);
+        if done.is_ready() {
+            self.is_waiting = false;
+            return done;
+        }
+        if !self.is_waiting {
+            self.is_waiting = true;
+            self.end.as_mut().reset(Instant::now() + WRITE_TIME);
+        }
+        match self.end.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl AsyncRead for Patient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Patient {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.wait(context, |stream, context| stream.poll_write(context, bytes))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.wait(context, |stream, context| stream.poll_flush(context))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.wait(context, |stream, context| stream.poll_shutdown(context))
+    }
+}

@@ -1,0 +1,163 @@
+//! The status of a gateway for people: read from its JSON.
+
+use agent_syntax::json::parse_strict;
+use agent_syntax::{Node, Value};
+use std::fmt::Write as _;
+
+/// What a gateway passes on from no server.
+const NEVER: [&str; 6] = [
+    "completions",
+    "elicitation",
+    "instructions",
+    "logs",
+    "roots",
+    "sampling",
+];
+
+/// What a gateway passes on only from servers whose requirement says so.
+const ON_REQUEST: [&str; 2] = ["prompts", "resources"];
+
+/// Returns the names of what is withheld on purpose.
+pub(crate) fn withheld() -> impl Iterator<Item = &'static str> {
+    NEVER.into_iter().chain(ON_REQUEST)
+}
+
+/// A member of an object; `null` if there is none.
+pub(crate) fn member<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
+    match &node.value {
+        Value::Mapping(entries) => {
+            let entry = entries.iter().find(|entry| entry.key == name);
+            entry.map(|entry| &entry.value)
+        }
+        _ => None,
+    }
+}
+
+/// The elements of an array that is a member of an object.
+pub(crate) fn list<'n, 'a>(node: &'n Node<'a>, name: &str) -> &'n [Node<'a>] {
+    match member(node, name).map(|it| &it.value) {
+        Some(Value::Sequence(items)) => items,
+        _ => &[],
+    }
+}
+
+/// The text of a member: of a string or a number; empty for another one.
+pub(crate) fn text<'n>(node: &'n Node<'_>, name: &str) -> &'n str {
+    member(node, name).map_or("", plain)
+}
+
+fn plain<'n>(node: &'n Node<'_>) -> &'n str {
+    match &node.value {
+        Value::String(text) => text,
+        Value::Number(text) => text,
+        _ => "",
+    }
+}
+
+/// Returns whether a member is true.
+pub(crate) fn is(node: &Node<'_>, name: &str) -> bool {
+    member(node, name).is_some_and(|it| it.value == Value::Bool(true))
+}
+
+/// Returns the reasons of a tool's state in one line.
+pub(crate) fn reasons(tool: &Node<'_>) -> String {
+    let reasons = list(tool, "reasons").iter();
+    let reasons = reasons.map(|it| format!("{}: {}", text(it, "code"), text(it, "text")));
+    reasons.collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the status of a gateway as text, or `None` if the JSON is not a status.
+#[must_use]
+pub fn status_text(json: &str) -> Option<String> {
+    let status = parse_strict(json)?;
+    let mut out = String::new();
+    for agent in list(&status, "agents") {
+        draw(&mut out, &status, agent);
+    }
+    Some(out)
+}
+
+fn draw(out: &mut String, status: &Node<'_>, agent: &Node<'_>) {
+    let Some(session) = member(agent, "session") else {
+        return;
+    };
+    // Writing into a string can't fail.
+    let mut line = |indent: usize, text: String| {
+        let _ = writeln!(out, "{:indent$}{text}", "");
+    };
+    let own = member(session, "agent").unwrap_or(session);
+    let at = match text(agent, "url") {
+        "" => "standard input and output",
+        url => url,
+    };
+    let (name, version, process) = (text(own, "name"), text(own, "version"), text(status, "pid"));
+    line(0, format!("{name} {version} at {at}, process {process}"));
+    if is(session, "observe") {
+        line(
+            2,
+            "observes: refuses only changed tools and secrets".to_owned(),
+        );
+    }
+    for server in list(session, "servers") {
+        let health = match text(server, "health") {
+            "" => "health unknown",
+            health => health,
+        };
+        let (name, version) = (text(server, "name"), text(server, "version"));
+        line(2, format!("server {name} {version}: {health}"));
+        let exceptions = list(agent, "sandboxExceptions").iter();
+        for exception in exceptions.filter(|it| text(it, "server") == name) {
+            line(4, format!("exception: {}", text(exception, "exception")));
+        }
+        for tool in list(session, "tools")
+            .iter()
+            .filter(|it| text(it, "server") == name)
+        {
+            let reasons = match &*reasons(tool) {
+                "" => String::new(),
+                reasons => format!(": {reasons}"),
+            };
+            let (tool, state) = (text(tool, "name"), text(tool, "state"));
+            line(4, format!("tool {tool}: {state}{reasons}"));
+        }
+        for unlocked in list(server, "unlocked") {
+            line(
+                4,
+                format!("tool {}: withheld: not in the lock", plain(unlocked)),
+            );
+        }
+    }
+    for approval in list(session, "approvals") {
+        if !is(approval, "answered") {
+            let (tool, id) = (text(approval, "tool"), text(approval, "id"));
+            line(2, format!("approval {id}: a call of {tool} waits"));
+        }
+    }
+    let withheld: Vec<_> = list(agent, "withheld").iter().map(plain).collect();
+    line(2, format!("not passed on: {}", withheld.join(", ")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::status_text;
+
+    #[test]
+    fn a_status_is_drawn() {
+        let json = r#"{"agents":[{"url":"http://127.0.0.1:1/mcp","withheld":["roots"],
+            "sandboxExceptions":[{"server":"s","exception":"no sandbox"}],
+            "session":{"agent":{"name":"a","version":"1"},"observe":true,
+            "approvals":[{"answered":false,"id":"x","tool":"t"},{"answered":true,"id":"y","tool":"t"}],
+            "servers":[{"name":"s","version":"2","health":null,"unlocked":["u"]}],
+            "tools":[{"name":"t","server":"s","state":"quarantined",
+            "reasons":[{"code":"C","text":"why"}]}]}}],"pid":7}"#;
+        assert_eq!(
+            status_text(json).unwrap(),
+            "a 1 at http://127.0.0.1:1/mcp, process 7\n  \
+             observes: refuses only changed tools and secrets\n  \
+             server s 2: health unknown\n    exception: no sandbox\n    \
+             tool t: quarantined: C: why\n    tool u: withheld: not in the lock\n  \
+             approval x: a call of t waits\n  not passed on: roots\n"
+        );
+        assert_eq!(status_text("no"), None);
+    }
+}
