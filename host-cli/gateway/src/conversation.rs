@@ -50,7 +50,7 @@ pub(crate) struct Response {
     pub(crate) message: String,
     /// The code, if it is an error.
     pub(crate) error: Option<i64>,
-    /// Whether the error is about what the request says of itself in `_meta`.
+    /// Whether the error is about `_meta`.
     pub(crate) is_about_meta: bool,
 }
 

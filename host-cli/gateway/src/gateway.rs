@@ -68,12 +68,15 @@ pub struct Setup {
     pub clients: Vec<(String, Token)>,
 }
 
+/// The servers of the lock by name, with the tasks that keep them.
+type Slots = BTreeMap<String, (Rc<Slot>, Option<AbortHandle>)>;
+
 /// What the parts of an agent's gateway share.
 pub(crate) struct Shared {
     pub(crate) decider: Decider,
     pub(crate) access: Access,
     pub(crate) approvals: Approvals,
-    slots: RefCell<BTreeMap<String, (Rc<Slot>, Option<AbortHandle>)>>,
+    slots: RefCell<Slots>,
     /// The servers that were not tried yet.
     untried: watch::Sender<BTreeSet<String>>,
     /// Counts the changes of the list of tools.
@@ -242,7 +245,7 @@ pub struct Work<'s> {
     pub signals: Signals,
 }
 
-/// What a gateway says of itself.
+/// The status of a gateway.
 pub(crate) struct Status {
     /// Where clients reach it over HTTP.
     address: Option<SocketAddr>,

@@ -33,7 +33,7 @@ const HEADERS: usize = 64;
 /// Time until the head of a request has to be there, also of the next one of an idle connection.
 const HEAD_TIME: Duration = Duration::from_secs(15);
 
-/// Time in which a client has to read something of what waits for it.
+/// Time in which a client has to read something of an answer.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
 /// Time until the next try after a connection could not be accepted, as there are too many open files.

@@ -117,6 +117,11 @@ fn joined(mut body: &str) -> String {
 impl<'p> Served<'p> {
     /// Starts a gateway, and waits until it listens.
     pub(crate) fn start(project: &'p Project, options: &str) -> Self {
+        Self::start_with(project, options, 2)
+    }
+
+    /// The same for a gateway that says so in a number of lines.
+    pub(crate) fn start_with(project: &'p Project, options: &str, expected: usize) -> Self {
         let line = format!("serve --http {options}");
         let mut child = project
             .command(line.split_whitespace())
@@ -127,8 +132,6 @@ impl<'p> Served<'p> {
         // The rest of standard output is empty.
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut lines = Vec::new();
-        // Two lines for each agent, of which a configuration of these tests has two.
-        let expected = if options.contains("--config") { 4 } else { 2 };
         while lines.len() < expected {
             let mut line = String::new();
             if output.read_line(&mut line).unwrap() == 0 {
@@ -145,19 +148,19 @@ impl<'p> Served<'p> {
             token_files: Vec::new(),
             address: String::new(),
         };
-        for pair in lines.chunks(2) {
-            let [url, token] = pair else {
-                panic!("{lines:?}")
-            };
-            let rest = url.strip_prefix("http://").unwrap();
-            let (address, path) = rest.split_once('/').unwrap();
-            served.address = address.to_owned();
-            let file = PathBuf::from(token.split_once(": ").unwrap().1);
-            let token = fs::read_to_string(&file).unwrap();
+        for line in &lines {
+            if let Some(rest) = line.strip_prefix("http://") {
+                let (address, path) = rest.split_once('/').unwrap();
+                address.clone_into(&mut served.address);
+                served.agents.push((format!("/{path}"), String::new()));
+                continue;
+            }
+            let file = project.path(line.split_once(": ").unwrap().1);
+            let (_, token) = served.agents.last_mut().unwrap();
+            if token.is_empty() {
+                fs::read_to_string(&file).unwrap().trim().clone_into(token);
+            }
             served.token_files.push(file);
-            served
-                .agents
-                .push((format!("/{path}"), token.trim().to_owned()));
         }
         served
     }

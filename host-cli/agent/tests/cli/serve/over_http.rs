@@ -391,9 +391,10 @@ fn several_agents_have_their_own_locks_and_tokens() {
     project.write("config.yaml", "agents:\n  first: {}\n  second: { lock: other/agents.lock, index: other/mcp.index.json, observe: true }\n");
     let path = project.path("config.yaml");
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
-    let served = Served::start(
+    let served = Served::start_with(
         &project,
         "--config config.yaml --servers servers.local.yaml",
+        4,
     );
     let paths: Vec<_> = served.agents.iter().map(|(path, _)| &**path).collect();
     assert_eq!(paths, ["/first/mcp", "/second/mcp"]);
@@ -426,6 +427,36 @@ fn several_agents_have_their_own_locks_and_tokens() {
         .agent("serve --http --config config.yaml")
         .exits(2)
         .notes("2:12: `lok` is unknown; the keys are");
+}
+
+#[test]
+fn a_session_belongs_to_the_client_that_opened_it() {
+    let project = project_of("usual", "");
+    let config = "agents:\n  one:\n    tokens: { chat: chat.token, editor: editor.token }\n";
+    project.write("config.yaml", config);
+    let path = project.path("config.yaml");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    let options = "--config config.yaml --servers servers.local.yaml";
+    let served = Served::start_with(&project, options, 3);
+    let session = served.initialize("2025-11-25");
+    let status = |file: usize, method: &str| {
+        let token = fs::read_to_string(&served.token_files[file]).unwrap();
+        let authorization = format!("Bearer {}", token.trim());
+        let headers = [
+            ("Authorization", &*authorization),
+            ("Content-Type", "application/json"),
+            ("Mcp-Session-Id", &session),
+        ];
+        let body = listed().to_string();
+        let answer = served.open(method, &served.agents[0].0, &headers, &body);
+        answer.answer().status
+    };
+    assert_eq!(status(0, "POST"), 200);
+    for method in ["POST", "GET", "DELETE"] {
+        assert_eq!(status(1, method), 404, "{method}");
+    }
+    assert_eq!(status(0, "POST"), 200);
+    served.end().exits(0);
 }
 
 #[test]
