@@ -36,6 +36,7 @@ impl From<session::Options> for agent_session::Options {
             approval_by_retry: options.approval_by_retry,
             payload_max_bytes: options.payload_max_bytes.unwrap_or(PAYLOAD_MAX_BYTES),
             secrets: all(options.secrets),
+            last_record: options.last_record,
             state: options.state,
         }
     }

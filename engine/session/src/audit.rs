@@ -3,9 +3,11 @@
 //! Everything passes the redaction here. A decision and its effect are separate records, which have the id
 //! of their call in common.
 
-use agent_api::lower::digest;
+use agent_api::diagnostic::{Code, Diagnostic};
+use agent_api::lower::{bytes_digest, digest};
 use agent_record::{Clock, Redactor};
-use agent_syntax::json::Writer;
+use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{member, number};
 
 /// The format of records.
 pub(crate) const VERSION: u32 = 1;
@@ -27,6 +29,29 @@ pub(crate) struct Chain {
     pub(crate) sequence: u64,
 }
 
+impl Chain {
+    /// Returns the chain whose last record is a line of a log.
+    ///
+    /// # Errors
+    /// The line is not a record, so nothing can follow it.
+    pub(crate) fn after(line: &[u8]) -> Result<Self, Vec<Diagnostic>> {
+        let text = core::str::from_utf8(line).ok();
+        let root = text.and_then(parse_strict);
+        let sequence = root.and_then(|root| number(member(&root, "sequence")?));
+        let Some(sequence) = sequence else {
+            let text = "the last line of the log is not a record";
+            let problem = Diagnostic::new(Code::AuditInvalid, text);
+            return Err(vec![
+                problem.help("name another log, or move this one away"),
+            ]);
+        };
+        Ok(Self {
+            head: Some(bytes_digest(line)),
+            sequence,
+        })
+    }
+}
+
 /// What writes a record.
 #[derive(Debug)]
 pub(crate) struct Recorder<'s> {
@@ -39,7 +64,7 @@ pub(crate) struct Recorder<'s> {
 impl Recorder<'_> {
     /// Returns the next record, of a kind and with these members.
     pub(crate) fn record(&mut self, kind: &str, content: impl FnOnce(&mut Writer)) -> Record {
-        self.chain.sequence += 1;
+        self.chain.sequence = self.chain.sequence.saturating_add(1);
         let sequence = self.chain.sequence;
         let mut w = Writer::dense();
         w.object(|w| {
@@ -63,6 +88,5 @@ impl Recorder<'_> {
 /// Writes the size and the digest of content.
 pub(crate) fn write_content(w: &mut Writer, bytes: &[u8]) {
     w.key("bytes").json(&bytes.len().to_string());
-    w.key("digest")
-        .string(&agent_api::lower::bytes_digest(bytes));
+    w.key("digest").string(&bytes_digest(bytes));
 }

@@ -59,6 +59,9 @@ pub struct Options {
     pub payload_max_bytes: u64,
     /// The secrets of the host. No record holds their values, and no result with one reaches a client.
     pub secrets: Vec<Secret>,
+    /// The last line of the log that the records go on in, without its end; `None` for a new log. A state has
+    /// its own end of the log.
+    pub last_record: Option<Vec<u8>>,
     /// A state that a session exported.
     pub state: Option<Vec<u8>>,
 }
@@ -91,6 +94,7 @@ impl Default for Options {
             approval_by_retry: false,
             payload_max_bytes: PAYLOAD_MAX_BYTES,
             secrets: Vec::new(),
+            last_record: None,
             state: None,
         }
     }

@@ -4,8 +4,8 @@ use agent_host::Failure;
 use agent_host::contract::session::AuditRecord;
 use agent_mcp::Json;
 use std::cell::{Cell, RefCell};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,6 +14,15 @@ use tokio::task::{spawn_blocking, spawn_local};
 
 /// Maximum size of the first line of a log that is read for its number, in bytes.
 const LINE_BYTES: u64 = 1 << 20;
+
+/// Maximum size of the last line of a log, in bytes. No record is larger.
+const LAST_LINE_BYTES: u64 = 64 << 20;
+
+/// The size of the parts in which the end of a log is read, in bytes.
+const PART_BYTES: u64 = 64 << 10;
+
+/// Maximum number of logs of gateways that run at the same time and were given one name.
+const LOGS_MAX: u32 = 64;
 
 /// A file to which records are appended. From a size on, another one is begun, and the chain goes on there.
 ///
@@ -44,14 +53,38 @@ pub(crate) struct Syncs {
 
 impl AuditLog {
     /// Opens a log, whose earlier records stay. A file is followed by another one before it is larger than
-    /// `max_bytes`.
+    /// `max_bytes`. While another gateway writes the log, one beside it is opened: `audit-2.jsonl` for
+    /// `audit.jsonl`, and so on.
     ///
     /// # Errors
     ///
-    /// When the file can't be opened for appending.
+    /// When the file can't be opened for appending, or 64 gateways write such logs.
     pub fn open(path: &Path, max_bytes: u64) -> Result<Self, Failure> {
+        for number in 1..=LOGS_MAX {
+            let path = match number {
+                1 => path.to_owned(),
+                _ => beside(path, &format!("-{number}")),
+            };
+            if let Some(log) = Self::free(&path, max_bytes)? {
+                return Ok(log);
+            }
+        }
+        Err(Failure::new(format_args!(
+            "{LOGS_MAX} gateways write the audit log `{}` and those beside it",
+            path.display()
+        ))
+        .help("name another file with `--audit`"))
+    }
+
+    /// Opens a log, unless another gateway writes it.
+    fn free(path: &Path, max_bytes: u64) -> Result<Option<Self>, Failure> {
         let failed = |error: io::Error| unwritable(path, &error);
         let (file, size) = append_to(path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
         let first = match size {
             0 => None,
             _ => Some(first_number(path).map_err(failed)?.unwrap_or(1)),
@@ -62,14 +95,36 @@ impl AuditLog {
             synced: watch::channel(Ok(0)).0,
             is_running: Cell::new(false),
         };
-        Ok(Self {
+        Ok(Some(Self {
             path: path.to_owned(),
             file,
             size,
             max_bytes,
             first,
             syncs: Rc::new(syncs),
-        })
+        }))
+    }
+
+    /// Returns where the records are written.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the last line of the log, whose chain goes on. A line that was cut off stays at the end of a file of
+    /// its own.
+    ///
+    /// # Errors
+    ///
+    /// When the log can't be read, or its last line is larger than any record.
+    pub(crate) fn last_record(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        let failed = |error: io::Error| unwritable(&self.path, &error);
+        let (line, is_cut) = last_line(&self.path, self.size).map_err(failed)?;
+        if is_cut {
+            self.rotate()
+                .map_err(|error| unwritable(&self.path, &error))?;
+        }
+        Ok(line)
     }
 
     /// Appends records.
@@ -106,30 +161,25 @@ impl AuditLog {
     /// Gives the file the name of its first record, and begins another one.
     fn rotate(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
-        // Another gateway may have done so with a file that both write.
+        // Somebody else may have moved the file.
         if is_at(&self.file, &self.path)? {
             fs::rename(&self.path, self.free_name())?;
         }
         (self.file, self.size) = append_to(&self.path)?;
+        self.file.try_lock().map_err(io::Error::from)?;
         self.first = None;
         self.syncs.file.replace(Arc::clone(&self.file));
         Ok(())
     }
 
-    /// Returns `audit.<number>.jsonl` for `audit.jsonl`. A later chain may have records of the same numbers.
+    /// Returns `audit.<number>.jsonl` for `audit.jsonl`. A log that somebody began anew may have records of the
+    /// same numbers.
     fn free_name(&self) -> PathBuf {
-        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let end = self.path.extension().map(|it| it.to_string_lossy());
-        let end = end.map_or_else(String::new, |end| format!(".{end}"));
         let first = self.first.unwrap_or(1);
-        let name = |copy: String| {
-            self.path
-                .with_file_name(format!("{stem}.{first}{copy}{end}"))
-        };
-        let mut free = name(String::new());
+        let mut free = beside(&self.path, &format!(".{first}"));
         let mut copy = 2_u32;
         while free.exists() {
-            free = name(format!("-{copy}"));
+            free = beside(&self.path, &format!(".{first}-{copy}"));
             copy += 1;
         }
         free
@@ -174,6 +224,44 @@ impl Syncs {
                 Err(error) => Err(error.to_string()),
             });
         }
+    }
+}
+
+/// Returns a path with more at the end of its stem.
+fn beside(path: &Path, more: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let end = path.extension().map(|it| it.to_string_lossy());
+    let end = end.map_or_else(String::new, |end| format!(".{end}"));
+    path.with_file_name(format!("{stem}{more}{end}"))
+}
+
+/// Returns the last line of a file of a size that ends, without its end, and whether another begins behind it.
+fn last_line(path: &Path, size: u64) -> io::Result<(Option<Vec<u8>>, bool)> {
+    let mut file = File::open(path)?;
+    let mut tail = Vec::new();
+    let mut from = size;
+    loop {
+        let ends = tail.iter().rposition(|byte| *byte == b'\n');
+        let starts = ends.and_then(|end| tail[..end].iter().rposition(|byte| *byte == b'\n'));
+        let is_whole = from == 0 || starts.is_some();
+        if let (Some(end), true) = (ends, is_whole) {
+            let start = starts.map_or(0, |start| start + 1);
+            return Ok((Some(tail[start..end].to_vec()), end + 1 < tail.len()));
+        }
+        if from == 0 {
+            return Ok((None, !tail.is_empty()));
+        }
+        if size - from >= LAST_LINE_BYTES {
+            let text = format!("its last line has more than {LAST_LINE_BYTES} bytes");
+            return Err(io::Error::other(text));
+        }
+        let part = from.min(PART_BYTES.max(size - from));
+        from -= part;
+        file.seek(SeekFrom::Start(from))?;
+        let mut read = Vec::new();
+        (&mut file).take(part).read_to_end(&mut read)?;
+        read.extend_from_slice(&tail);
+        tail = read;
     }
 }
 
@@ -239,17 +327,57 @@ mod tests {
         for sequence in 1..=4 {
             log.append(&[record(sequence)]).unwrap();
         }
-        // A gateway that starts again goes on in the same file, with a chain of its own.
+        drop(log);
+        // A gateway that starts again goes on in the same file.
         let mut log = AuditLog::open(&path, 40).unwrap();
-        log.append(&[record(1), record(2), record(3)]).unwrap();
+        assert_eq!(
+            log.last_record().unwrap().unwrap(),
+            record(4).line.as_bytes()
+        );
+        log.append(&[record(5), record(6), record(7)]).unwrap();
         let read = |name: &str| {
             let text = fs::read_to_string(folder.path().join(name)).unwrap();
             text.replace(r#"{"sequence":"#, "").replace("}\n", " ")
         };
         assert_eq!(read("audit.1.jsonl"), "1 2 ");
         assert_eq!(read("audit.3.jsonl"), "3 4 ");
-        assert_eq!(read("audit.1-2.jsonl"), "1 2 ");
-        assert_eq!(read("audit.jsonl"), "3 ");
+        assert_eq!(read("audit.5.jsonl"), "5 6 ");
+        assert_eq!(read("audit.jsonl"), "7 ");
+    }
+
+    #[test]
+    fn a_log_that_somebody_writes_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let first = AuditLog::open(&path, 40).unwrap();
+        let second = AuditLog::open(&path, 40).unwrap();
+        assert_eq!(first.path(), path);
+        assert_eq!(second.path(), folder.path().join("audit-2.jsonl"));
+        drop(first);
+        assert_eq!(AuditLog::open(&path, 40).unwrap().path(), path);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_kept_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let long = format!(r#"{{"sequence":2,"x":"{}"}}"#, "x".repeat(200_000));
+        for (text, last) in [
+            ("", None),
+            ("{\"sequence\":1", None),
+            ("{\"sequence\":1}\n{\"seq", Some("{\"sequence\":1}")),
+            (&*format!("{{\"sequence\":1}}\n{long}\n"), Some(&*long)),
+            (&*format!("{long}\n{long}"), Some(&*long)),
+        ] {
+            fs::write(&path, text).unwrap();
+            let mut log = AuditLog::open(&path, 1 << 20).unwrap();
+            let found = log.last_record().unwrap();
+            assert_eq!(found.as_deref(), last.map(str::as_bytes));
+            let is_cut = !text.is_empty() && !text.ends_with('\n');
+            let kept = fs::read_to_string(&path).unwrap();
+            assert_eq!(kept, if is_cut { "" } else { text });
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
     }
 
     #[test]

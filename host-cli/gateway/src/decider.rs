@@ -47,6 +47,10 @@ impl Decider {
         zone: Zone,
         mut log: AuditLog,
     ) -> Result<Opened, Failure> {
+        let options = Options {
+            last_record: log.last_record()?,
+            ..options
+        };
         let opened = open(&engine, &documents, &options, &zone)?;
         let (instance, session, records) = match opened {
             Ok(opened) => opened,

@@ -188,6 +188,7 @@ fn setup(
             approval_by_retry: false,
             payload_max_bytes: None,
             secrets: access.secrets(),
+            last_record: None,
             state: None,
         },
         access,

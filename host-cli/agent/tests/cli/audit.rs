@@ -143,16 +143,49 @@ fn what_is_no_log_has_no_answer_or_a_no() {
 }
 
 #[test]
-fn a_session_that_begins_with_an_existing_log_is_named() {
+fn a_gateway_goes_on_with_the_chain_of_an_existing_log() {
     let project = served("");
-    let before = lines(&project).len();
+    let before = lines(&project);
     Served::start(&project, OPTIONS).end().exits(0);
-    assert!(lines(&project).len() > before);
+    let after = lines(&project);
+    assert!(after.len() > before.len());
+    let all = format!("{} records", after.len());
+    let verified = project
+        .agent("audit verify audit.jsonl")
+        .exits(0)
+        .notes(&all);
+    verified.exits(0).notes(&all).notes_not("AUDIT_RESTARTED");
+    // Without the last record of the earlier session.
+    let mut shorter = after.clone();
+    shorter.remove(before.len() - 1);
+    project.write("audit.jsonl", shorter.concat());
+    project
+        .agent("audit verify audit.jsonl")
+        .exits(1)
+        .notes("AUDIT_MISSING");
+}
+
+#[test]
+fn sessions_of_other_logs_are_not_bound_to_the_records_before() {
+    let project = served("");
+    let lines = lines(&project);
+    project.write("audit.jsonl", [lines.concat(), lines.concat()].concat());
     project
         .agent("audit verify audit.jsonl")
         .exits(0)
         .notes("AUDIT_RESTARTED")
-        .notes(&format!("audit.jsonl:{}:1", before + 1));
+        .notes(&format!("audit.jsonl:{}:1", lines.len() + 1));
+}
+
+#[test]
+fn a_log_that_is_none_is_left_alone() {
+    let project = served("");
+    project.write("audit.jsonl", "notes of somebody\n");
+    project
+        .agent(&format!("serve {OPTIONS}"))
+        .exits(1)
+        .notes("AUDIT_INVALID");
+    assert_eq!(project.read("audit.jsonl"), "notes of somebody\n");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The records of a session.
 
 use super::{World, at, call, new_client};
+use agent_diagnostic::Code;
 use agent_lower::digest;
 use agent_session::{Client, Delivered, Options, Record, Session};
 use serde_json::{Value, json};
@@ -47,6 +48,36 @@ fn records_are_a_chain() {
         previous = json!(digest(&record.line));
     }
     assert!(records.len() > 7);
+}
+
+#[test]
+fn a_session_goes_on_with_the_chain_of_a_log() {
+    let world = World::usual();
+    let open = |last_record: Option<Vec<u8>>| {
+        let options = Options {
+            last_record,
+            ..Options::default()
+        };
+        Session::open(world.documents(), options, at(0))
+    };
+    let (mut session, first) = open(None).expect("a session");
+    let listed = session.list(&new_client(), at(1)).records;
+    let last = &listed[0].line;
+    let (_, next) = open(Some(last.clone().into_bytes())).expect("a session");
+    assert_eq!(next[0].sequence, 3);
+    assert_eq!(value(&next[0])["previous"], json!(digest(last)));
+    let log = super::audit_log::text_of(&[first, listed, next].concat());
+    assert_eq!(super::audit_log::verified(log.as_bytes()).problems, []);
+    for other in [
+        "",
+        "{}",
+        "notes",
+        "{\"sequence\":\"1\"}",
+        "{\"sequence\":1}{}",
+    ] {
+        let found = open(Some(other.into())).expect_err(other);
+        assert_eq!(found[0].code, Code::AuditInvalid, "{other}");
+    }
 }
 
 #[test]
