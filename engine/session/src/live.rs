@@ -301,7 +301,9 @@ impl Deviation {
         };
         let help = match code {
             Code::ToolUnknown => "Call another tool; the server must list this one again.",
-            _ => "Call another tool; a human must review the change with `agent diff` and lock it.",
+            _ => {
+                "Call another tool; a human must review the change with `agent index refresh` and lock it."
+            }
         };
         CallReason::new(code, text).help(help)
     }

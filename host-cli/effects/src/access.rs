@@ -8,7 +8,7 @@ use super::requests::{Requests, headers, target};
 use super::secrets::Secrets;
 use super::server_command::launch;
 use super::signals::Signals;
-use agent_host::contract::run::{FailureKind, Opened, Secret, Server};
+use agent_host::contract::run::{Connection as Address, FailureKind, Opened, Secret, Server};
 use agent_host::{Engine, Failure, Instance};
 use agent_mcp::{Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Wait};
 use agent_operator::{Network, Operator, Server as Entry};
@@ -179,6 +179,7 @@ impl Access {
         let token = token.map(|token| format!("Bearer {token}"));
         let prepared = || {
             let connection = server.connection.as_ref().ok_or("no connection")?;
+            check_origin(entry, connection)?;
             let own = entry.headers.iter().map(|(name, value)| {
                 let (value, is_secret) = secrets.value(value)?;
                 Ok((&**name, value, is_secret))
@@ -282,6 +283,30 @@ fn limits() -> agent_sandbox::Limits {
     }
 }
 
+/// Checks that a server is the one that the operator's headers and query are for. A lock of somebody else may give
+/// its id to another server.
+fn check_origin(entry: &Entry, to: &Address) -> Result<(), String> {
+    let Some(origin) = &entry.origin else {
+        return Ok(());
+    };
+    let (scheme, usual) = match to.tls {
+        true => ("https", 443),
+        false => ("http", 80),
+    };
+    let host = to.host.to_ascii_lowercase();
+    let mut names = vec![format!("{scheme}://{host}:{}", to.port)];
+    if to.port == usual {
+        names.push(format!("{scheme}://{host}"));
+    }
+    match names.contains(origin) {
+        true => Ok(()),
+        false => Err(format!(
+            "its `origin` in `servers.local.yaml` is {origin}, and the lock names {}",
+            names[0]
+        )),
+    }
+}
+
 /// Returns the target of a URL with the operator's query.
 fn with_query(target: &str, entry: &Entry, secrets: &Secrets) -> Result<String, String> {
     let mut target = target.to_owned();
@@ -304,4 +329,43 @@ pub(crate) fn percent_encoded(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, Entry, check_origin};
+
+    #[test]
+    fn headers_go_to_their_origin_alone() {
+        let to = |tls, host: &str, port| Address {
+            tls,
+            host: host.to_owned(),
+            port,
+            address: "192.0.2.1".to_owned(),
+        };
+        let check = |origin: Option<&str>, to: &Address| {
+            let entry = Entry {
+                origin: origin.map(str::to_owned),
+                ..Entry::default()
+            };
+            check_origin(&entry, to).is_ok()
+        };
+        let acme = Some("https://mcp.acme.example");
+        assert!(check(acme, &to(true, "MCP.acme.example", 443)));
+        assert!(check(
+            Some("https://mcp.acme.example:443"),
+            &to(true, "mcp.acme.example", 443)
+        ));
+        assert!(check(Some("http://[::1]:8080"), &to(false, "[::1]", 8080)));
+        assert!(check(None, &to(false, "127.0.0.1", 9377)));
+        for other in [
+            to(false, "mcp.acme.example", 443),
+            to(true, "mcp.acme.example", 8443),
+            to(true, "acme.example", 443),
+            to(true, "mcp.acme.example.evil.example", 443),
+            to(false, "127.0.0.1", 9377),
+        ] {
+            assert!(!check(acme, &other), "{other:?}");
+        }
+    }
 }

@@ -266,7 +266,15 @@ fn last_line(path: &Path, size: u64) -> io::Result<(Option<Vec<u8>>, bool)> {
 }
 
 fn append_to(path: &Path) -> io::Result<(Arc<File>, u64)> {
-    let file = OpenOptions::new().append(true).create(true).open(path)?;
+    // A cloned repository may have a link in place of the log.
+    if fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) {
+        return Err(io::Error::other("it is a link"));
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
     let size = file.metadata()?.len();
     Ok((Arc::new(file), size))
 }
@@ -343,6 +351,27 @@ mod tests {
         assert_eq!(read("audit.3.jsonl"), "3 4 ");
         assert_eq!(read("audit.5.jsonl"), "5 6 ");
         assert_eq!(read("audit.jsonl"), "7 ");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_log_is_no_link_and_its_users_own() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (
+            folder.path().join("audit.jsonl"),
+            folder.path().join("other"),
+        );
+        fs::write(&other, "text").unwrap();
+        symlink(&other, &path).unwrap();
+        AuditLog::open(&path, 40).unwrap_err();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "text");
+        fs::remove_file(&path).unwrap();
+        AuditLog::open(&path, 40).unwrap();
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
     }
 
     #[test]

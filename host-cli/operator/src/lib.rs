@@ -46,6 +46,8 @@ pub struct Server {
     pub arguments: Vec<Value>,
     /// `env`: the whole environment.
     pub env: BTreeMap<String, Value>,
+    /// `origin` of a server over HTTP, such as `https://mcp.acme.example`: nothing else gets `headers` and `query`.
+    pub origin: Option<String>,
     /// `headers` of each request to a server over HTTP.
     pub headers: BTreeMap<String, Value>,
     /// `query`: parameters that are added to the URL of a server over HTTP.

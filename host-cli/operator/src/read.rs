@@ -84,6 +84,7 @@ impl Reader<'_, '_> {
                 "command" => server.command = self.values(value, "`command`"),
                 "arguments" => server.arguments = self.values(value, "`arguments`"),
                 "env" => server.env = self.named(value, "`env`"),
+                "origin" => server.origin = self.origin(value),
                 "headers" => server.headers = self.named(value, "`headers`"),
                 "query" => server.query = self.named(value, "`query`"),
                 "workdir" => server.workdir = self.path(value),
@@ -98,12 +99,24 @@ impl Reader<'_, '_> {
                 "oauth" => server.scopes = self.scopes(value),
                 _ => self.unknown(
                     entry,
-                    "`command`, `arguments`, `env`, `headers`, `query`, `workdir`, `read`, `write`, \
+                    "`command`, `arguments`, `env`, `origin`, `headers`, `query`, `workdir`, `read`, `write`, \
                      `network`, `sandbox` and `oauth`",
                 ),
             }
         }
         server
+    }
+
+    fn origin(&mut self, node: &Node<'_>) -> Option<String> {
+        let text = self.text(node, "`origin`")?;
+        let host = ["https://", "http://"]
+            .iter()
+            .find_map(|it| text.strip_prefix(it));
+        if host.is_none_or(|host| host.is_empty() || host.contains(['/', '?', '#', '@', '\\'])) {
+            let message = "`origin` is a scheme with a host, such as `https://mcp.acme.example`";
+            self.report(node.span, message);
+        }
+        Some(text.to_ascii_lowercase())
     }
 
     fn scopes(&mut self, node: &Node<'_>) -> Option<Vec<String>> {
@@ -304,6 +317,7 @@ servers:
     command: [npx, -y, { secret: PACKAGE }]
     arguments: [--root, /srv]
     env: { HOME_PAGE: https://acme.example, TOKEN: { secret: TOKEN } }
+    origin: https://MCP.acme.example
     headers: { Authorization: { secret: TOKEN } }
     query: { key: { secret: TOKEN } }
     workdir: /srv
@@ -331,6 +345,7 @@ handlers:
             ("[::1]".to_owned(), 80),
         ];
         assert_eq!(acme.network, Network::Hosts(hosts));
+        assert_eq!(acme.origin.as_deref(), Some("https://mcp.acme.example"));
         assert!(acme.unfenced);
         assert_eq!(acme.scopes, Some(vec!["read".to_owned()]));
         assert_eq!(read.servers["other"].network, Network::Host);
@@ -351,7 +366,7 @@ handlers:
         let text = "\
 servers:
   acme: { comand: [x], workdir: srv, network: all, sandbox: some, env: [a] }
-  b: { network: [acme.example], headers: { A: { token: X } } }
+  b: { network: [acme.example], headers: { A: { token: X } }, origin: https://acme.example/mcp }
 secrets:
   A: { env: X, file: /x }
   B: { vault: x }
@@ -361,7 +376,7 @@ handlers:
   - { digest: x, kind: shell, path: /x }
 ";
         let found = operator(text.to_owned()).unwrap_err();
-        assert_eq!(found.len(), 12, "{found:#?}");
+        assert_eq!(found.len(), 13, "{found:#?}");
         assert!(
             found[0].starts_with("2:11: `comand` is unknown"),
             "{}",

@@ -142,7 +142,10 @@ fn started(args: &IndexAdd, operator: &mut Operator) -> Result<Option<Started>, 
         Some((_, rest)) => entry.arguments = literal(rest),
         None => entry.command = literal(&args.command),
     }
-    entry.read.extend(args.fence.read.iter().cloned());
+    let read = args.fence.read.iter();
+    let others = read.filter(|path| !entry.read.contains(path)).cloned();
+    let others: Vec<_> = others.collect();
+    entry.read.extend(others);
     if !args.fence.network.is_empty() {
         entry.network = Network::Hosts(args.fence.network.clone());
     }
