@@ -177,7 +177,13 @@ async fn forward(
         tokio::pin!(call);
         loop {
             tokio::select! {
-                result = &mut call => return result,
+                result = &mut call => {
+                    // What the server reported before its result comes before it.
+                    while let Ok(report) = received.try_recv() {
+                        reports(report);
+                    }
+                    return result;
+                }
                 Some(report) = received.recv() => reports(report),
             }
         }

@@ -270,6 +270,19 @@ fn tools_on_demand_are_behind_a_stub() {
 }
 
 #[test]
+fn what_a_server_reports_just_before_its_result_is_passed_on() {
+    let project = project_of("usual", "");
+    let mut served = Served::start(&project, OPTIONS);
+    served.initialize("2025-11-25");
+    for token in 0..30 {
+        let params = json!({ "name": "slow", "arguments": { "seconds": 0 }, "_meta": { "progressToken": token } });
+        served.ask("tools/call", params);
+        served.wait_for(|it| it["params"]["progressToken"] == token);
+    }
+    served.end().exits(0);
+}
+
+#[test]
 fn calls_run_at_the_same_time_and_can_be_cancelled() {
     let project = project_of("usual", "");
     let mut served = Served::start(&project, OPTIONS);

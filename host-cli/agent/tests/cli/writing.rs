@@ -220,11 +220,11 @@ fn several_writers_at_once() {
                 })
             })
             .collect();
-        writers
-            .into_iter()
-            .for_each(|writer| writer.join().unwrap());
+        let written: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
+        // Also after a failed writer: the reader would read for ever.
         writing.store(false, Ordering::Relaxed);
         reader.join().unwrap();
+        written.into_iter().for_each(|writer| writer.unwrap());
     });
     assert_eq!(leftovers(&project), 0);
 }
