@@ -1,4 +1,4 @@
-//! What becomes of an index by what a live server says of itself \[0, 4\].
+//! Servers in an index, added and compared by captures \[0, 4\].
 
 use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_explain::{EntryDifference, concealed_definition, entry_differences};

@@ -14,7 +14,7 @@
 //! | may a call be made, and what did it end with? | [`CallAnswer`], [`complete`] |
 //! | does a summary quote its payload? | [`GroundingAnswer`] |
 //! | what differs between locks, or from the index? | [`compare`], [`verify`] |
-//! | what becomes of an index by what a live server says? | [`add`], [`refresh`] |
+//! | how is a live server added to an index, and compared with it? | [`add`], [`refresh`] |
 //! | what may a new agent require? | [`first_manifest`] |
 //! | what do refused documents hide from each other? | [`together()`] |
 //! | what do the documents become with the suggested fixes? | [`mend`] |

@@ -120,7 +120,7 @@ pub(super) fn read<'a>(
     })
 }
 
-/// Returns what a server says of itself in the result of `initialize`, or of `server/discover`.
+/// Returns the members of a capture in the result of `initialize`, or of `server/discover`.
 pub(super) fn server_info<'a>(handshake: &'a Node<'a>) -> Option<&'a Entry<'a>> {
     at(handshake, &["serverInfo"])
         .or_else(|| at(handshake, &["_meta", "io.modelcontextprotocol/serverInfo"]))

@@ -7,7 +7,7 @@ use agent_syntax::json::{Reader, parse_strict, parse_value};
 use agent_syntax::{Value, json_string};
 use agent_text::Span;
 
-/// What a server says of itself.
+/// The capture of a server.
 #[derive(Debug, Clone)]
 pub struct LiveServer {
     /// Its id in the index.

@@ -545,7 +545,7 @@ pub(crate) enum Index {
 
 /// Add a live server to the index
 ///
-/// Starts the server in the sandbox, or connects to its URL, and writes what it says of itself into the index:
+/// Starts the server in the sandbox, or connects to its URL, and writes its capture into the index:
 /// its version and its tools. A live server can't say how others rate it: without options, it gets its name as
 /// category, no scopes and no residency, the sensitivity `public`, and counts as unsigned. A server that the
 /// index has already is refused.

@@ -1,4 +1,4 @@
-//! What a live server says of itself, for an index.
+//! Captures of live servers, for an index.
 
 use super::access::Access;
 use super::connected::{ConnectError, Connection};
@@ -18,7 +18,7 @@ const MESSAGE_BYTES: u64 = 16 << 20;
 /// Maximum number of omitted tools that are named.
 const NAMED: usize = 20;
 
-/// What a server says of itself.
+/// The capture of a server.
 #[derive(Debug)]
 pub struct Capture {
     /// The result of `initialize` or of `server/discover`.
@@ -75,9 +75,10 @@ impl Access {
                 Ok(capture) => {
                     let texts = [&capture.handshake, &capture.tools];
                     let texts = texts.map(|it| String::from_utf8_lossy(it));
-                    texts.iter().any(|it| has(it)).then(|| {
-                        format!("what the server says of itself contains the secret `{name}`")
-                    })
+                    texts
+                        .iter()
+                        .any(|it| has(it))
+                        .then(|| format!("the capture of the server contains the secret `{name}`"))
                 }
                 Err(error) => has(&error.message)
                     .then(|| format!("the server's message contains the secret `{name}`")),

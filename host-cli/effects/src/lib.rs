@@ -5,7 +5,7 @@
 //! | [`Run`] | the turns of a run and this host |
 //! | [`Effects`] | performs one action |
 //! | [`Access`], [`Connected`] | what this host can reach, and servers that it talks to |
-//! | [`Capture`] | what a live server says of itself |
+//! | [`Capture`] | the capture of a live server |
 //! | [`proxy`] | the network of programs that reach only listed hosts |
 //! | [`login`] | logins of this user to remote servers |
 //! | [`handler`] | handlers as components under wasmtime |

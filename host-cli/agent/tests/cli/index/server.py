@@ -1,4 +1,4 @@
-# An MCP server over standard input and output. MODE decides what it says of itself.
+# An MCP server over standard input and output. MODE decides its answers.
 import json, os, sys, time
 
 MODE = sys.argv[1]

@@ -4,9 +4,12 @@ import json, os, sys, threading, time
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
 out = threading.Lock()
 
-def send(message):
+def send(*messages):
+    """Writes messages at once."""
+    lines = [json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages]
     with out:
-        print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+        sys.stdout.write("".join(lines))
+        sys.stdout.flush()
 
 def tool(name, description, properties, **more):
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -41,9 +44,13 @@ def call(id, params):
         total = arguments["a"] + arguments["b"]
         answer(str(total), {"sum": str(total) if MODE == "lies" else total})
     elif name == "slow":
+        report = {"method": "notifications/progress",
+                  "params": {"progressToken": token, "progress": 1, "total": 2, "message": "of the server"}}
+        if token is not None and arguments["seconds"] == 0:
+            send(report, {"id": id, "result": {"content": [{"type": "text", "text": "woke up"}]}})
+            return
         if token is not None:
-            send({"method": "notifications/progress",
-                  "params": {"progressToken": token, "progress": 1, "total": 2, "message": "of the server"}})
+            send(report)
         time.sleep(arguments["seconds"])
         answer("woke up")
     elif name == "secret":
