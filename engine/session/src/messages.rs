@@ -2,6 +2,10 @@
 
 use super::audit::Record;
 use super::live::{Drifted, Withheld};
+#[cfg(doc)]
+use super::options::Expansion;
+#[cfg(doc)]
+use super::session::Session;
 
 /// A server that a host starts or connects to.
 #[derive(Debug, Clone, PartialEq, Eq)]
