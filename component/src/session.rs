@@ -86,12 +86,12 @@ impl GuestAgentSession for AgentSession {
 
     fn approve(&self, approval: String, answer: bool, by: String, now: Clock) -> Approved {
         let mut session = self.0.borrow_mut();
-        let approved = session.approve(&approval, answer, &by, now.into());
-        Approved {
-            is_known: approved.is_known,
-            waiting: approved.waiting,
-            records: all(approved.records),
-        }
+        session.approve(&approval, answer, &by, now.into()).into()
+    }
+
+    fn elicited(&self, approval: String, result: Vec<u8>, now: Clock) -> Approved {
+        let mut session = self.0.borrow_mut();
+        session.elicited(&approval, &result, now.into()).into()
     }
 
     fn observe(&self, server: String, observation: Observation, now: Clock) -> Transition {

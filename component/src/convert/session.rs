@@ -6,12 +6,13 @@ use agent_session::health::Observation;
 use agent_session::limits::PAYLOAD_MAX_BYTES;
 
 same! {
+    agent_session::ApprovalMode = session::ApprovalMode { Host Retry Elicitation }
     agent_session::Expansion = session::Expansion { Stub List None }
     agent_session::Generation = session::Generation { Sessions Stateless }
 }
 
 alike! {
-    agent_session::Client = session::Client { id, kind, properties, session; generation; }
+    agent_session::Client = session::Client { id, kind, properties, session, capabilities; generation; }
     agent_session::Destination = session::Destination { tls, host, port, target, is_name; ; }
     agent_session::Documents = session::Documents {
         lock, index, definitions, policy, policy_context, tenant, tenant_id, task, health; ;
@@ -33,7 +34,7 @@ impl From<session::Options> for agent_session::Options {
             observe: options.observe,
             servers: all(options.servers),
             audit_arguments: options.audit_arguments,
-            approval_by_retry: options.approval_by_retry,
+            approval_mode: options.approval_mode.into(),
             payload_max_bytes: options.payload_max_bytes.unwrap_or(PAYLOAD_MAX_BYTES),
             secrets: all(options.secrets),
             last_record: options.last_record,
@@ -88,11 +89,13 @@ impl From<agent_session::CallAction> for session::CallAction {
                 text,
                 expires_unix_ms,
                 answer,
+                elicitation,
             } => Self::AskApproval(session::ApprovalRequest {
                 approval,
                 text,
                 expires_unix_ms,
                 answer,
+                elicitation,
             }),
             CallAction::Error {
                 code,
@@ -103,6 +106,16 @@ impl From<agent_session::CallAction> for session::CallAction {
                 message,
                 data,
             }),
+        }
+    }
+}
+
+impl From<agent_session::Approved> for session::Approved {
+    fn from(approved: agent_session::Approved) -> Self {
+        Self {
+            is_known: approved.is_known,
+            waiting: approved.waiting,
+            records: all(approved.records),
         }
     }
 }

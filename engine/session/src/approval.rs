@@ -84,6 +84,17 @@ impl Approvals {
         Consent::Asked(id)
     }
 
+    /// Returns the id of the approval that is asked for a call and has no answer.
+    pub(crate) fn open_id(&self, client: &Key, tool: usize, arguments: &str) -> Option<String> {
+        let open = |it: &&Approval| {
+            it.client == *client
+                && it.tool == tool
+                && it.arguments == arguments
+                && it.answer.is_none()
+        };
+        self.pending.iter().find(open).map(|it| it.id.clone())
+    }
+
     /// Takes the answer to an approval. Returns it, unless nobody asks for it or it has an answer.
     pub(crate) fn answer(&mut self, id: &str, answer: bool, now_ms: u64) -> Option<&Approval> {
         self.expire(now_ms);

@@ -1,12 +1,15 @@
 //! Calls that a human approves.
 
 use super::approval::Consent;
+use super::audit::Record;
 use super::calling::{Decided, what};
 use super::calls::OpenCall;
 use super::client::Caller;
 use super::continuation::{Continued, Subject};
+use super::elicitation;
 use super::limits::{APPROVAL_LIFETIME_MS, APPROVAL_WAIT_MS};
 use super::messages::{Approved, CallAction};
+use super::options::ApprovalMode;
 use super::refusal::Refusal;
 use super::session::Session;
 use agent_api::diagnostic::Code;
@@ -33,8 +36,52 @@ impl Session {
         for id in &waiting {
             self.state.calls.open.remove(id);
         }
+        let record = self.record_answer((approval, answer, by), tool, &waiting, now);
+        Approved {
+            is_known: tool.is_some(),
+            waiting,
+            records: vec![record],
+        }
+    }
+
+    /// Takes a client's result of `elicitation/create`, with which it asked its human about an approval. Without
+    /// an answer of the human nothing changes.
+    pub fn elicited(&mut self, approval: &str, result: &[u8], now: Clock) -> Approved {
+        match elicitation::read(result)
+            .filter(|_| self.settings.approval_mode == ApprovalMode::Elicitation)
+        {
+            Some(answer) => self.approve(approval, answer, elicitation::BY, now),
+            None => Approved::default(),
+        }
+    }
+
+    /// Takes the answer that a client repeats its call with. Other calls that wait for the same approval go on
+    /// waiting.
+    pub(crate) fn answer_by_client(
+        &mut self,
+        caller: &Caller<'_>,
+        (tool, arguments): (usize, &str),
+        answer: bool,
+        now: Clock,
+    ) -> Option<Record> {
+        if self.settings.approval_mode != ApprovalMode::Elicitation {
+            return None;
+        }
+        let approval = (self.state.approvals).open_id(&caller.key, tool, arguments)?;
+        (self.state.approvals).answer(&approval, answer, now.unix_ms)?;
+        let what = (&*approval, answer, elicitation::BY);
+        Some(self.record_answer(what, Some(tool), &[], now))
+    }
+
+    fn record_answer(
+        &mut self,
+        (approval, answer, by): (&str, bool, &str),
+        tool: Option<usize>,
+        waiting: &[u64],
+        now: Clock,
+    ) -> Record {
         let name = tool.map(|tool| self.basis.tools[tool].name().to_owned());
-        let record = self.record("approval", now, |w| {
+        self.record("approval", now, |w| {
             w.key("answer").bool(answer);
             w.key("approval").string(approval);
             w.key("by").string(by);
@@ -43,19 +90,14 @@ impl Session {
             });
             w.key("is_known").bool(tool.is_some());
             w.key("tool").optional(name.as_deref());
-        });
-        Approved {
-            is_known: tool.is_some(),
-            waiting,
-            records: vec![record],
-        }
+        })
     }
 
     /// Refuses a call without an approval, or asks for it.
     pub(crate) fn without_consent(
         &mut self,
         mut decided: Decided,
-        caller: &Caller<'_>,
+        (caller, elicits): (&Caller<'_>, bool),
         tool: usize,
         consent: Consent,
         now: Clock,
@@ -82,7 +124,15 @@ impl Session {
         let text = self.approval_text(caller, tool, &decided.arguments);
         let mut call = self.open_call(caller, (own.server, Some(tool)), &decided.arguments, &[]);
         refusal.approval = Some(approval.clone());
-        let answer = self.retry_later(caller, &call, &refusal, now);
+        let mode = self.settings.approval_mode;
+        let asks = mode == ApprovalMode::Elicitation && elicits;
+        let question = asks.then(|| elicitation::params(&text));
+        let answer = match mode == ApprovalMode::Retry || asks {
+            true => self.retry_later(caller, &call, &refusal, question.as_deref(), now),
+            false => None,
+        };
+        let question = question.filter(|_| !caller.is_stateless());
+        let question = question.and_then(|it| self.redactor.json(&it));
         let (wait_ms, open) = match &answer {
             Some(_) => (APPROVAL_LIFETIME_MS, None),
             None => {
@@ -96,6 +146,7 @@ impl Session {
                 text,
                 expires_unix_ms: now.unix_ms.saturating_add(wait_ms),
                 answer,
+                elicitation: question.map(String::into_bytes),
             },
             reasons: refusal.reasons,
             approval: Some(approval),
@@ -104,20 +155,21 @@ impl Session {
         }
     }
 
-    /// Returns the result with which a client repeats the call later, if the host set that and the client's
-    /// generation of the protocol has it. The call waits if too many are to be repeated.
+    /// Returns the result with which a client repeats the call later, if its generation of the protocol has it. The
+    /// call waits if too many are to be repeated.
     fn retry_later(
         &mut self,
         caller: &Caller<'_>,
         call: &OpenCall,
         refusal: &Refusal,
+        question: Option<&str>,
         now: Clock,
     ) -> Option<Vec<u8>> {
-        if !(self.settings.approval_by_retry && caller.is_stateless()) {
+        if !caller.is_stateless() {
             return None;
         }
         let state = self.request_state(call, &Continued::Approval, now)?;
-        Some(refusal.input_required(&state, &self.redactor))
+        Some(refusal.input_required(&state, question, &self.redactor))
     }
 
     /// Returns a `requestState` for a call, or `None` if too many are not used yet.

@@ -1,7 +1,7 @@
 //! Decisions on calls, by the name of a tool or through a stub.
 
 use super::approval::Consent;
-use super::audit::write_content;
+use super::audit::{Record, write_content};
 use super::calls::{OpenCall, tool_key};
 use super::client::{Caller, Client, Key};
 use super::continuation::{Continued, Subject};
@@ -49,6 +49,8 @@ pub(crate) struct Decided {
     pub(crate) arguments: String,
     pub(crate) list_changed: bool,
     pub(crate) open: Option<OpenCall>,
+    /// What to record before the decision.
+    pub(crate) before: Vec<Record>,
 }
 
 impl Session {
@@ -93,7 +95,7 @@ impl Session {
                 Called {
                     id,
                     action: decided.action,
-                    records: vec![record],
+                    records: decided.before.into_iter().chain([record]).collect(),
                     list_changed: decided.list_changed,
                 }
             }
@@ -120,6 +122,7 @@ impl Session {
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,
+            before: Vec::new(),
         };
         let continues = request.state.is_some() && caller.is_stateless();
         if continues && !matches!(target, Target::Tool(_) | Target::Stub(_)) {
@@ -190,6 +193,7 @@ impl Session {
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,
+            before: Vec::new(),
             reasons,
         };
         if let Some(drift) = drift {
@@ -230,7 +234,7 @@ impl Session {
         let form = arguments_form(arguments);
         let decision = self.decision(now);
         let reasons = decision.reasons(caller, (tool, via), arguments);
-        let decided = Decided {
+        let mut decided = Decided {
             action: CallAction::Answer(Vec::new()),
             phase: "call",
             server: Some(own.server),
@@ -242,6 +246,7 @@ impl Session {
             arguments: form,
             list_changed: false,
             open: None,
+            before: Vec::new(),
         };
         let continued = match self.continued(caller, request, tool, &decided.arguments, now) {
             Ok(continued) => continued,
@@ -266,11 +271,25 @@ impl Session {
             } else if !matches!(continued, Some(Continued::Server(_))) {
                 // What a server continues was approved as the same call.
                 let digest = digest(&decided.arguments);
+                if let (Some(Continued::Approval), Some(Some(answer))) =
+                    (&continued, request.approval)
+                {
+                    let answered = self.answer_by_client(caller, (tool, &digest), answer, now);
+                    decided.before.extend(answered);
+                }
                 let seed = (&self.settings.seed, now.unix_ms);
                 let consent = (self.state.approvals).consent(&caller.key, tool, &digest, seed);
                 match consent {
                     Consent::Given(id) => approval = Some(id),
-                    other => return self.without_consent(decided, caller, tool, other, now),
+                    other => {
+                        // A human who did not decide is not asked in the same way again.
+                        let elicits = match caller.is_stateless() {
+                            true => request.elicits && request.approval.is_none(),
+                            false => caller.elicits,
+                        };
+                        let asked = (caller, elicits);
+                        return self.without_consent(decided, asked, tool, other, now);
+                    }
                 }
             }
         }
@@ -348,6 +367,7 @@ impl Session {
             arguments: arguments_form(request.arguments),
             list_changed: false,
             open: None,
+            before: Vec::new(),
         };
         let operation = match Operation::read(request.arguments) {
             Ok(operation) => operation,

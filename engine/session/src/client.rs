@@ -1,5 +1,6 @@
 //! The client that asks.
 
+use super::elicitation;
 use super::limits::{CLIENT_NAME_MAX_BYTES, CLIENT_PROPERTIES_MAX_BYTES};
 use agent_api::model::Subject;
 use agent_syntax::Value;
@@ -28,6 +29,9 @@ pub struct Client {
     pub generation: Generation,
     /// The id of its session, of a client of [`Generation::Sessions`].
     pub session: Option<String>,
+    /// What it declared at the beginning of its session, as JSON: `capabilities` of `initialize`. Other clients
+    /// declare it with each request.
+    pub capabilities: Option<Vec<u8>>,
 }
 
 /// A client whose members were read.
@@ -40,6 +44,8 @@ pub(crate) struct Caller<'c> {
     pub(crate) session: Option<Key>,
     /// The client as policies see it.
     pub(crate) subject: Subject,
+    /// Whether its session shows forms of servers to its human.
+    pub(crate) elicits: bool,
 }
 
 /// A name of fixed size in the state: the digits of half a SHA-256 digest.
@@ -113,8 +119,17 @@ impl<'c> Caller<'c> {
             key: Key::of(&[&client.kind, &client.id]),
             session: session.map(|it| Key::of(&[&client.kind, &client.id, it])),
             subject: Subject { json },
+            elicits: old && elicits(client),
         })
     }
+}
+
+fn elicits(client: &Client) -> bool {
+    let capabilities = client.capabilities.as_deref();
+    let capabilities = capabilities.filter(|it| it.len() <= CLIENT_PROPERTIES_MAX_BYTES);
+    let text = capabilities.and_then(|it| core::str::from_utf8(it).ok());
+    text.and_then(parse_strict)
+        .is_some_and(|it| elicitation::is_offered(&it))
 }
 
 fn properties(bytes: &[u8]) -> Result<&str, String> {

@@ -70,7 +70,7 @@ impl Session {
             return self.withhold(id, call, "withheld", reasons, Some(result), now);
         };
         let record = self.effect(id, call, "input_required", Some(result), &[], now);
-        let answer = input_required(&state, None, &self.redactor);
+        let answer = input_required(&state, |_| (), &self.redactor);
         Delivered::Changed(answer, vec![record])
     }
 

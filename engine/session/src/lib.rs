@@ -19,6 +19,7 @@
 //! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
 //! | `health` | the rules of health, as a pure function |
 //! | `quota`, `approval`, `continuation`, `calls`, `expanded` | what outlives a message |
+//! | `elicitation` | the question to a human that a client asks, and its answer |
 //! | `refusal`, `delivery` | the results that a client gets in place of a server's, and the checks of a server's |
 //! | `audit`, `records` | records, hash-chained, and their content |
 //! | `audit_log` | a log of records: verified, and its calls decided again |
@@ -41,6 +42,7 @@ mod delivery;
 mod destination;
 mod documents;
 mod effects;
+mod elicitation;
 mod expanded;
 mod fallback;
 pub mod health;
@@ -72,6 +74,6 @@ pub use messages::{
     Approved, CallAction, Called, Delivered, Failure, Listed, LockedServer, Observed, Reloaded,
     Transition,
 };
-pub use options::{Expansion, ObservedServer, Options};
+pub use options::{ApprovalMode, Expansion, ObservedServer, Options};
 pub use refusal::{OBSERVED_KEY, REFUSAL_KEY};
 pub use session::Session;

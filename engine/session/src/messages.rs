@@ -92,6 +92,9 @@ pub enum CallAction {
         /// The result to answer with now, if the client is to repeat the call with its `requestState`. The
         /// call is then not open.
         answer: Option<Vec<u8>>,
+        /// The parameters of `elicitation/create`, if a client with a session may ask the human. Its result goes
+        /// to [`Session::elicited`].
+        elicitation: Option<Vec<u8>>,
     },
     /// Answer with an error of JSON-RPC.
     Error {

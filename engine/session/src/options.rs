@@ -27,6 +27,31 @@ impl Expansion {
     }
 }
 
+/// How a human is asked to approve a call \[4\].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ApprovalMode {
+    /// The call waits, and the host asks.
+    #[default]
+    Host,
+    /// The host asks. A client of 2026-07-28 gets an `input_required` result, and repeats the call; others
+    /// wait.
+    Retry,
+    /// The client asks by a form, if it offers elicitation; otherwise as [`ApprovalMode::Host`]. A client can answer
+    /// without a human.
+    Elicitation,
+}
+
+impl ApprovalMode {
+    /// Returns the name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Retry => "retry",
+            Self::Elicitation => "elicitation",
+        }
+    }
+}
+
 /// A server of a session without a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObservedServer {
@@ -52,9 +77,8 @@ pub struct Options {
     pub servers: Vec<ObservedServer>,
     /// Whether records hold the arguments of calls. Otherwise they hold their digests.
     pub audit_arguments: bool,
-    /// Whether a client of 2026-07-28 gets an `input_required` result for a call that a human must approve,
-    /// and repeats the call. Otherwise such a call waits.
-    pub approval_by_retry: bool,
+    /// How a human is asked to approve a call.
+    pub approval_mode: ApprovalMode,
     /// Maximum size of a result in bytes.
     pub payload_max_bytes: u64,
     /// The secrets of the host. No record holds their values, and no result with one reaches a client.
@@ -91,7 +115,7 @@ impl Default for Options {
             observe: false,
             servers: Vec::new(),
             audit_arguments: false,
-            approval_by_retry: false,
+            approval_mode: ApprovalMode::default(),
             payload_max_bytes: PAYLOAD_MAX_BYTES,
             secrets: Vec::new(),
             last_record: None,

@@ -1,6 +1,7 @@
 //! Refusals: results of tools that a model can act on, and that say the same for programs.
 
 use super::client::Generation;
+use super::elicitation;
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_record::Redactor;
@@ -67,10 +68,27 @@ impl Refusal {
         result(&texts, true, Some(&meta), generation, redactor)
     }
 
-    /// Returns a result with which the client repeats the call.
-    pub(crate) fn input_required(&self, state: &str, redactor: &Redactor) -> Vec<u8> {
-        let meta = |w: &mut Writer| w.key(REFUSAL_KEY).object(|w| self.write(w));
-        input_required(state, Some(&meta), redactor)
+    /// Returns a result with which the client repeats the call, after it has asked its human with the parameters of
+    /// `elicitation/create`, if there are any.
+    pub(crate) fn input_required(
+        &self,
+        state: &str,
+        question: Option<&str>,
+        redactor: &Redactor,
+    ) -> Vec<u8> {
+        let members = |w: &mut Writer| {
+            w.key("_meta")
+                .object(|w| w.key(REFUSAL_KEY).object(|w| self.write(w)));
+            if let Some(question) = question {
+                w.key("inputRequests").object(|w| {
+                    w.key(elicitation::REQUEST).object(|w| {
+                        w.key("method").string("elicitation/create");
+                        w.key("params").json(question);
+                    });
+                });
+            }
+        };
+        input_required(state, members, redactor)
     }
 
     /// Returns the refusal for a model.
@@ -167,18 +185,16 @@ pub(crate) fn result(
     redactor.json(&text).unwrap_or_default().into_bytes()
 }
 
-/// Returns an `input_required` result of MCP 2026-07-28 without requests: the client repeats the call with
-/// its `requestState`.
+/// Returns an `input_required` result of MCP 2026-07-28, with members before its own: the client repeats the call
+/// with its `requestState`.
 pub(crate) fn input_required(
     state: &str,
-    meta: Option<&dyn Fn(&mut Writer)>,
+    members: impl FnOnce(&mut Writer),
     redactor: &Redactor,
 ) -> Vec<u8> {
     let mut w = Writer::dense();
     w.object(|w| {
-        if let Some(meta) = meta {
-            w.key("_meta").object(|w| meta(w));
-        }
+        members(w);
         w.key("requestState").string(state);
         w.key("resultType").string("input_required");
     });

@@ -1,10 +1,14 @@
 //! The parameters of `tools/call`, and the arguments of a stub.
 
+use super::elicitation;
 use super::limits::PARAMS_MAX_BYTES;
 use agent_api::lower::{CALL, EXPAND, LIST_SERVICES};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{items, member, string};
 use agent_syntax::{Entry, Node, Value};
+
+/// The key of `_meta` with what the client of a request can do \[MCP 2026-07-28\].
+const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// The parameters of `tools/call`.
 #[derive(Debug)]
@@ -15,6 +19,10 @@ pub(crate) struct Request<'p> {
     pub(crate) arguments: Option<&'p str>,
     /// `requestState`, if there is one.
     pub(crate) state: Option<String>,
+    /// Whether the client shows forms of servers to its human, as `_meta` says of this request.
+    pub(crate) elicits: bool,
+    /// What the human decided whom the client asked to approve the call; the inner `None` for nothing.
+    pub(crate) approval: Option<Option<bool>>,
     /// `_meta.progressToken` as received, if there is one.
     progress_token: Option<&'p str>,
 }
@@ -52,6 +60,10 @@ impl<'p> Request<'p> {
                     .to_owned(),
             ),
         };
+        let capabilities =
+            member(&root, "_meta").and_then(|meta| member(meta, CLIENT_CAPABILITIES));
+        let responses = member(&root, "inputResponses");
+        let answer = responses.and_then(|it| member(it, elicitation::REQUEST));
         let token = member(&root, "_meta").and_then(|meta| member(meta, "progressToken"));
         let progress_token = match token {
             None => None,
@@ -65,6 +77,8 @@ impl<'p> Request<'p> {
             name: name.to_owned(),
             arguments,
             state,
+            elicits: capabilities.is_some_and(elicitation::is_offered),
+            approval: answer.map(elicitation::decision),
             progress_token,
         })
     }

@@ -12,7 +12,7 @@ use super::expanded::ExpandedTools;
 use super::health::{Observation, ServerHealth};
 use super::live::{Comparison, Live, Watch, compare};
 use super::messages::{Listed, LockedServer, Observed, Reloaded, Transition};
-use super::options::{Expansion, ObservedServer, Options};
+use super::options::{ApprovalMode, Expansion, ObservedServer, Options};
 use super::quota::Quotas;
 use super::records::{write_client, write_drift};
 use super::surface::{Shape, Surface};
@@ -39,7 +39,7 @@ pub(crate) struct Settings {
     pub(crate) observe: bool,
     pub(crate) servers: Vec<ObservedServer>,
     pub(crate) audit_arguments: bool,
-    pub(crate) approval_by_retry: bool,
+    pub(crate) approval_mode: ApprovalMode,
     pub(crate) payload_max_bytes: u64,
 }
 
@@ -92,7 +92,7 @@ impl Session {
                 observe: options.observe,
                 servers: options.servers,
                 audit_arguments: options.audit_arguments,
-                approval_by_retry: options.approval_by_retry,
+                approval_mode: options.approval_mode,
                 payload_max_bytes: options.payload_max_bytes,
             },
             state,

@@ -8,7 +8,7 @@ use agent_host::contract::session::{
 use agent_mcp::{Error, Json, Wait, progress};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep};
 
 /// The code of JSON-RPC for a failure of this side.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
@@ -52,14 +52,16 @@ impl Drop for OpenCall<'_> {
 }
 
 /// Decides on the parameters of a client's `tools/call`, and carries it out. Reports of progress go to
-/// `reports`. Dropping the future cancels the call.
+/// `reports`, and parameters of `elicitation/create` to `elicit`, which returns its result. Dropping the future cancels the
+/// call.
 pub(crate) async fn call(
     shared: &Shared,
     client: &Client,
     params: &[u8],
     reports: impl FnMut(Json),
+    elicit: impl AsyncFn(&[u8]) -> Option<Json>,
 ) -> Answer {
-    let answered = decided(shared, client, params, reports).await;
+    let answered = decided(shared, client, params, reports, elicit).await;
     answered.unwrap_or_else(|failure| {
         Answer::Error(RpcError {
             code: INTERNAL_ERROR,
@@ -74,9 +76,11 @@ async fn decided(
     client: &Client,
     params: &[u8],
     mut reports: impl FnMut(Json),
+    elicit: impl AsyncFn(&[u8]) -> Option<Json>,
 ) -> Result<Answer, Failure> {
     loop {
-        if let Some(answer) = decided_once(shared, client, params, &mut reports).await? {
+        let decided = decided_once(shared, client, params, &mut reports, &elicit);
+        if let Some(answer) = decided.await? {
             return Ok(answer);
         }
     }
@@ -88,6 +92,7 @@ async fn decided_once(
     client: &Client,
     params: &[u8],
     reports: impl FnMut(Json),
+    elicit: impl AsyncFn(&[u8]) -> Option<Json>,
 ) -> Result<Option<Answer>, Failure> {
     shared.ready().await;
     let called = shared.decider.call(client, params)?;
@@ -105,14 +110,24 @@ async fn decided_once(
         CallAction::AskApproval(asked) => {
             let mut open = open(true);
             let time = left(asked.expires_unix_ms);
-            // A human answers on the page or on the terminal, never the client.
-            let mut waiting = shared.approvals.ask(called.id, asked);
-            match timeout(time, waiting.answered()).await {
-                Ok(()) => {
+            // A human answers on the page or on the terminal. The client answers only where the operator lets it.
+            let elicited = async {
+                if let Some(params) = &asked.elicitation
+                    && let Some(result) = elicit(params).await
+                {
+                    shared.elicited(&asked.approval, result.bytes())?;
+                }
+                std::future::pending::<Result<(), Failure>>().await
+            };
+            let mut waiting = shared.approvals.ask(called.id, asked.clone());
+            tokio::select! {
+                biased;
+                () = waiting.answered() => {
                     open.is_open = false;
                     Ok(None)
                 }
-                Err(_) => {
+                failed = elicited => failed.map(|()| None),
+                () = sleep(time) => {
                     let delivery = open.failed(&CallFailure::TimedOut)?;
                     Ok(Some(delivered(delivery, Vec::new())))
                 }

@@ -2,6 +2,7 @@
 
 use super::calls::{Answer, INTERNAL_ERROR, call};
 use super::gateway::Shared;
+use super::questions::Questions;
 use agent_host::contract::session::{Client, Generation as Spoken, RpcError};
 use agent_mcp::message::{METHOD_NOT_FOUND, on_one_line, write_notification, write_result};
 use agent_mcp::{Generation, Id, Json, MirroredHeaders, Version};
@@ -25,6 +26,12 @@ pub(crate) const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 
 /// Maximum number of requests of one client at the same time.
 const OPEN_REQUESTS: usize = 256;
+
+/// Maximum size of what a client declares with `initialize` that is kept, in bytes.
+const CAPABILITIES_BYTES: usize = 16 << 10;
+
+/// The request with which a client asks its human.
+const ELICIT: &str = "elicitation/create";
 
 /// The key of `_meta` that names the version of a request.
 pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -75,6 +82,9 @@ pub(crate) struct Conversation {
     open: RefCell<BTreeMap<Id, oneshot::Sender<()>>>,
     /// The requests `subscriptions/listen` about the list of tools.
     listening: RefCell<Vec<Id>>,
+    /// What the client declared with `initialize`, as JSON.
+    capabilities: RefCell<Option<Vec<u8>>>,
+    questions: Questions,
 }
 
 impl Conversation {
@@ -98,9 +108,12 @@ impl Conversation {
                 properties: None,
                 generation: Spoken::Sessions,
                 session,
+                capabilities: None,
             },
             open: RefCell::default(),
             listening: RefCell::default(),
+            capabilities: RefCell::default(),
+            questions: Questions::default(),
         }
     }
 
@@ -139,8 +152,14 @@ impl Conversation {
                 false => Spoken::Sessions,
             },
             session: self.client.session.clone().filter(|_| !is_stateless),
+            capabilities: self.capabilities.borrow().clone().filter(|_| !is_stateless),
             ..self.client.clone()
         }
+    }
+
+    /// Takes a response to a request of the gateway: its result, or `None` for an error.
+    pub(crate) fn answered(&self, id: &Id, result: Option<Json>) {
+        self.questions.answer(id, result);
     }
 
     /// Takes a notification.
@@ -236,11 +255,18 @@ impl Conversation {
                 let bytes = params.as_ref().map_or(&b"{}"[..], |it| it.bytes());
                 let token = meta.and_then(|it| it.members(["progressToken"]));
                 let token = token.and_then(|[token]| token);
+                let send = RefCell::new(send);
+                let send = |message| (send.borrow_mut())(message);
                 let report = |report: Json| {
                     let written = token.as_ref().and_then(|token| progress(&report, token));
-                    written.into_iter().for_each(&mut *send);
+                    written.into_iter().for_each(send);
                 };
-                match call(&self.shared, &client, bytes, report).await {
+                let elicit = async |params: &[u8]| {
+                    let params = Json::new(params.to_vec()).ok()?;
+                    let params = on_one_line(&params);
+                    self.questions.ask(ELICIT, &params, send).await
+                };
+                match call(&self.shared, &client, bytes, report, elicit).await {
                     Answer::Result(bytes) => result(id, bytes),
                     Answer::Error(refused) => {
                         error(id, refused.code, &refused.message, refused.data.as_deref())
@@ -309,6 +335,11 @@ impl Conversation {
         let known = known.filter(|it| it.generation() == Generation::Sessions);
         let version = known.unwrap_or(Version::LATEST_WITH_SESSIONS);
         self.version.set(Some(version));
+        let declared = params.and_then(|params| params.members(["capabilities"]));
+        let declared = declared.and_then(|[declared]| declared);
+        let declared = declared.filter(|it| it.bytes().len() <= CAPABILITIES_BYTES);
+        self.capabilities
+            .replace(declared.map(|it| it.bytes().to_vec()));
         let (version, info) = (version.name(), info());
         let opened = format!(
             r#"{{"protocolVersion":"{version}","capabilities":{{"tools":{{"listChanged":true}}}},"serverInfo":{info}}}"#

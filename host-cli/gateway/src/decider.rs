@@ -13,8 +13,8 @@ use std::rc::Rc;
 
 /// Decides for a gateway, and records what it decides.
 ///
-/// After each message the session's state is exported. An instance that fails is replaced by another one that
-/// goes on from that state, so that only the present message is lost.
+/// Before each message the session's state is exported. An instance that fails is replaced by another one that
+/// goes on from that state, so that only the present message is lost; one that grew too much is replaced after a message.
 pub(crate) struct Decider {
     engine: Engine,
     documents: RefCell<Documents>,
@@ -24,9 +24,14 @@ pub(crate) struct Decider {
     current: RefCell<Current>,
 }
 
+/// Bytes by which an instance may grow. The memory of one never shrinks.
+const GROWTH_MAX_BYTES: usize = 64 << 20;
+
 /// The present instance.
 struct Current {
     instance: Instance,
+    /// Bytes of its memory when it was opened.
+    opened_with: usize,
     session: ResourceAny,
     log: AuditLog,
 }
@@ -59,6 +64,7 @@ impl Decider {
         log.append(&records)?;
         let syncs = log.syncs();
         let current = RefCell::new(Current {
+            opened_with: instance.memory(),
             instance,
             session,
             log,
@@ -202,6 +208,26 @@ impl Decider {
         Ok(approved.is_known.then_some(approved.waiting))
     }
 
+    /// Takes a client's result of `elicitation/create`. Returns the calls that waited for it, which are closed; `None` if
+    /// it decides nothing.
+    pub(crate) fn elicited(
+        &self,
+        approval: &str,
+        result: &[u8],
+    ) -> Result<Option<Vec<u64>>, Failure> {
+        let now = clock(&self.zone);
+        let approved = self.ask(|instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_elicited(session, approval, result, now)
+            )
+        })?;
+        self.record(&approved.records)?;
+        Ok(approved.is_known.then_some(approved.waiting))
+    }
+
     /// Takes other documents. The inner error lists why they can't be obeyed; the present ones stay then.
     /// Otherwise says whether the list of clients is another one now.
     pub(crate) fn reload(
@@ -266,23 +292,40 @@ impl Decider {
         ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let mut current = self.current.borrow_mut();
-        let Current {
-            instance, session, ..
-        } = &mut *current;
-        let state = call!(instance, session.agent_session.call_export(*session))?;
-        let asked = ask(instance, *session);
+        let before = current.export()?;
+        let session = current.session;
+        let asked = ask(&mut current.instance, session);
         if asked.is_err() {
-            let options = Options {
-                state: Some(state),
-                ..self.options.clone()
-            };
-            let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
-            if let Ok((instance, session, records)) = opened {
-                current.log.append(&records)?;
-                (current.instance, current.session) = (instance, session);
-            }
+            self.replace(&mut current, before)?;
+        } else if current.instance.memory() > current.opened_with + GROWTH_MAX_BYTES {
+            let state = current.export()?;
+            self.replace(&mut current, state)?;
         }
         asked
+    }
+
+    /// Replaces the instance by another one that goes on from a state.
+    fn replace(&self, current: &mut Current, state: Vec<u8>) -> Result<(), Failure> {
+        let options = Options {
+            state: Some(state),
+            ..self.options.clone()
+        };
+        let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
+        if let Ok((instance, session, records)) = opened {
+            current.log.append(&records)?;
+            current.opened_with = instance.memory();
+            (current.instance, current.session) = (instance, session);
+        }
+        Ok(())
+    }
+}
+
+impl Current {
+    fn export(&mut self) -> Result<Vec<u8>, Failure> {
+        let Self {
+            instance, session, ..
+        } = self;
+        call!(instance, session.agent_session.call_export(*session))
     }
 }
 

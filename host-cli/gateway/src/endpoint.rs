@@ -147,9 +147,19 @@ impl Endpoint {
                 let message = write_unanswered_error(PARSE_ERROR, &malformed.what);
                 json(StatusCode::BAD_REQUEST, message)
             }
-            Ok(Message::Response { .. }) => {
-                refused(StatusCode::BAD_REQUEST, "the gateway sends no requests")
-            }
+            Ok(Message::Response { .. }) if is_stateless(headers) => refused(
+                StatusCode::BAD_REQUEST,
+                "clients without sessions get no requests",
+            ),
+            Ok(Message::Response { id, outcome }) => match session_of(agent, client, headers) {
+                Ok(session) => {
+                    if let Some(id) = id {
+                        session.conversation.answered(&id, outcome.ok());
+                    }
+                    empty(StatusCode::ACCEPTED)
+                }
+                Err(answer) => *answer,
+            },
             Ok(Message::Notification { method, params }) => {
                 if is_stateless(headers) {
                     // Closing the connection cancels a request. There is nothing else to notify of.

@@ -355,6 +355,15 @@ impl Shared {
         Ok(waiting.is_some())
     }
 
+    /// Takes a client's result of `elicitation/create`, with which it asked its human about an approval.
+    pub(crate) fn elicited(&self, approval: &str, result: &[u8]) -> Result<(), Failure> {
+        let waiting = self.decider.elicited(approval, result)?;
+        if let Some(calls) = waiting {
+            self.approvals.answered(approval, &calls);
+        }
+        Ok(())
+    }
+
     /// Returns the exceptions from the sandbox that servers run with, as objects of JSON.
     fn exceptions(&self) -> String {
         let slots = self.slots.borrow();

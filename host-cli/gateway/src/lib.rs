@@ -42,6 +42,7 @@ mod listener;
 mod mirrored;
 mod overview;
 mod page;
+mod questions;
 mod reload;
 mod servers;
 mod sessions;

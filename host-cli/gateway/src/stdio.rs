@@ -62,8 +62,11 @@ pub(crate) async fn serve(shared: Rc<Shared>) -> Result<(), Failure> {
                     Ok(Message::Notification { method, params }) => {
                         conversation.notify(&method, params.as_ref());
                     }
-                    // This side sends no requests.
-                    Ok(Message::Response { .. }) => {}
+                    Ok(Message::Response { id, outcome }) => {
+                        if let Some(id) = id {
+                            conversation.answered(&id, outcome.ok());
+                        }
+                    }
                     Err(malformed) => {
                         let answer = write_unanswered_error(PARSE_ERROR, &malformed.what);
                         if sender.send(answer).await.is_err() {

@@ -37,7 +37,7 @@ pub mod output;
 
 pub use bindings::exports::agent::engine as contract;
 pub use engine::{
-    COMPONENT, COMPONENT_SHA256, Engine, Instance, Limits, Shelf, WASMTIME_VERSION, compile,
+    COMPONENT, COMPONENT_SHA256, Engine, Instance, Limits, Shelf, Usage, WASMTIME_VERSION, compile,
 };
 pub use failure::Failure;
 pub use wasmtime::component::ResourceAny;

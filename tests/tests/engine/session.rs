@@ -6,6 +6,7 @@ mod audit;
 mod audit_log;
 mod call;
 mod continuation;
+mod elicitation;
 mod fallback;
 mod health;
 mod limits;
@@ -295,6 +296,7 @@ pub(crate) fn client(id: &str, generation: Generation) -> Client {
         properties: None,
         generation,
         session: Some("s".to_owned()),
+        capabilities: None,
     }
 }
 

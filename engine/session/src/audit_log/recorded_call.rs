@@ -104,6 +104,7 @@ impl RecordedCall {
             continues: member(content, "continues").is_some(),
             arguments: arguments(member(content, "arguments")?, record.text),
             client: Client {
+                capabilities: None,
                 id: of_client("id").unwrap_or_default(),
                 kind: of_client("kind").unwrap_or_default(),
                 properties: properties.map(|it| it.span.of(record.text).as_bytes().to_vec()),

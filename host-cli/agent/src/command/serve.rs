@@ -10,7 +10,7 @@ use crate::args::{
 use agent_effects::{Access, Hangups, Resolver, Signals, Zone, block_on, random};
 use agent_gateway::{AuditLog, Gateway, Listener, Setup, Source, Token, Work, token_path};
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
-use agent_host::contract::session::{Documents, Expansion, Options};
+use agent_host::contract::session::{ApprovalMode, Documents, Expansion, Options};
 use agent_host::input::{INDEX_MAX, Input};
 use agent_host::{Failure, output};
 use agent_operator::{Agents, Operator, ServedAgent as Entry};
@@ -185,7 +185,7 @@ fn setup(
             observe: own.observe,
             servers: Vec::new(),
             audit_arguments: own.audit_arguments,
-            approval_by_retry: false,
+            approval_mode: ApprovalMode::Host,
             payload_max_bytes: None,
             secrets: access.secrets(),
             last_record: None,

@@ -1,6 +1,6 @@
 //! Calls into one instance of the component.
 
-use super::limits::{LimitReached, Limits};
+use super::limits::{LimitReached, Limits, Usage};
 use crate::bindings::{self, EnginePre};
 use crate::contract::catalogue::CodeEntry;
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use wasmtime::{Store, Trap};
 
 /// A running engine. Its resources, such as a parsed index, live as long as it does.
 pub struct Instance {
-    store: Store<Limits>,
+    store: Store<Usage>,
     exports: bindings::Engine,
     has_failed: bool,
     /// The catalogue of codes, after its first use.
@@ -16,9 +16,9 @@ pub struct Instance {
 }
 
 impl Instance {
-    pub(super) fn new(component: &EnginePre<Limits>, limits: Limits) -> Result<Self, Failure> {
-        let mut store = Store::new(component.engine(), limits);
-        store.limiter(|limits| limits);
+    pub(super) fn new(component: &EnginePre<Usage>, limits: Limits) -> Result<Self, Failure> {
+        let mut store = Store::new(component.engine(), Usage::within(limits));
+        store.limiter(|usage| usage);
         // Bounds the bytes that one call copies out of the engine's memory.
         store.set_hostcall_fuel(limits.memory);
         let exports = refuel(&mut store)
@@ -43,7 +43,7 @@ impl Instance {
     /// When the call reaches a limit or traps, and on every call after that.
     pub fn call<T>(
         &mut self,
-        function: impl FnOnce(&bindings::Engine, &mut Store<Limits>) -> wasmtime::Result<T>,
+        function: impl FnOnce(&bindings::Engine, &mut Store<Usage>) -> wasmtime::Result<T>,
     ) -> Result<T, Failure> {
         if self.has_failed {
             // A trap leaves the engine's memory in an inconsistent state.
@@ -51,13 +51,19 @@ impl Instance {
                 "the engine was called again after a failure",
             ));
         }
-        let limits = *self.store.data();
+        let limits = self.store.data().limits;
         let answer =
             refuel(&mut self.store).and_then(|()| function(&self.exports, &mut self.store));
         answer.map_err(|error| {
             self.has_failed = true;
             limit_reached(&error, limits).unwrap_or_else(|| stopped(&error))
         })
+    }
+
+    /// Returns the bytes of linear memory, which never shrinks.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.store.data().memory
     }
 
     /// Returns the catalogue of codes, which is fetched from the component once.
@@ -115,8 +121,8 @@ macro_rules! call {
 }
 
 /// Resets the fuel to the whole budget of a call.
-fn refuel(store: &mut Store<Limits>) -> wasmtime::Result<()> {
-    store.set_fuel(store.data().fuel_per_call)
+fn refuel(store: &mut Store<Usage>) -> wasmtime::Result<()> {
+    store.set_fuel(store.data().limits.fuel_per_call)
 }
 
 fn limit_reached(error: &wasmtime::Error, limits: Limits) -> Option<Failure> {

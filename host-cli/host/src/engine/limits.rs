@@ -66,24 +66,40 @@ impl fmt::Display for LimitReached {
 
 impl std::error::Error for LimitReached {}
 
+/// The limits of an instance, and what it uses of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Usage {
+    pub(super) limits: Limits,
+    /// Bytes of linear memory, which never shrinks.
+    pub(super) memory: usize,
+}
+
+impl Usage {
+    pub(super) fn within(limits: Limits) -> Self {
+        Self { limits, memory: 0 }
+    }
+}
+
 /// Refuses growth by ending the call at once: the engine could only abort, while the host can
 /// report the limit.
-impl ResourceLimiter for Limits {
+impl ResourceLimiter for Usage {
     fn memory_growing(
         &mut self,
         _current: usize,
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        if desired > self.memory {
-            return Err(LimitReached::Memory(self.memory).into());
+        if desired > self.limits.memory {
+            return Err(LimitReached::Memory(self.limits.memory).into());
         }
+        // The engine has one memory.
+        self.memory = desired;
         Ok(true)
     }
 
     /// Reports growth beyond 32-bit addresses or the system's memory.
     fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
-        Err(LimitReached::Memory(self.memory).into())
+        Err(LimitReached::Memory(self.limits.memory).into())
     }
 
     fn table_growing(
@@ -92,8 +108,8 @@ impl ResourceLimiter for Limits {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        if desired > self.table_entries {
-            return Err(LimitReached::TableEntries(self.table_entries).into());
+        if desired > self.limits.table_entries {
+            return Err(LimitReached::TableEntries(self.limits.table_entries).into());
         }
         Ok(true)
     }

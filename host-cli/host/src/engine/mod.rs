@@ -8,7 +8,7 @@ mod limits;
 pub use cache::{Shelf, compile};
 pub use embedded::{COMPONENT, COMPONENT_SHA256};
 pub use instance::Instance;
-pub use limits::Limits;
+pub use limits::{Limits, Usage};
 /// The version of the wasmtime that runs the component.
 pub use wasmtime_environ::VERSION as WASMTIME_VERSION;
 
@@ -21,7 +21,7 @@ use wasmtime::component::{Component, Linker};
 /// An engine that is ready to be instantiated.
 #[derive(Clone)]
 pub struct Engine {
-    component: EnginePre<Limits>,
+    component: EnginePre<Usage>,
     limits: Limits,
 }
 
@@ -131,6 +131,20 @@ mod tests {
             answer.expect_err("the limit is reached").message,
             "the engine exceeded its memory limit of 1 MiB"
         );
+    }
+
+    #[test]
+    fn an_instance_tells_how_much_memory_it_has() {
+        let mut instance = Engine::embedded().unwrap().instantiate().unwrap();
+        let before = instance.memory();
+        assert!(before >= 1 << 16, "{before}");
+        let text = " ".repeat(8 << 20);
+        let envelope = instance.call(|engine, store| {
+            let evidence = engine.agent_engine_evidence();
+            evidence.call_envelope(store, &text, "key", &[])
+        });
+        assert!(envelope.unwrap().len() > text.len());
+        assert!(instance.memory() >= before + text.len());
     }
 
     #[test]

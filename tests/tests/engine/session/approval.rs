@@ -28,6 +28,7 @@ fn a_call_is_passed_on_once_after_a_human_approved_it() {
         text,
         expires_unix_ms,
         answer: None,
+        elicitation: None,
     } = &called.action
     else {
         panic!("not asked");

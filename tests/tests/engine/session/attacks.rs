@@ -142,6 +142,7 @@ fn client(step: &Value) -> Client {
             None => Generation::Stateless,
         },
         session: step["session"].as_str().map(str::to_owned),
+        capabilities: None,
     }
 }
 

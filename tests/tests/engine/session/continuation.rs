@@ -3,8 +3,8 @@
 use super::{World, at, call, client, codes, forwarded, new_client, old_client};
 use agent_session::limits::{CONTINUATION_LIFETIME_MS, CONTINUATIONS_MAX, REQUEST_STATE_MAX_BYTES};
 use agent_session::{
-    CallAction, Called, Client, Delivered, Expansion, Generation, Options, REFUSAL_KEY, Secret,
-    Session,
+    ApprovalMode, CallAction, Called, Client, Delivered, Expansion, Generation, Options,
+    REFUSAL_KEY, Secret, Session,
 };
 use serde_json::{Value, json};
 
@@ -186,7 +186,7 @@ fn so_many_calls_are_to_be_repeated() {
 
 fn retrying() -> Session {
     World::usual().session(Options {
-        approval_by_retry: true,
+        approval_mode: ApprovalMode::Retry,
         ..Options::default()
     })
 }
