@@ -128,6 +128,41 @@ impl RecordedCall {
         })
     }
 
+    /// Reads a decision on a request for a resource or a prompt. Returns `None` for one that names none.
+    pub(crate) fn read_request(record: &Recorded<'_, '_>) -> Option<Self> {
+        let content = record.content;
+        let text = |name| member(content, name).and_then(string).map(str::to_owned);
+        let client = member(content, "client")?;
+        let of_client = |name| member(client, name).and_then(string).map(str::to_owned);
+        let time = member(member(content, "context")?, "time").and_then(string)?;
+        let reasons = member(content, "reasons").and_then(items)?.iter();
+        Some(Self {
+            action: text("action")?,
+            approval: None,
+            continues: false,
+            arguments: Arguments::Lost("the log does not contain the parameters"),
+            client: Client {
+                id: of_client("id").unwrap_or_default(),
+                kind: of_client("kind").unwrap_or_default(),
+                properties: None,
+                generation: Generation::Stateless,
+                session: None,
+            },
+            is_client_redacted: mark_in(client).is_some(),
+            now: Clock::read(time)?,
+            definition: None,
+            documents: documents(member(content, "documents")?),
+            name: text("name").filter(|name| !name.contains(MARKER)),
+            phase: text("method")?,
+            reasons: reasons.map(reason).collect(),
+            server: text("server"),
+            version: text("version"),
+            tool: text("name").unwrap_or_default(),
+            served_as: None,
+            observe: record.observe,
+        })
+    }
+
     /// Returns the verdict on the call: of an observing session, the one without `--observe`.
     pub(crate) fn verdict(&self) -> Verdict {
         let asks = |it: &Reason| it.known() == Some(Code::ApprovalRequired);
