@@ -3,8 +3,8 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::session::{
     self, Approved, CallFailure, Called, Client, Clock, Delivered, Delivery, Destination,
-    Diagnostic, Documents, Guest, GuestAgentSession, Listed, LockedServer, Observation, Observed,
-    Opened, Options, Transition,
+    Diagnostic, Documents, Guest, GuestAgentSession, ListKind, Listed, LockedServer, Method,
+    Observation, Observed, ObservedEntries, Opened, Options, RpcError, Transition,
 };
 use crate::convert::all;
 use core::cell::RefCell;
@@ -67,12 +67,31 @@ impl GuestAgentSession for AgentSession {
             .0
             .borrow_mut()
             .call(&client.into(), &params, now.into());
-        Called {
-            id: called.id,
-            action: called.action.into(),
-            list_changed: called.list_changed,
-            records: all(called.records),
+        called.into()
+    }
+
+    fn entries(
+        &self,
+        server: String,
+        kind: ListKind,
+        result: Vec<u8>,
+        now: Clock,
+    ) -> ObservedEntries {
+        let mut session = self.0.borrow_mut();
+        let observed = session.entries(&server, kind.into(), &result, now.into());
+        ObservedEntries {
+            entries: observed.entries,
+            withheld: all(observed.withheld),
+            withheld_count: observed.withheld_count,
+            list_changed: observed.list_changed,
+            records: all(observed.records),
         }
+    }
+
+    fn request(&self, client: Client, method: Method, params: Vec<u8>, now: Clock) -> Called {
+        let mut session = self.0.borrow_mut();
+        let called = session.request(&client.into(), method.into(), &params, now.into());
+        called.into()
     }
 
     fn result(&self, id: u64, result: Vec<u8>, now: Clock) -> Delivered {
@@ -113,6 +132,17 @@ impl GuestAgentSession for AgentSession {
     }
 }
 
+impl From<agent_session::Called> for Called {
+    fn from(called: agent_session::Called) -> Self {
+        Self {
+            id: called.id,
+            action: called.action.into(),
+            list_changed: called.list_changed,
+            records: all(called.records),
+        }
+    }
+}
+
 impl From<agent_session::Delivered> for Delivered {
     fn from(delivered: agent_session::Delivered) -> Self {
         use agent_session::Delivered as Ours;
@@ -120,6 +150,19 @@ impl From<agent_session::Delivered> for Delivered {
             Ours::AsReceived(records) => (Delivery::AsReceived, records),
             Ours::Changed(result, records) => (Delivery::Changed(result), records),
             Ours::Refused(result, records) => (Delivery::Refused(result), records),
+            Ours::Error {
+                code,
+                message,
+                data,
+                records,
+            } => {
+                let error = RpcError {
+                    code,
+                    message,
+                    data,
+                };
+                (Delivery::Error(error), records)
+            }
             Ours::Nothing(records) => (Delivery::Nothing, records),
         };
         Self {

@@ -9,6 +9,10 @@ same! {
     agent_session::ApprovalMode = session::ApprovalMode { Host Retry Elicitation }
     agent_session::Expansion = session::Expansion { Stub List None }
     agent_session::Generation = session::Generation { Sessions Stateless }
+    agent_session::ListKind = session::ListKind { Resources Templates Prompts }
+    agent_session::Method = session::Method {
+        GetPrompt ListPrompts ListResources ReadResource ListTemplates
+    }
 }
 
 alike! {
@@ -22,6 +26,7 @@ alike! {
     }
     agent_session::ObservedServer = session::ObservedServer { name, endpoint; ; }
     agent_session::Record = session::AuditRecord { sequence, line; ; }
+    agent_session::WithheldEntry = session::WithheldEntry { name, text; code; }
     agent_session::Withheld = session::WithheldTool { tool, text; code; }
 }
 

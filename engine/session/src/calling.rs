@@ -23,13 +23,13 @@ use agent_syntax::json::Writer;
 use std::sync::Arc;
 
 /// JSON-RPC: the parameters are invalid.
-const INVALID_PARAMS: i64 = -32602;
+pub(crate) const INVALID_PARAMS: i64 = -32602;
 
 /// The message for a `requestState` that does not continue the call.
 const OTHER_STATE: &str = "`requestState` is not that of this call, or is expired or used";
 
 /// JSON-RPC: the host failed.
-const INTERNAL_ERROR: i64 = -32603;
+pub(crate) const INTERNAL_ERROR: i64 = -32603;
 
 /// A decided call, before it is recorded.
 #[derive(Debug)]
@@ -492,7 +492,7 @@ impl Session {
         self.state.expanded.add(session, tools) && self.settings.expansion == Expansion::List
     }
 
-    fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.state.calls.open.len() < OPEN_CALLS_MAX
     }
 
@@ -512,13 +512,15 @@ impl Session {
             generation: caller.client.generation,
             server,
             tool,
+            method: None,
+            uri: None,
             arguments: Key::of(&[arguments]),
             approval: None,
             observed,
         }
     }
 
-    fn forward(&self, server: usize, params: Vec<u8>) -> CallAction {
+    pub(crate) fn forward(&self, server: usize, params: Vec<u8>) -> CallAction {
         CallAction::Forward {
             server: self.basis.servers[server].name.clone(),
             params,

@@ -2,6 +2,7 @@
 
 use super::basis::{Basis, Server, Tool};
 use super::client::{Generation, Key};
+use super::method::Method;
 use agent_api::diagnostic::Code;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +17,12 @@ pub(crate) struct OpenCall {
     /// The number of the server.
     pub(crate) server: usize,
     /// The number of the tool; `None` for one that the lock does not have, which only an observing
-    /// session calls.
+    /// session calls, and for a request of a method.
     pub(crate) tool: Option<usize>,
+    /// The method, of a request that is no call of a tool.
+    pub(crate) method: Option<Method>,
+    /// The URI that the request names. A state does not have it.
+    pub(crate) uri: Option<String>,
     /// Names the arguments.
     pub(crate) arguments: Key,
     /// The approval that it waits for. A call without one was passed on.

@@ -6,7 +6,7 @@
 //! used once.
 
 use super::client::Key;
-use super::limits::{CONTINUATION_LIFETIME_MS, CONTINUATIONS_MAX};
+use super::limits::{CONTINUATION_LIFETIME_MS, CONTINUATIONS_MAX, CONTINUATIONS_OF_CLIENT_MAX};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
 use agent_syntax::{Node, Value};
@@ -41,17 +41,25 @@ pub(crate) enum Continued {
     Server(String),
 }
 
+/// One that was issued and not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Outstanding {
+    pub(crate) client: Key,
+    /// The time at which it expires, in milliseconds since 1970.
+    pub(crate) expires_ms: u64,
+}
+
 /// The numbers of those that were issued and not used.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Continuations {
-    /// By number: the time at which it expires, in milliseconds since 1970.
-    pub(crate) outstanding: BTreeMap<u64, u64>,
+    /// By number.
+    pub(crate) outstanding: BTreeMap<u64, Outstanding>,
     /// The last number.
     pub(crate) last: u64,
 }
 
 impl Continuations {
-    /// Returns a new `requestState`, or `None` if too many are not used yet.
+    /// Returns a new `requestState`, or `None` if too many are not used yet: of all clients, or of this one.
     pub(crate) fn issue(
         &mut self,
         seed: &[u8; 32],
@@ -60,12 +68,18 @@ impl Continuations {
         now_ms: u64,
     ) -> Option<String> {
         self.expire(now_ms);
-        if self.outstanding.len() >= CONTINUATIONS_MAX {
+        let of_client = self.outstanding.values();
+        let of_client = of_client.filter(|it| it.client == *subject.client).count();
+        let is_full = self.outstanding.len() >= CONTINUATIONS_MAX;
+        if is_full || of_client >= CONTINUATIONS_OF_CLIENT_MAX {
             return None;
         }
         self.last += 1;
-        let expires = now_ms.saturating_add(CONTINUATION_LIFETIME_MS);
-        self.outstanding.insert(self.last, expires);
+        let outstanding = Outstanding {
+            client: subject.client.clone(),
+            expires_ms: now_ms.saturating_add(CONTINUATION_LIFETIME_MS),
+        };
+        self.outstanding.insert(self.last, outstanding);
         let mut w = Writer::dense();
         w.object(|w| {
             w.key("arguments").string(subject.arguments.as_str());
@@ -117,9 +131,9 @@ impl Continuations {
     }
 
     fn expire(&mut self, now_ms: u64) {
-        self.outstanding.retain(|_, expires| {
+        self.outstanding.retain(|_, it| {
             // A clock that was set back does not prolong one for long.
-            now_ms < *expires && *expires - now_ms <= 2 * CONTINUATION_LIFETIME_MS
+            now_ms < it.expires_ms && it.expires_ms - now_ms <= 2 * CONTINUATION_LIFETIME_MS
         });
     }
 }
@@ -134,7 +148,10 @@ fn mac(seed: &[u8; 32], content: &[u8]) -> Option<Hmac<Sha256>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CONTINUATION_LIFETIME_MS, CONTINUATIONS_MAX, Continuations, Continued, Subject};
+    use super::{
+        CONTINUATION_LIFETIME_MS, CONTINUATIONS_MAX, CONTINUATIONS_OF_CLIENT_MAX, Continuations,
+        Continued, Subject,
+    };
     use crate::client::Key;
 
     #[test]
@@ -182,22 +199,31 @@ mod tests {
 
     #[test]
     fn it_expires_and_there_are_not_too_many() {
-        let key = Key::of(&["a"]);
-        let subject = Subject {
-            client: &key,
-            tool: &key,
-            arguments: &key,
+        let clients = CONTINUATIONS_MAX / CONTINUATIONS_OF_CLIENT_MAX;
+        let keys: Vec<_> = (0..=clients)
+            .map(|it| Key::of(&[&it.to_string()]))
+            .collect();
+        let subject = |client: usize| Subject {
+            client: &keys[client],
+            tool: &keys[0],
+            arguments: &keys[0],
         };
         let seed = [0; 32];
         let mut own = Continuations::default();
-        let mut issue = |now| own.issue(&seed, subject, &Continued::Approval, now);
-        let text = issue(0).expect("room");
-        for _ in 1..CONTINUATIONS_MAX {
-            issue(0).expect("room");
+        let mut issue = |client, now| own.issue(&seed, subject(client), &Continued::Approval, now);
+        let text = issue(0, 0).expect("room");
+        for _ in 1..CONTINUATIONS_OF_CLIENT_MAX {
+            issue(0, 0).expect("room");
         }
-        assert_eq!(issue(CONTINUATION_LIFETIME_MS - 1), None);
-        issue(CONTINUATION_LIFETIME_MS).expect("the others are expired");
-        let mut take = |now| own.take(&seed, subject, &text, now);
+        assert_eq!(issue(0, 0), None);
+        for client in 1..clients {
+            for _ in 0..CONTINUATIONS_OF_CLIENT_MAX {
+                issue(client, 0).expect("room for other clients");
+            }
+        }
+        assert_eq!(issue(clients, CONTINUATION_LIFETIME_MS - 1), None);
+        issue(0, CONTINUATION_LIFETIME_MS).expect("the others are expired");
+        let mut take = |now| own.take(&seed, subject(0), &text, now);
         assert_eq!(take(CONTINUATION_LIFETIME_MS), None);
         assert_eq!(take(0), None);
     }

@@ -265,15 +265,18 @@ fn removal(text: &str, structured: &Structured) -> (usize, usize, String) {
     }
 }
 
+/// Writes the member of `_meta` that marks an observed call.
+pub(crate) fn write_observed(w: &mut Writer, call: &OpenCall) {
+    w.key(OBSERVED_KEY).object(|w| {
+        let codes = call.observed.iter().map(|code: &Code| code.name());
+        w.key("codes").strings(codes);
+    });
+}
+
 /// Returns the member of `_meta` that marks an observed call.
 fn observed(call: &OpenCall) -> String {
     let mut w = Writer::dense();
-    w.object(|w| {
-        w.key(OBSERVED_KEY).object(|w| {
-            let codes = call.observed.iter().map(|code: &Code| code.name());
-            w.key("codes").strings(codes);
-        });
-    });
+    w.object(|w| write_observed(w, call));
     let object = w.finish();
     let object = object.trim_end();
     object[1..object.len() - 1].to_owned()

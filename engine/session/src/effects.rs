@@ -19,6 +19,9 @@ impl Session {
         let Some(call) = self.close(id) else {
             return Delivered::Nothing(vec![self.unexpected(id, now)]);
         };
+        if let Some(method) = call.method {
+            return self.response(id, &call, method, result, now);
+        }
         let max_bytes = self.settings.payload_max_bytes;
         match continues(&call, result, max_bytes, &self.redactor) {
             None => {}
@@ -88,6 +91,9 @@ impl Session {
             let record = self.effect(id, &call, "cancelled", None, &[], now);
             return Delivered::Nothing(vec![record]);
         }
+        if let Some(method) = call.method {
+            return self.no_response(id, &call, method, how, now);
+        }
         if call.approval.is_some() {
             let reasons = vec![CallReason::new(
                 Code::ApprovalRequired,
@@ -95,6 +101,12 @@ impl Session {
             )];
             return self.withhold(id, &call, "not_approved", reasons, None, now);
         }
+        let (outcome, reason) = self.failure(how);
+        self.withhold(id, &call, outcome, vec![reason], None, now)
+    }
+
+    /// Returns the outcome of a failure and its reason.
+    pub(crate) fn failure(&self, how: &Failure) -> (&'static str, CallReason) {
         let (outcome, code, text) = match how {
             Failure::TooLarge => (
                 "withheld",
@@ -120,8 +132,7 @@ impl Session {
                 "the server closed the connection before it answered".to_owned(),
             ),
         };
-        let reasons = vec![CallReason::new(code, text)];
-        self.withhold(id, &call, outcome, reasons, None, now)
+        (outcome, CallReason::new(code, text))
     }
 
     /// Closes a call that was passed on. A server can't answer for the human.

@@ -12,6 +12,9 @@
 //! | `documents`, `basis` | the documents, and what is derived from them once |
 //! | `options`, `limits` | what a host decides before a session, and the limits |
 //! | `client`, `request` | who asks, and for what |
+//! | `method`, `requesting`, `responding` | requests for resources and prompts, and what came of them |
+//! | `entries`, `uri` | live lists of resources and prompts, and the URIs in them |
+//! | `served`, `contents` | the resources and prompts that a client sees, and the checks of their contents |
 //! | `destination` | where servers are reached, and at which addresses |
 //! | `live` | live lists of tools against the lock: drift and quarantine |
 //! | `offered` | tools that no lock has, in a session that only observes |
@@ -36,6 +39,7 @@ mod basis;
 mod calling;
 mod calls;
 mod client;
+mod contents;
 mod continuation;
 mod decision;
 mod delivery;
@@ -43,12 +47,14 @@ mod destination;
 mod documents;
 mod effects;
 mod elicitation;
+mod entries;
 mod expanded;
 mod fallback;
 pub mod health;
 pub mod limits;
 mod live;
 mod messages;
+mod method;
 mod names;
 mod offered;
 mod options;
@@ -56,11 +62,15 @@ mod quota;
 mod records;
 mod refusal;
 mod request;
+mod requesting;
+mod responding;
+mod served;
 mod session;
 mod state;
 mod status;
 mod stub;
 mod surface;
+mod uri;
 
 pub use agent_api::diagnostic::{Code, Diagnostic};
 pub use agent_record::{Clock, Secret};
@@ -69,11 +79,13 @@ pub use audit::Record;
 pub use client::{Client, Generation};
 pub use destination::Destination;
 pub use documents::Documents;
+pub use entries::WithheldEntry;
 pub use live::{Deviation, Drifted, Withheld};
 pub use messages::{
-    Approved, CallAction, Called, Delivered, Failure, Listed, LockedServer, Observed, Reloaded,
-    Transition,
+    Approved, CallAction, Called, Delivered, Failure, Listed, LockedServer, Observed,
+    ObservedEntries, Reloaded, Transition,
 };
+pub use method::{ListKind, Method};
 pub use options::{ApprovalMode, Expansion, ObservedServer, Options};
 pub use refusal::{OBSERVED_KEY, REFUSAL_KEY};
 pub use session::Session;

@@ -12,6 +12,9 @@ pub const APPROVALS_MAX: usize = 64;
 /// Maximum number of values of `requestState` that clients have not used yet.
 pub const CONTINUATIONS_MAX: usize = 128;
 
+/// Maximum number of those of one client.
+pub const CONTINUATIONS_OF_CLIENT_MAX: usize = 32;
+
 /// Time after which a `requestState` expires, in milliseconds.
 pub const CONTINUATION_LIFETIME_MS: u64 = 600_000;
 
@@ -26,6 +29,30 @@ pub const EXPANDED_SESSIONS_MAX: usize = 256;
 
 /// Maximum number of tools that all sessions of clients have expanded.
 pub const EXPANDED_TOOLS_MAX: usize = 4_096;
+
+/// Time for which a client may keep a list, in milliseconds: a quarantine changes it at any time.
+pub(crate) const LIST_TTL_MS: u32 = 0;
+
+/// Maximum number of resources that clients see, and of prompts. Servers share it in equal parts.
+pub const ENTRIES_MAX: usize = 2_048;
+
+/// Maximum number of templates of URIs that clients see. Servers share it in equal parts.
+pub const URI_TEMPLATES_MAX: usize = 256;
+
+/// Maximum size of the entries of one list that clients see, in bytes. Servers share it in equal parts.
+pub const ENTRIES_MAX_BYTES: usize = 2 << 20;
+
+/// Maximum size of the name of a resource or of a prompt, in bytes.
+pub const ENTRY_NAME_MAX_BYTES: usize = 512;
+
+/// Maximum size of a URI of a resource and of a template, in bytes.
+pub const URI_MAX_BYTES: usize = 2_048;
+
+/// Maximum number of parts of a template of URIs: expressions, and texts between them.
+pub const URI_TEMPLATE_PARTS_MAX: usize = 32;
+
+/// Maximum number of withheld entries of a list that a record and the status name. The others are counted.
+pub const WITHHELD_ENTRIES_MAX: usize = 100;
 
 /// Maximum number of servers of a lock.
 pub const SERVERS_MAX: usize = 1_024;

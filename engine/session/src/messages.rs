@@ -1,6 +1,7 @@
 //! What a session returns to its host, and takes from it.
 
 use super::audit::Record;
+use super::entries::WithheldEntry;
 use super::live::{Drifted, Withheld};
 #[cfg(doc)]
 use super::options::Expansion;
@@ -40,6 +41,21 @@ pub struct Observed {
     pub records: Vec<Record>,
 }
 
+/// A live list of resources, of their templates or of prompts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ObservedEntries {
+    /// The number of entries that clients may get.
+    pub entries: u64,
+    /// The first of the others, which no client gets.
+    pub withheld: Vec<WithheldEntry>,
+    /// The number of all others.
+    pub withheld_count: u64,
+    /// Whether the list of clients is another one now.
+    pub list_changed: bool,
+    /// What to record.
+    pub records: Vec<Record>,
+}
+
 /// A list of tools.
 #[derive(Debug, Clone)]
 pub struct Listed {
@@ -70,7 +86,7 @@ pub enum CallAction {
     Forward {
         /// The name of the server within the session.
         server: String,
-        /// The parameters of `tools/call` for the server.
+        /// The parameters for the server: of `tools/call`, or of the method that the client requested.
         params: Vec<u8>,
         /// Maximum time in milliseconds.
         timeout_ms: u64,
@@ -98,7 +114,7 @@ pub enum CallAction {
     },
     /// Answer with an error of JSON-RPC.
     Error {
-        /// A code that JSON-RPC defines.
+        /// A code that JSON-RPC or MCP defines.
         code: i64,
         /// A sentence.
         message: String,
@@ -136,6 +152,17 @@ pub enum Delivered {
     Changed(Vec<u8>, Vec<Record>),
     /// A refusal in its place.
     Refused(Vec<u8>, Vec<Record>),
+    /// An error of JSON-RPC in its place.
+    Error {
+        /// A code that JSON-RPC or MCP defines.
+        code: i64,
+        /// A sentence.
+        message: String,
+        /// The `data` of the error, as JSON.
+        data: Option<Vec<u8>>,
+        /// What to record.
+        records: Vec<Record>,
+    },
     /// Nothing: the call was cancelled, or no such call is open.
     Nothing(Vec<Record>),
 }

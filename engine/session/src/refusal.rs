@@ -118,7 +118,7 @@ impl Refusal {
         text
     }
 
-    fn write(&self, w: &mut Writer) {
+    pub(crate) fn write(&self, w: &mut Writer) {
         if let Some(approval) = &self.approval {
             w.key("approval").string(approval);
         }

@@ -8,6 +8,7 @@ use super::client::{Caller, Client, Generation};
 use super::continuation::Continuations;
 use super::decision::Decision;
 use super::documents::Documents;
+use super::entries::Lists;
 use super::expanded::ExpandedTools;
 use super::health::{Observation, ServerHealth};
 use super::live::{Comparison, Live, Watch, compare};
@@ -15,6 +16,7 @@ use super::messages::{Listed, LockedServer, Observed, Reloaded, Transition};
 use super::options::{ApprovalMode, Expansion, ObservedServer, Options};
 use super::quota::Quotas;
 use super::records::{write_client, write_drift};
+use super::served::Served;
 use super::surface::{Shape, Surface};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::model::Serve;
@@ -49,6 +51,8 @@ pub(crate) struct State {
     pub(crate) chain: Chain,
     /// By number of the server.
     pub(crate) lives: Vec<Live>,
+    /// Resources and prompts, by number of the server. An exported state does not have them.
+    pub(crate) lists: Vec<Lists>,
     /// By number of the server.
     pub(crate) health: Vec<ServerHealth>,
     pub(crate) quotas: Quotas,
@@ -133,6 +137,7 @@ impl Session {
         self.state.health = state.health;
         if !is_same {
             self.state.lives = state.lives;
+            self.state.lists = state.lists;
             // They name tools of the earlier lock.
             self.state.approvals.pending.clear();
             self.state.continuations.outstanding.clear();
@@ -150,14 +155,15 @@ impl Session {
 
     /// Returns the servers to start or to connect to, ordered by name.
     pub fn servers(&self) -> Vec<LockedServer> {
-        let servers = self.basis.servers.iter();
-        let servers = servers.map(|server| LockedServer {
+        let served = self.served();
+        let servers = self.basis.servers.iter().enumerate();
+        let servers = servers.map(|(number, server)| LockedServer {
             name: server.name.clone(),
             id: server.id.clone(),
             version: server.version.clone(),
             endpoint: server.endpoint.clone(),
-            resources: self.basis.serves(server, Serve::Resources),
-            prompts: self.basis.serves(server, Serve::Prompts),
+            resources: served.passes(number, Serve::Resources),
+            prompts: served.passes(number, Serve::Prompts),
         });
         servers.collect()
     }
@@ -276,6 +282,15 @@ impl Session {
             expansion: self.settings.expansion,
             health: &self.state.health,
             now,
+            observe: self.settings.observe,
+        }
+    }
+
+    /// Returns the resources and prompts that clients see now.
+    pub(crate) fn served(&self) -> Served<'_> {
+        Served {
+            basis: &self.basis,
+            lists: &self.state.lists,
             observe: self.settings.observe,
         }
     }

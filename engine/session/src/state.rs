@@ -7,9 +7,12 @@ use super::approval::Approval;
 use super::basis::Basis;
 use super::calls::OpenCall;
 use super::client::{Generation, Key};
+use super::continuation::Outstanding;
+use super::entries::Lists;
 use super::health::ServerHealth;
 use super::limits::STATE_MAX_BYTES;
 use super::live::{Deviation, Live};
+use super::method::Method;
 use super::offered::Offered;
 use super::session::{Session, State};
 use agent_api::diagnostic::{Code, Diagnostic};
@@ -22,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The format of states.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 impl State {
     /// Returns the state of a session that begins.
@@ -30,6 +33,7 @@ impl State {
         let count = basis.servers.len();
         Self {
             lives: vec![Live::default(); count],
+            lists: vec![Lists::default(); count],
             health: vec![ServerHealth::new(now.unix_ms); count],
             vetoes: vec![true; count],
             ..Self::default()
@@ -81,10 +85,11 @@ impl Session {
                 count(w, "sequence", state.chain.sequence);
             });
             w.key("continuations").array(|w| {
-                for (number, expires) in &state.continuations.outstanding {
+                for (number, outstanding) in &state.continuations.outstanding {
                     w.object(|w| {
-                        count(w, "expires", *expires);
+                        count(w, "expires", outstanding.expires_ms);
                         count(w, "number", *number);
+                        w.key("of").string(outstanding.client.as_str());
                     });
                 }
             });
@@ -160,9 +165,9 @@ fn write_call(w: &mut Writer, id: u64, call: &OpenCall) {
     w.key("stateless")
         .bool(call.generation == Generation::Stateless);
     w.key("tool");
-    match call.tool {
-        Some(tool) => w.json(&tool.to_string()),
-        None => w.null(),
+    match (call.tool, call.method) {
+        (Some(tool), _) => w.json(&tool.to_string()),
+        (None, method) => w.optional(method.map(Method::name)),
     }
 }
 
@@ -260,10 +265,14 @@ fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
         }
     }
     for node in items(member(root, "continuations")?)? {
-        let expires = number(member(node, "expires")?)?;
+        let outstanding = Outstanding {
+            client: Key::read(string(member(node, "of")?)?)?,
+            expires_ms: number(member(node, "expires")?)?,
+        };
         let issued = number(member(node, "number")?)?;
         if is_same {
-            state.continuations.outstanding.insert(issued, expires);
+            let all = &mut state.continuations.outstanding;
+            all.insert(issued, outstanding);
         }
     }
     for node in items(member(root, "calls")?)? {
@@ -302,6 +311,12 @@ fn read_call(node: &Node<'_>, basis: &Arc<Basis>) -> Option<(u64, OpenCall, Opti
         Code::ALL.iter().copied().find(|code| code.name() == name)
     };
     let observed: Option<Vec<_>> = items(member(node, "observed")?)?.iter().map(code).collect();
+    // In place of a tool stands the method of a request for something else.
+    let of = member(node, "tool")?;
+    let (tool, method) = match string(of) {
+        Some(name) => (None, Some(Method::named(name)?)),
+        None => (optional(of, place)?, None),
+    };
     let call = OpenCall {
         basis: Arc::clone(basis),
         client: Key::read(string(member(node, "client")?)?)?,
@@ -311,7 +326,9 @@ fn read_call(node: &Node<'_>, basis: &Arc<Basis>) -> Option<(u64, OpenCall, Opti
         },
         server: place(member(node, "server")?)?,
         arguments: Key::read(string(member(node, "arguments")?)?)?,
-        tool: optional(member(node, "tool")?, place)?,
+        tool,
+        method,
+        uri: None,
         approval: optional(member(node, "approval")?, |it| Some(string(it)?.to_owned()))?,
         observed: observed?,
     };

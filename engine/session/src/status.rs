@@ -1,19 +1,23 @@
 //! The session for people and programs.
 
 use super::live::Deviation;
+use super::method::ListKind;
 use super::records::write_agent;
 use super::refusal::write_reasons;
+use super::served::Served;
 use super::session::Session;
 use agent_api::model::{Load, Serve};
+use agent_api::text::visible;
 use agent_record::Clock;
 use agent_syntax::json::Writer;
 
 impl Session {
     /// Returns the state of the session as JSON: servers with their health, tools that are exposed, withheld
-    /// and quarantined, with reasons and differences, what else is withheld, and pending approvals.
+    /// and quarantined, with reasons and differences, resources and prompts, what else is withheld, and
+    /// pending approvals.
     pub fn status(&self, now: Clock) -> String {
         let (basis, state) = (&self.basis, &self.state);
-        let surface = self.surface(now);
+        let (surface, served) = (self.surface(now), self.served());
         let mut w = Writer::pretty();
         w.object(|w| {
             write_agent(w.key("agent"), basis);
@@ -44,14 +48,15 @@ impl Session {
                         w.key("health").optional(health.map(|it| it.as_str()));
                         w.key("id").string(&server.id);
                         w.key("listed").bool(state.lives[number].is_listed);
+                        write_lists(w.key("lists"), served, number);
                         w.key("name").string(&server.name);
                         let live = state.lives[number].unlocked.iter();
                         let unlocked = server.unlocked.iter().chain(live);
                         w.key("unlocked").strings(unlocked.map(|it| &**it));
                         w.key("version").string(&server.version);
                         let passed = [
-                            ("prompts", basis.serves(server, Serve::Prompts)),
-                            ("resources", basis.serves(server, Serve::Resources)),
+                            ("prompts", served.passes(number, Serve::Prompts)),
+                            ("resources", served.passes(number, Serve::Resources)),
                         ];
                         let withheld = passed.iter().filter(|(_, passed)| !passed);
                         let withheld = withheld.map(|(name, _)| *name);
@@ -61,6 +66,17 @@ impl Session {
                             "sampling",
                         ]));
                     });
+                }
+            });
+            w.key("shared").array(|w| {
+                for kind in ListKind::ALL {
+                    for (name, servers) in served.shared(kind) {
+                        w.object(|w| {
+                            w.key("method").string(kind.method().name());
+                            w.key("name").string(&visible(&name));
+                            w.key("servers").strings(servers);
+                        });
+                    }
                 }
             });
             w.key("tools").array(|w| {
@@ -112,6 +128,34 @@ impl Session {
         let text = w.finish();
         self.redactor.json(&text).unwrap_or_default()
     }
+}
+
+/// Writes the lists of a server that are passed on, each with the entries that no client gets.
+fn write_lists(w: &mut Writer, served: Served<'_>, server: usize) {
+    let kinds = ListKind::ALL.into_iter();
+    let kinds = kinds.filter(|it| served.passes(server, it.method().serve()));
+    w.array(|w| {
+        for kind in kinds {
+            let list = served.lists[server].get(kind);
+            w.object(|w| {
+                let entries = list.map(|it| it.entries.len().to_string());
+                w.key("entries").json(entries.as_deref().unwrap_or("null"));
+                w.key("method").string(kind.method().name());
+                let withheld = list.map(|it| &it.withheld[..]).unwrap_or_default();
+                w.key("withheld").array(|w| {
+                    for it in withheld {
+                        w.object(|w| {
+                            w.key("code").string(it.code.name());
+                            w.key("name").string(&it.name);
+                            w.key("text").string(&it.text);
+                        });
+                    }
+                });
+                let count = list.map_or(0, |it| it.withheld_count);
+                w.key("withheldCount").json(&count.to_string());
+            });
+        }
+    });
 }
 
 /// Writes what a server lists in place of a tool, with the differences if they are known.

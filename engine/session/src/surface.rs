@@ -4,6 +4,7 @@ use super::basis::Basis;
 use super::client::{Generation, Key};
 use super::expanded::ExpandedTools;
 use super::health::ServerHealth;
+use super::limits::LIST_TTL_MS;
 use super::live::Live;
 use super::offered::{Offer, marked, offers};
 use super::options::Expansion;
@@ -16,9 +17,6 @@ use agent_api::text::visible;
 use agent_record::Clock;
 use agent_syntax::json::Writer;
 use std::collections::BTreeMap;
-
-/// Time for which a client may keep a list, in milliseconds: a quarantine changes it at any time.
-const LIST_TTL_MS: u32 = 0;
 
 /// What clients see at a moment.
 #[derive(Debug, Clone, Copy)]

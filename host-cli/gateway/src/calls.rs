@@ -1,5 +1,6 @@
 //! Calls of clients, from the decision to the answer.
 
+use super::changes::ClientList;
 use super::gateway::Shared;
 use agent_host::Failure;
 use agent_host::contract::session::{
@@ -24,19 +25,27 @@ pub(crate) enum Answer {
 }
 
 /// A call that is open in the session. Dropping it says that the client no longer waits.
-struct OpenCall<'s> {
+pub(crate) struct OpenCall<'s> {
     shared: &'s Shared,
     id: u64,
     is_open: bool,
 }
 
-impl OpenCall<'_> {
-    fn result(mut self, result: &[u8]) -> Result<Delivery, Failure> {
+impl<'s> OpenCall<'s> {
+    pub(crate) fn new(shared: &'s Shared, id: u64) -> Self {
+        Self {
+            shared,
+            id,
+            is_open: true,
+        }
+    }
+
+    pub(crate) fn result(mut self, result: &[u8]) -> Result<Delivery, Failure> {
         self.is_open = false;
         self.shared.decider.result(self.id, result)
     }
 
-    fn failed(mut self, failure: &CallFailure) -> Result<Delivery, Failure> {
+    pub(crate) fn failed(mut self, failure: &CallFailure) -> Result<Delivery, Failure> {
         self.is_open = false;
         self.shared.decider.failed(self.id, failure)
     }
@@ -62,12 +71,15 @@ pub(crate) async fn call(
     elicit: impl AsyncFn(&[u8]) -> Option<Json>,
 ) -> Answer {
     let answered = decided(shared, client, params, reports, elicit).await;
-    answered.unwrap_or_else(|failure| {
-        Answer::Error(RpcError {
-            code: INTERNAL_ERROR,
-            message: failure.message,
-            data: None,
-        })
+    answered.unwrap_or_else(internal)
+}
+
+/// Returns the answer of a gateway that fails.
+pub(crate) fn internal(failure: Failure) -> Answer {
+    Answer::Error(RpcError {
+        code: INTERNAL_ERROR,
+        message: failure.message,
+        data: None,
     })
 }
 
@@ -97,18 +109,14 @@ async fn decided_once(
     shared.ready().await;
     let called = shared.decider.call(client, params)?;
     if called.list_changed {
-        shared.announce_list();
+        shared.announce(ClientList::Tools);
     }
-    let open = |is_open| OpenCall {
-        shared,
-        id: called.id,
-        is_open,
-    };
+    let open = || OpenCall::new(shared, called.id);
     match called.action {
         CallAction::Answer(result) => Ok(Some(Answer::Result(result))),
         CallAction::Error(error) => Ok(Some(Answer::Error(error))),
         CallAction::AskApproval(asked) => {
-            let mut open = open(true);
+            let mut open = open();
             let time = left(asked.expires_unix_ms);
             // A human answers on the page or on the terminal. The client answers only where the operator lets it.
             let elicited = async {
@@ -134,7 +142,7 @@ async fn decided_once(
             }
         }
         CallAction::Forward(forwarded) => {
-            let open = open(true);
+            let open = open();
             shared.decider.synced().await?;
             let answer = match forward(shared, &forwarded, reports).await {
                 Ok(result) => {
@@ -155,10 +163,11 @@ fn left(unix_ms: u64) -> Duration {
     Duration::from_millis(unix_ms.saturating_sub(now))
 }
 
-fn delivered(delivery: Delivery, received: Vec<u8>) -> Answer {
+pub(crate) fn delivered(delivery: Delivery, received: Vec<u8>) -> Answer {
     match delivery {
         Delivery::AsReceived => Answer::Result(received),
         Delivery::Changed(result) | Delivery::Refused(result) => Answer::Result(result),
+        Delivery::Error(error) => Answer::Error(error),
         Delivery::Nothing => Answer::Nothing,
     }
 }
@@ -212,7 +221,7 @@ async fn forward(
     }
 }
 
-fn failure_of(error: Error) -> CallFailure {
+pub(crate) fn failure_of(error: Error) -> CallFailure {
     match error {
         Error::Timeout => CallFailure::TimedOut,
         Error::TooLarge { .. } | Error::TooMany { .. } => CallFailure::TooLarge,

@@ -1,8 +1,10 @@
 //! The protocol of a client, of both generations \[MCP 2025-11-25 and 2026-07-28\].
 
 use super::calls::{Answer, INTERNAL_ERROR, call};
+use super::changes::{Changes, ClientList};
 use super::gateway::Shared;
 use super::questions::Questions;
+use super::requests::{method_named, request};
 use agent_host::contract::session::{Client, Generation as Spoken, RpcError};
 use agent_mcp::message::{METHOD_NOT_FOUND, on_one_line, write_notification, write_result};
 use agent_mcp::{Generation, Id, Json, MirroredHeaders, Version};
@@ -10,7 +12,7 @@ use agent_syntax::json_string;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
 /// The name by which clients know this server.
 const SERVER: &str = "agent";
@@ -41,9 +43,6 @@ const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// The notification that ends a request early.
 const CANCELLED: &str = "notifications/cancelled";
-
-/// The notification that the list of tools is another one.
-const LIST_CHANGED: &str = "notifications/tools/list_changed";
 
 /// The key of `_meta` that names the subscription of a notification.
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
@@ -80,10 +79,10 @@ pub(crate) struct Conversation {
     /// Names the client and its session.
     client: Client,
     open: RefCell<BTreeMap<Id, oneshot::Sender<()>>>,
-    /// The requests `subscriptions/listen` about the list of tools.
-    listening: RefCell<Vec<Id>>,
+    /// The requests `subscriptions/listen` with the lists that each is about.
+    listening: RefCell<Vec<(Id, Vec<ClientList>)>>,
     /// What the client declared with `initialize`, as JSON.
-    capabilities: RefCell<Option<Vec<u8>>>,
+    declared: RefCell<Option<Vec<u8>>>,
     questions: Questions,
 }
 
@@ -112,7 +111,7 @@ impl Conversation {
             },
             open: RefCell::default(),
             listening: RefCell::default(),
-            capabilities: RefCell::default(),
+            declared: RefCell::default(),
             questions: Questions::default(),
         }
     }
@@ -133,8 +132,8 @@ impl Conversation {
         self.listening.borrow_mut().clear();
     }
 
-    /// Returns the number of changes of the list of tools, which changes with each.
-    pub(crate) fn list_changes(&self) -> watch::Receiver<u64> {
+    /// Returns the changes of lists from now on.
+    pub(crate) fn list_changes(&self) -> Changes {
         self.shared.list_changes()
     }
 
@@ -152,7 +151,7 @@ impl Conversation {
                 false => Spoken::Sessions,
             },
             session: self.client.session.clone().filter(|_| !is_stateless),
-            capabilities: self.capabilities.borrow().clone().filter(|_| !is_stateless),
+            capabilities: self.declared.borrow().clone().filter(|_| !is_stateless),
             ..self.client.clone()
         }
     }
@@ -170,21 +169,25 @@ impl Conversation {
         let id = params.and_then(|params| params.members(["requestId"]));
         let id = id.and_then(|[id]| Id::read(&id?).ok());
         if let Some(id) = id {
-            self.listening.borrow_mut().retain(|it| *it != id);
+            self.listening.borrow_mut().retain(|(it, _)| *it != id);
             // Dropping the sender ends the request.
             self.open.borrow_mut().remove(&id);
         }
     }
 
-    /// Returns the messages that tell of another list of tools.
-    pub(crate) fn list_changed(&self) -> Vec<String> {
+    /// Returns the messages that tell of other lists.
+    pub(crate) fn list_changed(&self, lists: &[ClientList]) -> Vec<String> {
         let mut messages = Vec::new();
-        if self.version.get().is_some() {
-            messages.push(write_notification(LIST_CHANGED, None));
-        }
-        for id in self.listening.borrow().iter() {
-            let params = format!(r#"{{"_meta":{{"{SUBSCRIPTION_ID}":{}}}}}"#, id.to_json());
-            messages.push(write_notification(LIST_CHANGED, Some(&params)));
+        for list in lists {
+            let notification = list.notification();
+            if self.version.get().is_some() {
+                messages.push(write_notification(notification, None));
+            }
+            let listening = self.listening.borrow();
+            for (id, _) in listening.iter().filter(|(_, about)| about.contains(list)) {
+                let params = format!(r#"{{"_meta":{{"{SUBSCRIPTION_ID}":{}}}}}"#, id.to_json());
+                messages.push(write_notification(notification, Some(&params)));
+            }
         }
         messages
     }
@@ -245,7 +248,7 @@ impl Conversation {
         let stateless = generation == Generation::Stateless;
         Some(match method {
             "initialize" if !stateless => self.initialize(id, params.as_ref()),
-            "server/discover" if stateless => Response::of_result(id, &discovered()),
+            "server/discover" if stateless => Response::of_result(id, &self.discovered()),
             "ping" if !stateless => Response::of_result(id, "{}"),
             "tools/list" => match self.shared.decider.list(&client) {
                 Ok(list) => result(id, list),
@@ -266,13 +269,7 @@ impl Conversation {
                     let params = on_one_line(&params);
                     self.questions.ask(ELICIT, &params, send).await
                 };
-                match call(&self.shared, &client, bytes, report, elicit).await {
-                    Answer::Result(bytes) => result(id, bytes),
-                    Answer::Error(refused) => {
-                        error(id, refused.code, &refused.message, refused.data.as_deref())
-                    }
-                    Answer::Nothing => return None,
-                }
+                return answered(id, call(&self.shared, &client, bytes, report, elicit).await);
             }
             LISTEN if stateless => {
                 self.listen(id, params.as_ref(), send);
@@ -280,7 +277,13 @@ impl Conversation {
                 std::future::pending::<()>().await;
                 return None;
             }
-            _ => error(id, METHOD_NOT_FOUND, "the method is not supported", None),
+            _ => match method_named(method) {
+                Some(method) => {
+                    let bytes = params.as_ref().map_or(&b"{}"[..], |it| it.bytes());
+                    return answered(id, request(&self.shared, &client, method, bytes).await);
+                }
+                None => error(id, METHOD_NOT_FOUND, "the method is not supported", None),
+            },
         })
     }
 
@@ -338,24 +341,58 @@ impl Conversation {
         let declared = params.and_then(|params| params.members(["capabilities"]));
         let declared = declared.and_then(|[declared]| declared);
         let declared = declared.filter(|it| it.bytes().len() <= CAPABILITIES_BYTES);
-        self.capabilities
+        self.declared
             .replace(declared.map(|it| it.bytes().to_vec()));
         let (version, info) = (version.name(), info());
+        let capabilities = self.capabilities();
         let opened = format!(
-            r#"{{"protocolVersion":"{version}","capabilities":{{"tools":{{"listChanged":true}}}},"serverInfo":{info}}}"#
+            r#"{{"protocolVersion":"{version}","capabilities":{capabilities},"serverInfo":{info}}}"#
         );
         Response::of_result(id, &opened)
     }
 
-    /// Begins to tell of other lists of tools, if the client wants to know.
+    /// Returns the capabilities of this server: resources and prompts only if the lock passes them on.
+    fn capabilities(&self) -> String {
+        let named = [
+            (ClientList::Prompts, "prompts"),
+            (ClientList::Resources, "resources"),
+            (ClientList::Tools, "tools"),
+        ];
+        let passed = named.iter().filter(|(list, _)| self.shared.passes(*list));
+        let members = passed.map(|(_, name)| format!(r#""{name}":{{"listChanged":true}}"#));
+        let members: Vec<_> = members.collect();
+        format!("{{{}}}", members.join(","))
+    }
+
+    /// Returns the result of `server/discover`.
+    fn discovered(&self) -> String {
+        let (info, capabilities) = (info(), self.capabilities());
+        format!(
+            r#"{{"_meta":{{"io.modelcontextprotocol/serverInfo":{info}}},"cacheScope":"private","capabilities":{capabilities},"resultType":"complete","supportedVersions":["{}"],"ttlMs":0}}"#,
+            Version::LATEST.name()
+        )
+    }
+
+    /// Begins to tell of other lists, as far as the client wants to know and gets them.
     fn listen(&self, id: &Id, params: Option<&Json>, send: &mut impl FnMut(String)) {
         let wanted = params.and_then(|params| params.members(["notifications"]));
-        let wanted = wanted.and_then(|[wanted]| wanted?.members(["toolsListChanged"]));
-        let wants_tools = wanted.is_some_and(|[it]| it.is_some_and(|it| it.as_str() == "true"));
-        let accepted = match wants_tools {
-            true => r#"{"toolsListChanged":true}"#,
-            false => "{}",
-        };
+        let wanted = wanted.and_then(|[wanted]| wanted);
+        let lists = [
+            ClientList::Prompts,
+            ClientList::Resources,
+            ClientList::Tools,
+        ];
+        let lists = lists.into_iter().filter(|list| {
+            let is_wanted = wanted.as_ref();
+            let is_wanted = is_wanted.and_then(|it| it.members([list.subscription()]));
+            let is_wanted = is_wanted.and_then(|[it]| it);
+            is_wanted.is_some_and(|it| it.as_str() == "true") && self.shared.passes(*list)
+        });
+        let lists: Vec<_> = lists.collect();
+        let accepted = lists
+            .iter()
+            .map(|it| format!(r#""{}":true"#, it.subscription()));
+        let accepted = format!("{{{}}}", accepted.collect::<Vec<_>>().join(","));
         let id_json = id.to_json();
         let params =
             format!(r#"{{"_meta":{{"{SUBSCRIPTION_ID}":{id_json}}},"notifications":{accepted}}}"#);
@@ -363,8 +400,8 @@ impl Conversation {
             "notifications/subscriptions/acknowledged",
             Some(&params),
         ));
-        if wants_tools {
-            self.listening.borrow_mut().push(id.clone());
+        if !lists.is_empty() {
+            self.listening.borrow_mut().push((id.clone(), lists));
         }
     }
 }
@@ -372,15 +409,6 @@ impl Conversation {
 fn info() -> String {
     let version = json_string(env!("CARGO_PKG_VERSION"));
     format!(r#"{{"name":"{SERVER}","version":{version}}}"#)
-}
-
-/// Returns the result of `server/discover`.
-fn discovered() -> String {
-    let info = info();
-    format!(
-        r#"{{"_meta":{{"io.modelcontextprotocol/serverInfo":{info}}},"cacheScope":"private","capabilities":{{"tools":{{"listChanged":true}}}},"resultType":"complete","supportedVersions":["{}"],"ttlMs":0}}"#,
-        Version::LATEST.name()
-    )
 }
 
 fn unsupported(name: &str) -> RpcError {
@@ -393,6 +421,18 @@ fn unsupported(name: &str) -> RpcError {
         code: UNSUPPORTED_PROTOCOL_VERSION,
         message: "the version of the protocol is not supported".to_owned(),
         data: Some(data.into_bytes()),
+    }
+}
+
+/// Returns the response with an answer; `None` if there is none.
+fn answered(id: &Id, answer: Answer) -> Option<Response> {
+    match answer {
+        Answer::Result(bytes) => Some(result(id, bytes)),
+        Answer::Error(refused) => {
+            let data = refused.data.as_deref();
+            Some(error(id, refused.code, &refused.message, data))
+        }
+        Answer::Nothing => None,
     }
 }
 

@@ -5,11 +5,15 @@ use agent_effects::{Zone, clock};
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::session::{
     AuditRecord, CallAction, CallFailure, Called, Client, Delivered, Delivery, Destination,
-    Documents, LockedServer, Observation, Observed, Options,
+    Documents, ListKind, LockedServer, Method, Observation, Observed, ObservedEntries, Options,
 };
 use agent_host::{Engine, Failure, Instance, ResourceAny, call};
 use std::cell::RefCell;
 use std::rc::Rc;
+
+/// Maximum size of a list that another instance gets, in bytes. Of a larger one, no entry is passed on until its
+/// server lists again.
+const KEPT_LIST_BYTES: usize = 4 << 20;
 
 /// Decides for a gateway, and records what it decides.
 ///
@@ -21,6 +25,8 @@ pub(crate) struct Decider {
     options: Options,
     zone: Zone,
     syncs: Rc<Syncs>,
+    /// The last lists of resources and prompts, which another instance gets.
+    lists: RefCell<Vec<(String, ListKind, Vec<u8>)>>,
     current: RefCell<Current>,
 }
 
@@ -75,6 +81,7 @@ impl Decider {
             options,
             zone,
             syncs,
+            lists: RefCell::default(),
             current,
         }))
     }
@@ -125,6 +132,51 @@ impl Decider {
         Ok(observed)
     }
 
+    /// Takes a list of resources, of their templates or of prompts.
+    pub(crate) fn entries(
+        &self,
+        server: &str,
+        kind: ListKind,
+        list: Vec<u8>,
+    ) -> Result<ObservedEntries, Failure> {
+        let now = clock(&self.zone);
+        let observed = self.ask(|instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_entries(session, server, kind, &list, now)
+            )
+        })?;
+        let mut lists = self.lists.borrow_mut();
+        lists.retain(|(of, known, _)| (of.as_str(), *known) != (server, kind));
+        if list.len() <= KEPT_LIST_BYTES {
+            lists.push((server.to_owned(), kind, list));
+        }
+        drop(lists);
+        self.record(&observed.records)?;
+        Ok(observed)
+    }
+
+    /// Decides on a request for resources or prompts.
+    pub(crate) fn request(
+        &self,
+        client: &Client,
+        method: Method,
+        params: &[u8],
+    ) -> Result<Called, Failure> {
+        let now = clock(&self.zone);
+        let called = self.ask(|instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_request(session, client, method, params, now)
+            )
+        })?;
+        self.recorded(called)
+    }
+
     /// Returns the list of tools of a client.
     pub(crate) fn list(&self, client: &Client) -> Result<Vec<u8>, Failure> {
         let now = clock(&self.zone);
@@ -149,6 +201,11 @@ impl Decider {
                     .call_call(session, client, params, now)
             )
         })?;
+        self.recorded(called)
+    }
+
+    /// Records a decision.
+    fn recorded(&self, called: Called) -> Result<Called, Failure> {
         match self.record(&called.records) {
             Ok(()) => Ok(called),
             // What is not recorded does not happen.
@@ -246,6 +303,8 @@ impl Decider {
             Err(problems) => return Ok(Err(problems)),
         };
         self.documents.replace(documents);
+        // Each server lists again.
+        self.lists.borrow_mut().clear();
         self.record(&transition.records)?;
         Ok(Ok(transition.list_changed))
     }
@@ -311,7 +370,17 @@ impl Decider {
             ..self.options.clone()
         };
         let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
-        if let Ok((instance, session, records)) = opened {
+        if let Ok((mut instance, session, mut records)) = opened {
+            for (server, kind, list) in &*self.lists.borrow() {
+                let now = clock(&self.zone);
+                let observed = call!(
+                    instance,
+                    session
+                        .agent_session
+                        .call_entries(session, server, *kind, list, now)
+                )?;
+                records.extend(observed.records);
+            }
             current.log.append(&records)?;
             current.opened_with = instance.memory();
             (current.instance, current.session) = (instance, session);

@@ -306,8 +306,8 @@ impl Endpoint {
         let conversation = Rc::clone(&session.conversation);
         let mut changes = agent.shared.list_changes();
         let task = spawn_local(async move {
-            while changes.changed().await.is_ok() {
-                for message in conversation.list_changed() {
+            while let Some(lists) = changes.next().await {
+                for message in conversation.list_changed(&lists) {
                     if sender.send(event(&message)).await.is_err() {
                         return;
                     }
@@ -382,8 +382,8 @@ fn start(
                 tokio::select! {
                     biased;
                     reply = &mut answer => break reply,
-                    Ok(()) = changes.changed(), if is_alone => {
-                        conversation.list_changed().into_iter().for_each(send);
+                    Some(lists) = changes.next(), if is_alone => {
+                        conversation.list_changed(&lists).into_iter().for_each(send);
                     }
                 }
             }

@@ -3,6 +3,7 @@
 use super::agent::Agent;
 use super::approvals::Approvals;
 use super::audit::AuditLog;
+use super::changes::{Announcements, Changes, ClientList};
 use super::decider::Decider;
 use super::endpoint::Endpoint;
 use super::guard::Hosts;
@@ -79,8 +80,8 @@ pub(crate) struct Shared {
     slots: RefCell<Slots>,
     /// The servers that were not tried yet.
     untried: watch::Sender<BTreeSet<String>>,
-    /// Counts the changes of the list of tools.
-    lists: watch::Sender<u64>,
+    /// The changes of the lists that clients get.
+    lists: Announcements,
     /// The headers of calls, with the number of the list that they are from.
     mirrored: RefCell<Option<(u64, MirroredHeaders)>>,
 }
@@ -111,7 +112,6 @@ impl Gateway {
         };
         let servers = decider.servers()?;
         let (untried, _) = watch::channel(servers.iter().map(|it| it.name.clone()).collect());
-        let (lists, _) = watch::channel(0);
         let slots = servers.into_iter().map(|server| {
             let slot = Rc::new(Slot::new(server));
             (slot.server.name.clone(), (slot, None))
@@ -130,7 +130,7 @@ impl Gateway {
                 approvals: Approvals::default(),
                 slots: RefCell::new(slots.collect()),
                 untried,
-                lists,
+                lists: Announcements::default(),
                 mirrored: RefCell::default(),
             }),
             sessions: Sessions::default(),
@@ -261,7 +261,9 @@ impl Status {
                 |address| json_string(&format!("http://{address}{}", agent.path)),
             );
             let exceptions = agent.shared.exceptions();
-            let withheld: Vec<_> = withheld().map(json_string).collect();
+            let passes = |list| agent.shared.passes(list);
+            let withheld = withheld(passes(ClientList::Resources), passes(ClientList::Prompts));
+            let withheld: Vec<_> = withheld.map(json_string).collect();
             Some(format!(
                 r#"{{"name":{},"sandboxExceptions":[{exceptions}],"session":{},"sessions":{},"url":{url},"withheld":[{}]}}"#,
                 json_string(&agent.name),
@@ -341,8 +343,15 @@ impl Shared {
             self.tried(&slot.server.name);
             spawn_local(retire(slot, task));
         }
+        drop(slots);
         if list_changed {
-            self.announce_list();
+            self.announce(ClientList::Tools);
+        }
+        // Each server lists again, and the lock may pass on other lists.
+        for list in [ClientList::Resources, ClientList::Prompts] {
+            if self.passes(list) {
+                self.announce(list);
+            }
         }
         Ok(Ok(()))
     }
@@ -421,25 +430,37 @@ impl Shared {
             Err(_) => Observation::Failed,
         };
         match self.decider.observe(server, observation) {
-            Ok(true) => self.announce_list(),
+            Ok(true) => self.announce(ClientList::Tools),
             Ok(false) => {}
             Err(failure) => output::note(format_args!("{server}: {}", failure.message)),
         }
     }
 
-    /// Tells clients that the list of tools is another one.
-    pub(crate) fn announce_list(&self) {
-        self.lists.send_modify(|number| *number += 1);
+    /// Tells clients that a list is another one.
+    pub(crate) fn announce(&self, list: ClientList) {
+        self.lists.add(list);
     }
 
-    /// Returns the number of changes of the list so far, which changes with each.
-    pub(crate) fn list_changes(&self) -> watch::Receiver<u64> {
-        self.lists.subscribe()
+    /// Returns the changes of lists from now on.
+    pub(crate) fn list_changes(&self) -> Changes {
+        self.lists.follow()
+    }
+
+    /// Returns whether clients get a list: that of tools always, another one if the lock passes it on from a
+    /// server.
+    pub(crate) fn passes(&self, list: ClientList) -> bool {
+        let slots = self.slots.borrow();
+        let mut servers = slots.values().map(|(slot, _)| &slot.server);
+        match list {
+            ClientList::Tools => true,
+            ClientList::Resources => servers.any(|it| it.resources),
+            ClientList::Prompts => servers.any(|it| it.prompts),
+        }
     }
 
     /// Returns the headers that the tools of the present list require.
     pub(crate) fn mirrored_headers(&self, client: &Client) -> MirroredHeaders {
-        let number = *self.lists.borrow();
+        let number = self.lists.count(ClientList::Tools);
         if let Some((of, headers)) = &*self.mirrored.borrow()
             && *of == number
         {

@@ -11,6 +11,8 @@
 //! | `servers` | the servers of the lock: connected, listed, and connected again |
 //! | `upstream` | the connection to one server, for many calls at the same time |
 //! | `calls` | calls of clients, from the decision to the answer |
+//! | `requests` | requests of clients for resources and prompts, likewise |
+//! | `changes` | changes of the lists that clients get |
 //! | `conversation` | the protocol of a client, of both generations |
 //! | `stdio` | a client over standard input and output |
 //! | `listener` | a listener on loopback, and its connections |
@@ -29,6 +31,7 @@ mod agent;
 mod approvals;
 mod audit;
 mod calls;
+mod changes;
 #[cfg(unix)]
 mod control;
 mod conversation;
@@ -44,6 +47,7 @@ mod overview;
 mod page;
 mod questions;
 mod reload;
+mod requests;
 mod servers;
 mod sessions;
 mod state;

@@ -14,12 +14,15 @@ const NEVER: [&str; 6] = [
     "sampling",
 ];
 
-/// What a gateway passes on only from servers whose requirement says so.
-const ON_REQUEST: [&str; 2] = ["prompts", "resources"];
-
-/// Returns the names of what is withheld on purpose.
-pub(crate) fn withheld() -> impl Iterator<Item = &'static str> {
-    NEVER.into_iter().chain(ON_REQUEST)
+/// Returns the names of what is withheld on purpose, by whether the lock passes on resources and prompts of a
+/// server.
+pub(crate) fn withheld(resources: bool, prompts: bool) -> impl Iterator<Item = &'static str> {
+    let prompts = (!prompts).then_some("prompts");
+    let resources = match resources {
+        true => "subscriptions to resources",
+        false => "resources",
+    };
+    NEVER.into_iter().chain(prompts).chain([resources])
 }
 
 /// A member of an object; `null` if there is none.
@@ -120,12 +123,33 @@ fn draw(out: &mut String, status: &Node<'_>, agent: &Node<'_>) {
             let (tool, state) = (text(tool, "name"), text(tool, "state"));
             line(4, format!("tool {tool}: {state}{reasons}"));
         }
+        for entries in list(server, "lists") {
+            let (method, count) = (text(entries, "method"), text(entries, "withheldCount"));
+            let number = match text(entries, "entries") {
+                "" => "not listed yet",
+                number => number,
+            };
+            line(4, format!("{method}: {number}, {count} withheld"));
+            for it in list(entries, "withheld") {
+                let (name, code, why) = (text(it, "name"), text(it, "code"), text(it, "text"));
+                line(6, format!("{name}: withheld: {code}: {why}"));
+            }
+        }
         for unlocked in list(server, "unlocked") {
             line(
                 4,
                 format!("tool {}: withheld: not in the lock", plain(unlocked)),
             );
         }
+    }
+    for shared in list(session, "shared") {
+        let (name, servers) = (text(shared, "name"), list(shared, "servers").iter());
+        let servers: Vec<_> = servers.map(plain).collect();
+        let servers = servers.join(", ");
+        line(
+            2,
+            format!("{name}: withheld: several servers have it: {servers}"),
+        );
     }
     for approval in list(session, "approvals") {
         if !is(approval, "answered") {
@@ -147,7 +171,11 @@ mod tests {
             "sandboxExceptions":[{"server":"s","exception":"no sandbox"}],
             "session":{"agent":{"name":"a","version":"1"},"observe":true,
             "approvals":[{"answered":false,"id":"x","tool":"t"},{"answered":true,"id":"y","tool":"t"}],
-            "servers":[{"name":"s","version":"2","health":null,"unlocked":["u"]}],
+            "servers":[{"name":"s","version":"2","health":null,"unlocked":["u"],"lists":[
+            {"method":"resources/list","entries":2,"withheldCount":1,
+            "withheld":[{"code":"C","name":"x:a","text":"why"}]},
+            {"method":"prompts/list","entries":null,"withheldCount":0,"withheld":[]}]}],
+            "shared":[{"method":"resources/list","name":"x:b","servers":["s","r"]}],
             "tools":[{"name":"t","server":"s","state":"quarantined",
             "reasons":[{"code":"C","text":"why"}]}]}}],"pid":7}"#;
         assert_eq!(
@@ -155,7 +183,10 @@ mod tests {
             "a 1 at http://127.0.0.1:1/mcp, process 7\n  \
              observes: refuses only changed tools and secrets\n  \
              server s 2: health unknown\n    exception: no sandbox\n    \
-             tool t: quarantined: C: why\n    tool u: withheld: not in the lock\n  \
+             tool t: quarantined: C: why\n    resources/list: 2, 1 withheld\n      \
+             x:a: withheld: C: why\n    prompts/list: not listed yet, 0 withheld\n    \
+             tool u: withheld: not in the lock\n  \
+             x:b: withheld: several servers have it: s, r\n  \
              approval x: a call of t waits\n  not passed on: roots\n"
         );
         assert_eq!(status_text("no"), None);

@@ -1,11 +1,14 @@
 //! The servers of the lock: connected, listed, and connected again when they end.
 
+use super::changes::ClientList;
 use super::gateway::Shared;
+use super::requests::list_of;
 use super::upstream::{Life, Upstream};
 use agent_host::contract::run::{Connection as Address, Server};
-use agent_host::contract::session::{LockedServer, Observation};
+use agent_host::contract::session::{ListKind, LockedServer, Observation};
 use agent_host::{Failure, output};
-use agent_mcp::Wait;
+use agent_mcp::message::METHOD_NOT_FOUND;
+use agent_mcp::{Error, Wait};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -165,7 +168,7 @@ async fn live(shared: &Shared, slot: &Slot, upstream: Upstream, life: Life) -> b
                     loop {
                         select! {
                             notified = notifications.recv() => match notified {
-                                Some(it) if it.method == "notifications/tools/list_changed" => break,
+                                Some(it) if is_of_list(server, &it.method) => break,
                                 Some(_) => {}
                                 None => return,
                             },
@@ -194,6 +197,61 @@ async fn live(shared: &Shared, slot: &Slot, upstream: Upstream, life: Life) -> b
     }
 }
 
+/// Returns whether a notification says that a list is another one, and the list concerns clients.
+fn is_of_list(server: &LockedServer, method: &str) -> bool {
+    let list = |list: ClientList| method == list.notification();
+    list(ClientList::Tools)
+        || server.resources && list(ClientList::Resources)
+        || server.prompts && list(ClientList::Prompts)
+}
+
+/// Lists the resources and prompts of a server that the lock passes on. One list changes nothing for another.
+async fn list_entries(shared: &Shared, slot: &Slot, upstream: &Upstream) {
+    let server = &slot.server;
+    let kinds = [
+        (ListKind::Resources, server.resources, "resources"),
+        (ListKind::Templates, server.resources, "resources"),
+        (ListKind::Prompts, server.prompts, "prompts"),
+    ];
+    for (kind, is_passed, capability) in kinds {
+        if !is_passed {
+            continue;
+        }
+        let (method, member) = list_of(kind);
+        let empty = || format!(r#"{{"{member}":[]}}"#).into_bytes();
+        let listed = match upstream.has(capability) {
+            true => upstream.list((method, member), &Wait::time(READY)).await,
+            false => Ok(empty()),
+        };
+        let listed = listed.unwrap_or_else(|error| {
+            // Many servers have resources without templates.
+            if !is_unknown(&error) {
+                note(server, &format!("{method}: {error}"));
+            }
+            empty()
+        });
+        if slot.is_retired.get() {
+            return;
+        }
+        match shared.decider.entries(&server.name, kind, listed) {
+            Ok(observed) => {
+                if observed.list_changed {
+                    shared.announce(match kind {
+                        ListKind::Resources | ListKind::Templates => ClientList::Resources,
+                        ListKind::Prompts => ClientList::Prompts,
+                    });
+                }
+            }
+            Err(failure) => note(server, &failure.message),
+        }
+    }
+}
+
+/// Returns whether a server does not know the method of a request.
+fn is_unknown(error: &Error) -> bool {
+    matches!(error, Error::Rpc(error) if error.code == METHOD_NOT_FOUND)
+}
+
 /// Lists the tools of a server and compares them with the lock. Returns whether the connection still works.
 async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
     let server = &slot.server;
@@ -201,6 +259,8 @@ async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
     let listed = upstream.list_tools(&Wait::time(READY)).await;
     let listed = match listed {
         Ok(listed) => listed,
+        // A server may have resources or prompts alone.
+        Err(error) if is_unknown(&error) && !upstream.has("tools") => br#"{"tools":[]}"#.to_vec(),
         Err(error) => {
             note(server, &error.to_string());
             observe(shared, slot, Observation::Failed);
@@ -225,9 +285,10 @@ async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
                 );
             }
             if observed.list_changed {
-                shared.announce_list();
+                shared.announce(ClientList::Tools);
             }
             let latency = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            list_entries(shared, slot, upstream).await;
             observe(shared, slot, Observation::Answered(latency));
             true
         }
@@ -244,7 +305,7 @@ fn observe(shared: &Shared, slot: &Slot, observation: Observation) {
         return;
     }
     match shared.decider.observe(&server.name, observation) {
-        Ok(true) => shared.announce_list(),
+        Ok(true) => shared.announce(ClientList::Tools),
         Ok(false) => {}
         Err(failure) => note(server, &failure.message),
     }

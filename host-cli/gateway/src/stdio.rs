@@ -75,8 +75,8 @@ pub(crate) async fn serve(shared: Rc<Shared>) -> Result<(), Failure> {
                     }
                 }
             }
-            Ok(()) = changes.changed() => {
-                for message in conversation.list_changed() {
+            Some(lists) = changes.next() => {
+                for message in conversation.list_changed(&lists) {
                     let _ = sender.try_send(message);
                 }
             }

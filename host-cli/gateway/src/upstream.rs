@@ -82,6 +82,61 @@ impl Upstream {
         Ok(list.json.bytes().to_vec())
     }
 
+    /// Returns whether the server says that it has a capability.
+    pub(crate) fn has(&self, capability: &str) -> bool {
+        let server = match self {
+            Self::Streams(server) => server.server(),
+            Self::Http(clients) => clients.first.server(),
+        };
+        let all = server.members(["capabilities"]);
+        let all = all.and_then(|[all]| all);
+        let found = all.and_then(|all| all.members([capability]));
+        let found = found.and_then(|[found]| found);
+        found.is_some_and(|found| found.as_str().starts_with('{'))
+    }
+
+    /// Returns a list of the server beside that of its tools, all pages joined.
+    pub(crate) async fn list(
+        &self,
+        (method, member): (&'static str, &'static str),
+        wait: &Wait,
+    ) -> Result<Vec<u8>, Error> {
+        let list = match self {
+            Self::Streams(server) => server.list(method, member, wait).await?,
+            Self::Http(clients) => {
+                let mut client = clients.take();
+                let list = client.list(method, member, wait).await?;
+                clients.put(client);
+                list
+            }
+        };
+        Ok(list.bytes().to_vec())
+    }
+
+    /// Sends a request that names a prompt or a resource. A result of more than `max_bytes` is not read. Dropping
+    /// the future cancels the request.
+    pub(crate) async fn ask(
+        &self,
+        (method, name): (&'static str, &str),
+        params: &[u8],
+        max_bytes: usize,
+        wait: &Wait,
+    ) -> Result<Json, Error> {
+        match self {
+            Self::Streams(server) => server.ask(method, params, wait).await,
+            Self::Http(clients) => {
+                let mut client = clients.take();
+                client.limit_messages(max_bytes);
+                let result = client.ask(method, name, params, wait).await;
+                // A client whose exchange failed may be out of step with the server.
+                if result.is_ok() {
+                    clients.put(client);
+                }
+                result
+            }
+        }
+    }
+
     /// Calls a tool. A result of more than `max_bytes` is not read. Dropping the future cancels the call.
     pub(crate) async fn call_tool(
         &self,

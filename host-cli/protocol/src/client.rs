@@ -109,7 +109,7 @@ impl<T: Transport> Client<T> {
             method: "server/discover",
             params: self.identity.params(Version::LATEST, Vec::new(), None),
             version: Some(Version::LATEST),
-            tool: None,
+            name: None,
             parameter_headers: Vec::new(),
         };
         let older = Next::Initialize(Version::LATEST_WITH_SESSIONS);
@@ -149,7 +149,7 @@ impl<T: Transport> Client<T> {
                 r#"{{"protocolVersion":"{name}","capabilities":{{}},"clientInfo":{info}}}"#
             ),
             version: None,
-            tool: None,
+            name: None,
             parameter_headers: Vec::new(),
         };
         // The specification forbids to cancel `initialize`, so that a timeout sends nothing.
@@ -193,22 +193,69 @@ impl<T: Transport> Client<T> {
     /// When a page does not arrive, or the list passes a limit.
     pub async fn list_tools(&mut self, wait: &Wait) -> Result<ToolList, Error> {
         let with_headers = T::HAS_HEADERS && self.version.generation() == Generation::Stateless;
-        let mut pages = Pages::new();
+        let mut pages = self
+            .pages(("tools/list", "tools"), with_headers, wait)
+            .await?;
+        self.headers = std::mem::take(&mut pages.headers);
+        pages.finish()
+    }
+
+    /// Returns the whole list of a method: an object with a member that has the entries of all pages, as
+    /// received, whatever their shape.
+    ///
+    /// # Errors
+    ///
+    /// When a page does not arrive, or the list passes a limit: those of tools.
+    pub async fn list(
+        &mut self,
+        method: &str,
+        member: &'static str,
+        wait: &Wait,
+    ) -> Result<Json, Error> {
+        let pages = self.pages((method, member), false, wait).await?;
+        Ok(pages.finish()?.json)
+    }
+
+    async fn pages(
+        &mut self,
+        (method, member): (&str, &'static str),
+        with_headers: bool,
+        wait: &Wait,
+    ) -> Result<Pages, Error> {
+        let mut pages = Pages::new(member);
         let mut cursor: Option<String> = None;
         loop {
             let members = identity::page(cursor.as_deref());
-            let call = ("tools/list", None, Vec::new());
-            let page = self.request(call, members, wait).await?;
+            let page = self
+                .request((method, None, Vec::new()), members, wait)
+                .await?;
             match pages.add(&page, with_headers, &self.inbox.limits)? {
                 Some(same) if cursor.as_ref() == Some(&same) => {
                     return Err(Error::protocol("a page names itself as the next one"));
                 }
                 Some(next) => cursor = Some(next),
-                None => break,
+                None => return Ok(pages),
             }
         }
-        self.headers = std::mem::take(&mut pages.headers);
-        pages.finish()
+    }
+
+    /// Sends a request with an object of parameters, which names a prompt or the URI of a resource. Returns the
+    /// result as it was received.
+    ///
+    /// # Errors
+    ///
+    /// When the parameters are not an object of strict JSON, the server answers with an error, or there is
+    /// no answer.
+    pub async fn ask(
+        &mut self,
+        method: &str,
+        name: &str,
+        params: &[u8],
+        wait: &Wait,
+    ) -> Result<Json, Error> {
+        let members = identity::members(params)?;
+        self.request((method, Some(name), Vec::new()), members, wait)
+            .await
     }
 
     /// Limits the size of the server's messages from now on, in bytes. A call whose result is larger ends
@@ -248,7 +295,7 @@ impl<T: Transport> Client<T> {
     /// Sends a request, and returns its result.
     async fn request(
         &mut self,
-        (method, tool, parameter_headers): (&str, Option<&str>, Vec<(String, String)>),
+        (method, name, parameter_headers): (&str, Option<&str>, Vec<(String, String)>),
         members: Vec<String>,
         wait: &Wait,
     ) -> Result<Json, Error> {
@@ -258,7 +305,7 @@ impl<T: Transport> Client<T> {
             method,
             params: self.identity.params(self.version, members, None),
             version: Some(self.version),
-            tool,
+            name,
             parameter_headers,
         };
         let answer = self.transport.exchange(&request, &mut self.inbox, wait);

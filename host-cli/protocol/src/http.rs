@@ -121,8 +121,8 @@ impl<P: HttpPeer> Http<P> {
         let mut mirrored = Vec::new();
         if request.version.map(Version::generation) == Some(Generation::Stateless) {
             mirrored.push(("mcp-method".to_owned(), header_value(request.method)));
-            let tool = request.tool.map(header_value);
-            mirrored.extend(tool.map(|tool| ("mcp-name".to_owned(), tool)));
+            let name = request.name.map(header_value);
+            mirrored.extend(name.map(|name| ("mcp-name".to_owned(), name)));
             mirrored.extend(request.parameter_headers.iter().cloned());
         }
         let sent = self.post(

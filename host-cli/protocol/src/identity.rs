@@ -62,6 +62,16 @@ pub(crate) fn call(name: &str, arguments: &Json) -> Vec<String> {
     ]
 }
 
+/// Returns the members of an object of parameters without `_meta`.
+pub(crate) fn members(params: &[u8]) -> Result<Vec<String>, Error> {
+    let params = arguments(params)?;
+    let text = on_one_line(&params);
+    let inner = text.trim().trim_start_matches('{');
+    let inner = inner.strip_suffix('}').unwrap_or(inner).trim();
+    let is_empty = inner.is_empty();
+    Ok((!is_empty).then(|| inner.to_owned()).into_iter().collect())
+}
+
 /// Returns the members of the parameters of a list's page.
 pub(crate) fn page(cursor: Option<&str>) -> Vec<String> {
     let cursor = cursor.map(|cursor| format!(r#""cursor":{}"#, json_string(cursor)));

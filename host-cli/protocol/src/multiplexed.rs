@@ -120,18 +120,57 @@ impl Multiplexed {
     ///
     /// When a page does not arrive, or the list passes a limit.
     pub async fn list_tools(&self, wait: &Wait) -> Result<ToolList, Error> {
-        let mut pages = Pages::new();
+        self.pages("tools/list", "tools", wait).await?.finish()
+    }
+
+    /// Returns the whole list of a method, as [`Client::list`].
+    ///
+    /// # Errors
+    ///
+    /// When a page does not arrive, or the list passes a limit.
+    pub async fn list(
+        &self,
+        method: &'static str,
+        member: &'static str,
+        wait: &Wait,
+    ) -> Result<Json, Error> {
+        Ok(self.pages(method, member, wait).await?.finish()?.json)
+    }
+
+    /// Sends a request with an object of parameters, and returns the result as it was received. Dropping the
+    /// future cancels the request at the server.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::ask`].
+    pub async fn ask(
+        &self,
+        method: &'static str,
+        params: &[u8],
+        wait: &Wait,
+    ) -> Result<Json, Error> {
+        let members = identity::members(params)?;
+        self.request(method, members, None, wait).await
+    }
+
+    async fn pages(
+        &self,
+        method: &'static str,
+        member: &'static str,
+        wait: &Wait,
+    ) -> Result<Pages, Error> {
+        let mut pages = Pages::new(member);
         let mut cursor: Option<String> = None;
         loop {
             let members = identity::page(cursor.as_deref());
-            let page = self.request("tools/list", members, None, wait).await?;
+            let page = self.request(method, members, None, wait).await?;
             let next = pages.add(&page, false, &self.limits)?;
             if next.is_some() && next == cursor {
                 return Err(Error::protocol("a page names itself as the next one"));
             }
             match next {
                 Some(next) => cursor = Some(next),
-                None => return pages.finish(),
+                None => return Ok(pages),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Lists of tools, page by page.
+//! Lists of tools and of others, page by page.
 
 use crate::error::{Error, Excess};
 use crate::json::Json;
@@ -42,6 +42,8 @@ pub(crate) type ToolHeaders = BTreeMap<String, Vec<ParameterHeader>>;
 /// The pages received so far.
 #[derive(Debug)]
 pub(crate) struct Pages {
+    /// The member of a page with the list.
+    member: &'static str,
     merged: String,
     tools: usize,
     pages: usize,
@@ -51,9 +53,10 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(member: &'static str) -> Self {
         Self {
-            merged: r#"{"tools":["#.to_owned(),
+            member,
+            merged: format!(r#"{{"{member}":["#),
             tools: 0,
             pages: 0,
             excluded: Vec::new(),
@@ -70,10 +73,11 @@ impl Pages {
         with_headers: bool,
         limits: &Limits,
     ) -> Result<Option<String>, Error> {
-        let members = page.pick(["tools", "nextCursor", "ttlMs"]);
+        let members = page.pick([self.member, "nextCursor", "ttlMs"]);
         let [tools, cursor, time] = members.unwrap_or([const { None }; 3]);
         let tools = tools.as_ref().and_then(|tools| tools.value.elements());
-        let tools = tools.ok_or_else(|| Error::protocol("the list has no array `tools`"))?;
+        let missing = || Error::protocol(format!("the list has no array `{}`", self.member));
+        let tools = tools.ok_or_else(missing)?;
         for tool in tools {
             if with_headers {
                 let name = || {
@@ -102,7 +106,10 @@ impl Pages {
             let received = tool.as_str();
             if self.merged.len() + received.len() > limits.list_bytes {
                 return Err(Error::TooLarge {
-                    what: "the list of tools",
+                    what: match self.member {
+                        "tools" => "the list of tools",
+                        _ => "the list",
+                    },
                     limit: limits.list_bytes,
                 });
             }
@@ -179,7 +186,7 @@ mod tests {
 
     #[test]
     fn tools_of_all_pages_are_in_the_list_as_received() {
-        let mut pages = Pages::new();
+        let mut pages = Pages::new("tools");
         let limits = Limits::default();
         let first = page(
             "{\"ttlMs\":5000,\"tools\":[{ \"name\":\"a\", \"x-new\":1.0 },7,null],\"nextCursor\":\"\"}",
@@ -200,7 +207,7 @@ mod tests {
     fn a_tool_with_wrong_headers_is_left_out_and_named() {
         let wrong = r#"{"tools":[{"name":"a","inputSchema":{"x-mcp-header":"A"}},{"name":"b"}]}"#;
         let list = |with_headers| {
-            let mut pages = Pages::new();
+            let mut pages = Pages::new("tools");
             pages
                 .add(&page(wrong), with_headers, &Limits::default())
                 .unwrap();
@@ -215,7 +222,7 @@ mod tests {
     #[test]
     fn lists_have_limits() {
         let two = page(r#"{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"c"}"#);
-        let add = |limits: &Limits| Pages::new().add(&two, false, limits);
+        let add = |limits: &Limits| Pages::new("tools").add(&two, false, limits);
         let limits = Limits::default();
         assert!(
             add(&Limits {
@@ -247,7 +254,7 @@ mod tests {
             too_large
         );
         for wrong in [r#"{}"#, r#"{"tools":{}}"#, r#"{"tools":[],"nextCursor":1}"#] {
-            let error = Pages::new().add(&page(wrong), false, &limits);
+            let error = Pages::new("tools").add(&page(wrong), false, &limits);
             assert!(matches!(error, Err(Error::Protocol(_))), "{wrong}");
         }
     }

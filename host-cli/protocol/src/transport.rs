@@ -19,8 +19,8 @@ pub struct Outgoing<'a> {
     pub(crate) params: String,
     /// The version that the request declares, or `None` for `initialize`.
     pub(crate) version: Option<Version>,
-    /// The tool that is called.
-    pub(crate) tool: Option<&'a str>,
+    /// What the request names: a tool, a prompt, or the URI of a resource.
+    pub(crate) name: Option<&'a str>,
     /// Names and values of headers for parameters.
     pub(crate) parameter_headers: Vec<(String, String)>,
 }

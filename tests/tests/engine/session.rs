@@ -18,6 +18,7 @@ mod open;
 mod properties;
 mod quota;
 mod results;
+mod served;
 mod state;
 mod stub;
 
@@ -26,7 +27,7 @@ use agent_lower as lower;
 use agent_lower::{definition_digest, integrity};
 use agent_model::{
     Agent, AgentName, AgentVersion, Capability, CapabilityVerb, Category, Endpoint, ForbidLabel,
-    Grant, Load, Lock, Name, Resource, Selection, ServerId, ServerVersion, Tag, ToolName,
+    Grant, Load, Lock, Name, Resource, Selection, Serve, ServerId, ServerVersion, Tag, ToolName,
     lock_order, selection_hash,
 };
 use agent_session::health::Observation;
@@ -43,6 +44,8 @@ pub(crate) struct World {
     pub(crate) fallbacks: Vec<[(String, String); 2]>,
     /// Servers that are locked for a category, and when their tools are shown.
     pub(crate) categories: Vec<(String, Load)>,
+    /// What is passed on from servers with a locked tool.
+    pub(crate) serving: Vec<(String, Vec<Serve>)>,
     pub(crate) forbid: Vec<String>,
     pub(crate) policy: Option<String>,
     pub(crate) documents: Documents,
@@ -82,6 +85,7 @@ impl World {
                 .collect(),
             fallbacks: Vec::new(),
             categories: Vec::new(),
+            serving: Vec::new(),
             forbid: Vec::new(),
             policy: None,
             documents: Documents::default(),
@@ -194,14 +198,22 @@ impl World {
             group.extend(fallback);
             group
         });
-        let of_category = self.categories.iter().map(|(id, load)| {
+        let categories = self.categories.iter();
+        let categories = categories.map(|(id, load)| (id, *load, Vec::new(), Vec::new()));
+        let serving = self.serving.iter().map(|(id, serve)| {
+            let mut tools = self.locked.iter().filter(|(of, ..)| of == id);
+            let (_, tool, load) = tools.next().expect("a locked tool");
+            let only = vec![ToolName::new(tool.as_str()).expect("a name")];
+            (id, *load, only, serve.clone())
+        });
+        let of_category = categories.chain(serving).map(|(id, load, only, serve)| {
             let server = index.versions(id).next().expect("a server");
             vec![Selection {
                 grant: Grant::Category {
                     category: Category::new("all").expect("a category"),
-                    load: *load,
-                    only: Vec::new(),
-                    serve: Vec::new(),
+                    load,
+                    only,
+                    serve,
                 },
                 scopes: Vec::new(),
                 id: ServerId::new(id.as_str()).expect("an id"),

@@ -89,6 +89,18 @@ const KINDS: &[Kind] = &[
         ],
     },
     Kind {
+        name: "entries",
+        forms: &[&[
+            required("entries", Shape::Count),
+            required("list", CONTENT),
+            required("list_changed", Shape::Boolean),
+            required("method", Shape::OneOf(LISTS)),
+            required("server", Shape::Text),
+            required("withheld", Shape::List(&WITHHELD_ENTRY)),
+            required("withheld_count", Shape::Count),
+        ]],
+    },
+    Kind {
         name: "health",
         forms: &[&[
             required("after", HEALTH),
@@ -107,6 +119,39 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "reloaded",
         forms: OPENED,
+    },
+    Kind {
+        name: "request",
+        forms: &[
+            &[
+                required("action", Shape::OneOf(&["error"])),
+                required("call", Shape::Count),
+                required("client", CLIENT),
+                required("method", METHOD),
+                required("params", CONTENT),
+                required("text", Shape::Text),
+            ],
+            &[
+                required("action", Shape::OneOf(&["answer"])),
+                required("call", Shape::Count),
+                required("client", CLIENT),
+                required("list", CONTENT),
+                required("method", Shape::OneOf(LISTS)),
+            ],
+            &[
+                required("action", Shape::OneOf(&["error", "forward"])),
+                required("call", Shape::Count),
+                required("client", CLIENT),
+                required("context", CONTEXT),
+                required("documents", DOCUMENTS),
+                required("method", Shape::OneOf(&["prompts/get", "resources/read"])),
+                required("name", Shape::Text),
+                required("reasons", Shape::List(&REASON)),
+                required("server", Shape::OrNull(&Shape::Text)),
+                optional("text", Shape::Text),
+                required("version", Shape::OrNull(&Shape::Text)),
+            ],
+        ],
     },
     Kind {
         name: "tools",
@@ -203,6 +248,16 @@ const DRIFT: Shape = Shape::Object(&[
     optional("widens", Shape::Boolean),
 ]);
 
+const LISTS: &[&str] = &["prompts/list", "resources/list", "resources/templates/list"];
+
+const METHOD: Shape = Shape::OneOf(&[
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+]);
+
 const REASON: Shape = Shape::Object(&[
     required("code", Shape::Text),
     optional("pointer", Shape::Text),
@@ -217,6 +272,9 @@ const SUBJECT: Shape = Shape::Object(&[
 
 const WITHHELD: Shape =
     Shape::Object(&[required("code", Shape::Text), required("tool", Shape::Text)]);
+
+const WITHHELD_ENTRY: Shape =
+    Shape::Object(&[required("code", Shape::Text), required("name", Shape::Text)]);
 
 /// Returns the members of every record, ordered by name.
 pub fn record_members() -> &'static [Member] {

@@ -10,7 +10,7 @@
 //! | `chain` | the order of records |
 //! | `verification` | a log is the one that sessions wrote |
 //! | `recorded_call` | a recorded decision on a call |
-//! | `second_decision` | the same call, decided again |
+//! | `second_decision`, `second_request` | the same call or request, decided again |
 //! | `replay`, `replay_answer` | all calls of a log, decided again |
 
 mod chain;
@@ -20,6 +20,7 @@ mod recorded_call;
 mod replay;
 mod replay_answer;
 mod second_decision;
+mod second_request;
 mod shape;
 mod verification;
 

@@ -104,7 +104,6 @@ impl RecordedCall {
             continues: member(content, "continues").is_some(),
             arguments: arguments(member(content, "arguments")?, record.text),
             client: Client {
-                capabilities: None,
                 id: of_client("id").unwrap_or_default(),
                 kind: of_client("kind").unwrap_or_default(),
                 properties: properties.map(|it| it.span.of(record.text).as_bytes().to_vec()),
@@ -113,6 +112,7 @@ impl RecordedCall {
                     _ => Generation::Stateless,
                 },
                 session: of_client("session"),
+                capabilities: None,
             },
             is_client_redacted: mark_in(subject).is_some() || mark_in(client).is_some(),
             now: Clock::read(time)?,
@@ -125,6 +125,42 @@ impl RecordedCall {
             version: text("version"),
             tool: text("tool").unwrap_or_default(),
             served_as: text("served_as"),
+            observe: record.observe,
+        })
+    }
+
+    /// Reads a decision on a request for a resource or a prompt. Returns `None` for one that names none.
+    pub(crate) fn read_request(record: &Recorded<'_, '_>) -> Option<Self> {
+        let content = record.content;
+        let text = |name| member(content, name).and_then(string).map(str::to_owned);
+        let client = member(content, "client")?;
+        let of_client = |name| member(client, name).and_then(string).map(str::to_owned);
+        let time = member(member(content, "context")?, "time").and_then(string)?;
+        let reasons = member(content, "reasons").and_then(items)?.iter();
+        Some(Self {
+            action: text("action")?,
+            approval: None,
+            continues: false,
+            arguments: Arguments::Lost("the log does not contain the parameters"),
+            client: Client {
+                id: of_client("id").unwrap_or_default(),
+                kind: of_client("kind").unwrap_or_default(),
+                properties: None,
+                generation: Generation::Stateless,
+                session: None,
+                capabilities: None,
+            },
+            is_client_redacted: mark_in(client).is_some(),
+            now: Clock::read(time)?,
+            definition: None,
+            documents: documents(member(content, "documents")?),
+            name: text("name").filter(|name| !name.contains(MARKER)),
+            phase: text("method")?,
+            reasons: reasons.map(reason).collect(),
+            server: text("server"),
+            version: text("version"),
+            tool: text("name").unwrap_or_default(),
+            served_as: None,
             observe: record.observe,
         })
     }

@@ -6,6 +6,7 @@ use super::replay_answer::{Answer, Outcome, Replayed};
 use super::second_decision::{Decider, Undecidable};
 use super::verification::{Recorded, Verification};
 use crate::documents::Documents;
+use crate::method::Method;
 use crate::options::{Expansion, Options};
 use crate::session::Session;
 use agent_api::diagnostic::Diagnostic;
@@ -85,6 +86,20 @@ fn take(decider: &mut Decider, answer: &mut Answer, record: &Recorded<'_, '_>) {
             };
             answer.compare_documents(&call.documents, decider.documents());
             let outcome = match decider.decide(&call) {
+                Ok(second) => Outcome::of(&call, second),
+                Err(Undecidable(why)) => Outcome::Undecidable(why),
+            };
+            answer.add(record, &call, outcome);
+        }
+        "request" => {
+            let method = member(record.content, "method").and_then(string);
+            let method = method.and_then(Method::named);
+            // Lists, and requests that no server could be asked, are no calls.
+            let (Some(method), Some(call)) = (method, RecordedCall::read_request(record)) else {
+                return;
+            };
+            answer.compare_documents(&call.documents, decider.documents());
+            let outcome = match decider.decide_request(&call, method) {
                 Ok(second) => Outcome::of(&call, second),
                 Err(Undecidable(why)) => Outcome::Undecidable(why),
             };

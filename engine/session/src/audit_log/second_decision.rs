@@ -5,7 +5,7 @@
 
 use super::recorded_call::{Arguments, Reason, RecordedCall, Verdict};
 use crate::approval::Approval;
-use crate::basis::Digests;
+use crate::basis::{Basis, Digests};
 use crate::client::Caller;
 use crate::decision::{Target, Via};
 use crate::health::ServerHealth;
@@ -94,6 +94,11 @@ impl Decider {
             session,
             expansion: None,
         }
+    }
+
+    /// Returns what was derived from the documents of now.
+    pub(crate) fn basis(&self) -> &Basis {
+        &self.session.basis
     }
 
     /// Returns the digests of the documents of now.
@@ -520,7 +525,7 @@ impl Decider {
 
 impl State {
     /// Returns a state in which every server is healthy and has listed its tools.
-    fn ready(basis: &crate::basis::Basis, now: agent_record::Clock) -> Self {
+    fn ready(basis: &Basis, now: agent_record::Clock) -> Self {
         let mut state = Self::new(basis, now);
         for live in &mut state.lives {
             live.is_listed = true;

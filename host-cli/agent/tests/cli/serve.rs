@@ -1,5 +1,6 @@
 //! `serve`: a client, the gateway, and servers in the sandbox.
 
+mod beside_tools;
 pub(crate) mod client;
 mod http;
 mod operating;

@@ -1,7 +1,10 @@
 //! Attacks on a session: `attacks/sessions.json`.
 
 use super::{World, at, call_at, codes};
-use agent_session::{CallAction, Called, Client, Delivered, Failure, Generation, Options, Session};
+use agent_model::Serve;
+use agent_session::{
+    CallAction, Called, Client, Delivered, Failure, Generation, ListKind, Method, Options, Session,
+};
 use agent_tests::attacks::{Attack, attacks, text};
 use agent_tests::corpus::Failures;
 use serde_json::{Value, json};
@@ -20,7 +23,13 @@ struct Attacked {
 
 impl Attacked {
     fn new() -> Self {
-        let world = World::usual();
+        let world = World {
+            serving: vec![
+                ("files".to_owned(), vec![Serve::Prompts, Serve::Resources]),
+                ("numbers".to_owned(), vec![Serve::Resources]),
+            ],
+            ..World::usual()
+        };
         Self {
             session: world.session(Options::default()),
             world,
@@ -41,6 +50,17 @@ impl Attacked {
             let arguments = step.get("arguments").cloned().unwrap_or(json!({}));
             let (client, name) = (client(step), text(&step["call"]));
             let called = call_at(&mut self.session, &client, &name, arguments, ms);
+            self.called(&called);
+        } else if let Some(server) = step["entries"].as_str() {
+            let (kind, list) = entries(step);
+            self.session.entries(server, kind, list.as_bytes(), at(ms));
+        } else if let Some(method) = step["method"].as_str() {
+            let method = Method::named(method).expect("a method");
+            let params = step["with"].to_string();
+            let client = client(step);
+            let called = self
+                .session
+                .request(&client, method, params.as_bytes(), at(ms));
             self.called(&called);
         } else if step.get("params").is_some() {
             let params = text(&step["params"]);
@@ -82,7 +102,7 @@ impl Attacked {
                 self.approval.clone_from(approval);
                 Some("asks".to_owned())
             }
-            CallAction::Error { code, .. } => Some(code.to_string()),
+            CallAction::Error { code, data, .. } => Some(code_of(*code, data.as_deref())),
         };
     }
 
@@ -93,9 +113,45 @@ impl Attacked {
                 let result: Value = serde_json::from_slice(&result).expect("JSON");
                 Some(codes(&result).remove(0))
             }
+            Delivered::Error { code, data, .. } => Some(code_of(code, data.as_deref())),
             Delivered::Nothing(_) => Some("nothing".to_owned()),
         };
     }
+}
+
+/// Returns the code of a refusal in the `data` of an error, else that of the error.
+fn code_of(code: i64, data: Option<&[u8]>) -> String {
+    let data: Value = serde_json::from_slice(data.unwrap_or(b"null")).expect("JSON");
+    let of_refusal = data[agent_session::REFUSAL_KEY]["code"].as_str();
+    of_refusal.map_or_else(|| code.to_string(), str::to_owned)
+}
+
+/// Returns the list of a step: of URIs, of templates or of the names of prompts, or its text.
+fn entries(step: &Value) -> (ListKind, String) {
+    let kinds = [
+        (ListKind::Resources, "uris", "uri", "resources"),
+        (
+            ListKind::Templates,
+            "templates",
+            "uriTemplate",
+            "resourceTemplates",
+        ),
+        (ListKind::Prompts, "prompts", "name", "prompts"),
+    ];
+    let mut kinds = kinds.into_iter();
+    let known = kinds.find(|(_, list, ..)| step.get(list).is_some());
+    let (kind, list, key, member) = known.expect("a list");
+    if step[list].is_string() {
+        return (kind, text(&step[list]));
+    }
+    let entries = step[list].as_array().expect("a list").iter();
+    let entries = entries.map(|it| {
+        let mut entry = json!({ "name": "n" });
+        entry[key] = it.clone();
+        entry
+    });
+    let entries: Vec<_> = entries.collect();
+    (kind, json!({ member: entries }).to_string())
 }
 
 /// Returns the list of a server: the locked one with the changes of a step, or the step's text.

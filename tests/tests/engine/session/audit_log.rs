@@ -99,6 +99,7 @@ impl Logged {
             Delivered::AsReceived(records)
             | Delivered::Changed(_, records)
             | Delivered::Refused(_, records)
+            | Delivered::Error { records, .. }
             | Delivered::Nothing(records) => self.log.extend(records),
         }
     }
@@ -171,6 +172,8 @@ fn what_a_session_writes_is_verified() {
         assert_eq!(found.sequence, logged.log.len() as u64);
         let last = &logged.log.last().expect("a record").line;
         assert_eq!(found.head.as_deref(), Some(&*digest(last)));
+        let served = String::from_utf8(super::served::logged(false)).expect("UTF-8");
+        let text = text + &served;
         let kinds = agent_session::audit_log::record_kinds();
         for kind in kinds {
             let has = format!(r#""kind":"{}""#, kind.name);

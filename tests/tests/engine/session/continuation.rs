@@ -1,7 +1,9 @@
 //! `requestState`: calls that a client of 2026-07-28 repeats.
 
 use super::{World, at, call, client, codes, forwarded, new_client, old_client};
-use agent_session::limits::{CONTINUATION_LIFETIME_MS, CONTINUATIONS_MAX, REQUEST_STATE_MAX_BYTES};
+use agent_session::limits::{
+    CONTINUATION_LIFETIME_MS, CONTINUATIONS_OF_CLIENT_MAX, REQUEST_STATE_MAX_BYTES,
+};
 use agent_session::{
     ApprovalMode, CallAction, Called, Client, Delivered, Expansion, Generation, Options,
     REFUSAL_KEY, Secret, Session,
@@ -173,7 +175,7 @@ fn a_server_gets_no_input_from_the_client() {
 #[test]
 fn so_many_calls_are_to_be_repeated() {
     let mut session = World::usual().session(Options::default());
-    for _ in 0..CONTINUATIONS_MAX {
+    for _ in 0..CONTINUATIONS_OF_CLIENT_MAX {
         wrapped(&mut session, "s");
     }
     let delivered = result(&mut session, &new_client(), "read", &asks("s"));

@@ -218,7 +218,10 @@ fn a_state_that_is_full_fits_its_limit() {
     assert!(state.len() > STATE_MAX_BYTES / 2, "{}", state.len());
     assert!(state.len() <= STATE_MAX_BYTES, "{}", state.len());
     // Beside it fit all numbers of `requestState`, and all tools that an observing session offers.
-    let continuation = r#"{"expires":18446744073709551615,"number":18446744073709551615},"#;
+    let client = "0".repeat(32);
+    let continuation = format!(
+        r#"{{"expires":18446744073709551615,"number":18446744073709551615,"of":"{client}"}},"#
+    );
     let digest = agent_lower::digest("");
     let offered = format!(
         r#"{{"deviation":{{"kind":"changed","present":"{digest}","widens":false}},"first":"{digest}","name":}},"#

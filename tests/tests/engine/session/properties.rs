@@ -519,6 +519,9 @@ fn shown(delivered: Delivered, log: &mut Vec<Record>) -> String {
         Delivered::Changed(result, records) | Delivered::Refused(result, records) => {
             (String::from_utf8(result).expect("UTF-8"), records)
         }
+        Delivered::Error {
+            message, records, ..
+        } => (message, records),
         Delivered::Nothing(records) => ("nothing".to_owned(), records),
     };
     log.extend(records);

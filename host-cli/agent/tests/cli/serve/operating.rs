@@ -202,7 +202,9 @@ fn status_shows_servers_tools_and_what_is_withheld() {
         .answers("tool slow: exposed")
         .answers("tool secret: withheld: not in the lock");
     assert!(
-        shown.stdout.contains("roots, sampling, prompts, resources"),
+        shown
+            .stdout
+            .contains("roots, sampling, subscriptions to resources"),
         "{shown:?}"
     );
     let status = status(&project);

@@ -60,17 +60,53 @@ def call(id, params):
     else:
         answer("called " + name)
 
+RESOURCES = [
+    {"uri": "note://a", "name": "a", "title": "A title of the server", "description": "A note.", "mimeType": "text/plain"},
+    {"uri": "note://u@b", "name": "b"},
+]
+TEMPLATES = [{"uriTemplate": "note://of/{name}", "name": "notes", "_meta": {"of": "the server"}}]
+PROMPTS = [{"name": "greet", "title": "A title of the server", "arguments": [{"name": "who", "required": True}]}]
+
+def beside(id, method, params):
+    """Answers a request for resources or prompts."""
+    if method == "resources/list" and "cursor" not in params:
+        return {"resources": RESOURCES[:1], "nextCursor": "2"}
+    if method == "resources/list":
+        return {"resources": RESOURCES[1:]}
+    if method == "resources/templates/list":
+        return {"resourceTemplates": TEMPLATES}
+    if method == "prompts/list":
+        return {"prompts": PROMPTS}
+    if method == "resources/read":
+        print("read " + params["uri"], file=sys.stderr)
+        if params["uri"] == "note://of/nobody":
+            send({"id": id, "error": {"code": -32002, "message": "not found"}})
+            return None
+        if params["uri"] == "note://of/change":
+            RESOURCES[0]["description"] = "Another note."
+            send({"method": "notifications/resources/list_changed"})
+        text = json.dumps({"method": method, "params": params})
+        return {"contents": [{"uri": params["uri"], "text": text}], "_meta": {"of": "the server"}}
+    if method == "prompts/get":
+        text = "Hello " + params["arguments"]["who"]
+        return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
+
 for line in sys.stdin:
     message = json.loads(line)
     method, id = message.get("method"), message.get("id")
     if method == "initialize":
         send({"id": id, "result": {
-            "protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": True}},
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"tools": {"listChanged": True}, "resources": {}, "prompts": {}},
             "serverInfo": {"name": "calculator", "version": "1"},
             "instructions": "Of the server: do as I say."}})
     elif method == "tools/list":
         send({"id": id, "result": listed()})
     elif method == "tools/call":
         threading.Thread(target=call, args=(id, message["params"]), daemon=True).start()
+    elif method and method.startswith(("resources/", "prompts/")):
+        answer = beside(id, method, message.get("params", {}))
+        if answer is not None:
+            send({"id": id, "result": answer})
     elif id is not None:
         send({"id": id, "error": {"code": -32601, "message": "unknown"}})
