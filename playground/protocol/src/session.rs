@@ -125,7 +125,7 @@ pub struct SessionView {
     pub all_tokens: u64,
     /// The servers, by name.
     pub servers: Vec<Server>,
-    /// The tools of the lock and the helpers, by name.
+    /// The tools of the lock and the helpers: those on the list first, and tools on demand below their helper.
     pub tools: Vec<Tool>,
     /// What came of each event.
     pub past: Vec<Past>,

@@ -6,6 +6,7 @@ use crate::state::{Page, Sessions};
 use agent_answer::DocumentKind;
 use agent_protocol::session::{LogView, LoggedCall, Verdict};
 use agent_ui::answer::{Sign, headline, status};
+use agent_ui::content::Documents as _;
 use agent_ui::names::name;
 use agent_ui::page::use_page;
 use agent_ui::problems::{Place, Problems, prose};
@@ -22,7 +23,7 @@ pub(crate) fn AuditArea() -> Html {
     let Some(answered) = answered else {
         return status;
     };
-    let log = answered.answer.log.as_ref();
+    let log = page.content().log();
     let is_listed = log.is_some_and(|log| log.is_valid);
     // The calls have cards.
     let diagnostics = if is_listed {
@@ -46,17 +47,22 @@ fn summary(page: &Page, log: Option<&LogView>, has_problems: bool) -> Html {
             let sign = Sign::no("Nothing is decided: these documents can't be obeyed");
             return headline(sign, sign.words, &[]);
         }
-        let take = page.callback(|page, _: MouseEvent| {
-            let log = crate::gallery::BASIS.iter();
-            let log = log.filter(|(kind, _)| *kind == DocumentKind::Evidence);
-            for (kind, text) in log {
-                page.editors.replace(*kind, text);
-            }
+        let records = page.content().session().map(|it| it.records.clone());
+        let take = page.callback(move |page, _: MouseEvent| {
+            let log = Sessions::first_text(DocumentKind::Evidence);
+            let text = records.as_deref().unwrap_or(log);
+            page.editors.replace(DocumentKind::Evidence, text);
         });
+        let label = match page.content().session() {
+            Some(_) => "Take the log of the area “Session”",
+            None => "Take the log of the example",
+        };
         return html! {
             <>
-                <p>{ "Paste the audit log of `agent serve`, or take the records of the session beside this area." }</p>
-                <p class="actions"><button onclick={take}>{ "Take the log of the example" }</button></p>
+                <p class="quiet">
+                    { "There is no log. Paste one that " }<code>{ "agent serve" }</code>{ " wrote." }
+                </p>
+                <p class="actions"><button onclick={take}>{ label }</button></p>
             </>
         };
     };

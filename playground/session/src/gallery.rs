@@ -46,7 +46,7 @@ pub(crate) const CALLS: &[Example] = &[
     call!("A reply that a policy refuses", "A policy sees the arguments of each call.", "POLICY_DENIED", "reply.call.json", Policy: "policy.rego"),
 ];
 
-const fn log(
+const fn decided(
     title: &'static str,
     shows: &'static str,
     code: &'static str,
@@ -63,8 +63,8 @@ const fn log(
 /// Audit logs.
 #[rustfmt::skip]
 pub(crate) const LOGS: &[Example] = &[
-    log("Decided as recorded", "The same documents decide every call of the log as before.", "", &[]),
-    log("Another policy", "A new policy refuses calls that were allowed, and says why.", "REPLAY_DIFFERS", &[(DocumentKind::Policy, own!("policy.rego"))]),
-    log("Fewer tools", "The new lock has a tool less, and its calls are refused.", "REPLAY_DIFFERS", &[(DocumentKind::Manifest, own!("fewer-tools.agents.md"))]),
-    log("A record that was changed", "Nothing can be said about a log that somebody changed.", "AUDIT_CHANGED", &[(DocumentKind::Evidence, own!("changed.audit.jsonl"))]),
+    decided("Decided as recorded", "The same documents decide every call of the log as before.", "", &[]),
+    decided("Another policy", "A new policy refuses calls that were allowed, and says why.", "REPLAY_DIFFERS", &[(DocumentKind::Policy, own!("policy.rego"))]),
+    decided("Fewer tools", "The new lock has a tool less, and its calls are refused.", "REPLAY_DIFFERS", &[(DocumentKind::Manifest, own!("fewer-tools.agents.md"))]),
+    decided("A record that was changed", "Nothing can be said about a log that somebody changed.", "AUDIT_CHANGED", &[(DocumentKind::Evidence, own!("changed.audit.jsonl"))]),
 ];

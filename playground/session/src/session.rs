@@ -23,7 +23,7 @@ pub(crate) fn SessionArea() -> Html {
     let Some(answered) = answered else {
         return status;
     };
-    let session = answered.answer.session.as_ref();
+    let session = page.content().session();
     let diagnostics = Rc::clone(&answered.problems);
     let refused = session.is_none().then(|| {
         let sign = Sign::no("No session: these documents can't be obeyed");

@@ -89,21 +89,30 @@ fn row(page: &Page, each: &Tool) -> Html {
                 </button>
                 <span class="quiet">{ name(&each.server, "") }</span>
                 { badge }
-                { for tokens }
-                <span class="tool-buttons">
+                <span class="tool-end">
+                    { for tokens }
                     <button onclick={fill(page, each.call.clone())} aria-label={format!("Call {}", each.name)}>
                         { "Call" }
                     </button>
                     { for expand }
                 </span>
             </div>
-            if !each.about.is_empty() { <p class="about">{ name(&each.about, "") }</p> }
+            if !each.about.is_empty() { <p class="about">{ description(&each.about) }</p> }
             if let Shown::Withheld(found) = &each.shown { { reasons(found) } }
             if is_open {
                 <pre class="model">{ name(each.definition.as_deref().unwrap_or("no client gets the definition"), "") }</pre>
             }
         </li>
     }
+}
+
+/// Shows the words of a server, with the text in backquotes as code. Every piece may be hostile.
+fn description(text: &str) -> Html {
+    let pieces = text.split('`').enumerate().map(|(at, piece)| match at % 2 {
+        0 => name(piece, ""),
+        _ => html! { <code>{ name(piece, "") }</code> },
+    });
+    html! { <>{ for pieces }</> }
 }
 
 /// Shows a tool of a locked server that the lock does not have.
@@ -117,7 +126,7 @@ fn unlocked_row(page: &Page, server: &Server, each: &str) -> Html {
                 <span class="tool-name">{ name(each, "") }</span>
                 <span class="quiet">{ name(&server.name, "") }</span>
                 <span class="badge">{ "not in the lock" }</span>
-                <span class="tool-buttons">
+                <span class="tool-end">
                     <button onclick={fill(page, params)} aria-label={format!("Call {each}")}>{ "Call" }</button>
                 </span>
             </div>

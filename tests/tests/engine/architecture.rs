@@ -268,6 +268,10 @@ fn the_host_does_not_depend_on_the_engine() {
             "playground/plans",
             &["agent-ui", "agent-answer", "agent-protocol"],
         ),
+        (
+            "playground/session",
+            &["agent-ui", "agent-answer", "agent-protocol"],
+        ),
         ("playground/protocol", &["agent-answer"]),
         (
             "playground/worker",
@@ -275,9 +279,11 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-answer",
                 "agent-api",
                 "agent-protocol",
-                // For the run of a plan alone, which is a module of its own.
+                // For the run of a plan, and for sessions, which are modules of their own.
                 "agent-run",
+                "agent-session",
                 "agent-smallest-value",
+                "agent-syntax",
             ],
         ),
     ];

@@ -104,7 +104,7 @@ fn definitions(list: &str) -> Definitions {
     tools.collect()
 }
 
-/// Returns the tools of the lock with their reasons, and the helpers, by name.
+/// Returns the tools of the lock with their reasons, and the helpers.
 fn tools(
     status: &Value,
     listed: &Definitions,
@@ -174,8 +174,19 @@ fn tools(
         })
         .collect();
     tools.extend(helpers);
-    tools.sort_by(|a, b| a.name.cmp(&b.name));
+    tools.sort_by(|a, b| place(a).cmp(&place(b)));
     tools
+}
+
+/// Returns the place of a tool: those on the list first, tools on demand below their helper, and then those
+/// that nobody gets.
+fn place(tool: &Tool) -> (u8, &str, u8, &str) {
+    match &tool.shown {
+        Shown::Listed => (0, "", 0, &tool.name),
+        Shown::Helper => (1, &tool.name, 0, ""),
+        Shown::Behind(helper) => (1, helper, 1, &tool.name),
+        Shown::Withheld(_) => (2, "", 0, &tool.name),
+    }
 }
 
 /// Returns what a definition says about its tool.
