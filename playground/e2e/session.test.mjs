@@ -156,7 +156,8 @@ visitSessions("session", "documents that can't be obeyed are reported, and a loc
   const lock = await viewer.evaluate((content) => content.cmTile.root.view.state.doc.toString());
   await sessions.type("agents.md", "category: wiki", "category: maps");
   await sessions.says("No session: these documents can't be obeyed");
-  await sessions.has(sessions.problems.locator(".code").first(), [/^(MISSING_CATEGORY|UNSATISFIED)$/]);
+  await sessions.has(sessions.root.locator(".unsatisfied .code"), ["UNSATISFIED"]);
+  await sessions.root.locator(".unsatisfied", { hasText: "`maps`".replaceAll("`", "") }).waitFor();
   await sessions.paste("agents.lock", lock);
   await sessions.decides("A human must approve it");
 });
@@ -234,18 +235,24 @@ visitSessions("session", "at 360 × 740 nothing scrolls sideways", async (sessio
 }, { browser: PHONE });
 
 visitSessions("session", "hostile texts stay texts", async (sessions, { page }) => {
-  const hostile = "<img src=x onerror=\"window.ran='img'\">\u202egpj.exe";
+  const hostile = "<img src=x onerror=\"window.ran='img'\">";
+  const unseen = `${hostile}\u202egpj.exe`;
   const index = JSON.parse(await sessions.text("mcp.index.json"));
   const { tools } = index.servers[0].capabilities;
   tools.find_tickets.description = `${hostile} \`${hostile}\` ${"x".repeat(5_000)}`;
   await sessions.paste("mcp.index.json", JSON.stringify(index));
   await sessions.root.locator(".about", { hasText: "onerror" }).waitFor();
-  assert.match(await sessions.root.locator(".about", { hasText: "onerror" }).innerText(), /<U\+202E>/);
-  await sessions.paste("tools-call.json", JSON.stringify({ name: hostile, arguments: {} }));
+  await sessions.paste("tools-call.json", JSON.stringify({ name: unseen, arguments: {} }));
   await sessions.decides("An error of the protocol");
   await sessions.click("Make this call");
   await sessions.past.first().waitFor();
+  assert.match(await sessions.past.first().innerText(), /<U\+202E>/);
   await fits(page, "hostile texts");
+  // Nobody locks a definition that people don't see as it is.
+  tools.find_tickets.description = unseen;
+  await sessions.paste("mcp.index.json", JSON.stringify(index));
+  await sessions.says("No session: these documents can't be obeyed");
+  await sessions.problems.locator(".problem").first().waitFor();
   assert.equal(await page.evaluate(() => window["ran"]), undefined);
 });
 

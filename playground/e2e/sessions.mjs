@@ -18,7 +18,7 @@ export class Sessions extends Inputs {
     super(page, "#session");
     this.decision = this.root.locator(".decision > .answer-line");
     this.tools = this.root.locator(".tool-list > li");
-    this.past = this.root.locator(".past li");
+    this.past = this.root.locator(".past > ol > li");
     this.waits = this.root.locator(".waits-for");
     this.calls = this.root.locator(".logged .card");
   }

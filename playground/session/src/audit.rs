@@ -2,6 +2,7 @@
 
 use crate::events::tool;
 use crate::refusal::reasons;
+use crate::session::unsatisfied;
 use crate::state::{Page, Sessions};
 use agent_answer::DocumentKind;
 use agent_protocol::session::{LogView, LoggedCall, Verdict};
@@ -35,7 +36,8 @@ pub(crate) fn AuditArea() -> Html {
         <>
             { status }
             { summary(&page, log, !answered.problems.is_empty()) }
-            <Problems {diagnostics} />
+            <Problems diagnostics={Rc::clone(&diagnostics)} />
+            { unsatisfied(&diagnostics) }
             { for log.filter(|log| log.is_valid).map(calls) }
         </>
     }

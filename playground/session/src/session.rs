@@ -5,12 +5,12 @@ use crate::events::{past, waiting};
 use crate::refusal::raw;
 use crate::state::{Page, Sessions, State};
 use crate::tools::{client, servers, tools};
-use agent_answer::DocumentKind;
+use agent_answer::{Code, Diagnostic, DocumentKind};
 use agent_protocol::session::SessionView;
 use agent_ui::answer::{Sign, headline, status};
 use agent_ui::areas::Area;
 use agent_ui::page::use_page;
-use agent_ui::problems::Problems;
+use agent_ui::problems::{Problems, details, reason};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -33,9 +33,26 @@ pub(crate) fn SessionArea() -> Html {
         <>
             { status }
             { for refused }
-            <Problems {diagnostics} />
+            <Problems diagnostics={Rc::clone(&diagnostics)} />
+            { unsatisfied(&diagnostics) }
             { for session.map(|session| served(&page, session, answered.answer.lock.as_deref())) }
         </>
+    }
+}
+
+/// Shows the requirements without a server, which the page about servers shows with each candidate.
+pub(crate) fn unsatisfied(problems: &[Diagnostic]) -> Html {
+    let unsatisfied = problems.iter().filter(|it| it.code == Code::Unsatisfied);
+    let items: Vec<_> = unsatisfied
+        .map(|it| html! { <li><p>{ reason(it.code, &it.message) }</p>{ details(it) }</li> })
+        .collect();
+    html! {
+        if !items.is_empty() {
+            <ul class="reasons-list unsatisfied">{ for items }</ul>
+            <p class="change quiet">
+                { "The area " }<a href="#">{ "Servers" }</a>{ " explains each server for the same documents." }
+            </p>
+        }
     }
 }
 

@@ -13,6 +13,8 @@ use agent_worker::sessions::Session;
 pub mod example;
 #[path = "../../session/src/gallery.rs"]
 mod gallery;
+#[path = "sessions/recorded.rs"]
+mod recorded;
 
 macro_rules! own {
     ($file:literal) => {
@@ -81,33 +83,6 @@ fn outcome(past: &Past) -> &Decided {
     }
 }
 
-/// What happened in the session of the log of the examples.
-fn recorded() -> Vec<Event> {
-    let question = session(vec![call(FIND), call(REPLY)]);
-    let approval = question.questions[0].approval.clone();
-    let result = |call, result: &str| Event::Answer {
-        call,
-        result: result.to_owned(),
-    };
-    let helped = r#"{ "name": "acme-wiki_helper", "arguments": { "operation": "call", "tool": "search_pages", "arguments": { "query": "refund" } } }"#;
-    vec![
-        call(FIND),
-        result(
-            1,
-            r#"{"content":[{"type":"text","text":"T-1042"}],"structuredContent":{"tickets":["T-1042"]}}"#,
-        ),
-        call(REPLY),
-        Event::Decide {
-            approval,
-            yes: true,
-        },
-        result(3, r#"{"content":[{"type":"text","text":"sent"}]}"#),
-        call(own!("delete.call.json")),
-        call(EXPAND),
-        call(helped),
-    ]
-}
-
 #[test]
 fn each_example_leads_to_its_code() {
     for example in gallery::CALLS {
@@ -125,11 +100,11 @@ fn each_example_leads_to_its_code() {
 
 #[test]
 fn the_log_of_the_examples_is_that_of_a_session() {
-    let records = session(recorded()).records;
+    let records = recorded::session().records;
     if let Some(path) = std::env::var_os("AGENT_WRITE_EXAMPLE") {
         std::fs::write(path, &records).expect("the file can be written");
     }
-    assert_eq!(records, own!("agent.audit.jsonl"));
+    assert_eq!(records, recorded::LOG);
 }
 
 #[test]
@@ -289,13 +264,19 @@ fn a_lock_is_obeyed_in_place_of_the_manifest() {
     let under = page.answer(policy, request()).session.expect("a session");
     let decided = under.draft.as_ref().and_then(code);
     assert_eq!(decided, Some(Code::PolicyDenied));
-    // One that names another policy is not.
-    let own: example::Texts = &[(DocumentKind::Policy, own!("policy.rego"))];
-    let named = answer(own, request()).lock.expect("a lock");
-    let other = texts(&[]).with(DocumentKind::Lock, named);
-    let refused = Session::default().answer(other, request());
+    // One that names a policy is not obeyed without it.
+    let named = texts(&[]).with(
+        DocumentKind::Lock,
+        include_str!("../../plans/examples/under-policy.lock"),
+    );
+    let named = named.with(
+        DocumentKind::Index,
+        include_str!("../../../examples/plans/mcp.index.json"),
+    );
+    let refused = Session::default().answer(named, request());
     assert_eq!(refused.session, None);
-    assert_eq!(refused.problems[0].code, Code::PolicyMissing);
+    let codes: Vec<_> = refused.problems.iter().map(|it| it.code).collect();
+    assert_eq!(codes, [Code::PolicyMissing]);
     let none = answer(&[(DocumentKind::Manifest, "")], request());
     assert_eq!((none.session, none.lock), (None, None));
     assert!(!none.problems.is_empty());
