@@ -109,7 +109,17 @@ fn summary(page: &Page, log: Option<&LogView>, has_problems: bool) -> Html {
 
 fn calls(log: &LogView) -> Html {
     let cards = log.calls.iter().map(|it| card(log, it));
-    html! { <div class="logged">{ for cards }</div> }
+    let [differs, other_reasons, _, undecidable] = log.counts;
+    let listed = log.calls.len() as u64;
+    let more = (differs + other_reasons + undecidable).saturating_sub(listed);
+    html! {
+        <div class="logged">
+            { for cards }
+            if more > 0 {
+                <p class="quiet">{ format!("and {}", count(more as u32, "more call")) }</p>
+            }
+        </div>
+    }
 }
 
 fn card(log: &LogView, call: &LoggedCall) -> Html {

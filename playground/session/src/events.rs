@@ -3,7 +3,9 @@
 use crate::call::decision_sign;
 use crate::refusal::{raw, refusal};
 use crate::state::{Page, State};
-use agent_protocol::session::{Decided, Delivered, Event, OpenCall, Past, Question, SessionView};
+use agent_protocol::session::{
+    Decided, Delivered, EVENTS_MAX, Event, OpenCall, Past, Question, SessionView,
+};
 use agent_ui::answer::Sign;
 use agent_ui::browser::value_of;
 use agent_ui::names::name;
@@ -122,6 +124,9 @@ pub(crate) fn past(page: &Page, session: &SessionView) -> Html {
                 <ol>{ for items }</ol>
             } else {
                 <p class="quiet">{ "The servers run and listed their tools. No call was made yet." }</p>
+            }
+            if !page.content().has_room() {
+                <p class="quiet">{ format!("A session has at most {EVENTS_MAX} steps here.") }</p>
             }
             <p class="actions" role="group" aria-label="The session">
                 <button onclick={wait}>{ "Wait a minute" }</button>
