@@ -162,6 +162,23 @@ visitSessions("session", "documents that can't be obeyed are reported, and a loc
   await sessions.decides("A human must approve it");
 });
 
+visit("the documents of the area about servers are taken over, and that can be undone", async ({ page, playground }) => {
+  await playground.type("agents.md", "internal", "public");
+  await playground.verdict();
+  const manifest = await playground.text("agents.md");
+  // The browser keeps the texts after a pause.
+  await eventually(async () => assert.ok(await page.evaluate(() => Object.values(localStorage).some((kept) => kept.includes("sensitivity: public")))));
+  const sessions = new Sessions(page);
+  await sessions.area("Session");
+  await sessions.decides("A human must approve it");
+  await sessions.press("From Servers");
+  await sessions.noticeIs("Took the documents");
+  await eventually(async () => assert.equal(await sessions.text("agents.md"), manifest));
+  await sessions.decides("An error of the protocol");
+  await sessions.notice.getByRole("button", { name: "Undo" }).click();
+  await sessions.decides("A human must approve it");
+});
+
 visitSessions("session", "a session survives a link, and a reload keeps the texts", async (sessions, { page, address, another }) => {
   await sessions.click("Make this call");
   await sessions.press("Share");

@@ -216,7 +216,11 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
   },
   payload: async (playground) => {
     const plans = new Plans(playground.page);
-    const parts = plans.page.getByRole("navigation", { name: "Parts of the page"   session: async (playground) => {
+    const parts = plans.page.getByRole("navigation", { name: "Parts of the page" });
+    if (await parts.isVisible()) await parts.getByRole("button", { name: "payload.json" }).click();
+    await plans.input("payload.json").locator(".cm-place-near").first().waitFor();
+  },
+  session: async (playground) => {
     const sessions = new Sessions(playground.page);
     await sessions.area("Session");
     await showAnswer(playground);
@@ -249,10 +253,6 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await sessions.example("Another policy");
     await showAnswer(playground);
     await sessions.says("2 of 6 calls decided otherwise");
-  },
-});
-    if (await parts.isVisible()) await parts.getByRole("button", { name: "payload.json" }).click();
-    await plans.input("payload.json").locator(".cm-place-near").first().waitFor();
   },
 });
 

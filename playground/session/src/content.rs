@@ -3,14 +3,15 @@
 use crate::audit::AuditArea;
 use crate::call::decision_sign;
 use crate::session::SessionArea;
-use crate::state::{Answered, Sessions, State};
-use agent_answer::Diagnostic;
+use crate::state::{Answered, Page, Sessions, State};
+use agent_answer::{Diagnostic, DocumentKind};
 use agent_protocol::session::{Answer, Request, RequestKind};
 use agent_ui::answer::{Sign, use_answer_classes};
 use agent_ui::areas::Area;
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
 use agent_ui::examples::shown_example;
+use agent_ui::keeping::take_over;
 use agent_ui::page::use_page;
 use agent_ui::saved::SavedInputs;
 use agent_ui::words::count;
@@ -19,6 +20,20 @@ use yew::prelude::*;
 
 /// The field of links for the client and what happened.
 const SESSION: &str = "session";
+
+/// The page whose documents can be taken over.
+const SERVERS: &str = "servers";
+
+/// The documents that are taken over, with the lock that the other page compares with, if it has one.
+const TAKEN: [DocumentKind; 7] = [
+    DocumentKind::Manifest,
+    DocumentKind::Index,
+    DocumentKind::Lock,
+    DocumentKind::Policy,
+    DocumentKind::Context,
+    DocumentKind::Tenant,
+    DocumentKind::Task,
+];
 
 impl Content for Sessions {
     const NAME: &'static str = "session";
@@ -96,6 +111,15 @@ impl Content for Sessions {
 
     fn answer() -> Html {
         html! { <AnswerPane /> }
+    }
+
+    fn toolbar(page: &Page) -> Html {
+        let take = page.callback(|page, _| take_over(page, SERVERS, &TAKEN));
+        html! {
+            <button onclick={take} title="Take agents.md, the index and what belongs to them from the area Servers">
+                { "From Servers" }
+            </button>
+        }
     }
 
     fn help() -> Html {
