@@ -474,7 +474,7 @@ fn locked(package: &str) -> (&str, Vec<&str>) {
 fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
     let playground = root().join("playground");
     let naming = |what: &str| -> Vec<_> {
-        let sources = ["src", "plans/src", "ui/src"].into_iter();
+        let sources = ["src", "plans/src", "session/src", "ui/src"].into_iter();
         sources
             .flat_map(|source| files(&playground.join(source), "rs"))
             .filter(|path| code(path).iter().any(|(_, line)| line.contains(what)))
@@ -486,6 +486,10 @@ fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
     assert_eq!(
         naming("engine/plans/worker.js"),
         path("plans/src/engine.rs")
+    );
+    assert_eq!(
+        naming("engine/session/worker.js"),
+        path("session/src/engine.rs")
     );
     assert_eq!(naming("WorkerOptions"), path("ui/src/worker.rs"));
     assert_eq!(naming("editor/editor.js"), path("ui/src/editor.rs"));
