@@ -59,6 +59,15 @@ visitSessions("session", "a decision follows each key, and a name that may be ca
   await sessions.tool("find_tickets").getByRole("button", { name: "Call find_tickets" }).click();
   await sessions.decides("Passed on");
   assert.match(await sessions.text("tools-call.json"), /"name": "find_tickets"/);
+  // The decision is in sight, and the keyboard is there.
+  const heading = sessions.root.getByRole("heading", { name: "This call" });
+  await eventually(async () => assert.ok(await heading.evaluate((element) => element === document.activeElement)));
+  const sight = async () => ((await sessions.decision.boundingBox())?.y ?? 0) > 0;
+  assert.ok(await sight());
+  await sessions.tool("search_pages").scrollIntoViewIfNeeded();
+  await sessions.example("A tool that the lock forbids");
+  await sessions.decides("Refused");
+  await eventually(async () => assert.ok(await sight()));
   await sessions.paste("tools-call.json", "{");
   await sessions.decides("An error of the protocol");
   await sessions.paste("tools-call.json", "");

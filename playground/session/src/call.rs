@@ -11,6 +11,9 @@ use agent_ui::problems::prose;
 use agent_ui::words::thousands;
 use yew::prelude::*;
 
+/// The id of the heading, which gets the keyboard when another call is chosen.
+pub(crate) const DRAFT: &str = "draft";
+
 /// Returns a decision as a yes or a no.
 pub(crate) const fn decision_sign(decided: &Decided) -> Sign {
     match decided {
@@ -36,8 +39,8 @@ pub(crate) fn draft(page: &Page, session: &SessionView) -> Html {
         },
     };
     html! {
-        <section class="draft" aria-labelledby="draft">
-            <h3 id="draft">{ "This call" }</h3>
+        <section class="draft" aria-labelledby={DRAFT}>
+            <h3 id={DRAFT} tabindex="-1">{ "This call" }</h3>
             { body }
         </section>
     }

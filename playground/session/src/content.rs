@@ -96,6 +96,7 @@ impl Content for Sessions {
     fn replaced(&mut self) {
         self.events.clear();
         self.shown = None;
+        self.replaced += 1;
     }
 
     fn restore(state: &mut State, saved: &SavedInputs) {
@@ -156,6 +157,7 @@ fn AnswerPane() -> Html {
             <h2 class="visually-hidden">{ "Answer" }</h2>
             { shown_example(&page) }
             <div
+                key={page.content().replaced}
                 class="panel"
                 id="session-answer"
                 tabindex="0"

@@ -1,8 +1,10 @@
 //! The reasons against a call, and what would change them.
 
+use crate::call::DRAFT;
 use crate::state::Page;
 use agent_answer::DocumentKind;
 use agent_protocol::session::{CallReason, Refusal, SessionView};
+use agent_ui::browser::focus;
 use agent_ui::editor::Viewer;
 use agent_ui::names::name;
 use agent_ui::problems::{code, prose};
@@ -76,9 +78,12 @@ pub(crate) fn instead(page: Option<(&Page, &SessionView)>, names: &[String]) -> 
     }
 }
 
-/// Returns a callback that writes a call into its editor, in place of the one before.
+/// Returns a callback that writes a call into its editor, in place of the one before, and goes to its decision.
 pub(crate) fn fill<E>(page: &Page, params: String) -> Callback<E> {
-    page.callback(move |page, _| page.editors.replace(DocumentKind::StepInput, &params))
+    page.callback(move |page, _| {
+        page.editors.replace(DocumentKind::StepInput, &params);
+        focus(DRAFT);
+    })
 }
 
 /// Shows a text as a program gets it, closed at first.

@@ -29,6 +29,8 @@ pub(crate) struct Sessions {
     pub(crate) answers: [Option<Answered>; 2],
     /// The name of the tool whose definition is shown.
     pub(crate) shown: Option<String>,
+    /// How often texts were replaced. An answer to other texts begins at its top.
+    pub(crate) replaced: u32,
     /// The result that the user edits: the number of the call, and the text.
     result: Option<(u64, String)>,
 }
