@@ -6,6 +6,7 @@ import { mkdir, mkdtemp } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import axe from "axe-core";
+import { violations } from "./axe.mjs";
 import { LOOKS, STATES } from "./states.mjs";
 import { visit } from "./visit.mjs";
 
@@ -25,17 +26,4 @@ for (const look of LOOKS) {
     }
     assert.equal(found.length, 0, `\n${found.join("\n")}`);
   }, { browser: look.browser });
-}
-
-/**
- * @param {import("playwright-core").Page} page
- * @param {string[]} [rules] only these
- * @returns {Promise<string[]>} what is serious or critical
- */
-async function violations(page, rules) {
-  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
-  const { violations } = await page.evaluate((given) => window.axe.run(document, given), options);
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map((node) => `${id} ${node.target} ${node.any[0]?.message ?? ""}`));
 }

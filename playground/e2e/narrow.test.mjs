@@ -1,31 +1,8 @@
 import assert from "node:assert/strict";
+import { PHONE, fits } from "./fits.mjs";
 import { LOCK } from "./hello.mjs";
 import { visitPlans } from "./plans.mjs";
 import { visit } from "./visit.mjs";
-
-const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
-
-/** @param {import("playwright-core").Page} page @param {string} where */
-async function fits(page, where) {
-  const found = await page.evaluate(() => {
-    const scrolls = (element) => {
-      for (let at = element.parentElement; at; at = at.parentElement) {
-        if (/auto|scroll|hidden/.test(getComputedStyle(at).overflowX)) return true;
-      }
-      return false;
-    };
-    const outside = [...document.querySelectorAll("button, input, select, a, h1, h2, h3, p")].filter((element) => {
-      const { left, right, width } = element.getBoundingClientRect();
-      return width > 0 && (left < -1 || right > innerWidth + 1) && !scrolls(element);
-    });
-    // Parts that scroll down must not scroll sideways, except the matrix and the editors.
-    const wider = [document.documentElement, ...document.querySelectorAll(".panel, .explanation, dialog")]
-      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-      .map(({ className, localName, scrollWidth }) => `${className || localName}: ${scrollWidth}`);
-    return { wider, outside: outside.map((element) => element.textContent.slice(0, 40)) };
-  });
-  assert.deepEqual(found, { wider: [], outside: [] }, where);
-}
 
 visit("at 360 × 740 every part is reached, and the page never scrolls sideways", async ({ playground, page }) => {
   const parts = page.getByRole("navigation", { name: "Parts of the page" });

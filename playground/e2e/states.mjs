@@ -3,6 +3,7 @@
 import { LOCK } from "./hello.mjs";
 import { Plans } from "./plans.mjs";
 import { Run } from "./run.mjs";
+import { Sessions } from "./sessions.mjs";
 
 /** @import { Playground } from "./playground.mjs" */
 
@@ -218,6 +219,40 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     const parts = plans.page.getByRole("navigation", { name: "Parts of the page" });
     if (await parts.isVisible()) await parts.getByRole("button", { name: "payload.json" }).click();
     await plans.input("payload.json").locator(".cm-place-near").first().waitFor();
+  },
+  session: async (playground) => {
+    const sessions = new Sessions(playground.page);
+    await sessions.area("Session");
+    await showAnswer(playground);
+    await sessions.decides("A human must approve it");
+  },
+  "session-asked": async (playground) => {
+    const sessions = new Sessions(playground.page);
+    await sessions.click("Make this call");
+    await sessions.waits.first().waitFor();
+  },
+  "session-open": async (playground) => {
+    const sessions = new Sessions(playground.page);
+    await sessions.click("Approve");
+    await sessions.past.nth(1).waitFor();
+  },
+  "session-tools": async (playground) => {
+    const sessions = new Sessions(playground.page);
+    await sessions.tool("reply").getByRole("button", { name: "reply", exact: true }).click();
+    await sessions.tool("search_pages").scrollIntoViewIfNeeded();
+  },
+  "session-refused": async (playground) => {
+    const sessions = new Sessions(playground.page);
+    await sessions.example("A tool on demand, by its own name");
+    await showAnswer(playground);
+    await sessions.decides("Refused");
+  },
+  audit: async (playground) => {
+    const sessions = new Sessions(playground.page);
+    await sessions.area("Audit");
+    await sessions.example("Another policy");
+    await showAnswer(playground);
+    await sessions.says("2 of 6 calls decided otherwise");
   },
 });
 

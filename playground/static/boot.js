@@ -1,22 +1,32 @@
 // Starts the page. A file of its own, because the page's policy runs no inline script.
 //
-// The page has areas, which stand in the address behind `#`, and two modules, each of which is
+// The page has areas, which stand in the address behind `#`, and three modules, each of which is
 // loaded when one of its areas is first seen. A module renders into the element of its name.
 
-/** The areas of the module of plans. All else is about servers. Inputs of a link follow behind a dot. */
-const PLANS = ["#plans", "#call", "#grounding"];
+/** The modules of areas. All else is about servers. Inputs of a link follow behind a dot. */
+const AREAS = {
+  "#plans": "plans",
+  "#call": "plans",
+  "#grounding": "plans",
+  "#session": "session",
+  "#audit": "session",
+};
 
 const MODULES = {
   servers: () => {
     preload("./agent-playground_bg.wasm", "./editor/editor.js");
     return import("./agent-playground.js");
   },
-  plans: async () => {
-    preload("./agent-plans_bg.wasm", "./editor/editor.js", "./agent-plans.js");
-    await style("./plans.css");
-    return import("./agent-plans.js");
-  },
+  plans: () => later("plans", "agent-plans"),
+  session: () => later("session", "agent-session-page"),
 };
+
+/** Loads a module with a style sheet of its own. */
+async function later(name, module) {
+  preload(`./${module}_bg.wasm`, "./editor/editor.js", `./${module}.js`);
+  await style(`./${name}.css`);
+  return import(`./${module}.js`);
+}
 
 /** Those that are there, or on their way. */
 const started = new Map();
@@ -29,7 +39,7 @@ const shell = document.getElementById("shell");
 
 /** The name of the module whose area stands in the address. */
 function named() {
-  return PLANS.includes(location.hash.split(".")[0]) ? "plans" : "servers";
+  return AREAS[location.hash.split(".")[0]] ?? "servers";
 }
 
 async function show() {
@@ -46,7 +56,7 @@ async function show() {
   shell.hidden = loaded.has(named());
 }
 
-/** @param {"servers" | "plans"} name */
+/** @param {"servers" | "plans" | "session"} name */
 async function start(name) {
   try {
     const { default: init } = await MODULES[name]();

@@ -6,8 +6,8 @@
 // of two versions.
 //
 // The engine that evaluates policies is several times as large as all else, and most visitors have
-// no policy: it is stored when it is first asked for. So is what only plans need, and the pages about
-// codes.
+// no policy: it is stored when it is first asked for. So is what only plans and sessions need, and the
+// pages about codes.
 
 // Filled in by `cargo xtask playground --dist`: the version, and the path and SHA-256 of each file.
 const VERSION = "";
@@ -18,7 +18,10 @@ const CACHES = `agent-playground ${self.registration.scope} `;
 const CACHE = CACHES + VERSION;
 
 /** Prefixes of the paths of files that are stored on request. */
-const LATER = ["agent-plans", "codes.json", "engine/plans/", "engine/policy/", "engine/run/", "plans.css"];
+const LATER = [
+  "agent-plans", "agent-session-page", "codes.json", "engine/plans/", "engine/policy/", "engine/run/",
+  "engine/session/", "plans.css", "session.css",
+];
 
 /** Asks a worker that waits to take over. It answers with its cache. */
 const TAKE_OVER = "take over";

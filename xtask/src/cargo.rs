@@ -14,9 +14,10 @@ pub(crate) const GUESTS: [&str; 3] = ["agent-component", "agent-handlers", "agen
 
 /// The packages of the playground. They also run here, but need separate builds: the features of
 /// their procedural macros would compile wasmtime once more.
-pub(crate) const PLAYGROUND: [&str; 5] = [
+pub(crate) const PLAYGROUND: [&str; 6] = [
     "agent-ui",
     "agent-plans",
+    "agent-session-page",
     "agent-playground",
     "agent-protocol",
     "agent-worker",

@@ -7,7 +7,7 @@ use agent_pack::Workspace;
 use anyhow::{Result, bail};
 
 use crate::cargo::{all_but_playground, cargo, playground};
-use crate::playground::{API, RUN};
+use crate::playground::{API, RUN, SESSION};
 use crate::test::{Part, run_all};
 use crate::{no_arguments, process, setup};
 
@@ -18,10 +18,11 @@ const CHECKS: [Part; 5] = [
     ("the tree", tidy::check),
     ("that wasmtime is built once", unification::check),
     ("the code with clippy", |workspace| {
-        // The features for the JavaScript API and for plans replace other code, so each is linted.
+        // The features for the JavaScript API, plans and sessions replace other code, so each is linted.
         let api = vec!["--package", "agent-worker", "--features", API];
         let plans = vec!["--package", "agent-worker", "--features", RUN];
-        for packages in [all_but_playground(), playground(), api, plans] {
+        let sessions = vec!["--package", "agent-worker", "--features", SESSION];
+        for packages in [all_but_playground(), playground(), api, plans, sessions] {
             let mut clippy = cargo(workspace);
             clippy.arg("clippy").args(packages).arg("--all-targets");
             process::run(clippy.args(["--", "--deny", "warnings"]))?;

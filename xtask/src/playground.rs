@@ -3,6 +3,7 @@
 //! ```text
 //! agent-worker ── cargo, wasm-bindgen ──▶ the engine's modules ─┐            (parts.rs)
 //! agent-plans ── cargo, wasm-bindgen ──▶ the page of plans ─────┤            (parts.rs)
+//! agent-session-page ── the same ──▶ the page of sessions ──────┤            (parts.rs)
 //! editor/ ── esbuild ──▶ the editor ────────────────────────────┤            (parts.rs)
 //! agent-playground ── Trunk ──▶ the page ───────────────────────┴─▶ a folder (trunk.rs)
 //! the folder ── policy, service worker, budget ──▶ target/dist              (dist.rs)
@@ -21,7 +22,7 @@ use anyhow::Result;
 use std::path::PathBuf;
 
 pub(crate) use dist::{build as dist, folder as dist_folder};
-pub(crate) use parts::{API, PLANS, RUN};
+pub(crate) use parts::{API, PLANS, RUN, SESSION};
 
 /// The cargo profile of the playground, from the workspace's `Cargo.toml`.
 pub(crate) const PROFILE: &str = "playground";

@@ -15,7 +15,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use crate::cargo::{GUESTS, all_but_playground, cargo, playground};
-use crate::playground::RUN;
+use crate::playground::{RUN, SESSION};
 use crate::{bubblewrap, component, process, quality, resolver, setup, status};
 
 /// One part of the tests: its name and its check.
@@ -35,8 +35,11 @@ const PARTS: [Part; 14] = [
     ("MCP conformance of the gateway", conformance::gateway),
     ("the tests of the playground's packages", |workspace| {
         run(workspace, &playground(), &[], &[])?;
-        let plans = ["--package", "agent-worker", "--features", RUN];
-        run(workspace, &plans, &[], &[])
+        for feature in [RUN, SESSION] {
+            let worker = ["--package", "agent-worker", "--features", feature];
+            run(workspace, &worker, &[], &[])?;
+        }
+        Ok(())
     }),
     (
         "the resolver alone is small and answers the same",

@@ -97,7 +97,7 @@ impl Content for Plans {
         self.kind = match area {
             Area::Call => RequestKind::Call,
             Area::Grounding => RequestKind::Grounding,
-            Area::Servers | Area::Plans => RequestKind::Plan,
+            _ => RequestKind::Plan,
         };
         self.expanded = Expanded::Automatic;
     }

@@ -1,14 +1,15 @@
 //! The messages between a page of the playground and the engine's worker.
 //!
 //! The page sends a [`Request`] and the [`Texts`] that changed. The worker replies with an [`Answer`],
-//! whose values are those of [`agent_answer`]. Both cross as [bytes](to_bytes). The page of [plans] has
-//! messages of its own.
+//! whose values are those of [`agent_answer`]. Both cross as [bytes](to_bytes). The pages of [plans] and
+//! of [sessions](session) have messages of their own.
 
 mod answer;
 mod bytes;
 pub mod plans;
 mod request;
 pub mod run;
+pub mod session;
 mod texts;
 
 pub use answer::{About, Answer};

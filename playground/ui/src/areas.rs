@@ -17,14 +17,20 @@ pub enum Area {
     Call,
     /// Summaries and their evidence.
     Grounding,
+    /// What an agent sees, and its calls.
+    Session,
+    /// Audit logs of such calls.
+    Audit,
 }
 
 /// The areas in the order in which they are shown, the hash of each in the address, and its name.
-const AREAS: [(Area, &str, &str); 4] = [
+const AREAS: [(Area, &str, &str); 6] = [
     (Area::Servers, "#", "Servers"),
     (Area::Plans, "#plans", "Plans"),
     (Area::Call, "#call", "One call"),
     (Area::Grounding, "#grounding", "Grounding"),
+    (Area::Session, "#session", "Session"),
+    (Area::Audit, "#audit", "Audit"),
 ];
 
 impl Area {
@@ -52,7 +58,7 @@ impl Area {
     }
 
     /// Makes this the visible area.
-    pub(crate) fn open(self) {
+    pub fn open(self) {
         if Self::current() != self {
             browser::set_hash(self.hash());
         }

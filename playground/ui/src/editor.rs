@@ -5,6 +5,7 @@
 
 use crate::browser::{object, set_wrapping, use_window_event, wrapping};
 use crate::code_page::address;
+use crate::names::document_name;
 use crate::problems::{Guide, hints, short_title};
 use crate::words::{capitalised, count};
 use agent_answer::{
@@ -266,7 +267,7 @@ fn problem(number: usize, label: &Label, found: &Diagnostic) -> JsValue {
     let further = places
         .take(FURTHER_LABELS)
         .map(|Label { place, text, .. }| {
-            let (name, start) = (place.source.usual_name(), place.start);
+            let (name, start) = (document_name(place.source), place.start);
             format!("{name}:{}:{} {text}", start.line, start.utf16_column)
         });
     let fields = [
@@ -386,7 +387,7 @@ pub(crate) fn EditorPane(props: &EditorProps) -> Html {
         use_effect_with((), move |()| {
             let (kind, on_change) = (props.kind, props.on_change);
             let on_change = move || on_change.emit(kind);
-            let (name, text) = (kind.usual_name(), &props.placeholder);
+            let (name, text) = (document_name(kind), &props.placeholder);
             let editor = create(
                 &parent,
                 Some(kind),

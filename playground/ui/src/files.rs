@@ -2,6 +2,7 @@
 
 use crate::browser;
 use crate::content::Content;
+use crate::names::document_name;
 use crate::notice::{Notice, Undo};
 use crate::page::Page;
 use wasm_bindgen_futures::spawn_local;
@@ -43,7 +44,7 @@ pub(crate) fn open_files<C: Content>(page: &Page<C>, files: FileList) {
         }
         let shown = opened.clone();
         page.update(|state| shown.into_iter().for_each(|kind| state.show_input(kind)));
-        let names: Vec<_> = opened.iter().map(|kind| kind.usual_name()).collect();
+        let names: Vec<_> = opened.iter().map(|kind| document_name(*kind)).collect();
         page.notify(if refused.is_empty() {
             Notice {
                 undo: Undo::Steps(opened),

@@ -3,6 +3,7 @@
 use crate::content::{Content, Document};
 use crate::editor::EditorPane;
 use crate::examples::introduction;
+use crate::names::document_name;
 use crate::page::Page;
 use crate::splitter::{Axis, Splitter};
 use crate::state::Pane;
@@ -75,7 +76,7 @@ pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKi
 fn name<C: Content>(page: &Page<C>, document: &Document) -> Html {
     html! {
         <span class="input-name" title={document.about}>
-            { document.kind.usual_name() }
+            { document_name(document.kind) }
             { problems(page, document.kind) }
         </span>
     }
@@ -93,7 +94,7 @@ fn tab<C: Content>(page: &Page<C>, document: &Document) -> Html {
             title={document.about}
             onclick={page.on(move |state| state.show_input(kind))}
         >
-            { kind.usual_name() }
+            { document_name(kind) }
             if blank { <span class="visually-hidden">{ ", empty" }</span> }
             { problems(page, kind) }
         </button>
@@ -151,7 +152,7 @@ pub(crate) fn panes<C: Content>(page: &Page<C>) -> Html {
     let documents = [upper].into_iter().chain(lower.iter().copied());
     html! {
         <nav class="panes" aria-label="Parts of the page">
-            { for documents.map(|kind| item(Pane::Input(kind), kind.usual_name())) }
+            { for documents.map(|kind| item(Pane::Input(kind), document_name(kind))) }
             { item(Pane::Answer, "Answer") }
         </nav>
     }

@@ -10,6 +10,7 @@ use crate::notice::Notice;
 use crate::page::{Page, use_page_event};
 use crate::saved::SavedInputs;
 use crate::worker::Edits;
+use agent_answer::DocumentKind;
 use gloo_timers::callback::Timeout;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -93,6 +94,28 @@ pub(crate) fn kept<C: Content>() -> Vec<Kept> {
 /// Returns kept inputs, if this version can read them.
 pub(crate) fn read<C: Content>(id: &str) -> Option<SavedInputs> {
     SavedInputs::read::<C>(&browser::load(&key::<C>(id))?).ok()
+}
+
+/// Returns the inputs that another page of this tab keeps, by the page's name. Those that this page has no
+/// document for are fields of them.
+fn read_other<C: Content>(name: &str) -> Option<SavedInputs> {
+    let list = format!("agent-playground/{name}");
+    let id = browser::load_from_tab(&list)?;
+    SavedInputs::read::<C>(&browser::load(&format!("{list}/{id}"))?).ok()
+}
+
+/// Replaces the texts of documents by those that another page of this tab keeps. The others stay as they are.
+pub fn take_over<C: Content>(page: &Page<C>, other: &str, kinds: &[DocumentKind]) {
+    let Some(saved) = read_other::<C>(other) else {
+        let text = "There is nothing to take: the other area has no documents";
+        return page.notify(Notice::alarm(text));
+    };
+    let before = page.keeping.set_aside(page);
+    page.load(kinds.iter().copied(), |kind| saved.text(kind));
+    page.notify(Notice::replaced(
+        "Took the documents of the other area",
+        before,
+    ));
 }
 
 /// Stores the list of what the browser keeps, a line for each: its id and time.

@@ -19,7 +19,7 @@ pub mod examples;
 mod files;
 mod header;
 mod inputs;
-mod keeping;
+pub mod keeping;
 mod link;
 pub mod names;
 pub mod notice;

@@ -1,6 +1,6 @@
 //! Names that a reader can't take for others.
 
-use agent_answer::{Code, Diagnostic, spelled, unmistakable};
+use agent_answer::{Code, Diagnostic, DocumentKind, spelled, unmistakable};
 use std::borrow::Cow;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -35,6 +35,15 @@ impl Lookalikes {
             true => Cow::Owned(spelled),
             false => unmistakable(name),
         }
+    }
+}
+
+/// Returns the name of a document on the pages: its usual one, except where two kinds of it would be meant.
+pub fn document_name(kind: DocumentKind) -> &'static str {
+    match kind {
+        DocumentKind::Evidence => "agent.audit.jsonl",
+        DocumentKind::StepInput => "tools-call.json",
+        kind => kind.usual_name(),
     }
 }
 

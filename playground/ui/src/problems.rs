@@ -3,7 +3,7 @@
 use crate::browser::focus_in;
 use crate::code_page::address;
 use crate::difference::Difference;
-use crate::names::name;
+use crate::names::{document_name, name};
 use crate::words::{capitalised, count, thousands};
 use agent_answer::{
     Applicability, Code, Diagnostic, DocumentKind, Edit, Fix, Label, Reason, Round,
@@ -113,7 +113,7 @@ pub fn Place(props: &PlaceProps) -> Html {
     let Guide { go_to, .. } = use_guide();
     let place = props.place;
     let figures = || {
-        let (name, start) = (place.source.usual_name(), place.start);
+        let (name, start) = (document_name(place.source), place.start);
         html! { { format!("{name}:{}:{}", start.line, start.utf16_column) } }
     };
     html! {

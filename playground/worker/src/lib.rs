@@ -2,7 +2,7 @@
 //!
 //! A worker of the playground calls [`page`], and [`Session`] keeps the inputs, so that an edit of one
 //! text does not read the others again. The feature `plans` selects the session of the page of plans, and
-//! `run` adds runs of plans to it.
+//! `run` adds runs of plans to it. The feature `session` selects that of the page of sessions.
 //! The feature `api` selects the functions for programs in JavaScript instead, which visitors of the
 //! page don't load. Nothing here decides: the engine's answers are passed on.
 
@@ -17,6 +17,8 @@ pub mod plans;
 #[cfg(feature = "run")]
 pub mod run;
 mod session;
+#[cfg(feature = "session")]
+pub mod sessions;
 #[cfg(feature = "api")]
 mod texts;
 

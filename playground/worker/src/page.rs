@@ -2,8 +2,10 @@
 
 #[cfg(feature = "plans")]
 use crate::plans::Session as Conversation;
-#[cfg(not(feature = "plans"))]
+#[cfg(not(any(feature = "plans", feature = "session")))]
 use crate::session::Session as Conversation;
+#[cfg(feature = "session")]
+use crate::sessions::Session as Conversation;
 use agent_protocol::{Texts, from_bytes, to_bytes};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 

@@ -1,5 +1,10 @@
 //! The module of the page of servers, in a worker of a browser.
-#![cfg(all(target_arch = "wasm32", not(feature = "api"), not(feature = "plans")))]
+#![cfg(all(
+    target_arch = "wasm32",
+    not(feature = "api"),
+    not(feature = "plans"),
+    not(feature = "session")
+))]
 
 use agent_answer::{
     CandidateVerdict, Code, Constraints, DocumentKind, Filter, Outcome, ServerName,

@@ -175,7 +175,7 @@ fn the_host_does_not_depend_on_the_engine() {
     let mut failures = Failures::default();
     // What each of our packages may depend on of ours, in any way, tests included.
     // The strict reader and its texts decide nothing, and reading peers' JSON is the protocol's task.
-    let allowed: [(&str, &[&str]); 23] = [
+    let allowed: [(&str, &[&str]); 24] = [
         (
             "component",
             &["agent-api", "agent-audit", "agent-run", "agent-session"],
@@ -268,6 +268,10 @@ fn the_host_does_not_depend_on_the_engine() {
             "playground/plans",
             &["agent-ui", "agent-answer", "agent-protocol"],
         ),
+        (
+            "playground/session",
+            &["agent-ui", "agent-answer", "agent-protocol"],
+        ),
         ("playground/protocol", &["agent-answer"]),
         (
             "playground/worker",
@@ -275,9 +279,11 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-answer",
                 "agent-api",
                 "agent-protocol",
-                // For the run of a plan alone, which is a module of its own.
+                // For the run of a plan, and for sessions, which are modules of their own.
                 "agent-run",
+                "agent-session",
                 "agent-smallest-value",
+                "agent-syntax",
             ],
         ),
     ];
@@ -468,7 +474,7 @@ fn locked(package: &str) -> (&str, Vec<&str>) {
 fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
     let playground = root().join("playground");
     let naming = |what: &str| -> Vec<_> {
-        let sources = ["src", "plans/src", "ui/src"].into_iter();
+        let sources = ["src", "plans/src", "session/src", "ui/src"].into_iter();
         sources
             .flat_map(|source| files(&playground.join(source), "rs"))
             .filter(|path| code(path).iter().any(|(_, line)| line.contains(what)))
@@ -480,6 +486,10 @@ fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
     assert_eq!(
         naming("engine/plans/worker.js"),
         path("plans/src/engine.rs")
+    );
+    assert_eq!(
+        naming("engine/session/worker.js"),
+        path("session/src/engine.rs")
     );
     assert_eq!(naming("WorkerOptions"), path("ui/src/worker.rs"));
     assert_eq!(naming("editor/editor.js"), path("ui/src/editor.rs"));

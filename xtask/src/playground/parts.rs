@@ -1,13 +1,13 @@
-//! The parts of the page that Trunk does not build: the engine's modules, the page of plans and the
-//! editor.
+//! The parts of the page that Trunk does not build: the engine's modules, the pages of plans and of
+//! sessions, and the editor.
 //!
 //! The engine has several modules: most visitors have neither a policy nor a plan, and the
 //! evaluator of policies is several times as large as the rest. The modules for policies, for plans,
-//! for both and for runs are in subfolders, with files of the same names. The npm package contains the first
+//! for both, for runs and for sessions are in subfolders, with files of the same names. The npm package contains the first
 //! two in another kind: the page does not load functions for other programs.
 //!
-//! The page of plans is a separate module for the same reason. It is beside the first page, and
-//! both load the same editor and the same `browser.js`.
+//! The pages of plans and of sessions are separate modules for the same reason. They are beside the first
+//! page, and all load the same editor and the same `browser.js`.
 //!
 //! Trunk calls this before each of its builds, by `playground/hooks/parts.mjs`, and copies the
 //! result.
@@ -45,11 +45,21 @@ const PLANS_PACKAGE: Package = Package {
     module: "agent-plans.wasm",
 };
 
+/// The page of sessions.
+const SESSION_PACKAGE: Package = Package {
+    name: SESSION_PAGE,
+    arguments: &["--bin", SESSION_PAGE],
+    module: "agent-session-page.wasm",
+};
+
 /// The name of the engine's module.
 pub(super) const NAME: &str = "agent-engine";
 
 /// The name of the page of plans.
 const PLANS_PAGE: &str = "agent-plans";
+
+/// The name of the page of sessions.
+const SESSION_PAGE: &str = "agent-session-page";
 
 /// The folder of the handwritten files around the module.
 const JS: &str = "worker/js";
@@ -75,6 +85,9 @@ const PLANS_AND_POLICY: &str = "plans,policy";
 /// The feature of the module for plans, policies and the runs of plans, and its folder.
 pub(crate) const RUN: &str = "run";
 
+/// The feature of the module for sessions, which evaluates policies, and its folder.
+pub(crate) const SESSION: &str = "session";
+
 /// A package that is built as a module.
 struct Package {
     name: &'static str,
@@ -92,13 +105,18 @@ pub(super) fn build(workspace: &Workspace) -> Result<()> {
         PLANS,
         modules(workspace, [PLANS, PLANS_AND_POLICY])?,
     ));
-    engine.extend(within(RUN, module(workspace, &WORKER_PACKAGE, NAME, RUN)?));
-    for folder in ["", "policy/", "plans/", "plans/policy/", "run/"] {
+    for feature in [RUN, SESSION] {
+        let files = module(workspace, &WORKER_PACKAGE, NAME, feature)?;
+        engine.extend(within(feature, files));
+    }
+    for folder in ["", "policy/", "plans/", "plans/policy/", "run/", "session/"] {
         engine.insert(format!("{folder}{WORKER}"), worker.clone());
     }
     write(workspace, "engine", engine)?;
     let page = module(workspace, &PLANS_PACKAGE, PLANS_PAGE, "")?;
     write(workspace, "plans", page)?;
+    let page = module(workspace, &SESSION_PACKAGE, SESSION_PAGE, "")?;
+    write(workspace, "session", page)?;
     let codes = Files::from([("codes.json".to_owned(), codes(workspace)?)]);
     write(workspace, "codes", codes)?;
     editor(workspace, &folder(workspace, "editor"))

@@ -47,7 +47,7 @@ const FLAGS: [&str; 8] = [
 ];
 
 /// Tests the engine's modules, compiled as for release: that of the page, that of the page of
-/// plans, that of runs, and that of other programs.
+/// plans, that of runs, that of sessions, and that of other programs.
 pub(super) fn module(workspace: &Workspace) -> Result<()> {
     browser::ensure(workspace)?;
     let chromium = chromium::ensure()?;
@@ -63,7 +63,13 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     let cases = write_cases(workspace, CASES)?;
     let runs = write_cases(workspace, RUNS)?;
 
-    for features in ["", playground::PLANS, playground::RUN, playground::API] {
+    for features in [
+        "",
+        playground::PLANS,
+        playground::RUN,
+        playground::SESSION,
+        playground::API,
+    ] {
         let mut cargo = toolchain.cargo();
         reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
         cargo

@@ -1,0 +1,14 @@
+// What axe finds wrong with a page.
+
+/**
+ * @param {import("playwright-core").Page} page
+ * @param {string[]} [rules] only these
+ * @returns {Promise<string[]>} what is serious or critical
+ */
+export async function violations(page, rules) {
+  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
+  const { violations } = await page.evaluate((given) => window.axe.run(document, given), options);
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map((node) => `${id} ${node.target} ${node.any[0]?.message ?? ""}`));
+}

@@ -1,0 +1,327 @@
+//! The session of the page of sessions: the examples, approval, expansion, and logs decided again.
+#![cfg(all(feature = "session", not(target_arch = "wasm32")))]
+
+use agent_answer::{Code, DocumentKind};
+use agent_protocol::Texts;
+use agent_protocol::session::{
+    Answer, Caller, Decided, Delivered, EVENTS_MAX, Event, Expansion, LogView, Past, Request,
+    RequestKind, SessionView, Shown,
+};
+use agent_worker::sessions::Session;
+
+#[path = "../../ui/src/example.rs"]
+pub mod example;
+#[path = "../../session/src/gallery.rs"]
+mod gallery;
+#[path = "sessions/recorded.rs"]
+mod recorded;
+
+macro_rules! own {
+    ($file:literal) => {
+        include_str!(concat!("../../session/examples/", $file))
+    };
+}
+
+const FIND: &str = own!("find.call.json");
+const REPLY: &str = own!("reply.call.json");
+const EXPAND: &str = own!("expand.call.json");
+
+/// Texts of the gallery in front of those of the first visit.
+fn texts(own: example::Texts) -> Texts {
+    let mut texts = Texts::default();
+    for (kind, text) in gallery::BASIS.iter().chain(own) {
+        texts = texts.with(*kind, *text);
+    }
+    texts
+}
+
+fn answer(own: example::Texts, request: Request) -> Answer {
+    Session::default().answer(texts(own), request)
+}
+
+fn session_of(own: example::Texts, caller: Caller, events: Vec<Event>) -> SessionView {
+    let request = Request {
+        kind: RequestKind::Session,
+        caller,
+        events,
+    };
+    let answer = answer(own, request);
+    assert_eq!(answer.problems, []);
+    answer.session.expect("a session")
+}
+
+fn session(events: Vec<Event>) -> SessionView {
+    session_of(&[], Caller::default(), events)
+}
+
+fn log(own: example::Texts) -> LogView {
+    let request = Request {
+        kind: RequestKind::Log,
+        ..Request::default()
+    };
+    let answer = answer(own, request);
+    assert_eq!(answer.problems, []);
+    answer.log.expect("a log")
+}
+
+fn call(params: &str) -> Event {
+    Event::Call(params.to_owned())
+}
+
+/// Returns the code of a decision, if it is a refusal.
+fn code(decided: &Decided) -> Option<Code> {
+    match decided {
+        Decided::Refuse(refusal) => refusal.reasons.first()?.code,
+        _ => None,
+    }
+}
+
+fn outcome(past: &Past) -> &Decided {
+    match past {
+        Past::Called { decided, .. } => decided,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn each_example_leads_to_its_code() {
+    for example in gallery::CALLS {
+        let session = session_of(example.texts, Caller::default(), vec![]);
+        let decided = session.draft.expect("a decision");
+        let found = code(&decided).map_or("", Code::name);
+        assert_eq!(found, example.code, "{}", example.title);
+    }
+    for example in gallery::LOGS {
+        let log = log(example.texts);
+        let found = log.problems.first().map_or("", |it| it.code.name());
+        assert_eq!(found, example.code, "{}", example.title);
+    }
+}
+
+#[test]
+fn the_log_of_the_examples_is_that_of_a_session() {
+    let records = recorded::session().records;
+    if let Some(path) = std::env::var_os("AGENT_WRITE_EXAMPLE") {
+        std::fs::write(path, &records).expect("the file can be written");
+    }
+    assert_eq!(records, recorded::LOG);
+}
+
+#[test]
+fn an_agent_sees_the_lock_and_pays_for_what_it_sees() {
+    let seen = session(vec![]);
+    let shown = |name: &str| {
+        let mut tools = seen.tools.iter();
+        tools.find(|it| it.name == name).map(|it| it.shown.clone())
+    };
+    assert_eq!(shown("reply"), Some(Shown::Listed));
+    assert_eq!(shown("acme-wiki_helper"), Some(Shown::Helper));
+    let helper = Shown::Behind("acme-wiki_helper".to_owned());
+    assert_eq!(shown("read_page"), Some(helper));
+    assert_eq!(shown("delete_ticket"), None);
+    assert_eq!(seen.servers[0].unlocked, ["delete_ticket"]);
+    let tokens = seen.tools.iter();
+    let tokens = tokens.filter(|it| matches!(it.shown, Shown::Listed | Shown::Helper));
+    let tokens: Option<u64> = tokens.map(|it| it.tokens).sum();
+    assert_eq!(tokens, Some(seen.tokens));
+    assert!(seen.tokens < seen.all_tokens);
+    let caller = Caller {
+        expansion: Expansion::None,
+        ..Caller::default()
+    };
+    let whole = session_of(&[], caller, vec![]);
+    assert_eq!(whole.tokens, whole.all_tokens);
+    assert_eq!(whole.tokens, seen.all_tokens);
+}
+
+#[test]
+fn every_tool_has_a_call_that_is_not_an_error() {
+    let seen = session(vec![]);
+    for tool in &seen.tools {
+        for params in [Some(&tool.call), tool.expand.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            let past = session(vec![call(params)]).past;
+            let decided = outcome(&past[0]);
+            assert!(!matches!(decided, Decided::Error { .. }), "{decided:?}");
+        }
+    }
+}
+
+#[test]
+fn an_approved_call_passes_once() {
+    let asked = session(vec![call(REPLY)]);
+    assert!(matches!(outcome(&asked.past[0]), Decided::Ask { .. }));
+    let approval = asked.questions[0].approval.clone();
+    let decide = |yes| Event::Decide {
+        approval: approval.clone(),
+        yes,
+    };
+    let approved = session(vec![call(REPLY), decide(true)]);
+    let Past::Decided {
+        is_known: true,
+        again,
+        ..
+    } = &approved.past[1]
+    else {
+        panic!("{:?}", approved.past);
+    };
+    assert!(matches!(again[..], [(_, Decided::Forward { .. })]));
+    assert_eq!(approved.questions, []);
+    // The same call asks again.
+    assert!(matches!(approved.draft, Some(Decided::Ask { .. })));
+
+    let denied = session(vec![call(REPLY), decide(false)]);
+    let Past::Decided { again, .. } = &denied.past[1] else {
+        panic!("{:?}", denied.past);
+    };
+    assert_eq!(code(&again[0].1), Some(Code::ApprovalDenied));
+
+    let late = session(vec![call(REPLY), Event::Wait(60_000)]);
+    assert_eq!(late.past[1], Past::Waited(60_000, vec![1]));
+    assert_eq!(late.questions, []);
+}
+
+#[test]
+fn an_expansion_is_answered_and_a_list_may_have_it() {
+    let caller = Caller {
+        expansion: Expansion::List,
+        ..Caller::default()
+    };
+    let before = session_of(&[], caller.clone(), vec![]);
+    let after = session_of(&[], caller, vec![call(EXPAND)]);
+    let Decided::Answer { texts, .. } = outcome(&after.past[0]) else {
+        panic!("{:?}", after.past);
+    };
+    assert!(texts[0].contains("search_pages"), "{texts:?}");
+    assert!(after.tokens > before.tokens);
+    let poor = Caller {
+        budget: Some(1),
+        ..Caller::default()
+    };
+    let past = session_of(&[], poor, vec![call(EXPAND)]).past;
+    assert_eq!(code(outcome(&past[0])), Some(Code::TokenBudgetExceeded));
+}
+
+#[test]
+fn a_result_is_checked_against_the_locked_schema() {
+    let result = |result: &str| Event::Answer {
+        call: 1,
+        result: result.to_owned(),
+    };
+    let opened = session(vec![call(FIND)]);
+    let example = opened.open[0].example.clone();
+    let delivered = |event| match session(vec![call(FIND), event]).past.remove(1) {
+        Past::Answered { delivered, .. } => delivered,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(delivered(result(&example)), Delivered::AsReceived);
+    let wrong = r#"{"content":[],"structuredContent":{"tickets":7}}"#;
+    let Delivered::Refused(refusal) = delivered(result(wrong)) else {
+        panic!("the result is delivered");
+    };
+    assert_eq!(refusal.reasons[0].code, Some(Code::OutputInvalid));
+    let twice = session(vec![call(FIND), result(&example), result(&example)]);
+    assert!(matches!(
+        twice.past[2],
+        Past::Answered {
+            delivered: Delivered::Nothing,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn a_server_that_ended_is_not_called() {
+    let server = || "acme-desk".to_owned();
+    let ended = session(vec![Event::Exit(server()), call(FIND)]);
+    assert_eq!(code(outcome(&ended.past[1])), Some(Code::HealthVeto));
+    assert!(!ended.servers[0].runs);
+    let unknown = session(vec![Event::Exit("no-such".to_owned()), call(FIND)]);
+    assert!(matches!(outcome(&unknown.past[1]), Decided::Forward { .. }));
+    let back = session(vec![Event::Exit(server()), Event::Start(server())]);
+    assert!(back.servers[0].runs);
+}
+
+#[test]
+fn a_lock_is_obeyed_in_place_of_the_manifest() {
+    let request = || Request {
+        kind: RequestKind::Session,
+        ..Request::default()
+    };
+    let made = answer(&[], request()).lock.expect("a lock");
+    let mut page = Session::default();
+    let given = page.answer(
+        texts(&[(DocumentKind::Manifest, "")]).with(DocumentKind::Lock, made.clone()),
+        request(),
+    );
+    assert_eq!(given.problems, []);
+    assert_eq!(given.lock, None);
+    assert_eq!(given.session, answer(&[], request()).session);
+    // A lock that names no policy is obeyed together with one.
+    let policy = Texts::default().with(DocumentKind::Policy, own!("policy.rego"));
+    let under = page.answer(policy, request()).session.expect("a session");
+    let decided = under.draft.as_ref().and_then(code);
+    assert_eq!(decided, Some(Code::PolicyDenied));
+    // One that names a policy is not obeyed without it.
+    let named = texts(&[]).with(
+        DocumentKind::Lock,
+        include_str!("../../plans/examples/under-policy.lock"),
+    );
+    let named = named.with(
+        DocumentKind::Index,
+        include_str!("../../../examples/plans/mcp.index.json"),
+    );
+    let refused = Session::default().answer(named, request());
+    assert_eq!(refused.session, None);
+    let codes: Vec<_> = refused.problems.iter().map(|it| it.code).collect();
+    assert_eq!(codes, [Code::PolicyMissing]);
+    let none = answer(&[(DocumentKind::Manifest, "")], request());
+    assert_eq!((none.session, none.lock), (None, None));
+    assert!(!none.problems.is_empty());
+}
+
+#[test]
+fn a_log_is_decided_again_by_the_documents_of_the_page() {
+    let same = log(&[]);
+    assert_eq!((same.is_same, same.counts), (Some(true), [0, 0, 6, 0]));
+    let other = log(&[(DocumentKind::Policy, own!("policy.rego"))]);
+    assert_eq!(other.is_same, Some(false));
+    let differing: Vec<_> = other.calls.iter().map(|it| &*it.tool).collect();
+    assert_eq!(differing, ["reply"; 2]);
+    let now = other.calls[0].now.as_ref().expect("a verdict");
+    assert_eq!(now.reasons[0].code, Some(Code::PolicyDenied));
+    assert!(other.documents.contains(&"policy".to_owned()));
+    let changed = log(&[(DocumentKind::Evidence, own!("changed.audit.jsonl"))]);
+    assert!(!changed.is_valid && changed.calls.is_empty());
+}
+
+#[test]
+fn hostile_texts_are_answered() {
+    for text in [
+        "{",
+        "null",
+        "[]",
+        "\u{202e}",
+        "{\"name\":1}",
+        &"[".repeat(10_000),
+    ] {
+        let past = session(vec![call(text)]).past;
+        assert!(
+            matches!(outcome(&past[0]), Decided::Error { .. }),
+            "{past:?}"
+        );
+        let text = Texts::default().with(DocumentKind::Evidence, text);
+        let mut page = Session::default();
+        let request = Request {
+            kind: RequestKind::Log,
+            ..Request::default()
+        };
+        page.answer(texts(&[]), Request::default());
+        let log = page.answer(text, request).log.expect("an answer");
+        assert!(!log.is_valid && !log.problems.is_empty());
+    }
+    let many = session(vec![Event::Wait(u64::MAX); EVENTS_MAX + 1]);
+    assert_eq!(many.past.len(), EVENTS_MAX);
+}
