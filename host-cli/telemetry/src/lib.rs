@@ -1,0 +1,25 @@
+//! Spans of programs that serve, and their export to an OpenTelemetry collector.
+//!
+//! A program records spans, which never waits. An exporter hands batches of them, as requests of OTLP in JSON,
+//! to a [`Collector`]: the program's own way to send them. This library opens no connection, and knows nothing of
+//! what the spans are about.
+//!
+//! | item | content |
+//! |---|---|
+//! | [`TraceContext`], [`TraceId`], [`SpanId`] | what spans of several programs have in common \[W3C Trace Context\] |
+//! | [`Span`], [`Kind`], [`Value`] | a span with its attributes |
+//! | [`Spans`], [`Report`] | the bounded queue of spans, and what became of them |
+//! | [`Collector`], [`Reply`] | where spans are sent |
+//! | [`Resource`] | the program that the spans are from |
+
+mod context;
+mod export;
+mod otlp;
+mod queue;
+mod span;
+
+pub use context::{SpanId, TraceContext, TraceId};
+pub use export::{Collector, Reply};
+pub use otlp::Resource;
+pub use queue::{Report, Spans};
+pub use span::{Attribute, Kind, Span, Value};
