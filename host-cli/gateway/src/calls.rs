@@ -1,9 +1,11 @@
 //! Calls of clients, from the decision to the answer.
 
 use super::gateway::Shared;
+use super::metrics;
+use super::traced::RequestSpan;
 use agent_host::Failure;
 use agent_host::contract::session::{
-    CallAction, CallFailure, Client, Delivery, Forwarded, RpcError,
+    CallAction, CallFailure, Client, Delivered, Delivery, Forwarded, RpcError,
 };
 use agent_mcp::{Error, Json, Wait, progress};
 use std::time::Duration;
@@ -12,6 +14,9 @@ use tokio::time::{Instant, timeout};
 
 /// The code of JSON-RPC for a failure of this side.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
+
+/// Time after which a client is told to repeat a call that waits for an approval.
+const REPEAT: Duration = Duration::from_secs(25);
 
 /// The answer to a call.
 pub(crate) enum Answer {
@@ -31,12 +36,12 @@ struct OpenCall<'s> {
 }
 
 impl OpenCall<'_> {
-    fn result(mut self, result: &[u8]) -> Result<Delivery, Failure> {
+    fn result(mut self, result: &[u8]) -> Result<Delivered, Failure> {
         self.is_open = false;
         self.shared.decider.result(self.id, result)
     }
 
-    fn failed(mut self, failure: &CallFailure) -> Result<Delivery, Failure> {
+    fn failed(mut self, failure: &CallFailure) -> Result<Delivered, Failure> {
         self.is_open = false;
         self.shared.decider.failed(self.id, failure)
     }
@@ -57,9 +62,10 @@ pub(crate) async fn call(
     shared: &Shared,
     client: &Client,
     params: &[u8],
+    span: &RequestSpan,
     reports: impl FnMut(Json),
 ) -> Answer {
-    let answered = decided(shared, client, params, reports).await;
+    let answered = decided(shared, client, params, span, reports).await;
     answered.unwrap_or_else(|failure| {
         Answer::Error(RpcError {
             code: INTERNAL_ERROR,
@@ -73,10 +79,11 @@ async fn decided(
     shared: &Shared,
     client: &Client,
     params: &[u8],
+    span: &RequestSpan,
     mut reports: impl FnMut(Json),
 ) -> Result<Answer, Failure> {
     loop {
-        if let Some(answer) = decided_once(shared, client, params, &mut reports).await? {
+        if let Some(answer) = decided_once(shared, client, params, span, &mut reports).await? {
             return Ok(answer);
         }
     }
@@ -87,10 +94,14 @@ async fn decided_once(
     shared: &Shared,
     client: &Client,
     params: &[u8],
+    span: &RequestSpan,
     reports: impl FnMut(Json),
 ) -> Result<Option<Answer>, Failure> {
     shared.ready().await;
     let called = shared.decider.call(client, params)?;
+    let began = Instant::now();
+    metrics::decided(&shared.metrics, &called.records);
+    span.decided(&called.records);
     if called.list_changed {
         shared.announce_list();
     }
@@ -102,7 +113,14 @@ async fn decided_once(
     match called.action {
         CallAction::Answer(result) => Ok(Some(Answer::Result(result))),
         CallAction::Error(error) => Ok(Some(Answer::Error(error))),
-        CallAction::AskApproval(asked) => {
+        CallAction::AskApproval(mut asked) => {
+            if let Some(result) = asked.answer.take() {
+                // The client repeats the call. It is told so late: a human may answer in the meantime, and it
+                // does not ask again and again.
+                let mut waiting = shared.approvals.ask(called.id, asked);
+                let _ = timeout(REPEAT, waiting.answered()).await;
+                return Ok(Some(Answer::Result(result)));
+            }
             let mut open = open(true);
             let time = left(asked.expires_unix_ms);
             // A human answers on the page or on the terminal, never the client.
@@ -113,23 +131,28 @@ async fn decided_once(
                     Ok(None)
                 }
                 Err(_) => {
-                    let delivery = open.failed(&CallFailure::TimedOut)?;
-                    Ok(Some(delivered(delivery, Vec::new())))
+                    let delivered = open.failed(&CallFailure::TimedOut)?;
+                    Ok(Some(answer(delivered.delivery, Vec::new())))
                 }
             }
         }
         CallAction::Forward(forwarded) => {
             let open = open(true);
             shared.decider.synced().await?;
-            let answer = match forward(shared, &forwarded, reports).await {
+            let span = shared.forward_span(span, &forwarded.server);
+            let result = forward(shared, &forwarded, reports).await;
+            span.received(result.as_ref());
+            let (delivered, received) = match result {
                 Ok(result) => {
                     let result = result.bytes().to_vec();
-                    let delivery = open.result(&result)?;
-                    Ok(delivered(delivery, result))
+                    (open.result(&result)?, result)
                 }
-                Err(failure) => Ok(delivered(open.failed(&failure)?, Vec::new())),
+                Err(failure) => (open.failed(&failure)?, Vec::new()),
             };
-            answer.map(Some)
+            let (server, time) = (&forwarded.server, began.elapsed());
+            metrics::ended(&shared.metrics, server, &delivered.records, time);
+            span.end(&delivered.records);
+            Ok(Some(answer(delivered.delivery, received)))
         }
     }
 }
@@ -140,7 +163,7 @@ fn left(unix_ms: u64) -> Duration {
     Duration::from_millis(unix_ms.saturating_sub(now))
 }
 
-fn delivered(delivery: Delivery, received: Vec<u8>) -> Answer {
+fn answer(delivery: Delivery, received: Vec<u8>) -> Answer {
     match delivery {
         Delivery::AsReceived => Answer::Result(received),
         Delivery::Changed(result) | Delivery::Refused(result) => Answer::Result(result),

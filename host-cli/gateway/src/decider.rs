@@ -3,13 +3,17 @@
 use super::audit::{AuditLog, Syncs};
 use agent_effects::{Zone, clock};
 use agent_host::contract::diagnostic::Diagnostic;
+use agent_host::contract::run::Secret;
 use agent_host::contract::session::{
-    AuditRecord, CallAction, CallFailure, Called, Client, Delivered, Delivery, Destination,
-    Documents, LockedServer, Observation, Observed, Options,
+    AuditRecord, CallAction, CallFailure, Called, Client, Delivered, Destination, Documents,
+    LockedServer, Observation, Observed, Options,
 };
 use agent_host::{Engine, Failure, Instance, ResourceAny, call};
 use std::cell::RefCell;
 use std::rc::Rc;
+
+/// Maximum number of secrets that are no longer in use, and that nothing may contain nevertheless.
+const FORMER_SECRETS: usize = 64;
 
 /// Decides for a gateway, and records what it decides.
 ///
@@ -18,7 +22,7 @@ use std::rc::Rc;
 pub(crate) struct Decider {
     engine: Engine,
     documents: RefCell<Documents>,
-    options: Options,
+    options: RefCell<Options>,
     zone: Zone,
     syncs: Rc<Syncs>,
     current: RefCell<Current>,
@@ -66,7 +70,7 @@ impl Decider {
         Ok(Ok(Self {
             engine,
             documents: RefCell::new(documents),
-            options,
+            options: RefCell::new(options),
             zone,
             syncs,
             current,
@@ -156,7 +160,7 @@ impl Decider {
     }
 
     /// Decides what the client gets of a result.
-    pub(crate) fn result(&self, id: u64, result: &[u8]) -> Result<Delivery, Failure> {
+    pub(crate) fn result(&self, id: u64, result: &[u8]) -> Result<Delivered, Failure> {
         let now = clock(&self.zone);
         self.delivered(|instance, session| {
             call!(
@@ -167,7 +171,7 @@ impl Decider {
     }
 
     /// Decides what the client gets without a result.
-    pub(crate) fn failed(&self, id: u64, failure: &CallFailure) -> Result<Delivery, Failure> {
+    pub(crate) fn failed(&self, id: u64, failure: &CallFailure) -> Result<Delivered, Failure> {
         let now = clock(&self.zone);
         self.delivered(|instance, session| {
             call!(
@@ -182,13 +186,8 @@ impl Decider {
         self.syncs.synced().await
     }
 
-    /// Takes the answer of a human. Returns the calls that waited for it, which are closed; `None` if nobody asks.
-    pub(crate) fn approve(
-        &self,
-        approval: &str,
-        answer: bool,
-        by: &str,
-    ) -> Result<Option<Vec<u64>>, Failure> {
+    /// Takes the answer of a human, and closes the calls that wait for it. Returns whether somebody asks for it.
+    pub(crate) fn approve(&self, approval: &str, answer: bool, by: &str) -> Result<bool, Failure> {
         let now = clock(&self.zone);
         let approved = self.ask(|instance, session| {
             call!(
@@ -199,7 +198,7 @@ impl Decider {
             )
         })?;
         self.record(&approved.records)?;
-        Ok(approved.is_known.then_some(approved.waiting))
+        Ok(approved.is_known)
     }
 
     /// Takes other documents. The inner error lists why they can't be obeyed; the present ones stay then.
@@ -250,10 +249,10 @@ impl Decider {
     fn delivered(
         &self,
         ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<Delivered, Failure>,
-    ) -> Result<Delivery, Failure> {
+    ) -> Result<Delivered, Failure> {
         let delivered = self.ask(ask)?;
         self.record(&delivered.records)?;
-        Ok(delivered.delivery)
+        Ok(delivered)
     }
 
     fn record(&self, records: &[AuditRecord]) -> Result<(), Failure> {
@@ -272,17 +271,68 @@ impl Decider {
         let state = call!(instance, session.agent_session.call_export(*session))?;
         let asked = ask(instance, *session);
         if asked.is_err() {
-            let options = Options {
-                state: Some(state),
-                ..self.options.clone()
-            };
-            let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
-            if let Ok((instance, session, records)) = opened {
-                current.log.append(&records)?;
-                (current.instance, current.session) = (instance, session);
-            }
+            // Documents that were obeyed before are obeyed again.
+            let _ = self.replace(&mut current, state)?;
         }
         asked
+    }
+
+    /// Replaces the instance by another one that goes on from a state. The inner error says why it can't.
+    fn replace(
+        &self,
+        current: &mut Current,
+        state: Vec<u8>,
+    ) -> Result<Result<(), Vec<Diagnostic>>, Failure> {
+        let options = Options {
+            state: Some(state),
+            ..self.options.borrow().clone()
+        };
+        let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
+        Ok(match opened {
+            Ok((instance, session, records)) => {
+                current.log.append(&records)?;
+                (current.instance, current.session) = (instance, session);
+                Ok(())
+            }
+            Err(problems) => Err(problems),
+        })
+    }
+
+    /// Returns whether the session only observes.
+    pub(crate) fn observes(&self) -> bool {
+        self.options.borrow().observe
+    }
+
+    /// Takes the present secrets, which no record and no result may have from now on. Former ones stay secret.
+    /// Returns whether servers must list their tools again: a state has no definitions but the lock's.
+    pub(crate) fn redact(&self, present: Vec<Secret>) -> Result<bool, Failure> {
+        let mut secrets = self.options.borrow().secrets.clone();
+        let known = secrets.len();
+        for secret in &present {
+            if !secrets.iter().any(|it| it.value == secret.value) {
+                secrets.push(secret.clone());
+            }
+        }
+        if secrets.len() == known {
+            return Ok(false);
+        }
+        let mut excess = secrets.len().saturating_sub(present.len() + FORMER_SECRETS);
+        secrets.retain(|it| {
+            let is_former = !present.iter().any(|own| own.value == it.value);
+            let is_dropped = is_former && excess > 0;
+            excess -= usize::from(is_dropped);
+            !is_dropped
+        });
+        self.options.borrow_mut().secrets = secrets;
+        let mut current = self.current.borrow_mut();
+        let Current {
+            instance, session, ..
+        } = &mut *current;
+        let state = call!(instance, session.agent_session.call_export(*session))?;
+        match self.replace(&mut current, state)? {
+            Ok(()) => Ok(self.observes()),
+            Err(_) => Err(Failure::internal("the session does not take its own state")),
+        }
     }
 }
 

@@ -2,8 +2,10 @@
 
 pub(crate) mod client;
 mod http;
+mod observing;
 mod operating;
 mod over_http;
+mod tracing;
 
 use crate::project::Project;
 use client::{Served, refusal};
