@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 /// The code of JSON-RPC for a failure of this side.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
 
-/// Time after which a client is told to repeat a call that waits for an approval.
+/// Time after which a client is asked to repeat a call that waits for an approval.
 const REPEAT: Duration = Duration::from_secs(25);
 
 /// The answer to a call.
@@ -115,8 +115,8 @@ async fn decided_once(
         CallAction::Error(error) => Ok(Some(Answer::Error(error))),
         CallAction::AskApproval(mut asked) => {
             if let Some(result) = asked.answer.take() {
-                // The client repeats the call. It is told so late: a human may answer in the meantime, and it
-                // does not ask again and again.
+                // The client repeats the call. The answer is late: a human may approve in the meantime, and the
+                // client does not ask again and again.
                 let mut waiting = shared.approvals.ask(called.id, asked);
                 let _ = timeout(REPEAT, waiting.answered()).await;
                 return Ok(Some(Answer::Result(result)));

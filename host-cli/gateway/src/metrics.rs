@@ -49,7 +49,7 @@ const SESSIONS: Family = Family {
 
 const SPANS: Family = Family {
     name: "agent_spans",
-    help: "Spans for the collector, by what became of them.",
+    help: "Spans for the collector, by state.",
     labels: &["state"],
 };
 

@@ -30,7 +30,7 @@ impl Otlp {
     ///
     /// # Errors
     ///
-    /// When the URL is none that a connection can be made for, or the system has no random bytes.
+    /// When no connection can be made for the URL, or the system has no random bytes.
     pub fn new(url: &str, access: &Access) -> Result<Self, Failure> {
         let wrong = |message| {
             Failure::new(format_args!("the collector `{url}`: {message}"))
@@ -69,7 +69,7 @@ impl Otlp {
         }
     }
 
-    /// Returns what became of the spans, as JSON on one line.
+    /// Returns the counts of spans, as JSON on one line.
     pub(crate) fn json(&self) -> String {
         let Report {
             queued,

@@ -6,17 +6,27 @@ use std::time::Duration;
 use tokio::select;
 use tokio::time::{Instant, sleep, timeout_at};
 
-/// Time after which spans are sent that fill no batch.
-const INTERVAL: Duration = Duration::from_secs(2);
-
-/// Time of one request with its response.
-const REQUEST: Duration = Duration::from_secs(10);
-
 /// How often a batch is sent that the collector does not take for a reason that passes.
 const ATTEMPTS: u32 = 4;
 
-/// Time until the second attempt. It doubles with each further one.
-const PAUSE: Duration = Duration::from_secs(1);
+/// The times of an export.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    /// Time after which spans are sent that fill no batch.
+    interval: Duration,
+    /// Time of one request with its response.
+    request: Duration,
+    /// Time until the second attempt. It doubles with each further one.
+    pause: Duration,
+}
+
+impl Pace {
+    const STANDARD: Self = Self {
+        interval: Duration::from_secs(2),
+        request: Duration::from_secs(10),
+        pause: Duration::from_secs(1),
+    };
+}
 
 /// Where spans are sent.
 pub trait Collector {
@@ -46,23 +56,27 @@ enum Outcome {
 }
 
 impl Spans {
-    /// Sends spans for ever, some time after they are recorded. `note` is told once why the first ones were
+    /// Sends spans for ever, some time after they are recorded. `note` gets the reason why the first ones were
     /// dropped.
     pub async fn export(&self, collector: &impl Collector, note: impl Fn(&str)) {
+        self.export_at(Pace::STANDARD, collector, note).await;
+    }
+
+    async fn export_at(&self, pace: Pace, collector: &impl Collector, note: impl Fn(&str)) {
         loop {
             select! {
                 () = self.full() => {}
-                () = sleep(INTERVAL) => {}
+                () = sleep(pace.interval) => {}
             }
             while let Some(batch) = self.batch() {
-                self.send(collector, batch).await;
+                self.send(pace, collector, batch).await;
             }
             self.note_loss(&note);
         }
     }
 
-    /// Sends what is left within a time, each batch once. What is not sent then is dropped, and `note` is told so
-    /// unless it was told of others before.
+    /// Sends what is left within a time, each batch once. What is not sent then is dropped, and `note` gets the reason
+    /// unless it got one before.
     pub async fn flush(&self, collector: &impl Collector, time: Duration, note: impl Fn(&str)) {
         self.send_rest(collector, time).await;
         self.note_loss(&note);
@@ -71,7 +85,7 @@ impl Spans {
     async fn send_rest(&self, collector: &impl Collector, time: Duration) {
         let end = Instant::now() + time;
         while let Some(batch) = self.batch() {
-            match timeout_at(end, attempt(collector, &batch)).await {
+            match timeout_at(end, attempt(Pace::STANDARD, collector, &batch)).await {
                 Ok(Outcome::Taken(rejected)) => self.take(batch.spans, rejected, None),
                 Ok(Outcome::Refused(why)) => self.drop_batch(&batch, why),
                 Ok(Outcome::Later(why)) => return self.drop_all(&why),
@@ -80,10 +94,10 @@ impl Spans {
         }
     }
 
-    async fn send(&self, collector: &impl Collector, batch: Batch) {
-        let mut pause = PAUSE;
+    async fn send(&self, pace: Pace, collector: &impl Collector, batch: Batch) {
+        let mut pause = pace.pause;
         for number in 1..=ATTEMPTS {
-            match attempt(collector, &batch).await {
+            match attempt(pace, collector, &batch).await {
                 Outcome::Taken(rejected) => {
                     let failure = (rejected > 0).then(|| "the collector rejected some".to_owned());
                     return self.take(batch.spans, rejected, failure);
@@ -108,8 +122,8 @@ impl Spans {
     }
 }
 
-async fn attempt(collector: &impl Collector, batch: &Batch) -> Outcome {
-    let end = Instant::now() + REQUEST;
+async fn attempt(pace: Pace, collector: &impl Collector, batch: &Batch) -> Outcome {
+    let end = Instant::now() + pace.request;
     let reply = match timeout_at(end, collector.send(batch.body.clone())).await {
         Ok(Ok(reply)) => reply,
         Ok(Err(why)) => return Outcome::Later(why),
@@ -126,7 +140,7 @@ async fn attempt(collector: &impl Collector, batch: &Batch) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{ATTEMPTS, Collector, Reply};
+    use super::{ATTEMPTS, Collector, Pace, Reply};
     use crate::otlp::Resource;
     use crate::queue::{BATCH, Spans};
     use crate::span::{Kind, Span};
@@ -134,7 +148,8 @@ mod tests {
     use std::future::pending;
     use std::time::Duration;
     use tokio::runtime::{Builder, Runtime};
-    use tokio::time::{Instant, timeout};
+    use tokio::select;
+    use tokio::time::{Instant, sleep, timeout};
 
     /// A collector that answers each request as listed, then with the last answer.
     struct Listed {
@@ -178,19 +193,37 @@ mod tests {
         spans
     }
 
-    /// A runtime whose clock goes on by itself.
-    fn paused() -> Runtime {
+    /// An export that is a thousand times as fast.
+    const FAST: Pace = Pace {
+        interval: Duration::from_millis(2),
+        request: Duration::from_millis(10),
+        pause: Duration::from_millis(1),
+    };
+
+    fn runtime() -> Runtime {
         let mut builder = Builder::new_current_thread();
-        builder.enable_time().start_paused(true).build().unwrap()
+        builder.enable_time().build().unwrap()
     }
 
-    /// Exports for a time, and returns the notes.
-    fn exported(spans: &Spans, collector: &impl Collector, seconds: u64) -> Vec<String> {
+    /// Exports until no spans wait, and some time longer. Returns the notes.
+    fn exported(spans: &Spans, collector: &impl Collector) -> Vec<String> {
         let notes = RefCell::new(Vec::new());
-        paused().block_on(async {
+        runtime().block_on(async {
             let note = |why: &str| notes.borrow_mut().push(why.to_owned());
-            let export = spans.export(collector, note);
-            let _ = timeout(Duration::from_secs(seconds), export).await;
+            let export = spans.export_at(FAST, collector, note);
+            let sent = async {
+                while spans.report().queued > 0 {
+                    sleep(FAST.pause).await;
+                }
+                sleep(30 * FAST.interval).await;
+            };
+            let ended = async {
+                select! {
+                    () = export => {}
+                    () = sent => {}
+                }
+            };
+            timeout(Duration::from_secs(20), ended).await.unwrap();
         });
         notes.into_inner()
     }
@@ -198,7 +231,7 @@ mod tests {
     #[test]
     fn spans_are_sent_in_batches() {
         let (spans, collector) = (spans(BATCH + 1), Listed::new(&[Ok(200)]));
-        assert!(exported(&spans, &collector, 3).is_empty());
+        assert!(exported(&spans, &collector).is_empty());
         assert_eq!(collector.requests.get(), 2);
         assert_eq!(spans.report().sent, BATCH as u64 + 1);
         assert_eq!(spans.report().queued, 0);
@@ -207,7 +240,7 @@ mod tests {
     #[test]
     fn what_may_pass_is_tried_again_with_the_same_spans() {
         let (spans, collector) = (spans(1), Listed::new(&[Err("refused"), Ok(503), Ok(200)]));
-        assert!(exported(&spans, &collector, 60).is_empty());
+        assert!(exported(&spans, &collector).is_empty());
         let bodies = collector.bodies.borrow();
         assert_eq!(bodies.len(), 3);
         assert!(bodies.iter().all(|it| *it == bodies[0]));
@@ -218,7 +251,7 @@ mod tests {
     #[test]
     fn a_dead_collector_loses_spans_and_is_noted_once() {
         let (spans, collector) = (spans(3), Listed::new(&[Err("no connection")]));
-        let notes = exported(&spans, &collector, 60);
+        let notes = exported(&spans, &collector);
         assert_eq!(notes, ["no connection"]);
         assert_eq!(collector.requests.get(), ATTEMPTS as usize);
         let report = spans.report();
@@ -229,7 +262,7 @@ mod tests {
     #[test]
     fn what_a_collector_refuses_is_not_sent_again() {
         let (spans, collector) = (spans(1), Listed::new(&[Ok(400)]));
-        assert_eq!(exported(&spans, &collector, 60).len(), 1);
+        assert_eq!(exported(&spans, &collector).len(), 1);
         assert_eq!(collector.requests.get(), 1);
         assert_eq!(spans.report().dropped, 1);
     }
@@ -238,14 +271,14 @@ mod tests {
     fn the_end_waits_for_a_bounded_time() {
         for (collector, sent) in [(Listed::new(&[]), 0), (Listed::new(&[Ok(200)]), 5)] {
             let spans = spans(5);
-            let (time, notes) = (Duration::from_secs(3), Cell::new(0));
-            let took = paused().block_on(async {
+            let (time, notes) = (Duration::from_millis(200), Cell::new(0));
+            let took = runtime().block_on(async {
                 let began = Instant::now();
                 let note = |_: &str| notes.set(notes.get() + 1);
                 spans.flush(&collector, time, note).await;
                 began.elapsed()
             });
-            assert!(took <= time, "{took:?}");
+            assert!(took < Duration::from_secs(5), "{took:?}");
             assert_eq!(notes.get(), usize::from(sent == 0));
             let report = spans.report();
             assert_eq!(
@@ -253,5 +286,13 @@ mod tests {
                 (0, sent, 5 - sent)
             );
         }
+    }
+
+    #[test]
+    fn a_slow_collector_is_not_waited_for() {
+        let (spans, collector) = (spans(1), Listed::new(&[]));
+        let notes = exported(&spans, &collector);
+        assert_eq!(notes, ["the collector did not answer in time"]);
+        assert_eq!(collector.requests.get(), ATTEMPTS as usize);
     }
 }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`TraceContext`], [`TraceId`], [`SpanId`] | what spans of several programs have in common \[W3C Trace Context\] |
 //! | [`Span`], [`Kind`], [`Value`] | a span with its attributes |
-//! | [`Spans`], [`Report`] | the bounded queue of spans, and what became of them |
+//! | [`Spans`], [`Report`] | the bounded queue of spans, and counts of those that were sent and dropped |
 //! | [`Collector`], [`Reply`] | where spans are sent |
 //! | [`Metrics`], [`Family`] | counters and histograms, in the text format of Prometheus |
 //! | [`Resource`] | the program that the spans are from |

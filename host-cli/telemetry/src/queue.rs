@@ -30,11 +30,11 @@ struct State {
     sent: u64,
     dropped: u64,
     failure: Option<String>,
-    /// Whether somebody was told that spans were dropped.
+    /// Whether the first loss was noted.
     is_noted: bool,
 }
 
-/// What became of spans.
+/// Counts of spans, by whether they were sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// How many wait.
@@ -78,7 +78,7 @@ impl Spans {
         }
     }
 
-    /// Returns what became of the spans so far.
+    /// Returns the counts so far.
     #[must_use]
     pub fn report(&self) -> Report {
         let state = self.state();
@@ -121,7 +121,7 @@ impl Spans {
         self.state().failure = Some(failure.to_owned());
     }
 
-    /// Tells `note` once why spans were dropped.
+    /// Calls `note` once, with the reason why spans were dropped.
     pub(crate) fn note_loss(&self, note: &impl Fn(&str)) {
         let why = {
             let mut state = self.state();
