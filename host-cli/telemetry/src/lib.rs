@@ -10,7 +10,7 @@
 //! | [`Span`], [`Kind`], [`Value`] | a span with its attributes |
 //! | [`Spans`], [`Report`] | the bounded queue of spans, and counts of those that were sent and dropped |
 //! | [`Collector`], [`Reply`] | where spans are sent |
-//! | [`Metrics`], [`Family`] | counters and histograms, in the text format of Prometheus |
+//! | [`Metrics`], [`Family`], [`Gauge`] | counters and histograms, in the text format of Prometheus |
 //! | [`Resource`] | the program that the spans are from |
 
 mod context;
@@ -22,7 +22,7 @@ mod span;
 
 pub use context::{SpanId, TraceContext, TraceId};
 pub use export::{Collector, Reply};
-pub use metrics::{Family, Metrics};
+pub use metrics::{Family, Gauge, Metrics};
 pub use otlp::Resource;
 pub use queue::{Report, Spans};
 pub use span::{Attribute, Kind, Span, Value};

@@ -27,6 +27,9 @@ pub struct Family {
     pub labels: &'static [&'static str],
 }
 
+/// The present values of a family, each with its labels.
+pub type Gauge = (Family, Vec<(Vec<String>, u64)>);
+
 /// Counters and histograms of a program.
 #[derive(Debug, Default)]
 pub struct Metrics(Mutex<State>);
@@ -66,7 +69,7 @@ impl Metrics {
 
     /// Returns everything as text, then the present values of `gauges`.
     #[must_use]
-    pub fn text(&self, gauges: &[(Family, Vec<(Vec<String>, u64)>)]) -> String {
+    pub fn text(&self, gauges: &[Gauge]) -> String {
         let mut out = String::new();
         let state = self.state();
         for (family, counters) in &state.counters {

@@ -214,7 +214,8 @@ fn lock_of(log: &str) -> Value {
 fn clients_over_http_have_spans_and_status_counts_them() {
     let collector = Collector::start(Some(200));
     let project = project_of("usual", "");
-    let served = Served::start(&project, &collector.options());
+    let options = collector.options().replace("127.0.0.1", "localhost");
+    let served = Served::start(&project, &options);
     let session = served.initialize("2025-11-25");
     served.call(&session, "add", json!({ "a": 1, "b": 2 }));
     let slow = json!({ "name": "slow", "arguments": { "seconds": 20 } });
@@ -228,7 +229,7 @@ fn clients_over_http_have_spans_and_status_counts_them() {
         (otlp["sent"].as_u64().unwrap() >= 5).then_some(otlp)
     });
     assert_eq!(shown["dropped"], 0, "{shown}");
-    let url = format!("http://{}/v1/traces", collector.address);
+    let url = format!("http://localhost:{}/v1/traces", collector.address.port());
     assert_eq!(shown["url"], url);
     project
         .agent("status")
