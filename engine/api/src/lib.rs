@@ -64,9 +64,9 @@ pub mod lower {
     pub use agent_lower::{
         CALL, Checked, Concealed, EXPAND, LIST_SERVICES, LocalTime, Lowered, Notation, PLAN_LIMIT,
         PolicyOccasion, StoredDefinition, ToolEntry, Validated, bytes_digest, call_plan, concealed,
-        context, contradictions, definition, definition_digest, digest, health, index, integrity,
-        live_context, lock, manifest, payload, plan, request, stored_definitions, summarised,
-        summary, task, tenant, tools_snapshot,
+        concealed_in, context, contradictions, definition, definition_digest, digest, health,
+        index, integrity, live_context, lock, manifest, payload, plan, request, stored_definitions,
+        summarised, summary, task, tenant, tools_snapshot,
     };
 }
 

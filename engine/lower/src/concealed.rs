@@ -24,8 +24,24 @@ pub struct Concealed<'i> {
 
 /// Returns the first character of a tool's definition that people do not see.
 pub fn concealed(tool: ToolView<'_>) -> Option<Concealed<'_>> {
-    let entry = tool.entry();
-    let name = tool.name();
+    let found = search(tool.name(), tool.entry())?;
+    let (pointer, character, span) = found.first?;
+    Some(Concealed {
+        tool,
+        pointer,
+        character,
+        span,
+        others: found.count - 1,
+    })
+}
+
+/// Returns the first character of a tool's entry that people do not see, with the JSON pointer to its string.
+pub fn concealed_in(name: &str, entry: &str) -> Option<(char, String)> {
+    let (pointer, character, _) = search(name, entry)?.first?;
+    Some((character, pointer))
+}
+
+fn search(name: &str, entry: &str) -> Option<Search> {
     if !entry.contains('\\') && !entry.chars().chain(name.chars()).any(is_concealing) {
         return None;
     }
@@ -37,14 +53,7 @@ pub fn concealed(tool: ToolView<'_>) -> Option<Concealed<'_>> {
     for (key, node) in ToolEntry::read(entry).shown() {
         found.node(node, &format!("/{key}"));
     }
-    let (pointer, character, span) = found.first?;
-    Some(Concealed {
-        tool,
-        pointer,
-        character,
-        span,
-        others: found.count - 1,
-    })
+    Some(found)
 }
 
 struct Search {

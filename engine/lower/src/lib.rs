@@ -39,7 +39,7 @@ mod tools_snapshot;
 
 pub use call_plan::call_plan;
 pub use capability::contradictions;
-pub use concealed::{Concealed, concealed};
+pub use concealed::{Concealed, concealed, concealed_in};
 pub use definitions::{StoredDefinition, stored_definitions};
 pub use document::{Validated, conformity, rule};
 pub use evaluation_context::{Notation, context, health, task, tenant};

@@ -8,7 +8,7 @@ use super::limits::{
 use super::offered::{self, Offered, is_short};
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
-use agent_api::lower::{ToolEntry, digest};
+use agent_api::lower::{ToolEntry, concealed_in, digest};
 use agent_api::served::drifted;
 use agent_api::text::visible;
 use agent_record::Redactor;
@@ -221,6 +221,18 @@ impl Comparison {
                     tool: visible(name).into_owned(),
                     code: Code::OutputInvalid,
                     text: "its definition holds the value of a secret of the host".to_owned(),
+                });
+                known.insert(*name);
+                continue;
+            }
+            // What a tool listed first is compared with what it lists later.
+            let concealed = before.is_none().then(|| concealed_in(name, entry.0));
+            if let Some((character, pointer)) = concealed.flatten() {
+                let (character, pointer) = (u32::from(character), visible(&pointer));
+                self.withheld.push(Withheld {
+                    tool: visible(name).into_owned(),
+                    code: Code::InvisibleCharacter,
+                    text: format!("its definition contains U+{character:04X} at `{pointer}`"),
                 });
                 known.insert(*name);
                 continue;

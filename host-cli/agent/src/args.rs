@@ -1071,8 +1071,8 @@ pub(crate) struct Serve {
         value_name = "FILE",
         requires = "http",
         conflicts_with_all = [
-            "lock", "index", "task", "audit", "audit_arguments", "expansion", "budget", "observe", "timezone",
-            "tenant", "tenant_id", "policy", "policy_context", "health", "token_file",
+            "lock", "index", "task", "audit", "audit_arguments", "expansion", "budget", "observe", "server",
+            "approval_by_retry", "timezone", "tenant", "tenant_id", "policy", "policy_context", "health", "token_file",
         ],
         value_hint = ValueHint::FilePath
     )]
@@ -1092,6 +1092,10 @@ pub(crate) struct Serve {
     /// folder, if it exists]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) servers: Option<PathBuf>,
+
+    /// Send spans of requests and calls to the OpenTelemetry collector at this URL, by OTLP over HTTP in JSON
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(crate) otlp: Option<String>,
 
     /// The size from which the audit log is continued in a new file, in bytes
     #[arg(
@@ -1121,9 +1125,9 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 /// An agent that is served.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ServedAgent {
-    /// The lock
-    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
-    pub(crate) lock: Input,
+    /// The lock [default: `agents.lock`]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Option<Input>,
 
     /// The task that the lock was made with (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -1145,9 +1149,27 @@ pub(crate) struct ServedAgent {
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<u64>,
 
-    /// Refuse nothing that the servers themselves allow, and record what would be refused
+    /// Refuse nothing that the servers themselves allow, and record what would be refused; in a folder without
+    /// a lock, serve the servers that the operator's file starts
     #[arg(long)]
     pub(crate) observe: bool,
+
+    /// Observe this server without a lock, in place of all that the operator's file starts; may be repeated. The
+    /// endpoint is a URL or a package URL
+    #[arg(
+        long,
+        value_name = "NAME[=ENDPOINT]",
+        requires = "observe",
+        value_parser = NamedServer::parse,
+        conflicts_with_all = [
+            "lock", "index", "task", "tenant", "tenant_id", "policy", "policy_context",
+        ],
+    )]
+    pub(crate) server: Vec<NamedServer>,
+
+    /// Answer a client of 2026-07-28 that a call waits for an approval, so that it repeats the call until then
+    #[arg(long)]
+    pub(crate) approval_by_retry: bool,
 
     /// The time zone of `time`, `hour` and `weekday` in the policy's context: `UTC`, an offset such as
     /// `+02:00`, or a name such as `Europe/Berlin`
@@ -1159,6 +1181,33 @@ pub(crate) struct ServedAgent {
 
     #[command(flatten)]
     pub(crate) index: IndexOption,
+}
+
+/// A server to observe without a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedServer {
+    pub(crate) name: String,
+    /// A URL, or a package URL; `None` for the command of the operator's file.
+    pub(crate) endpoint: Option<String>,
+}
+
+impl NamedServer {
+    /// Reads `NAME` or `NAME=ENDPOINT`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let (name, endpoint) = match text.split_once('=') {
+            Some((name, endpoint)) => (name, Some(endpoint)),
+            None => (text, None),
+        };
+        match (name, endpoint) {
+            ("", _) | (_, Some("")) => {
+                Err(format!("`{text}` is neither `NAME` nor `NAME=ENDPOINT`"))
+            }
+            _ => Ok(Self {
+                name: name.to_owned(),
+                endpoint: endpoint.map(str::to_owned),
+            }),
+        }
+    }
 }
 
 /// Show the running gateways of this user

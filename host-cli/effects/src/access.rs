@@ -138,30 +138,35 @@ impl Access {
         let has_own = own
             .into_iter()
             .any(|name| name.eq_ignore_ascii_case("authorization"));
-        let mut is_refused = false;
+        let mut refused: Option<String> = None;
         loop {
             let token = match has_own {
                 true => None,
                 false => {
-                    let token = bearer(self, &server.endpoint, is_refused).await;
+                    let token = bearer(self, &server.endpoint, refused.as_deref()).await;
                     token.map_err(|why| {
                         let message = format!("{why}; run `agent login {}`", server.endpoint);
                         ConnectError::new(FailureKind::Failed, message)
                     })?
                 }
             };
-            let has_token = token.is_some();
-            match self.reach_with(server, entry, token, options, wait).await {
-                Err(Error::Status(401)) if has_token && !is_refused => is_refused = true,
-                Err(Error::Status(401)) if !has_own => {
+            match (
+                self.reach_with(server, entry, token.as_deref(), options, wait)
+                    .await,
+                token,
+            ) {
+                (Err(Error::Status(401)), Some(token)) if refused.is_none() => {
+                    refused = Some(token);
+                }
+                (Err(Error::Status(401)), _) if !has_own => {
                     let message = format!(
                         "the server requires a login: run `agent login {}`",
                         server.endpoint
                     );
                     return Err(ConnectError::new(FailureKind::Failed, message));
                 }
-                Err(error) => return Err(ConnectError::lost(&error, None)),
-                Ok(connected) => return connected,
+                (Err(error), _) => return Err(ConnectError::lost(&error, None)),
+                (Ok(connected), _) => return connected,
             }
         }
     }
@@ -171,7 +176,7 @@ impl Access {
         &self,
         server: &Server,
         entry: &Entry,
-        token: Option<String>,
+        token: Option<&str>,
         options: &Options,
         wait: &Wait,
     ) -> Result<Result<Connected, ConnectError>, Error> {

@@ -18,6 +18,7 @@ pub mod handler;
 pub mod login;
 mod network;
 mod planners;
+mod posts;
 mod programs;
 mod progress;
 mod requests;

@@ -13,8 +13,8 @@ const QUESTIONS: usize = 256;
 pub(crate) struct Approvals {
     /// The questions by the ids of their approvals.
     asked: RefCell<BTreeMap<String, ApprovalRequest>>,
-    /// The calls by their ids in the session.
-    waiting: RefCell<BTreeMap<u64, oneshot::Sender<()>>>,
+    /// The calls by their ids in the session, each with the id of its approval.
+    waiting: RefCell<BTreeMap<u64, (String, oneshot::Sender<()>)>>,
     /// Who asks on the terminal.
     terminal: RefCell<Option<mpsc::Sender<ApprovalRequest>>>,
 }
@@ -37,7 +37,8 @@ impl Approvals {
     /// Asks for an approval on behalf of a call.
     pub(crate) fn ask(&self, call: u64, request: ApprovalRequest) -> Waiting<'_> {
         let (sender, answered) = oneshot::channel();
-        self.waiting.borrow_mut().insert(call, sender);
+        let approval = request.approval.clone();
+        self.waiting.borrow_mut().insert(call, (approval, sender));
         let mut asked = self.asked.borrow_mut();
         if !asked.contains_key(&request.approval) {
             if let Some(terminal) = &*self.terminal.borrow() {
@@ -64,20 +65,21 @@ impl Approvals {
         asked.get(approval).map(|it| it.text.clone())
     }
 
-    /// Takes that an approval has an answer, for which these calls waited.
-    pub(crate) fn answered(&self, approval: &str, calls: &[u64]) {
+    /// Takes that an approval has an answer. If the session knows it, the calls that wait for it go on.
+    pub(crate) fn answered(&self, approval: &str, is_known: bool) {
         self.asked.borrow_mut().remove(approval);
+        if !is_known {
+            return;
+        }
         let mut waiting = self.waiting.borrow_mut();
-        for call in calls {
-            if let Some(sender) = waiting.remove(call) {
-                let _ = sender.send(());
-            }
+        for (_, (_, sender)) in waiting.extract_if(.., |_, (own, _)| own == approval) {
+            let _ = sender.send(());
         }
     }
 }
 
 impl Waiting<'_> {
-    /// Resolves when a human has answered. The call is closed in the session then.
+    /// Resolves when a human has answered. A call that was open is closed in the session then.
     pub(crate) async fn answered(&mut self) {
         if (&mut self.answered).await.is_err() {
             std::future::pending().await

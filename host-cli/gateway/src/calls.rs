@@ -2,22 +2,28 @@
 
 use super::changes::ClientList;
 use super::gateway::Shared;
+use super::metrics;
+use super::traced::RequestSpan;
 use agent_host::Failure;
 use agent_host::contract::session::{
-    CallAction, CallFailure, Client, Delivery, Forwarded, RpcError,
+    ApprovalMode, ApprovalRequest, CallAction, CallFailure, Client, Delivered, Delivery, Forwarded,
+    RpcError,
 };
 use agent_mcp::{Error, Json, Wait, progress};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 /// The code of JSON-RPC for a failure of this side.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
 
+/// Time after which a client is asked to repeat a call that waits for an approval.
+const REPEAT: Duration = Duration::from_secs(25);
+
 /// The answer to a call.
 pub(crate) enum Answer {
-    /// A result, as JSON.
-    Result(Vec<u8>),
+    /// A result.
+    Result(Json),
     /// An error.
     Error(RpcError),
     /// None: the client cancelled the call.
@@ -40,12 +46,12 @@ impl<'s> OpenCall<'s> {
         }
     }
 
-    pub(crate) fn result(mut self, result: &[u8]) -> Result<Delivery, Failure> {
+    pub(crate) fn result(mut self, result: &[u8]) -> Result<Delivered, Failure> {
         self.is_open = false;
         self.shared.decider.result(self.id, result)
     }
 
-    pub(crate) fn failed(mut self, failure: &CallFailure) -> Result<Delivery, Failure> {
+    pub(crate) fn failed(mut self, failure: &CallFailure) -> Result<Delivered, Failure> {
         self.is_open = false;
         self.shared.decider.failed(self.id, failure)
     }
@@ -67,10 +73,11 @@ pub(crate) async fn call(
     shared: &Shared,
     client: &Client,
     params: &[u8],
+    span: &RequestSpan,
     reports: impl FnMut(Json),
     elicit: impl AsyncFn(&[u8]) -> Option<Json>,
 ) -> Answer {
-    let answered = decided(shared, client, params, reports, elicit).await;
+    let answered = decided(shared, client, params, span, reports, elicit).await;
     answered.unwrap_or_else(internal)
 }
 
@@ -87,11 +94,12 @@ async fn decided(
     shared: &Shared,
     client: &Client,
     params: &[u8],
+    span: &RequestSpan,
     mut reports: impl FnMut(Json),
     elicit: impl AsyncFn(&[u8]) -> Option<Json>,
 ) -> Result<Answer, Failure> {
     loop {
-        let decided = decided_once(shared, client, params, &mut reports, &elicit);
+        let decided = decided_once(shared, client, params, span, &mut reports, &elicit);
         if let Some(answer) = decided.await? {
             return Ok(answer);
         }
@@ -103,56 +111,78 @@ async fn decided_once(
     shared: &Shared,
     client: &Client,
     params: &[u8],
+    span: &RequestSpan,
     reports: impl FnMut(Json),
     elicit: impl AsyncFn(&[u8]) -> Option<Json>,
 ) -> Result<Option<Answer>, Failure> {
     shared.ready().await;
     let called = shared.decider.call(client, params)?;
+    let began = Instant::now();
+    metrics::decided(&shared.metrics, &called.records);
+    span.decided(&called.records);
     if called.list_changed {
         shared.announce(ClientList::Tools);
     }
-    let open = || OpenCall::new(shared, called.id);
     match called.action {
-        CallAction::Answer(result) => Ok(Some(Answer::Result(result))),
+        CallAction::Answer(result) => Ok(Some(own(result))),
         CallAction::Error(error) => Ok(Some(Answer::Error(error))),
-        CallAction::AskApproval(asked) => {
-            let mut open = open();
-            let time = left(asked.expires_unix_ms);
-            // A human answers on the page or on the terminal. The client answers only where the operator lets it.
-            let elicited = async {
-                if let Some(params) = &asked.elicitation
-                    && let Some(result) = elicit(params).await
-                {
-                    shared.elicited(&asked.approval, result.bytes())?;
-                }
-                std::future::pending::<Result<(), Failure>>().await
-            };
-            let mut waiting = shared.approvals.ask(called.id, asked.clone());
-            tokio::select! {
-                biased;
-                () = waiting.answered() => {
-                    open.is_open = false;
-                    Ok(None)
-                }
-                failed = elicited => failed.map(|()| None),
-                () = sleep(time) => {
-                    let delivery = open.failed(&CallFailure::TimedOut)?;
-                    Ok(Some(delivered(delivery, Vec::new())))
-                }
-            }
-        }
+        CallAction::AskApproval(asked) => ask(shared, called.id, asked, elicit).await,
         CallAction::Forward(forwarded) => {
-            let open = open();
+            let open = OpenCall::new(shared, called.id);
             shared.decider.synced().await?;
-            let answer = match forward(shared, &forwarded, reports).await {
-                Ok(result) => {
-                    let result = result.bytes().to_vec();
-                    let delivery = open.result(&result)?;
-                    Ok(delivered(delivery, result))
-                }
-                Err(failure) => Ok(delivered(open.failed(&failure)?, Vec::new())),
+            let server = forwarded.server.clone();
+            let span = shared.forward_span(span, &server);
+            let received = forward(shared, forwarded, reports).await;
+            span.received(received.as_ref());
+            let (delivered, received) = match received {
+                Ok(result) => (open.result(result.bytes())?, Some(result)),
+                Err(failure) => (open.failed(&failure)?, None),
             };
-            answer.map(Some)
+            metrics::ended(&shared.metrics, &server, &delivered.records, began.elapsed());
+            span.end(&delivered.records);
+            Ok(Some(answer(delivered.delivery, received)))
+        }
+    }
+}
+
+/// Waits for a human. Returns `None` after an answer, so that the call is decided once more.
+async fn ask(
+    shared: &Shared,
+    call: u64,
+    mut asked: ApprovalRequest,
+    elicit: impl AsyncFn(&[u8]) -> Option<Json>,
+) -> Result<Option<Answer>, Failure> {
+    if let Some(result) = asked.answer.take() {
+        let mut waiting = shared.approvals.ask(call, asked);
+        if shared.decider.approval_mode() == ApprovalMode::Retry {
+            // The client repeats the call. The answer is late: a human may approve in the meantime, and the
+            // client does not ask again and again.
+            let _ = timeout(REPEAT, waiting.answered()).await;
+        }
+        return Ok(Some(own(result)));
+    }
+    let mut open = OpenCall::new(shared, call);
+    let time = left(asked.expires_unix_ms);
+    // A human answers on the page or on the terminal. The client answers only where the operator lets it.
+    let elicited = async {
+        if let Some(params) = &asked.elicitation
+            && let Some(result) = elicit(params).await
+        {
+            shared.elicited(&asked.approval, result.bytes())?;
+        }
+        std::future::pending::<Result<(), Failure>>().await
+    };
+    let mut waiting = shared.approvals.ask(call, asked.clone());
+    tokio::select! {
+        biased;
+        () = waiting.answered() => {
+            open.is_open = false;
+            Ok(None)
+        }
+        failed = elicited => failed.map(|()| None),
+        () = sleep(time) => {
+            let delivered = open.failed(&CallFailure::TimedOut)?;
+            Ok(Some(answer(delivered.delivery, None)))
         }
     }
 }
@@ -163,25 +193,34 @@ fn left(unix_ms: u64) -> Duration {
     Duration::from_millis(unix_ms.saturating_sub(now))
 }
 
-pub(crate) fn delivered(delivery: Delivery, received: Vec<u8>) -> Answer {
-    match delivery {
-        Delivery::AsReceived => Answer::Result(received),
-        Delivery::Changed(result) | Delivery::Refused(result) => Answer::Result(result),
-        Delivery::Error(error) => Answer::Error(error),
-        Delivery::Nothing => Answer::Nothing,
+/// Returns what the client gets of a result that was received.
+pub(crate) fn answer(delivery: Delivery, received: Option<Json>) -> Answer {
+    match (delivery, received) {
+        (Delivery::AsReceived, Some(received)) => Answer::Result(received),
+        (Delivery::Changed(result) | Delivery::Refused(result), _) => own(result),
+        (Delivery::Error(error), _) => Answer::Error(error),
+        (Delivery::Nothing | Delivery::AsReceived, _) => Answer::Nothing,
+    }
+}
+
+/// Returns the answer with a result of the session.
+pub(crate) fn own(result: Vec<u8>) -> Answer {
+    match Json::new(result) {
+        Ok(result) => Answer::Result(result),
+        Err(_) => internal(Failure::internal("the result is not JSON")),
     }
 }
 
 /// Passes a call on to its server, and observes how the server does.
 async fn forward(
     shared: &Shared,
-    forwarded: &Forwarded,
+    forwarded: Forwarded,
     mut reports: impl FnMut(Json),
 ) -> Result<Json, CallFailure> {
     let time = Duration::from_millis(forwarded.timeout_ms);
     let began = Instant::now();
     let server = &*forwarded.server;
-    let parts = Json::new(forwarded.params.clone())
+    let parts = Json::new(forwarded.params)
         .ok()
         .and_then(|params| params.members(["name", "arguments", "_meta"]));
     let Some([Some(name), arguments, meta]) = parts else {

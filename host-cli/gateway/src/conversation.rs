@@ -5,6 +5,7 @@ use super::changes::{Changes, ClientList};
 use super::gateway::Shared;
 use super::questions::Questions;
 use super::requests::{method_named, request};
+use super::traced::RequestSpan;
 use agent_host::contract::session::{Client, Generation as Spoken, RpcError};
 use agent_mcp::message::{METHOD_NOT_FOUND, on_one_line, write_notification, write_result};
 use agent_mcp::{Generation, Id, Json, MirroredHeaders, Version};
@@ -201,27 +202,43 @@ impl Conversation {
         params: Option<Json>,
         mut send: impl FnMut(String),
     ) -> Option<Response> {
-        let (sender, cancelled) = oneshot::channel::<()>();
-        {
-            let mut open = self.open.borrow_mut();
-            if open.len() >= OPEN_REQUESTS {
-                let message = format!("{OPEN_REQUESTS} requests are open");
-                return Some(error(&id, INTERNAL_ERROR, &message, None));
+        let span = RequestSpan::begin(
+            self.shared.spans.as_ref(),
+            (&id, method, params.as_ref()),
+            (&self.shared.name, &self.client),
+        );
+        let cancelled = match self.begin(&id) {
+            Ok(cancelled) => cancelled,
+            Err(refused) => {
+                span.end(method, Some(&refused));
+                return Some(refused);
             }
-            if open.contains_key(&id) {
-                let message = "another open request has this id";
-                return Some(error(&id, INVALID_REQUEST, message, None));
-            }
-            open.insert(id.clone(), sender);
-        }
+        };
         let answered = tokio::select! {
             biased;
             // The sender sends nothing: it is dropped.
             _ = cancelled => None,
-            answer = self.respond(&id, method, params, &mut send) => answer,
+            answer = self.respond(&id, method, params, &span, &mut send) => answer,
         };
         self.open.borrow_mut().remove(&id);
+        span.end(method, answered.as_ref());
         answered
+    }
+
+    /// Takes a request as open. The returned receiver resolves when it is cancelled.
+    fn begin(&self, id: &Id) -> Result<oneshot::Receiver<()>, Response> {
+        let (sender, cancelled) = oneshot::channel::<()>();
+        let mut open = self.open.borrow_mut();
+        if open.len() >= OPEN_REQUESTS {
+            let message = format!("{OPEN_REQUESTS} requests are open");
+            return Err(error(id, INTERNAL_ERROR, &message, None));
+        }
+        if open.contains_key(id) {
+            let message = "another open request has this id";
+            return Err(error(id, INVALID_REQUEST, message, None));
+        }
+        open.insert(id.clone(), sender);
+        Ok(cancelled)
     }
 
     async fn respond(
@@ -229,6 +246,7 @@ impl Conversation {
         id: &Id,
         method: &str,
         params: Option<Json>,
+        span: &RequestSpan,
         send: &mut impl FnMut(String),
     ) -> Option<Response> {
         let meta = params.as_ref().and_then(|it| it.members(["_meta"]));
@@ -243,17 +261,25 @@ impl Conversation {
                 });
             }
         };
+        span.version(version);
         let generation = version.map_or(Generation::Sessions, Version::generation);
         let client = self.client_of(generation);
         let stateless = generation == Generation::Stateless;
         Some(match method {
-            "initialize" if !stateless => self.initialize(id, params.as_ref()),
+            "initialize" if !stateless => {
+                let opened = self.initialize(id, params.as_ref());
+                span.version(self.version.get());
+                opened
+            }
             "server/discover" if stateless => Response::of_result(id, &self.discovered()),
             "ping" if !stateless => Response::of_result(id, "{}"),
-            "tools/list" => match self.shared.decider.list(&client) {
-                Ok(list) => result(id, list),
-                Err(failure) => error(id, INTERNAL_ERROR, &failure.message, None),
-            },
+            "tools/list" => {
+                self.shared.listable().await;
+                match self.shared.decider.list(&client) {
+                    Ok(list) => result(id, list),
+                    Err(failure) => error(id, INTERNAL_ERROR, &failure.message, None),
+                }
+            }
             "tools/call" => {
                 let bytes = params.as_ref().map_or(&b"{}"[..], |it| it.bytes());
                 let token = meta.and_then(|it| it.members(["progressToken"]));
@@ -269,7 +295,8 @@ impl Conversation {
                     let params = on_one_line(&params);
                     self.questions.ask(ELICIT, &params, send).await
                 };
-                return answered(id, call(&self.shared, &client, bytes, report, elicit).await);
+                let called = call(&self.shared, &client, bytes, span, report, elicit);
+                return answered(id, called.await);
             }
             LISTEN if stateless => {
                 self.listen(id, params.as_ref(), send);
@@ -427,7 +454,7 @@ fn unsupported(name: &str) -> RpcError {
 /// Returns the response with an answer; `None` if there is none.
 fn answered(id: &Id, answer: Answer) -> Option<Response> {
     match answer {
-        Answer::Result(bytes) => Some(result(id, bytes)),
+        Answer::Result(json) => Some(Response::of_result(id, &on_one_line(&json))),
         Answer::Error(refused) => {
             let data = refused.data.as_deref();
             Some(error(id, refused.code, &refused.message, data))

@@ -3,8 +3,9 @@
 use super::audit::{AuditLog, Syncs};
 use agent_effects::{Zone, clock};
 use agent_host::contract::diagnostic::Diagnostic;
+use agent_host::contract::run::Secret;
 use agent_host::contract::session::{
-    AuditRecord, CallAction, CallFailure, Called, Client, Delivered, Delivery, Destination,
+    ApprovalMode, AuditRecord, CallAction, CallFailure, Called, Client, Delivered, Destination,
     Documents, ListKind, LockedServer, Method, Observation, Observed, ObservedEntries, Options,
 };
 use agent_host::{Engine, Failure, Instance, ResourceAny, call};
@@ -15,6 +16,9 @@ use std::rc::Rc;
 /// server lists again.
 const KEPT_LIST_BYTES: usize = 4 << 20;
 
+/// Maximum number of secrets that are no longer in use, and that nothing may contain nevertheless.
+const FORMER_SECRETS: usize = 64;
+
 /// Decides for a gateway, and records what it decides.
 ///
 /// Before each message the session's state is exported. An instance that fails is replaced by another one that
@@ -22,7 +26,7 @@ const KEPT_LIST_BYTES: usize = 4 << 20;
 pub(crate) struct Decider {
     engine: Engine,
     documents: RefCell<Documents>,
-    options: Options,
+    options: RefCell<Options>,
     zone: Zone,
     syncs: Rc<Syncs>,
     /// The last lists of resources and prompts, which another instance gets.
@@ -78,7 +82,7 @@ impl Decider {
         Ok(Ok(Self {
             engine,
             documents: RefCell::new(documents),
-            options,
+            options: RefCell::new(options),
             zone,
             syncs,
             lists: RefCell::default(),
@@ -219,7 +223,7 @@ impl Decider {
     }
 
     /// Decides what the client gets of a result.
-    pub(crate) fn result(&self, id: u64, result: &[u8]) -> Result<Delivery, Failure> {
+    pub(crate) fn result(&self, id: u64, result: &[u8]) -> Result<Delivered, Failure> {
         let now = clock(&self.zone);
         self.delivered(|instance, session| {
             call!(
@@ -230,7 +234,7 @@ impl Decider {
     }
 
     /// Decides what the client gets without a result.
-    pub(crate) fn failed(&self, id: u64, failure: &CallFailure) -> Result<Delivery, Failure> {
+    pub(crate) fn failed(&self, id: u64, failure: &CallFailure) -> Result<Delivered, Failure> {
         let now = clock(&self.zone);
         self.delivered(|instance, session| {
             call!(
@@ -245,13 +249,8 @@ impl Decider {
         self.syncs.synced().await
     }
 
-    /// Takes the answer of a human. Returns the calls that waited for it, which are closed; `None` if nobody asks.
-    pub(crate) fn approve(
-        &self,
-        approval: &str,
-        answer: bool,
-        by: &str,
-    ) -> Result<Option<Vec<u64>>, Failure> {
+    /// Takes the answer of a human, and closes the calls that wait for it. Returns whether somebody asks for it.
+    pub(crate) fn approve(&self, approval: &str, answer: bool, by: &str) -> Result<bool, Failure> {
         let now = clock(&self.zone);
         let approved = self.ask(|instance, session| {
             call!(
@@ -262,16 +261,16 @@ impl Decider {
             )
         })?;
         self.record(&approved.records)?;
-        Ok(approved.is_known.then_some(approved.waiting))
+        Ok(approved.is_known)
     }
 
-    /// Takes a client's result of `elicitation/create`. Returns the calls that waited for it, which are closed; `None` if
-    /// it decides nothing.
+    /// Takes a client's result of `elicitation/create`. Returns whether it decides something; the
+    /// calls that waited for it are closed then.
     pub(crate) fn elicited(
         &self,
         approval: &str,
         result: &[u8],
-    ) -> Result<Option<Vec<u64>>, Failure> {
+    ) -> Result<bool, Failure> {
         let now = clock(&self.zone);
         let approved = self.ask(|instance, session| {
             call!(
@@ -282,7 +281,7 @@ impl Decider {
             )
         })?;
         self.record(&approved.records)?;
-        Ok(approved.is_known.then_some(approved.waiting))
+        Ok(approved.is_known)
     }
 
     /// Takes other documents. The inner error lists why they can't be obeyed; the present ones stay then.
@@ -335,10 +334,10 @@ impl Decider {
     fn delivered(
         &self,
         ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<Delivered, Failure>,
-    ) -> Result<Delivery, Failure> {
+    ) -> Result<Delivered, Failure> {
         let delivered = self.ask(ask)?;
         self.record(&delivered.records)?;
-        Ok(delivered.delivery)
+        Ok(delivered)
     }
 
     fn record(&self, records: &[AuditRecord]) -> Result<(), Failure> {
@@ -355,37 +354,84 @@ impl Decider {
         let session = current.session;
         let asked = ask(&mut current.instance, session);
         if asked.is_err() {
-            self.replace(&mut current, before)?;
+            // Documents that were obeyed before are obeyed again.
+            let _ = self.replace(&mut current, before)?;
         } else if current.instance.memory() > current.opened_with + GROWTH_MAX_BYTES {
             let state = current.export()?;
-            self.replace(&mut current, state)?;
+            let _ = self.replace(&mut current, state)?;
         }
         asked
     }
 
-    /// Replaces the instance by another one that goes on from a state.
-    fn replace(&self, current: &mut Current, state: Vec<u8>) -> Result<(), Failure> {
+    /// Replaces the instance by another one that goes on from a state. The inner error says why it can't.
+    fn replace(
+        &self,
+        current: &mut Current,
+        state: Vec<u8>,
+    ) -> Result<Result<(), Vec<Diagnostic>>, Failure> {
         let options = Options {
             state: Some(state),
-            ..self.options.clone()
+            ..self.options.borrow().clone()
         };
         let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
-        if let Ok((mut instance, session, mut records)) = opened {
-            for (server, kind, list) in &*self.lists.borrow() {
-                let now = clock(&self.zone);
-                let observed = call!(
-                    instance,
-                    session
-                        .agent_session
-                        .call_entries(session, server, *kind, list, now)
-                )?;
-                records.extend(observed.records);
+        Ok(match opened {
+            Ok((mut instance, session, mut records)) => {
+                for (server, kind, list) in &*self.lists.borrow() {
+                    let now = clock(&self.zone);
+                    let observed = call!(
+                        instance,
+                        session
+                            .agent_session
+                            .call_entries(session, server, *kind, list, now)
+                    )?;
+                    records.extend(observed.records);
+                }
+                current.log.append(&records)?;
+                current.opened_with = instance.memory();
+                (current.instance, current.session) = (instance, session);
+                Ok(())
             }
-            current.log.append(&records)?;
-            current.opened_with = instance.memory();
-            (current.instance, current.session) = (instance, session);
+            Err(problems) => Err(problems),
+        })
+    }
+
+    /// Returns how a human is asked to approve a call.
+    pub(crate) fn approval_mode(&self) -> ApprovalMode {
+        self.options.borrow().approval_mode
+    }
+
+    /// Returns whether the session only observes.
+    pub(crate) fn observes(&self) -> bool {
+        self.options.borrow().observe
+    }
+
+    /// Takes the present secrets, which no record and no result may have from now on. Former ones stay secret.
+    /// Returns whether servers must list their tools again: a state has no definitions but the lock's.
+    pub(crate) fn redact(&self, present: Vec<Secret>) -> Result<bool, Failure> {
+        let mut secrets = self.options.borrow().secrets.clone();
+        let known = secrets.len();
+        for secret in &present {
+            if !secrets.iter().any(|it| it.value == secret.value) {
+                secrets.push(secret.clone());
+            }
         }
-        Ok(())
+        if secrets.len() == known {
+            return Ok(false);
+        }
+        let mut excess = secrets.len().saturating_sub(present.len() + FORMER_SECRETS);
+        secrets.retain(|it| {
+            let is_former = !present.iter().any(|own| own.value == it.value);
+            let is_dropped = is_former && excess > 0;
+            excess -= usize::from(is_dropped);
+            !is_dropped
+        });
+        self.options.borrow_mut().secrets = secrets;
+        let mut current = self.current.borrow_mut();
+        let state = current.export()?;
+        match self.replace(&mut current, state)? {
+            Ok(()) => Ok(self.observes()),
+            Err(_) => Err(Failure::internal("the session does not take its own state")),
+        }
     }
 }
 

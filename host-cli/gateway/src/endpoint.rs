@@ -8,6 +8,7 @@ use super::conversation::{
 use super::counted::{Count, Counted};
 use super::events::{Body, Events, Guard, QUEUE, event};
 use super::guard::{self, Hosts, single};
+use super::metrics;
 use super::mirrored::{self, HEADER_MISMATCH};
 use super::sessions::Session;
 use super::stdio::{MESSAGE_BYTES, PARSE_ERROR};
@@ -47,6 +48,15 @@ const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 const JSON: &str = "application/json";
 
+/// The end of an agent's path to its counts.
+const METRICS: &str = "/metrics";
+
+/// The text format of Prometheus.
+const EXPOSITION: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The methods of MCP over HTTP.
+const METHODS: &str = "POST, GET, DELETE";
+
 const EVENTS: &str = "text/event-stream";
 
 /// The agents that are served over HTTP.
@@ -83,7 +93,10 @@ impl Endpoint {
         if let Err(why) = self.hosts.admit(&parts) {
             return refused(StatusCode::FORBIDDEN, why);
         }
-        let agent = self.agents.iter().find(|it| it.path == parts.uri.path());
+        let path = parts.uri.path();
+        let measured = path.strip_suffix(METRICS);
+        let path = measured.map_or_else(|| path.to_owned(), |agent| format!("{agent}/mcp"));
+        let agent = self.agents.iter().find(|it| it.path == path);
         let Some(agent) = agent else {
             return refused(StatusCode::NOT_FOUND, "no agent has this path");
         };
@@ -97,10 +110,12 @@ impl Endpoint {
             return answer;
         };
         match parts.method {
+            Method::GET if measured.is_some() => measurements(agent),
+            _ if measured.is_some() => not_allowed("GET"),
             Method::POST => self.post(agent, client, &parts, body).await,
             Method::GET => self.get(agent, client, &parts.headers),
             Method::DELETE => delete(agent, client, &parts.headers),
-            _ => not_allowed(),
+            _ => not_allowed(METHODS),
         }
     }
 
@@ -287,7 +302,7 @@ impl Endpoint {
     /// Opens the stream of a session's notifications.
     fn get(&self, agent: &Rc<Agent>, client: &str, headers: &HeaderMap) -> Answered {
         if is_stateless(headers) {
-            return not_allowed();
+            return not_allowed(METHODS);
         }
         if !accepts(headers, EVENTS) {
             return refused(
@@ -321,10 +336,22 @@ impl Endpoint {
     }
 }
 
+/// Returns the counts of an agent.
+fn measurements(agent: &Agent) -> Answered {
+    let text = match metrics::exposition(agent) {
+        Ok(text) => text,
+        Err(failure) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &failure.message),
+    };
+    let mut answer = respond(StatusCode::OK, Either::Left(Full::new(Bytes::from(text))));
+    let kind = HeaderValue::from_static(EXPOSITION);
+    answer.headers_mut().insert(CONTENT_TYPE, kind);
+    answer
+}
+
 /// Ends a session.
 fn delete(agent: &Agent, client: &str, headers: &HeaderMap) -> Answered {
     if is_stateless(headers) {
-        return not_allowed();
+        return not_allowed(METHODS);
     }
     match session_of(agent, client, headers) {
         Ok(session) => {
@@ -487,12 +514,12 @@ fn overloaded(why: &str) -> Answered {
     answer
 }
 
-fn not_allowed() -> Answered {
+fn not_allowed(methods: &'static str) -> Answered {
     let mut answer = refused(
         StatusCode::METHOD_NOT_ALLOWED,
         "the method is not allowed here",
     );
-    let allowed = HeaderValue::from_static("POST, GET, DELETE");
+    let allowed = HeaderValue::from_static(methods);
     answer.headers_mut().insert(ALLOW, allowed);
     answer
 }

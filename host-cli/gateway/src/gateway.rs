@@ -8,6 +8,7 @@ use super::decider::Decider;
 use super::endpoint::Endpoint;
 use super::guard::Hosts;
 use super::listener::Listener;
+use super::otlp::Otlp;
 use super::overview::withheld;
 use super::page::Page;
 use super::reload::{self, Source};
@@ -15,6 +16,7 @@ use super::servers::{self, Slot};
 use super::sessions::Sessions;
 use super::stdio;
 use super::token::Token;
+use super::traced::{ForwardSpan, RequestSpan};
 use super::upstream::Upstream;
 use agent_effects::{Access, Hangups, Signals, Zone};
 use agent_host::contract::diagnostic::Diagnostic;
@@ -23,6 +25,7 @@ use agent_host::{Engine, Failure, output};
 use agent_mcp::message::on_one_line;
 use agent_mcp::{Error, Json, MirroredHeaders};
 use agent_syntax::json_string;
+use agent_telemetry::{Metrics, Spans};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -49,6 +52,7 @@ const RETIREMENT_POLL: Duration = Duration::from_millis(200);
 #[derive(Default)]
 pub struct Gateway {
     agents: Vec<Rc<Agent>>,
+    otlp: Option<Otlp>,
 }
 
 /// An agent before it is served.
@@ -77,6 +81,11 @@ pub(crate) struct Shared {
     pub(crate) decider: Decider,
     pub(crate) access: Access,
     pub(crate) approvals: Approvals,
+    pub(crate) metrics: Metrics,
+    /// Where spans are recorded.
+    pub(crate) spans: Option<Spans>,
+    /// The name of the agent among several.
+    pub(crate) name: String,
     slots: RefCell<Slots>,
     /// The servers that were not tried yet.
     untried: watch::Sender<BTreeSet<String>>,
@@ -87,6 +96,11 @@ pub(crate) struct Shared {
 }
 
 impl Gateway {
+    /// Records spans of the agents that are added from now on.
+    pub fn trace(&mut self, otlp: Otlp) {
+        self.otlp = Some(otlp);
+    }
+
     /// Opens the session of one more agent. The inner error lists why its documents can't be obeyed.
     ///
     /// # Errors
@@ -121,13 +135,16 @@ impl Gateway {
             None => "/mcp".to_owned(),
         };
         self.agents.push(Rc::new(Agent {
-            name: name.unwrap_or_default(),
+            name: name.clone().unwrap_or_default(),
             path,
             clients,
             shared: Rc::new(Shared {
                 decider,
                 access,
                 approvals: Approvals::default(),
+                metrics: Metrics::default(),
+                spans: self.otlp.as_ref().map(|it| it.spans.clone()),
+                name: name.unwrap_or_default(),
                 slots: RefCell::new(slots.collect()),
                 untried,
                 lists: Announcements::default(),
@@ -190,7 +207,10 @@ impl Gateway {
             hangups,
             mut signals,
         } = work;
-        let status = Rc::new(Status { address });
+        let status = Rc::new(Status {
+            address,
+            otlp: self.otlp.clone(),
+        });
         let tasks = LocalSet::new();
         let working = tasks.run_until(async {
             for agent in &self.agents {
@@ -199,6 +219,9 @@ impl Gateway {
                     let questions = agent.shared.approvals.ask_on_terminal();
                     spawn_local(ask(Rc::clone(&agent.shared), questions));
                 }
+            }
+            if let (Some(otlp), Some(agent)) = (&self.otlp, self.agents.first()) {
+                spawn_local(otlp.clone().export(Rc::clone(agent)));
             }
             #[cfg(unix)]
             match super::control::Control::open() {
@@ -229,6 +252,9 @@ impl Gateway {
         };
         // Servers are processes of tasks, which end here.
         drop(tasks);
+        if let (Some(otlp), Some(agent)) = (&self.otlp, self.agents.first()) {
+            otlp.flush(agent).await;
+        }
         served
     }
 }
@@ -249,6 +275,7 @@ pub struct Work<'s> {
 pub(crate) struct Status {
     /// Where clients reach it over HTTP.
     address: Option<SocketAddr>,
+    otlp: Option<Otlp>,
 }
 
 impl Status {
@@ -274,8 +301,10 @@ impl Status {
         });
         let agents: Vec<_> = agents.collect();
         let (pid, version) = (std::process::id(), json_string(env!("CARGO_PKG_VERSION")));
+        let otlp = self.otlp.as_ref();
+        let otlp = otlp.map_or_else(|| "null".to_owned(), Otlp::json);
         format!(
-            r#"{{"agents":[{}],"pid":{pid},"version":{version}}}"#,
+            r#"{{"agents":[{}],"otlp":{otlp},"pid":{pid},"version":{version}}}"#,
             agents.join(",")
         )
     }
@@ -358,17 +387,15 @@ impl Shared {
 
     /// Takes the answer of a human. Returns whether somebody asks for it.
     pub(crate) fn approve(&self, approval: &str, answer: bool, by: &str) -> Result<bool, Failure> {
-        let waiting = self.decider.approve(approval, answer, by)?;
-        let calls = waiting.as_deref().unwrap_or_default();
-        self.approvals.answered(approval, calls);
-        Ok(waiting.is_some())
+        let is_known = self.decider.approve(approval, answer, by)?;
+        self.approvals.answered(approval, is_known);
+        Ok(is_known)
     }
 
     /// Takes a client's result of `elicitation/create`, with which it asked its human about an approval.
     pub(crate) fn elicited(&self, approval: &str, result: &[u8]) -> Result<(), Failure> {
-        let waiting = self.decider.elicited(approval, result)?;
-        if let Some(calls) = waiting {
-            self.approvals.answered(approval, &calls);
+        if self.decider.elicited(approval, result)? {
+            self.approvals.answered(approval, true);
         }
         Ok(())
     }
@@ -401,6 +428,13 @@ impl Shared {
         let _ = timeout(STARTING, untried.wait_for(BTreeSet::is_empty)).await;
     }
 
+    /// Waits until a list of tools is whole. A lock has its definitions; what no lock has, servers list first.
+    pub(crate) async fn listable(&self) {
+        if self.decider.observes() {
+            self.ready().await;
+        }
+    }
+
     /// Returns the connection to a server. Waits for one that is being connected until the deadline. The server
     /// is kept as long as its slot is held.
     pub(crate) async fn upstream(
@@ -418,6 +452,25 @@ impl Shared {
         let connected = timeout_at(deadline, changes.wait_for(Option::is_some)).await;
         let upstream = connected.ok()?.ok()?.clone()?;
         Some((upstream, slot))
+    }
+
+    /// Keeps tokens that were renewed out of records and results.
+    pub(crate) fn redact(&self) -> Result<(), Failure> {
+        if self.decider.redact(self.access.secrets())? {
+            for (slot, _) in self.slots.borrow().values() {
+                slot.relist.notify_one();
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the span of a call that is passed on to a server.
+    pub(crate) fn forward_span(&self, span: &RequestSpan, server: &str) -> ForwardSpan {
+        let slots = self.slots.borrow();
+        match slots.get(server) {
+            Some((slot, _)) => span.forward(slot.link.borrow().as_ref()),
+            None => span.forward(None),
+        }
     }
 
     /// Observes how a server did on a call.

@@ -24,6 +24,8 @@
 //! | `approvals` | calls that wait for a human |
 //! | `page` | the local page: servers, tools, and calls that wait |
 //! | `control`, `overview`, `state` | the socket of `agent status`, its text, and the folder of both |
+//! | `metrics` | counts of decisions and calls, for Prometheus |
+//! | `traced`, `otlp` | spans of requests and calls, and the collector that gets them |
 //! | `reload` | documents that are read again when their files change |
 //! | `agent` | an agent that is served, with its clients |
 
@@ -42,7 +44,9 @@ mod events;
 mod gateway;
 mod guard;
 mod listener;
+mod metrics;
 mod mirrored;
+mod otlp;
 mod overview;
 mod page;
 mod questions;
@@ -53,6 +57,7 @@ mod sessions;
 mod state;
 mod stdio;
 mod token;
+mod traced;
 mod upstream;
 
 pub use audit::AuditLog;
@@ -60,6 +65,7 @@ pub use audit::AuditLog;
 pub use control::running;
 pub use gateway::{Gateway, Setup, Work};
 pub use listener::Listener;
+pub use otlp::Otlp;
 pub use overview::status_text;
 pub use reload::Source;
 pub use state::token_path;

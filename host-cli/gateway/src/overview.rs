@@ -49,7 +49,7 @@ pub(crate) fn text<'n>(node: &'n Node<'_>, name: &str) -> &'n str {
     member(node, name).map_or("", plain)
 }
 
-fn plain<'n>(node: &'n Node<'_>) -> &'n str {
+pub(crate) fn plain<'n>(node: &'n Node<'_>) -> &'n str {
     match &node.value {
         Value::String(text) => text,
         Value::Number(text) => text,
@@ -69,6 +69,20 @@ pub(crate) fn reasons(tool: &Node<'_>) -> String {
     reasons.collect::<Vec<_>>().join("; ")
 }
 
+/// What an observing session does.
+pub(crate) const OBSERVES: &str =
+    "observes: refuses only changed tools, concealed characters and secrets";
+
+/// Returns the name and the version of a session's agent.
+pub(crate) fn title(session: &Node<'_>) -> String {
+    match member(session, "agent") {
+        Some(agent) if !text(agent, "name").is_empty() => {
+            format!("{} {}", text(agent, "name"), text(agent, "version"))
+        }
+        _ => "servers without a lock".to_owned(),
+    }
+}
+
 /// Returns the status of a gateway as text, or `None` if the JSON is not a status.
 #[must_use]
 pub fn status_text(json: &str) -> Option<String> {
@@ -76,6 +90,15 @@ pub fn status_text(json: &str) -> Option<String> {
     let mut out = String::new();
     for agent in list(&status, "agents") {
         draw(&mut out, &status, agent);
+    }
+    if let Some(otlp) = member(&status, "otlp").filter(|it| it.value != Value::Null) {
+        let [sent, dropped, url] = ["sent", "dropped", "url"].map(|name| text(otlp, name));
+        let why = match text(otlp, "failure") {
+            "" => String::new(),
+            failure => format!(" ({failure})"),
+        };
+        // Writing into a string can't fail.
+        let _ = writeln!(out, "spans: {sent} sent to {url}, {dropped} dropped{why}");
     }
     Some(out)
 }
@@ -88,18 +111,14 @@ fn draw(out: &mut String, status: &Node<'_>, agent: &Node<'_>) {
     let mut line = |indent: usize, text: String| {
         let _ = writeln!(out, "{:indent$}{text}", "");
     };
-    let own = member(session, "agent").unwrap_or(session);
     let at = match text(agent, "url") {
         "" => "standard input and output",
         url => url,
     };
-    let (name, version, process) = (text(own, "name"), text(own, "version"), text(status, "pid"));
-    line(0, format!("{name} {version} at {at}, process {process}"));
+    let process = text(status, "pid");
+    line(0, format!("{} at {at}, process {process}", title(session)));
     if is(session, "observe") {
-        line(
-            2,
-            "observes: refuses only changed tools and secrets".to_owned(),
-        );
+        line(2, OBSERVES.to_owned());
     }
     for server in list(session, "servers") {
         let health = match text(server, "health") {
@@ -181,7 +200,7 @@ mod tests {
         assert_eq!(
             status_text(json).unwrap(),
             "a 1 at http://127.0.0.1:1/mcp, process 7\n  \
-             observes: refuses only changed tools and secrets\n  \
+             observes: refuses only changed tools, concealed characters and secrets\n  \
              server s 2: health unknown\n    exception: no sandbox\n    \
              tool t: quarantined: C: why\n    resources/list: 2, 1 withheld\n      \
              x:a: withheld: C: why\n    prompts/list: not listed yet, 0 withheld\n    \
@@ -189,6 +208,14 @@ mod tests {
              x:b: withheld: several servers have it: s, r\n  \
              approval x: a call of t waits\n  not passed on: roots\n"
         );
+        let json = r#"{"agents":[{"session":{"agent":null,"observe":true}}],"pid":7}"#;
+        let shown = status_text(json).unwrap();
+        assert!(!shown.contains("spans"), "{shown}");
+        let json = r#"{"agents":[],"pid":7,"otlp":{"dropped":2,"failure":"why","queued":0,"sent":1,"url":"u"}}"#;
+        let spans = "spans: 1 sent to u, 2 dropped (why)\n";
+        assert_eq!(status_text(json).unwrap(), spans);
+        let first = "servers without a lock at standard input and output, process 7\n";
+        assert!(shown.starts_with(first), "{shown}");
         assert_eq!(status_text("no"), None);
     }
 }

@@ -5,7 +5,7 @@ use super::events::Body;
 use super::gateway::Status;
 use super::guard::{Hosts, single};
 use super::listener::Listener;
-use super::overview::{is, list, member, reasons, text};
+use super::overview::{OBSERVES, is, list, member, reasons, text, title};
 use super::state;
 use super::token::{Token, hex, private, private_folder};
 use agent_effects::random;
@@ -194,14 +194,9 @@ impl Page {
         let Some(session) = member(agent, "session") else {
             return;
         };
-        let own = member(session, "agent").unwrap_or(session);
-        let (name, version) = (escaped(text(own, "name")), escaped(text(own, "version")));
-        let _ = write!(out, "<h2>{name} {version}</h2>");
+        let _ = write!(out, "<h2>{}</h2>", escaped(&title(session)));
         if is(session, "observe") {
-            let _ = write!(
-                out,
-                "<p>Observes: refuses only changed tools and secrets.</p>"
-            );
+            let _ = write!(out, "<p>{OBSERVES}</p>");
         }
         for approval in list(session, "approvals") {
             if is(approval, "answered") {

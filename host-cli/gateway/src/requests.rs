@@ -1,8 +1,9 @@
 //! Requests of clients for resources and prompts, from the decision to the answer.
 
-use super::calls::{Answer, OpenCall, delivered, failure_of, internal};
+use super::calls::{Answer, OpenCall, answer, failure_of, internal, own};
 use super::changes::ClientList;
 use super::gateway::Shared;
+use super::metrics;
 use agent_host::Failure;
 use agent_host::contract::session::{CallAction, CallFailure, Client, Forwarded, ListKind, Method};
 use agent_mcp::{Json, Wait};
@@ -71,8 +72,10 @@ async fn decided(
         shared.ready().await;
     }
     let called = shared.decider.request(client, method, params)?;
+    let began = Instant::now();
+    metrics::decided(&shared.metrics, &called.records);
     match called.action {
-        CallAction::Answer(result) => Ok(Answer::Result(result)),
+        CallAction::Answer(result) => Ok(own(result)),
         CallAction::Error(error) => Ok(Answer::Error(error)),
         CallAction::AskApproval(_) => {
             let text = "a request for a resource or prompt waits for an approval";
@@ -81,14 +84,14 @@ async fn decided(
         CallAction::Forward(forwarded) => {
             let open = OpenCall::new(shared, called.id);
             shared.decider.synced().await?;
-            match forward(shared, method, &forwarded).await {
-                Ok(result) => {
-                    let result = result.bytes().to_vec();
-                    let delivery = open.result(&result)?;
-                    Ok(delivered(delivery, result))
-                }
-                Err(failure) => Ok(delivered(open.failed(&failure)?, Vec::new())),
-            }
+            let received = forward(shared, method, &forwarded).await;
+            let (delivered, received) = match received {
+                Ok(result) => (open.result(result.bytes())?, Some(result)),
+                Err(failure) => (open.failed(&failure)?, None),
+            };
+            let (server, time) = (&forwarded.server, began.elapsed());
+            metrics::ended(&shared.metrics, server, &delivered.records, time);
+            Ok(answer(delivered.delivery, received))
         }
     }
 }

@@ -5,11 +5,12 @@ use super::gateway::Shared;
 use super::requests::list_of;
 use super::upstream::{Life, Upstream};
 use agent_host::contract::run::{Connection as Address, Server};
-use agent_host::contract::session::{ListKind, LockedServer, Observation};
+use agent_host::contract::session::{DriftedTool, ListKind, LockedServer, Observation};
 use agent_host::{Failure, output};
 use agent_mcp::message::METHOD_NOT_FOUND;
 use agent_mcp::{Error, Wait};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::select;
@@ -31,6 +32,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Time after which a server that tells of no changes lists its tools again.
 const RELIST: Duration = Duration::from_secs(60);
 
+/// How a server is connected.
+pub(crate) struct Link {
+    /// The version of the protocol that it speaks.
+    pub(crate) protocol: String,
+    /// Its host and its port, if it is reached over HTTP.
+    pub(crate) address: Option<(String, u16)>,
+}
+
 /// A server of the lock, with its present connection.
 pub(crate) struct Slot {
     pub(crate) server: LockedServer,
@@ -41,6 +50,10 @@ pub(crate) struct Slot {
     pub(crate) is_retired: Cell<bool>,
     /// The exceptions from the sandbox that it runs with.
     pub(crate) exceptions: RefCell<Vec<&'static str>>,
+    /// How it is connected, or was the last time.
+    pub(crate) link: RefCell<Option<Link>>,
+    /// The tools that were quarantined by the last list.
+    quarantined: RefCell<BTreeSet<String>>,
 }
 
 impl Slot {
@@ -51,6 +64,8 @@ impl Slot {
             relist: Notify::new(),
             is_retired: Cell::new(false),
             exceptions: RefCell::default(),
+            link: RefCell::default(),
+            quarantined: RefCell::default(),
         }
     }
 
@@ -121,7 +136,16 @@ async fn connect(shared: &Shared, slot: &Slot) -> Result<(Upstream, Life), Failu
     };
     let connected = shared.access.connect(&wanted).await;
     let connected = connected.map_err(|error| Failure::new(error.message))?;
+    if wanted.connection.is_some() {
+        // Its token may have been renewed.
+        shared.redact()?;
+    }
     let opened = &connected.opened;
+    let address = wanted.connection.as_ref();
+    slot.link.replace(Some(Link {
+        protocol: opened.protocol.clone(),
+        address: address.map(|it| (it.host.clone(), it.port)),
+    }));
     let exceptions = [
         (opened.is_unsandboxed, "runs without a sandbox"),
         (opened.has_host_network, "has the network of the machine"),
@@ -272,18 +296,7 @@ async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
     }
     match shared.decider.tools(&server.name, &listed) {
         Ok(observed) => {
-            for drifted in &observed.drifted {
-                let widens = if drifted.widens {
-                    ", which may give more access"
-                } else {
-                    ""
-                };
-                let (tool, how) = (&drifted.tool, &drifted.deviation);
-                note(
-                    server,
-                    &format!("the tool `{tool}` is quarantined: {how}{widens}"),
-                );
-            }
+            note_quarantine(slot, &observed.drifted);
             if observed.list_changed {
                 shared.announce(ClientList::Tools);
             }
@@ -296,6 +309,30 @@ async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
             note(server, &failure.message);
             false
         }
+    }
+}
+
+/// Says which tools are quarantined, and which no longer are, if that changed.
+fn note_quarantine(slot: &Slot, drifted: &[DriftedTool]) {
+    let now: BTreeSet<_> = drifted.iter().map(|it| it.tool.clone()).collect();
+    let before = slot.quarantined.replace(now.clone());
+    for DriftedTool {
+        tool,
+        deviation,
+        widens,
+        ..
+    } in drifted.iter().filter(|it| !before.contains(&it.tool))
+    {
+        let widens = match widens {
+            true => ", which may give more access",
+            false => "",
+        };
+        let message = format!("the tool `{tool}` is quarantined: {deviation}{widens}");
+        note(&slot.server, &message);
+    }
+    for tool in before.difference(&now) {
+        let message = format!("the tool `{tool}` is no longer quarantined");
+        note(&slot.server, &message);
     }
 }
 

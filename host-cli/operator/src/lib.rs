@@ -103,6 +103,8 @@ pub struct Handler {
 pub struct Agents {
     /// `agents`, by name.
     pub agents: BTreeMap<String, ServedAgent>,
+    /// `otlp`: the URL of a collector of spans.
+    pub otlp: Option<String>,
 }
 
 /// An agent that is served. Its keys are the options of `agent serve`; its paths begin in the folder of the file.
@@ -134,6 +136,10 @@ pub struct ServedAgent {
     pub budget: Option<u64>,
     /// `observe`
     pub observe: bool,
+    /// `server`: servers to observe without a lock, as `NAME` or `NAME=ENDPOINT`.
+    pub server: Vec<String>,
+    /// `approval_by_retry`
+    pub approval_by_retry: bool,
     /// `timezone`
     pub timezone: Option<String>,
     /// `tokens`: the files with the bearer tokens of clients, by their names.

@@ -258,7 +258,7 @@ impl Reader<'_, '_> {
         None
     }
 
-    fn texts(&mut self, node: &Node<'_>, name: &str) -> Vec<String> {
+    pub(crate) fn texts(&mut self, node: &Node<'_>, name: &str) -> Vec<String> {
         let items = self.sequence(node, name);
         items
             .iter()

@@ -12,6 +12,9 @@ const AGENTS_MAX: usize = 64;
 /// Maximum number of clients of one agent.
 const CLIENTS_MAX: usize = 64;
 
+/// Maximum number of servers of one agent that are observed without a lock.
+const SERVERS_MAX: usize = 256;
+
 /// Maximum number of characters of a name.
 const NAME_MAX: usize = 64;
 
@@ -23,8 +26,12 @@ pub(crate) fn agents(text: String) -> Result<Agents, Vec<String>> {
     let read = content(text, |reader, root| {
         let mut agents = Agents::default();
         for entry in reader.mapping(root, "the file") {
+            if entry.key == "otlp" {
+                agents.otlp = reader.text(&entry.value, "`otlp`");
+                continue;
+            }
             if entry.key != "agents" {
-                reader.unknown(entry, "`agents`");
+                reader.unknown(entry, "`agents` and `otlp`");
                 continue;
             }
             let named = reader.mapping(&entry.value, "`agents`");
@@ -67,17 +74,34 @@ fn agent(reader: &mut Reader<'_, '_>, node: &Node<'_>) -> ServedAgent {
             "timezone" => agent.timezone = reader.text(value, &shown),
             "audit_arguments" => agent.audit_arguments = flag(reader, value, &shown),
             "observe" => agent.observe = flag(reader, value, &shown),
+            "server" => agent.server = servers(reader, value),
+            "approval_by_retry" => agent.approval_by_retry = flag(reader, value, &shown),
             "budget" => agent.budget = number(reader, value, &shown),
             "expansion" => agent.expansion = expansion(reader, value),
             "tokens" => agent.tokens = tokens(reader, value),
             _ => reader.unknown(
                 entry,
-                "`audit`, `audit_arguments`, `budget`, `expansion`, `health`, `index`, `lock`, `observe`, `policy`, \
-                 `policy_context`, `task`, `tenant`, `tenant_id`, `timezone` and `tokens`",
+                "`approval_by_retry`, `audit`, `audit_arguments`, `budget`, `expansion`, `health`, `index`, `lock`, \
+                 `observe`, `policy`, `policy_context`, `server`, `task`, `tenant`, `tenant_id`, `timezone` and `tokens`",
             ),
         }
     }
+    if !agent.server.is_empty() && !agent.observe {
+        reader.report(node.span, "`server` needs `observe: true`");
+    }
+    if !agent.server.is_empty() && agent.lock.is_some() {
+        reader.report(node.span, "`server` and `lock` exclude each other");
+    }
     agent
+}
+
+fn servers(reader: &mut Reader<'_, '_>, node: &Node<'_>) -> Vec<String> {
+    let servers = reader.texts(node, "`server`");
+    if servers.len() > SERVERS_MAX {
+        let message = format!("`server` has more than {SERVERS_MAX} entries");
+        reader.report(node.span, message);
+    }
+    servers
 }
 
 fn tokens(reader: &mut Reader<'_, '_>, node: &Node<'_>) -> BTreeMap<String, PathBuf> {
@@ -149,6 +173,7 @@ mod tests {
     #[test]
     fn agents_are_read() {
         let text = "\
+otlp: http://127.0.0.1:4318
 agents:
   accountant:
     lock: a/agents.lock
@@ -159,6 +184,7 @@ agents:
     timezone: Europe/Berlin
     tokens: { editor: editor.token }
   writer: {}
+  watcher: { observe: true, server: [files, 'remote=https://acme.example/mcp'], approval_by_retry: true }
 ";
         let read = agents(text.to_owned()).unwrap();
         let accountant = &read.agents["accountant"];
@@ -167,6 +193,10 @@ agents:
         assert_eq!(accountant.budget, Some(4000));
         assert_eq!(accountant.tokens["editor"], PathBuf::from("editor.token"));
         assert_eq!(read.agents["writer"], crate::ServedAgent::default());
+        let watcher = &read.agents["watcher"];
+        assert_eq!(watcher.server, ["files", "remote=https://acme.example/mcp"]);
+        assert!(watcher.approval_by_retry);
+        assert_eq!(read.otlp.as_deref(), Some("http://127.0.0.1:4318"));
         let json = r#"{"agents":{"a":{"observe":true,"budget":1}}}"#;
         assert!(agents(json.to_owned()).unwrap().agents["a"].observe);
     }
@@ -177,6 +207,7 @@ agents:
 agents:
   ../x: { lok: a, observe: yes, budget: 4k, expansion: all }
   b: { tokens: { B: [x] }, lock: 7 }
+  c: { server: [x], lock: y }
 agent: {}
 ";
         let found = agents(text.to_owned()).unwrap_err();
@@ -186,7 +217,9 @@ agent: {}
             .collect();
         assert_eq!(
             places,
-            ["2:3", "2:11", "2:28", "2:41", "2:56", "3:18", "3:21", "4:1"],
+            [
+                "2:3", "2:11", "2:28", "2:41", "2:56", "3:18", "3:21", "4:6", "4:6", "5:1"
+            ],
             "{found:#?}"
         );
         assert!(

@@ -75,7 +75,10 @@ pub(crate) struct RecordedCall {
     /// The name that was called; `None` if it is redacted.
     pub(crate) name: Option<String>,
     pub(crate) phase: String,
+    /// Without a lock, none is that the tool is not in it.
     pub(crate) reasons: Vec<Reason>,
+    /// Whether no lock had the tool.
+    pub(crate) was_unlocked: bool,
     /// The id of the server.
     pub(crate) server: Option<String>,
     pub(crate) version: Option<String>,
@@ -98,6 +101,14 @@ impl RecordedCall {
         let properties = properties.filter(|it| !matches!(it.value, Value::Null));
         let time = member(member(content, "context")?, "time").and_then(string)?;
         let reasons = member(content, "reasons").and_then(items)?.iter();
+        let documents = documents(member(content, "documents")?);
+        let mut reasons: Vec<_> = reasons.map(reason).collect();
+        let is_unlocked = |it: &Reason| it.known() == Some(Code::ToolNotLocked);
+        let was_unlocked = reasons.iter().any(is_unlocked);
+        if documents.lock.is_none() {
+            // No lock refused the call.
+            reasons.retain(|it| !is_unlocked(it));
+        }
         Some(Self {
             action: text("action")?,
             approval: text("approval"),
@@ -117,10 +128,11 @@ impl RecordedCall {
             is_client_redacted: mark_in(subject).is_some() || mark_in(client).is_some(),
             now: Clock::read(time)?,
             definition: text("definition"),
-            documents: documents(member(content, "documents")?),
+            documents,
             name: text("name").filter(|name| !name.contains(MARKER)),
             phase: text("phase")?,
-            reasons: reasons.map(reason).collect(),
+            reasons,
+            was_unlocked,
             server: text("server"),
             version: text("version"),
             tool: text("tool").unwrap_or_default(),
@@ -162,10 +174,12 @@ impl RecordedCall {
             tool: text("name").unwrap_or_default(),
             served_as: None,
             observe: record.observe,
+            was_unlocked: false,
         })
     }
 
-    /// Returns the verdict on the call: of an observing session, the one without `--observe`.
+    /// Returns the verdict on the call: of an observing session, the one without `--observe`. Without a lock every
+    /// tool was allowed.
     pub(crate) fn verdict(&self) -> Verdict {
         let asks = |it: &Reason| it.known() == Some(Code::ApprovalRequired);
         match &*self.action {

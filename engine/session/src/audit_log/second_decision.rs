@@ -191,7 +191,7 @@ impl Decider {
 
     /// A name that only the live list of a server had stays one of that server.
     fn restore_unlocked(&mut self, call: &RecordedCall, name: &str, target: &Target) {
-        if *target != Target::Unknown || !call.has(Code::ToolNotLocked) {
+        if *target != Target::Unknown || !call.was_unlocked {
             return;
         }
         if let Some(server) = self.server(call) {

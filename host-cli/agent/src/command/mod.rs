@@ -19,6 +19,7 @@ mod live_servers;
 mod login;
 mod man;
 mod match_task;
+mod observing;
 mod open_evidence;
 mod plan_check;
 mod plan_goal;

@@ -1,16 +1,19 @@
 //! `agent serve`: stands between MCP clients and the servers of locks.
 
 use super::Answer;
+use super::observing::observed;
 use super::running::{present, text};
 use super::session::{DEFINITIONS, Session};
 use crate::args::{
-    EvaluationContext, ExpansionMode, Global, INDEX, IndexOption, LOCK, Output, PolicyOptions,
-    Serve, ServedAgent,
+    EvaluationContext, ExpansionMode, Global, INDEX, IndexOption, LOCK, NamedServer, Output,
+    PolicyOptions, Serve, ServedAgent,
 };
 use agent_effects::{Access, Hangups, Resolver, Signals, Zone, block_on, random};
-use agent_gateway::{AuditLog, Gateway, Listener, Setup, Source, Token, Work, token_path};
+use agent_gateway::{AuditLog, Gateway, Listener, Otlp, Setup, Source, Token, Work, token_path};
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
-use agent_host::contract::session::{ApprovalMode, Documents, Expansion, Options};
+use agent_host::contract::session::{
+    ApprovalMode, Documents, Expansion, ObservedServer, Options,
+};
 use agent_host::input::{INDEX_MAX, Input};
 use agent_host::{Failure, output};
 use agent_operator::{Agents, Operator, ServedAgent as Entry};
@@ -24,16 +27,34 @@ struct Served {
     /// Its name among several agents.
     name: Option<String>,
     args: ServedAgent,
+    lock: Input,
+    /// The servers that are observed as long as there is no lock.
+    observed: Vec<ObservedServer>,
     tokens: Vec<(String, PathBuf)>,
 }
 
+impl Served {
+    /// Returns whether no lock is read.
+    fn has_no_lock(&self) -> bool {
+        let is_named = !self.args.server.is_empty();
+        !self.observed.is_empty() && (is_named || self.lock.is_missing())
+    }
+}
+
 pub(super) fn run(args: &Serve, global: &Global) -> Result<Answer, Failure> {
-    let agents = agents(args)?;
     let operator = match &args.servers {
         Some(path) => Operator::read(path),
         None => Operator::usual(),
     };
     let operator = operator.map_err(Failure::new)?;
+    let (agents, otlp) = agents(args, &operator)?;
+    for agent in agents.iter().filter(|it| it.has_no_lock() && !global.quiet) {
+        let names: Vec<_> = agent.observed.iter().map(|it| &*it.name).collect();
+        output::note(format_args!(
+            "observes without a lock: {}",
+            names.join(", ")
+        ));
+    }
     let mut source = Files {
         global,
         agents: &agents,
@@ -47,6 +68,9 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<Answer, Failure> {
             let engine = source.session.component();
             let resolver = Resolver::system();
             let access = Access::new(&operator, engine.clone(), resolver, &mut signals).await?;
+            if let (0, Some(url)) = (number, &otlp) {
+                gateway.trace(Otlp::new(url, &access)?);
+            }
             let setup = setup(agent, args, access, documents)?;
             if let Err(problems) = gateway.add(engine, setup)? {
                 return Ok(Some(problems));
@@ -79,22 +103,29 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<Answer, Failure> {
     }
 }
 
-/// Returns the agents of the options, or those of the file that they name.
-fn agents(args: &Serve) -> Result<Vec<Served>, Failure> {
+/// Returns the agents of the options, or those of the file that they name, and the URL of the collector of spans.
+fn agents(args: &Serve, operator: &Operator) -> Result<(Vec<Served>, Option<String>), Failure> {
     let Some(config) = &args.config else {
+        let agent = args.agent.clone();
+        let lock = agent.lock.clone();
+        let lock = lock.unwrap_or_else(|| Input::File(LOCK.into()));
         let tokens = match (&args.http, &args.token_file) {
             (None, _) => Vec::new(),
             (_, Some(file)) => vec![(CLIENT.to_owned(), file.clone())],
-            (_, None) => vec![token_of(&args.agent.lock, CLIENT)?],
+            (_, None) => vec![token_of(&lock, CLIENT)?],
         };
-        return Ok(vec![Served {
+        let served = Served {
             name: None,
-            args: args.agent.clone(),
+            observed: observed(&agent, &lock, operator)?,
+            args: agent,
+            lock,
             tokens,
-        }]);
+        };
+        return Ok((vec![served], args.otlp.clone()));
     };
     let agents = Agents::read(config).map_err(Failure::new)?;
     let folder = config.parent().unwrap_or(Path::new(""));
+    let otlp = args.otlp.clone().or(agents.otlp);
     let served = agents.agents.into_iter().map(|(name, entry)| {
         let mut tokens: Vec<_> = entry
             .tokens
@@ -102,16 +133,20 @@ fn agents(args: &Serve) -> Result<Vec<Served>, Failure> {
             .map(|(client, file)| (client.clone(), folder.join(file)))
             .collect();
         let args = options(&name, entry, folder)?;
+        let lock = args.lock.clone();
+        let lock = lock.unwrap_or_else(|| Input::File(folder.join(LOCK)));
         if tokens.is_empty() {
-            tokens.push(token_of(&args.lock, CLIENT)?);
+            tokens.push(token_of(&lock, CLIENT)?);
         }
         Ok(Served {
             name: Some(name),
+            observed: observed(&args, &lock, operator)?,
             args,
+            lock,
             tokens,
         })
     });
-    served.collect()
+    Ok((served.collect::<Result<_, Failure>>()?, otlp))
 }
 
 /// Returns a client with the file of its token, which is made if there is none.
@@ -129,7 +164,7 @@ fn options(name: &str, entry: Entry, folder: &Path) -> Result<ServedAgent, Failu
     let zone = entry.timezone.as_deref().unwrap_or("UTC");
     let wrong = |message| Failure::new(format_args!("`{name}`: {message}"));
     Ok(ServedAgent {
-        lock: file(entry.lock.unwrap_or_else(|| LOCK.into())),
+        lock: entry.lock.map(file),
         task: entry.task.map(file),
         audit: folder.join(
             entry
@@ -144,6 +179,12 @@ fn options(name: &str, entry: Entry, folder: &Path) -> Result<ServedAgent, Failu
         },
         budget: entry.budget,
         observe: entry.observe,
+        server: entry
+            .server
+            .iter()
+            .map(|text| NamedServer::parse(text).map_err(wrong))
+            .collect::<Result<_, _>>()?,
+        approval_by_retry: entry.approval_by_retry,
         timezone: Zone::parse(zone).map_err(wrong)?,
         context: EvaluationContext {
             policy: PolicyOptions {
@@ -183,9 +224,12 @@ fn setup(
             },
             budget: own.budget,
             observe: own.observe,
-            servers: Vec::new(),
+            servers: agent.observed.clone(),
             audit_arguments: own.audit_arguments,
-            approval_mode: ApprovalMode::Host,
+            approval_mode: match own.approval_by_retry {
+                true => ApprovalMode::Retry,
+                false => ApprovalMode::Host,
+            },
             payload_max_bytes: None,
             secrets: access.secrets(),
             last_record: None,
@@ -220,34 +264,47 @@ struct Files<'a> {
 
 impl Source for Files<'_> {
     fn files(&mut self, agent: usize) -> Vec<PathBuf> {
-        let args = &self.agents[agent].args;
+        let agent = &self.agents[agent];
+        let Served { args, lock, .. } = agent;
         let policy = &args.context.policy;
         // The policy of a tenant that can't be read is none.
         let own = self.session.policy_input(policy).unwrap_or_default();
-        let named = [
-            Some(&args.lock),
+        let health = args.context.health.as_ref();
+        let of_lock = [
             Some(&args.index.index),
             args.task.as_ref(),
             policy.tenant.as_ref(),
             policy.policy_context.as_ref(),
-            args.context.health.as_ref(),
             own.as_ref(),
         ];
+        let has_no_lock = agent.has_no_lock();
+        let named = match has_no_lock {
+            // It is loaded as soon as it is there.
+            true if args.server.is_empty() => vec![Some(lock), health],
+            true => vec![health],
+            false => [&[Some(lock), health], &of_lock[..]].concat(),
+        };
         let files = named.into_iter().flatten().filter_map(|input| match input {
             Input::File(path) => Some(path.clone()),
             Input::Stdin => None,
         });
         let mut files: Vec<_> = files.collect();
-        files.extend(definitions(&args.lock));
+        files.extend(definitions(lock).filter(|_| !has_no_lock));
         files
     }
 
     fn load(&mut self, agent: usize) -> Result<Documents, Failure> {
         // Problems point into the documents that are read now.
         self.session = Session::open(self.global, &Output::TEXT)?;
-        let args = &self.agents[agent].args;
+        let agent = &self.agents[agent];
+        let args = &agent.args;
+        if agent.has_no_lock() {
+            let health = args.context.health.as_ref();
+            let health = text(&mut self.session, DocumentKind::Health, health)?;
+            return Ok(without_lock(health));
+        }
         let given = Given {
-            lock: &args.lock,
+            lock: &agent.lock,
             index: &args.index.index,
             task: args.task.as_ref(),
             context: &args.context,
@@ -267,6 +324,21 @@ fn definitions(lock: &Input) -> Option<PathBuf> {
     match lock {
         Input::File(path) => Some(path.with_file_name(DEFINITIONS)),
         Input::Stdin => None,
+    }
+}
+
+/// Returns the documents of a session without a lock.
+fn without_lock(health: Option<Vec<u8>>) -> Documents {
+    Documents {
+        lock: None,
+        index: None,
+        definitions: None,
+        policy: None,
+        policy_context: None,
+        tenant: None,
+        tenant_id: None,
+        task: None,
+        health,
     }
 }
 

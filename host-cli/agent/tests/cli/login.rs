@@ -34,7 +34,7 @@ fn answer(request: &Request, mode: &str) -> Response {
     match path {
         "/mcp" => {
             let accepted = match mode {
-                "expired" | "revoked" => "Bearer access-2",
+                "expired" | "expired-echo" | "revoked" => "Bearer access-2",
                 _ => "Bearer access-1",
             };
             match header("authorization") {
@@ -42,7 +42,7 @@ fn answer(request: &Request, mode: &str) -> Response {
                     let status = "403 Forbidden\r\nwww-authenticate: Bearer error=\"insufficient_scope\", scope=\"read admin\"";
                     (status, "text/plain", String::new())
                 }
-                Some(token) if token == accepted && mode == "echo" => mcp(request, &token),
+                Some(token) if token == accepted && mode.ends_with("echo") => mcp(request, &token),
                 Some(token) if token == accepted => mcp(request, "Finds issues."),
                 _ => {
                     let challenge = match mode {
@@ -112,7 +112,11 @@ fn answer(request: &Request, mode: &str) -> Response {
             } else {
                 1
             };
-            let lifetime = if mode == "expired" && number == 1 {
+            if number == 2 {
+                // Others have the time to renew as well.
+                thread::sleep(Duration::from_millis(500));
+            }
+            let lifetime = if mode.starts_with("expired") && number == 1 {
                 1
             } else {
                 3600
@@ -193,6 +197,71 @@ fn login(project: &Project, line: &str, reply: impl FnOnce(&str, &str) -> String
 fn honest(state: &str, issuer: &str) -> String {
     let issuer = issuer.replace(':', "%3A").replace('/', "%2F");
     format!("code=the-code&state={state}&iss={issuer}")
+}
+
+#[test]
+fn programs_that_renew_at_the_same_time_renew_once() {
+    let project = Project::empty();
+    let server = start("expired");
+    let url = format!("{}/mcp", server.origin());
+    login(&project, &format!("login {url}"), honest).0.exits(0);
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let (project, url) = (&project, &url);
+            scope.spawn(move || {
+                let line = format!("index add tracker-{number} {url} --index {number}.json");
+                run(project, &line).exits(0);
+            });
+        }
+    });
+    let requests = server.requests();
+    let renewals = requests
+        .iter()
+        .filter(|it| it.body.contains("refresh_token="));
+    assert_eq!(renewals.count(), 1);
+}
+
+#[test]
+fn a_token_that_a_gateway_renews_is_in_no_definition() {
+    let project = Project::empty();
+    let server = start("expired-echo");
+    let url = format!("{}/mcp", server.origin());
+    login(&project, &format!("login {url}"), honest).0.exits(0);
+    let line = format!("serve --observe --server tracker={url} --audit audit.jsonl");
+    let mut served = command(&project, &line)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = served.stdin.take().unwrap();
+    let mut output = BufReader::new(served.stdout.take().unwrap());
+    let client = json!({ "name": "test", "version": "1" });
+    let opened =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    let mut shown = String::new();
+    for (id, method, params) in [(1, "initialize", opened), (2, "tools/list", json!({}))] {
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        writeln!(input, "{request}").unwrap();
+        shown.clear();
+        while !shown.contains(&format!("\"id\":{id}")) {
+            shown.clear();
+            assert_ne!(output.read_line(&mut shown).unwrap(), 0);
+        }
+    }
+    drop(input);
+    assert!(served.wait().unwrap().success());
+    let list: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(list["result"]["tools"], json!([]), "{list}");
+    let log = project.read("audit.jsonl");
+    assert!(log.contains("OUTPUT_INVALID"), "{log}");
+    assert!(!log.contains("access-2"), "{log}");
+    let requests = server.requests();
+    assert!(
+        requests
+            .iter()
+            .any(|it| it.head.contains("Bearer access-2"))
+    );
 }
 
 #[test]

@@ -3,8 +3,10 @@
 mod beside_tools;
 pub(crate) mod client;
 mod http;
+mod observing;
 mod operating;
 mod over_http;
+mod tracing;
 
 use crate::project::Project;
 use client::{Served, refusal};

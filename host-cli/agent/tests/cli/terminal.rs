@@ -177,6 +177,20 @@ fn every_other_answer_refuses() {
 }
 
 #[test]
+fn what_was_typed_before_the_question_is_no_answer() {
+    let (project, server) = needs_approval();
+    let mut terminal = Terminal::start(project.command(RUN));
+    terminal.type_text("y\n");
+    terminal.await_text("approve? [y/N] ");
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(calls(&server), 0, "it waits");
+    terminal.type_text("n\n");
+    let ended = terminal.end(&project).exits(1);
+    drop(ended.answers("policy_denied APPROVAL_REQUIRED"));
+    assert_eq!(calls(&server), 0);
+}
+
+#[test]
 fn a_question_can_be_interrupted() {
     for signal in [None, Some(libc::SIGTERM)] {
         let (project, server, mut terminal) = asking();

@@ -71,7 +71,7 @@ impl Login<'_> {
         let late = || Err(format!("nobody agreed within {} s", self.time.as_secs()));
         match granted.unwrap_or_else(|_| late()) {
             Ok(grant) => {
-                store.keep(&grant)?;
+                store.lock().await?.keep(&grant)?;
                 Ok(Ok(LoggedIn {
                     issuer: grant.issuer,
                     scopes: grant.scopes,

@@ -14,7 +14,7 @@ const MARGIN: Duration = Duration::from_secs(60);
 pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Returns the access token of a server that this user has logged in to. It is renewed if it expires soon, or if
-/// the server refused it.
+/// it is the one that the server refused. One program at a time renews: a refresh token serves once.
 ///
 /// # Errors
 ///
@@ -22,22 +22,29 @@ pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 pub(crate) async fn bearer(
     access: &Access,
     endpoint: &str,
-    is_refused: bool,
+    refused: Option<&str>,
 ) -> Result<Option<String>, String> {
     let Some(store) = Store::usual() else {
         return Ok(None);
     };
+    let Some(grant) = store.find(endpoint)? else {
+        return Ok(None);
+    };
+    if !is_due(&grant, refused) {
+        return Ok(Some(grant.access_token));
+    }
+    let locked = store.lock().await.map_err(|failure| failure.message)?;
+    // Another program may have renewed it in the meantime.
     let Some(mut grant) = store.find(endpoint)? else {
         return Ok(None);
     };
-    let ends = grant.expires.map(|end| end <= now() + MARGIN.as_secs());
-    if !is_refused && ends != Some(true) {
+    if !is_due(&grant, refused) {
         return Ok(Some(grant.access_token));
     }
     let Some(token) = grant.refresh_token.clone() else {
-        return match is_refused {
-            true => Err("the kept token is no longer accepted".to_owned()),
-            false => Ok(Some(grant.access_token)),
+        return match refused {
+            Some(_) => Err("the kept token is no longer accepted".to_owned()),
+            None => Ok(Some(grant.access_token)),
         };
     };
     let fetch = Fetch {
@@ -53,8 +60,14 @@ pub(crate) async fn bearer(
     let body = form(&members);
     let response = fetch.post(&grant.token_endpoint, FORM, body).await?;
     take(&mut grant, &response)?;
-    store.keep(&grant).map_err(|failure| failure.message)?;
+    locked.keep(&grant).map_err(|failure| failure.message)?;
     Ok(Some(grant.access_token))
+}
+
+/// Returns whether a token is to be renewed.
+fn is_due(grant: &Grant, refused: Option<&str>) -> bool {
+    let ends = |end| end <= now() + MARGIN.as_secs();
+    refused == Some(&*grant.access_token) || grant.expires.is_some_and(ends)
 }
 
 /// Takes the tokens of an answer of a token endpoint.

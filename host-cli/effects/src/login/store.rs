@@ -10,9 +10,11 @@ use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
 use sha2::{Digest, Sha256};
 use std::env;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
 /// Maximum size of a file, in bytes.
 const FILE_BYTES: u64 = 1 << 20;
@@ -20,10 +22,23 @@ const FILE_BYTES: u64 = 1 << 20;
 /// Maximum number of issuers.
 const ISSUERS: usize = 256;
 
+/// Maximum time to wait for another program that changes the tokens: a request, and some more.
+const LOCK: Duration = Duration::from_secs(45);
+
+/// Time between two looks whether it has ended.
+const LOCK_POLL: Duration = Duration::from_millis(50);
+
 /// The folder of this user's tokens.
 #[derive(Debug, Clone)]
 pub struct Store {
     root: PathBuf,
+}
+
+/// The folder while no other program changes it. Dropping it lets others do so.
+pub(super) struct Locked<'s> {
+    store: &'s Store,
+    /// Closing it ends the lock.
+    _file: File,
 }
 
 /// The access to one server.
@@ -90,22 +105,59 @@ impl Store {
         secrets.collect()
     }
 
-    /// Keeps the access to a server, in place of an earlier one.
-    pub(super) fn keep(&self, grant: &Grant) -> Result<(), Failure> {
-        let unwritable = |error: std::io::Error| {
-            Failure::new(format_args!(
-                "can't write `{}`: {error}",
-                self.root.display()
-            ))
-        };
+    /// Waits until no other program of this user changes the tokens.
+    ///
+    /// # Errors
+    ///
+    /// When another one takes longer than a renewal may, or the folder can't be written.
+    pub(super) async fn lock(&self) -> Result<Locked<'_>, Failure> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.root).map_err(unwritable)?;
+        builder
+            .create(&self.root)
+            .map_err(|error| self.unwritable(&error))?;
         refuse_foreign(&self.root).map_err(Failure::new)?;
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        // It is beside the folder, all of whose files hold tokens.
+        let file = options.open(self.root.with_extension("lock"));
+        let file = file.map_err(|error| self.unwritable(&error))?;
+        let end = Instant::now() + LOCK;
+        loop {
+            match file.try_lock() {
+                Ok(()) => {
+                    return Ok(Locked {
+                        store: self,
+                        _file: file,
+                    });
+                }
+                Err(TryLockError::WouldBlock) if Instant::now() < end => sleep(LOCK_POLL).await,
+                Err(TryLockError::WouldBlock) => {
+                    let message = "another program holds the tokens of this user";
+                    return Err(Failure::new(message));
+                }
+                Err(TryLockError::Error(error)) => return Err(self.unwritable(&error)),
+            }
+        }
+    }
+
+    fn unwritable(&self, error: &std::io::Error) -> Failure {
+        let root = self.root.display();
+        Failure::new(format_args!("can't write `{root}`: {error}"))
+    }
+}
+
+impl Locked<'_> {
+    /// Keeps the access to a server, in place of an earlier one.
+    pub(super) fn keep(&self, grant: &Grant) -> Result<(), Failure> {
+        let root = &self.store.root;
+        let unwritable = |error: std::io::Error| self.store.unwritable(&error);
         // A server that changed its issuer has no token of the former one.
-        for file in fs::read_dir(&self.root)
+        for file in fs::read_dir(root)
             .map_err(unwritable)?
             .take(ISSUERS)
             .flatten()
@@ -123,7 +175,7 @@ impl Store {
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        let path = self.root.join(format!("{name}.json"));
+        let path = root.join(format!("{name}.json"));
         let mut grants = match path.exists() {
             true => read(&path).map_err(Failure::new)?,
             false => Vec::new(),

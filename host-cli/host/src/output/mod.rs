@@ -77,6 +77,7 @@ pub fn ask(question: &str) -> bool {
     if !is_terminal() {
         return false;
     }
+    discard_typed();
     note_drawn(&visible(question));
     let mut answer = String::new();
     let read = io::stdin().read_line(&mut answer);
@@ -84,6 +85,16 @@ pub fn ask(question: &str) -> bool {
         end_question();
     }
     read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
+/// Discards what was typed before a question: it is no answer to it.
+fn discard_typed() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::termios::{QueueSelector, tcflush};
+        // Of a terminal, the standard library keeps at most the rest of a line that was read.
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+    }
 }
 
 /// Ends the line of a question that nobody answers any more.

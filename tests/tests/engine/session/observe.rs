@@ -238,6 +238,33 @@ fn a_state_keeps_the_first_listing() {
 }
 
 #[test]
+fn a_definition_with_concealed_characters_is_withheld() {
+    let mut session = without_lock(Options::default());
+    let tools = [
+        tool("x", "X\u{200b}"),
+        tool("z\u{202e}", "Z"),
+        tool("y", "Y"),
+    ];
+    let found = list(&mut session, "a", &tools);
+    assert_eq!(found.exposed, ["y"]);
+    let codes: Vec<_> = found.withheld.iter().map(|it| it.code).collect();
+    assert_eq!(codes, [Code::InvisibleCharacter; 2]);
+    assert!(
+        found.withheld[0].text.contains("U+200B at `/description`"),
+        "{}",
+        found.withheld[0].text
+    );
+    let called = call(&mut session, &new_client(), "x", json!({}));
+    assert!(matches!(
+        called.action,
+        CallAction::Error { code: -32602, .. }
+    ));
+    // Without them it is another tool, which the server may list.
+    let found = list(&mut session, "a", &[tool("x", "X"), tool("y", "Y")]);
+    assert_eq!(found.exposed, ["x", "y"]);
+}
+
+#[test]
 fn a_definition_with_a_secret_is_withheld() {
     let secret = Secret {
         name: "token".to_owned(),

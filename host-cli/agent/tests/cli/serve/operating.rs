@@ -30,7 +30,7 @@ fn project_with_approval() -> Project {
 
 /// Waits until something is there.
 #[track_caller]
-fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
+pub(super) fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + Duration::from_secs(25);
     loop {
         if let Some(found) = look() {
@@ -178,6 +178,35 @@ fn a_call_waits_for_the_answer_of_a_human() {
         .map(|it| it["content"]["by"].clone())
         .collect();
     assert_eq!(by, ["page", "page", "page"]);
+}
+
+#[test]
+fn a_client_without_a_session_repeats_a_call_that_was_approved() {
+    let project = project_with_approval();
+    let served = Served::start(&project, &format!("--ui --approval-by-retry {OPTIONS}"));
+    let browser = Browser::open(&project);
+    let params = json!({ "name": "add", "arguments": { "a": 1, "b": 2 } });
+    let asked = thread::scope(|scope| {
+        let call = scope.spawn(|| served.alone(1, "tools/call", params.clone()).answer());
+        let html = wait_for(|| {
+            let html = browser.html();
+            html.contains("A call waits").then_some(html)
+        });
+        assert!(!call.is_finished());
+        assert_eq!(browser.answer(&html, "approve"), 303);
+        call.join().unwrap().json()["result"].clone()
+    });
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let state = &asked["requestState"];
+    let other = json!({ "name": "add", "arguments": { "a": 3, "b": 2 }, "requestState": state });
+    let refused = served.alone(2, "tools/call", other).answer().json();
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    let mut again = params;
+    again["requestState"] = state.clone();
+    let sum = served.alone(3, "tools/call", again).answer().json();
+    let sum = &sum["result"]["structuredContent"];
+    assert_eq!(sum, &json!({ "sum": 3 }));
+    served.end().exits(0);
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! Counts of decisions and calls, in the text format of Prometheus.
+
+use super::agent::Agent;
+use super::overview::{list, member, text};
+use super::traced::each;
+use agent_host::Failure;
+use agent_host::contract::session::AuditRecord;
+use agent_syntax::Value;
+use agent_syntax::json::parse_strict;
+use agent_telemetry::{Family, Metrics};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const DECISIONS: Family = Family {
+    name: "agent_decisions_total",
+    help: "Decisions on calls, by the code of the first reason.",
+    labels: &["action", "code"],
+};
+
+const CALLS: Family = Family {
+    name: "agent_calls_total",
+    help: "Calls that were passed on to a server.",
+    labels: &["server", "outcome"],
+};
+
+const TIMES: Family = Family {
+    name: "agent_call_duration_seconds",
+    help: "Time from the decision on a call to its outcome.",
+    labels: &["server"],
+};
+
+const HEALTH: Family = Family {
+    name: "agent_server_health",
+    help: "1 for the present health of a server.",
+    labels: &["server", "health"],
+};
+
+const TOOLS: Family = Family {
+    name: "agent_tools",
+    help: "Tools of the session, by state.",
+    labels: &["state"],
+};
+
+const SESSIONS: Family = Family {
+    name: "agent_client_sessions",
+    help: "Open sessions of clients over HTTP.",
+    labels: &[],
+};
+
+const SPANS: Family = Family {
+    name: "agent_spans",
+    help: "Spans for the collector, by state.",
+    labels: &["state"],
+};
+
+/// Counts a decision.
+pub(crate) fn decided(metrics: &Metrics, records: &[AuditRecord]) {
+    each(records, "decision", |_, content| {
+        let code = list(content, "reasons").first();
+        let code = code.map_or("", |it| text(it, "code"));
+        metrics.count(DECISIONS, &[text(content, "action"), code]);
+    });
+}
+
+/// Counts the end of a call that was passed on to a server.
+pub(crate) fn ended(metrics: &Metrics, server: &str, records: &[AuditRecord], time: Duration) {
+    each(records, "effect", |_, content| {
+        metrics.count(CALLS, &[server, text(content, "outcome")]);
+        metrics.observe(TIMES, &[server], time);
+    });
+}
+
+/// Returns the counts of an agent.
+pub(crate) fn exposition(agent: &Agent) -> Result<String, Failure> {
+    let status = agent.shared.decider.status()?;
+    let (mut health, mut tools) = (Vec::new(), BTreeMap::new());
+    if let Some(session) = parse_strict(&status) {
+        for server in list(&session, "servers") {
+            let known = member(server, "health").filter(|it| it.value != Value::Null);
+            let shown = known.map_or("UNKNOWN", |_| text(server, "health"));
+            let labels = [text(server, "name"), shown].map(str::to_owned);
+            health.push((labels.to_vec(), 1));
+        }
+        for tool in list(&session, "tools") {
+            let state = vec![text(tool, "state").to_owned()];
+            *tools.entry(state).or_insert(0_u64) += 1;
+        }
+    }
+    let sessions = agent.sessions.number() as u64;
+    let mut gauges = vec![
+        (HEALTH, health),
+        (TOOLS, tools.into_iter().collect()),
+        (SESSIONS, vec![(Vec::new(), sessions)]),
+    ];
+    if let Some(spans) = &agent.shared.spans {
+        let report = spans.report();
+        let counts = [
+            ("dropped", report.dropped),
+            ("queued", report.queued),
+            ("sent", report.sent),
+        ];
+        let counts = counts.map(|(state, count)| (vec![state.to_owned()], count));
+        gauges.push((SPANS, counts.to_vec()));
+    }
+    Ok(agent.shared.metrics.text(&gauges))
+}
