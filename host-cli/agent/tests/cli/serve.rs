@@ -1,7 +1,7 @@
 //! `serve`: a client, the gateway, and servers in the sandbox.
 
 pub(crate) mod client;
-mod http;
+pub(crate) mod http;
 mod operating;
 mod over_http;
 
