@@ -15,7 +15,7 @@ struct Inspector {
     calls_unlisted: bool,
 }
 
-/// 0.16.4, with the SDK of 2025-06-18.
+/// 0.16.8, with the SDK of 2025-06-18.
 const OLD: Inspector = Inspector {
     script: "inspector-2025-06-18/cli/build/cli.js",
     options: &["--cli"],
