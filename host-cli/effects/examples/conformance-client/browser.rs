@@ -1,6 +1,7 @@
 //! The browser of the user, who agrees at once: the authorization server of a scenario redirects without a question.
 
 use agent_way_out::{Cancel, Limits, Method, Request, Roots, Scheme, Target, WayOut};
+use std::io::{Write as _, stderr};
 use std::net::{Ipv4Addr, SocketAddr};
 
 /// Maximum number of redirects.
@@ -11,7 +12,8 @@ pub(crate) fn open(url: &str) {
     let url = url.to_owned();
     tokio::spawn(async move {
         if let Err(message) = follow(url).await {
-            eprintln!("the browser: {message}");
+            // Nobody reads standard error if it can't be written.
+            let _ = writeln!(stderr(), "the browser: {message}");
         }
     });
 }

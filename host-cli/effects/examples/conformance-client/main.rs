@@ -17,8 +17,8 @@ use std::env;
 use std::io::{Write as _, stdout};
 use std::time::Duration;
 
-/// The time for each operation.
-const WAIT: Duration = Duration::from_secs(3);
+/// The time for each operation. The suite runs all scenarios at once, and gives each 30 s.
+const WAIT: Duration = Duration::from_secs(12);
 /// Maximum number of logins: one for the server, and one for what it requires later.
 const LOGINS: usize = 2;
 /// The name under which the operator knows the server.
