@@ -45,7 +45,7 @@ fn answer(request: &Request, mode: &str) -> Response {
                 Some(token) if token == accepted && mode == "echo" => mcp(request, &token),
                 Some(token) if token == accepted => mcp(request, "Finds issues."),
                 // Some servers refuse only the requests behind the first.
-                None if mode == "late-challenge" && request.body.contains("\"initialize\"") => {
+                None if mode == "late-challenge" && !request.body.contains("\"tools/list\"") => {
                     mcp(request, "Finds issues.")
                 }
                 None if mode == "open" => mcp(request, "Finds issues."),
