@@ -6,6 +6,7 @@ mod browser;
 mod conformance;
 mod elsewhere;
 mod in_toto;
+mod other_clients;
 mod other_host;
 mod real_servers;
 
@@ -23,14 +24,21 @@ pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The parts of every run. A failed part does not stop the others, because a long run should report
 /// everything.
-const PARTS: [Part; 14] = [
+const PARTS: [Part; 15] = [
     ("unit, integration and documentation tests", |workspace| {
-        run_tests(workspace, &["--skip", real_servers::TESTS], &[])
+        let others = [
+            "--skip",
+            real_servers::TESTS,
+            "--skip",
+            other_clients::TESTS,
+        ];
+        run_tests(workspace, &others, &[])
     }),
     // The first part runs them too. By themselves they are the definition of done of [3, 7].
     ("the quality suite of plans that run", quality::pos),
     ("the quality suite of plans that must not", quality::neg),
     ("a real MCP server", real_servers::one),
+    ("a client that we did not write", other_clients::one),
     ("MCP conformance of the client", conformance::client),
     ("MCP conformance of the gateway", conformance::gateway),
     ("the tests of the playground's packages", |workspace| {
@@ -57,7 +65,7 @@ const PARTS: [Part; 14] = [
 ];
 
 /// The parts that run only if a word names them. The book has their last results.
-const ON_REQUEST: [Part; 4] = [
+const ON_REQUEST: [Part; 5] = [
     ("parity at length: 8,000 generated worlds", |workspace| {
         let worlds = [("PROPTEST_CASES", "8000")];
         run_named(workspace, "component_and_engine_agree", &worlds)
@@ -71,6 +79,7 @@ const ON_REQUEST: [Part; 4] = [
         "real-servers: MCP servers of npm and PyPI",
         real_servers::all,
     ),
+    ("clients: MCP clients of npm and PyPI", other_clients::all),
 ];
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
@@ -204,7 +213,7 @@ mod tests {
             .collect();
         assert_eq!(names, ["the playground is within its budget", "the editor"]);
         assert!(selected(&["editor", "nothing of the kind"]).is_err());
-        for word in ["elsewhere", "real-servers", "at length"] {
+        for word in ["elsewhere", "real-servers", "clients", "at length"] {
             let [(name, _)] = selected(&[word]).unwrap()[..] else {
                 panic!("one part is about {word}");
             };

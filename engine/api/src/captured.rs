@@ -1,11 +1,14 @@
 //! Servers in an index, added and compared by captures \[0, 4\].
 
-use agent_diagnostic::{Code, Diagnostic, Severity};
+use agent_diagnostic::{Code, Diagnostic, Fix, Severity};
 use agent_explain::{EntryDifference, concealed_definition, entry_differences};
 use agent_import::{Imported, LiveServer, Overlay, Renamed, import, renamed};
 use agent_lower::{self as lower, Checked, Lowered};
 use agent_model::ServerView;
 use agent_text::{DocumentKind, Span};
+
+/// How a capability is declared while a server is captured: a user of options has no overlay.
+const DECLARE: &str = "declare it with `--capability TOOL=VERB:RESOURCE`, or with `x-summit-capabilities` in a file for `--overlay`";
 
 /// An index, compared with what its servers say now.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +34,11 @@ pub fn add(
 ) -> Lowered<Imported> {
     let version = server.version.clone().or_else(|| server.reported_version());
     let document = server.document(version.as_deref(), false);
-    let added = import(vec![document], overlay, existing.clone())?;
+    let mut added = import(vec![document], overlay, existing.clone())?;
+    let undeclared = added.warnings.iter_mut();
+    for warning in undeclared.filter(|it| it.code == Code::ImportNoCapability) {
+        warning.fixes = vec![Fix::display(DECLARE)];
+    }
     if let Some(known) = added
         .value
         .changed

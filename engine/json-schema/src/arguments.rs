@@ -155,7 +155,12 @@ fn check(
             let Violation {
                 instance, message, ..
             } = cause;
-            format!("; in the nearest alternative, `args{instance}` {message}")
+            // The whole has another name for each caller.
+            let subject = match &**instance {
+                "" => "it".to_owned(),
+                instance => format!("`{instance}`"),
+            };
+            format!("; in the nearest alternative, {subject} {message}")
         });
         ArgumentProblem::Invalid {
             pointer: violation.instance,

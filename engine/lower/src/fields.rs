@@ -375,11 +375,13 @@ pub(crate) fn bad_choice(
             }
         }
     };
-    let verb = capability::verb_of(text).or_else(|| other_word(text));
-    let verb = verb.filter(|verb| allowed.contains(verb));
-    let report = match verb {
-        Some(verb) => report.help(format!("did you mean `{verb}`?")),
-        None => report,
+    let listed = |word: &&'static str| allowed.contains(word);
+    let verb = capability::verb_of(text).filter(listed);
+    let word = other_word(text).filter(listed);
+    let report = match (verb, word) {
+        (Some(verb), _) => report.help(format!("the verb for `{text}` is `{verb}`")),
+        (None, Some(word)) => report.help(format!("did you mean `{word}`?")),
+        (None, None) => report,
     };
     report.help(format!("use {}", one_of(allowed)));
 }

@@ -1285,6 +1285,10 @@ pub(crate) struct Login {
     #[arg(long = "scope", value_name = "SCOPE")]
     pub(crate) scopes: Vec<String>,
 
+    /// A scope to ask for, together with those of the kept login; may be repeated
+    #[arg(long = "add-scope", value_name = "SCOPE", conflicts_with = "scopes")]
+    pub(crate) more_scopes: Vec<String>,
+
     /// The id of a client that the authorization server knows [default: a client is registered]
     #[arg(long, value_name = "ID")]
     pub(crate) client_id: Option<String>,

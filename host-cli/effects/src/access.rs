@@ -11,13 +11,16 @@ use super::signals::Signals;
 use agent_host::contract::run::{Connection as Address, FailureKind, Opened, Secret, Server};
 use agent_host::{Engine, Failure, Instance};
 use agent_mcp::{Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Wait};
-use agent_operator::{Network, Operator, Server as Entry};
+use agent_operator::{Network, Oauth, Operator, Server as Entry};
 use agent_way_out::{Proxy, Resolver};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The name by which servers know this client.
-const CLIENT: &str = "agent";
+pub(crate) const CLIENT: &str = "agent";
+
+/// The addresses of loopback, as URLs.
+const LOOPBACK: [&str; 2] = ["http://127.0.0.1", "http://[::1]"];
 
 /// Bytes that are kept of what a server writes to standard error.
 const LOG_BYTES: u64 = 256 << 10;
@@ -37,6 +40,7 @@ pub struct Access {
     entries: BTreeMap<String, Entry>,
     engine: Engine,
     resolver: Resolver,
+    local_names: bool,
 }
 
 impl Access {
@@ -59,7 +63,21 @@ impl Access {
             entries: operator.servers.clone(),
             engine,
             resolver,
+            local_names: false,
         })
+    }
+
+    /// Lets names lead to loopback, such as `localhost`, in captures and logins. Without it, only a URL with the
+    /// address itself does. Servers of tests have such names.
+    #[must_use]
+    pub fn with_local_names(mut self) -> Self {
+        self.local_names = true;
+        self
+    }
+
+    /// Returns the URLs whose addresses are reached by every name.
+    pub(crate) fn trusted_by_name(&self) -> &'static [&'static str] {
+        if self.local_names { &LOOPBACK } else { &[] }
     }
 
     /// Returns the secrets that whatever is recorded must not contain: the operator's, and the tokens of this
@@ -78,9 +96,9 @@ impl Access {
         self.programs.tier()
     }
 
-    /// Returns the scopes to which the operator limits the tokens of a server.
-    pub(crate) fn scopes(&self, id: &str) -> Option<&Vec<String>> {
-        self.entries.get(id)?.scopes.as_ref()
+    /// Returns what the operator says about logins to a server.
+    pub(crate) fn oauth(&self, id: &str) -> Option<&Oauth> {
+        Some(&self.entries.get(id)?.oauth)
     }
 
     /// Returns an engine for decisions on connections.

@@ -1,7 +1,7 @@
 //! Captures of live servers, for an index.
 
 use super::access::Access;
-use super::connected::{ConnectError, Connection};
+use super::connected::{ConnectError, Connected, Connection};
 use super::signals::Signals;
 use agent_host::contract::network::Refusal;
 use agent_host::contract::run::{Connection as Address, FailureKind, Secret, Server};
@@ -92,26 +92,7 @@ impl Access {
 
     async fn exchange(&self, wanted: Wanted<'_>) -> Result<Capture, ConnectError> {
         let deadline = Instant::now() + wanted.time;
-        let refused = |message| ConnectError::new(FailureKind::Failed, message);
-        let (connection, target) = match wanted.endpoint.starts_with("pkg:") {
-            true => (None, String::new()),
-            false => {
-                let trusted = [wanted.endpoint];
-                let found = self.address(wanted.endpoint, &trusted, wanted.time);
-                let (address, target) = found.await.map_err(refused)?;
-                (Some(address), target)
-            }
-        };
-        let server = Server {
-            id: wanted.id.to_owned(),
-            version: wanted.version.to_owned(),
-            endpoint: wanted.endpoint.to_owned(),
-            connection,
-            target,
-            max_message_bytes: MESSAGE_BYTES,
-            timeout_ms: left(deadline),
-        };
-        let connected = self.connect(&server).await?;
+        let connected = self.connect_to(wanted).await?;
         let wait = Wait::time(deadline.saturating_duration_since(Instant::now()));
         match connected.connection {
             Connection::Http(mut client) => {
@@ -132,6 +113,35 @@ impl Access {
         }
     }
 
+    /// Connects to a server that a human named, or starts it.
+    ///
+    /// # Errors
+    ///
+    /// When the server can't be reached or started, or does not speak the protocol.
+    pub async fn connect_to(&self, wanted: Wanted<'_>) -> Result<Connected, ConnectError> {
+        let deadline = Instant::now() + wanted.time;
+        let refused = |message| ConnectError::new(FailureKind::Failed, message);
+        let (connection, target) = match wanted.endpoint.starts_with("pkg:") {
+            true => (None, String::new()),
+            false => {
+                let trusted = [wanted.endpoint];
+                let found = self.address(wanted.endpoint, &trusted, wanted.time);
+                let (address, target) = found.await.map_err(refused)?;
+                (Some(address), target)
+            }
+        };
+        let server = Server {
+            id: wanted.id.to_owned(),
+            version: wanted.version.to_owned(),
+            endpoint: wanted.endpoint.to_owned(),
+            connection,
+            target,
+            max_message_bytes: MESSAGE_BYTES,
+            timeout_ms: left(deadline),
+        };
+        self.connect(&server).await
+    }
+
     /// Returns where a URL is reached, at an address that the engine authorised, and the path with the query.
     /// Addresses that are not public must be the hosts of `trusted` URLs.
     pub(crate) async fn address(
@@ -148,7 +158,8 @@ impl Access {
             true => self.resolve(&found.host, time).await?,
             false => vec![found.host.trim_matches(['[', ']']).to_owned()],
         };
-        let trusted: Vec<_> = trusted.iter().map(|&it| it.to_owned()).collect();
+        let trusted = trusted.iter().chain(self.trusted_by_name());
+        let trusted: Vec<_> = trusted.map(|&it| it.to_owned()).collect();
         let decided = call!(
             engine,
             network.call_authorize_endpoint(url, &trusted, &addresses)

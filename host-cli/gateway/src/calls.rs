@@ -138,7 +138,12 @@ async fn decided_once(
                 Ok(result) => (open.result(result.bytes())?, Some(result)),
                 Err(failure) => (open.failed(&failure)?, None),
             };
-            metrics::ended(&shared.metrics, &server, &delivered.records, began.elapsed());
+            metrics::ended(
+                &shared.metrics,
+                &server,
+                &delivered.records,
+                began.elapsed(),
+            );
             span.end(&delivered.records);
             Ok(Some(answer(delivered.delivery, received)))
         }

@@ -266,11 +266,7 @@ impl Decider {
 
     /// Takes a client's result of `elicitation/create`. Returns whether it decides something; the
     /// calls that waited for it are closed then.
-    pub(crate) fn elicited(
-        &self,
-        approval: &str,
-        result: &[u8],
-    ) -> Result<bool, Failure> {
+    pub(crate) fn elicited(&self, approval: &str, result: &[u8]) -> Result<bool, Failure> {
         let now = clock(&self.zone);
         let approved = self.ask(|instance, session| {
             call!(

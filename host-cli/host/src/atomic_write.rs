@@ -103,9 +103,16 @@ fn folder(file: &Path) -> &Path {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(format_args!(
+    let failure = Failure::new(format_args!(
         "can't write `{}`: {}",
         path.display(),
         input::reason(error)
-    ))
+    ));
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    match parent.filter(|_| error.kind() == io::ErrorKind::NotFound) {
+        Some(parent) if !parent.exists() => {
+            failure.help(format_args!("create the folder `{}`", parent.display()))
+        }
+        _ => failure,
+    }
 }

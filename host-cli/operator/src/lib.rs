@@ -62,8 +62,21 @@ pub struct Server {
     pub network: Network,
     /// `sandbox: none`: the server runs without any fence.
     pub unfenced: bool,
-    /// `oauth.scopes`
+    /// `oauth`
+    pub oauth: Oauth,
+}
+
+/// How `agent login` gets tokens of a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Oauth {
+    /// `scopes`: the only ones that are asked for.
     pub scopes: Option<Vec<String>>,
+    /// `issuer`: the only authorization server to log in at.
+    pub issuer: Option<String>,
+    /// `client_id`: a client that the authorization server knows.
+    pub client_id: Option<String>,
+    /// `client_secret` of that client.
+    pub client_secret: Option<Value>,
 }
 
 /// A value, or the name of a secret that contains it.

@@ -1,6 +1,6 @@
 //! Reading the content, with all problems at once.
 
-use super::{Handler, Network, Operator, SecretSource, Server, Value};
+use super::{Handler, Network, Oauth, Operator, SecretSource, Server, Value};
 use agent_diagnostic::{Code, Problems};
 use agent_syntax::{Entry, Node, Value as Yaml, yaml};
 use agent_text::{DocumentKind, Span, Text};
@@ -96,7 +96,7 @@ impl Reader<'_, '_> {
                     Some(_) => self.report(value.span, "`sandbox` can only be `none`"),
                     None => {}
                 },
-                "oauth" => server.scopes = self.scopes(value),
+                "oauth" => server.oauth = self.oauth(value),
                 _ => self.unknown(
                     entry,
                     "`command`, `arguments`, `env`, `origin`, `headers`, `query`, `workdir`, `read`, `write`, \
@@ -119,15 +119,25 @@ impl Reader<'_, '_> {
         Some(text.to_ascii_lowercase())
     }
 
-    fn scopes(&mut self, node: &Node<'_>) -> Option<Vec<String>> {
-        let mut scopes = None;
+    fn oauth(&mut self, node: &Node<'_>) -> Oauth {
+        let mut oauth = Oauth::default();
         for entry in self.mapping(node, "`oauth`") {
+            let value = &entry.value;
             match &*entry.key {
-                "scopes" => scopes = Some(self.texts(&entry.value, "`scopes`")),
-                _ => self.unknown(entry, "`scopes`"),
+                "scopes" => oauth.scopes = Some(self.texts(value, "`scopes`")),
+                "issuer" => oauth.issuer = self.text(value, "`issuer`"),
+                "client_id" => oauth.client_id = self.text(value, "`client_id`"),
+                "client_secret" => oauth.client_secret = self.value(value, "`client_secret`"),
+                _ => self.unknown(entry, "`scopes`, `issuer`, `client_id` and `client_secret`"),
             }
         }
-        scopes
+        let is_bound = oauth.issuer.is_some() && oauth.client_id.is_some();
+        if oauth.client_secret.is_some() && !is_bound {
+            // A server names the authorization server that would get it.
+            let message = "`client_secret` requires `client_id` and `issuer`";
+            self.report(node.span, message);
+        }
+        oauth
     }
 
     fn network(&mut self, node: &Node<'_>) -> Network {
@@ -325,7 +335,11 @@ servers:
     write: [/srv/b]
     network: [api.acme.example:443, "[::1]:80"]
     sandbox: none
-    oauth: { scopes: [read] }
+    oauth:
+      scopes: [read]
+      issuer: https://login.acme.example
+      client_id: mine
+      client_secret: { secret: TOKEN }
   other: { network: host }
 secrets:
   TOKEN: { env: ACME_TOKEN }
@@ -347,7 +361,10 @@ handlers:
         assert_eq!(acme.network, Network::Hosts(hosts));
         assert_eq!(acme.origin.as_deref(), Some("https://mcp.acme.example"));
         assert!(acme.unfenced);
-        assert_eq!(acme.scopes, Some(vec!["read".to_owned()]));
+        assert_eq!(acme.oauth.scopes, Some(vec!["read".to_owned()]));
+        assert_eq!(acme.oauth.client_id.as_deref(), Some("mine"));
+        let secret = Some(Value::Secret("TOKEN".to_owned()));
+        assert_eq!(acme.oauth.client_secret, secret);
         assert_eq!(read.servers["other"].network, Network::Host);
         assert_eq!(
             read.secrets["TOKEN"],
@@ -367,6 +384,7 @@ handlers:
 servers:
   acme: { comand: [x], workdir: srv, network: all, sandbox: some, env: [a] }
   b: { network: [acme.example], headers: { A: { token: X } }, origin: https://acme.example/mcp }
+  c: { oauth: { client_id: x, client_secret: y } }
 secrets:
   A: { env: X, file: /x }
   B: { vault: x }
@@ -376,7 +394,7 @@ handlers:
   - { digest: x, kind: shell, path: /x }
 ";
         let found = operator(text.to_owned()).unwrap_err();
-        assert_eq!(found.len(), 13, "{found:#?}");
+        assert_eq!(found.len(), 14, "{found:#?}");
         assert!(
             found[0].starts_with("2:11: `comand` is unknown"),
             "{}",

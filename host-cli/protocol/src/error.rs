@@ -115,7 +115,7 @@ impl fmt::Display for Error {
             Self::Status(status) => write!(out, "the server answered with the status {status}"),
             Self::Scopes(scopes) => write!(
                 out,
-                "the server requires more scopes: run `agent login SERVER --scope ...` with {scopes}"
+                "the server requires more scopes: run `agent login SERVER --add-scope ...` with {scopes}"
             ),
             Self::Transport(error) => error.fmt(out),
             Self::NoCommonVersion(versions) => {

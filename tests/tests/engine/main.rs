@@ -5,6 +5,7 @@ mod architecture;
 mod audit;
 mod broken;
 mod call;
+mod captured;
 mod captures;
 mod compact;
 mod corpus;

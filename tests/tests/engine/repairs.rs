@@ -286,7 +286,7 @@ fn a_value_of_another_shape_is_written_in_the_right_one() {
         (
             DocumentKind::Task,
             "task_id: t\nrequired_capabilities: [{ verb: find, resource: internet }]\n",
-            "did you mean `search`?",
+            "the verb for `find` is `search`",
         ),
         (
             DocumentKind::Manifest,

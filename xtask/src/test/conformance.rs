@@ -1,6 +1,6 @@
 //! The conformance tests of the Model Context Protocol, which npm has, against the client and the gateway.
 //!
-//! The suite starts the client, an example of `agent-mcp`. The server behind the gateway is an example too. The suite
+//! The suite starts the client, an example of `agent-effects`. The server behind the gateway is an example too. The suite
 //! also calls it directly, so that a scenario which fails with the gateway is known to pass without it.
 
 mod expected;
@@ -20,7 +20,7 @@ use expected::Expected;
 use report::Report;
 use suite::{REVISIONS, Suite};
 
-/// The package with the examples.
+/// The package with the server.
 const PACKAGE: &str = "agent-mcp";
 
 /// The page of the book with the results.
@@ -51,7 +51,7 @@ pub(super) fn gateway(workspace: &Workspace) -> Result<()> {
 /// Tests the client in every revision, and compares the results with those in the book.
 pub(super) fn client(workspace: &Workspace) -> Result<()> {
     let suite = Suite::install(workspace)?;
-    let client = example(workspace, "conformance-client")?;
+    let client = cargo::build_example(workspace, "conformance-client")?;
     let mut report = Report::default();
     let expected = Expected::read(&suite.folder().join("client.yaml"))?;
     for revision in REVISIONS {

@@ -35,6 +35,7 @@ pub(super) fn run(args: &Login, session: &mut Session) -> Result<Answer, Failure
             id: &server.id,
             endpoint: &server.endpoint,
             scopes: &args.scopes,
+            more_scopes: &args.more_scopes,
             client_id: args.client_id.as_deref(),
             client_url: args.client_metadata.as_deref(),
             time: Duration::from_secs(args.timeout),

@@ -3,7 +3,7 @@
 use crate::project::{Project, Run};
 use crate::run_plan::operator;
 use crate::run_plan::server::{Request, Response, Server, mcp};
-use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD, Engine};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -34,7 +34,9 @@ fn answer(request: &Request, mode: &str) -> Response {
     match path {
         "/mcp" => {
             let accepted = match mode {
-                "expired" | "expired-echo" | "revoked" => "Bearer access-2",
+                "expired" | "expired-echo" | "revoked" | "secret-post" | "secret-basic" => {
+                    "Bearer access-2"
+                }
                 _ => "Bearer access-1",
             };
             match header("authorization") {
@@ -44,6 +46,11 @@ fn answer(request: &Request, mode: &str) -> Response {
                 }
                 Some(token) if token == accepted && mode.ends_with("echo") => mcp(request, &token),
                 Some(token) if token == accepted => mcp(request, "Finds issues."),
+                // Some servers refuse only the requests behind the first.
+                None if mode == "late-challenge" && !request.body.contains("\"tools/list\"") => {
+                    mcp(request, "Finds issues.")
+                }
+                None if mode == "open" => mcp(request, "Finds issues."),
                 _ => {
                     let challenge = match mode {
                         "no-challenge" => String::new(),
@@ -60,7 +67,7 @@ fn answer(request: &Request, mode: &str) -> Response {
                 }
             }
         }
-        "/meta" | "/.well-known/oauth-protected-resource/mcp" => {
+        "/meta" | "/.well-known/oauth-protected-resource/mcp" if mode != "open" => {
             let resource = match mode {
                 "other-resource" => "https://other.example/mcp".to_owned(),
                 _ => format!("{origin}/mcp"),
@@ -93,7 +100,18 @@ fn answer(request: &Request, mode: &str) -> Response {
                 _ => &origin,
             };
             let methods = if mode == "no-pkce" { "plain" } else { "S256" };
+            let authentication = match mode {
+                "secret-post" => "client_secret_post",
+                "secret-basic" => "client_secret_basic",
+                "secret-unknown" => "private_key_jwt",
+                _ => "none",
+            };
+            let scopes: &[&str] = match mode {
+                "offline" => &["read", "offline_access"],
+                _ => &["read"],
+            };
             found(json!({
+                "token_endpoint_auth_methods_supported": [authentication], "scopes_supported": scopes,
                 "issuer": issuer, "authorization_endpoint": format!("{origin}/authorize"),
                 "token_endpoint": token, "registration_endpoint": format!("{origin}/register"),
                 "code_challenge_methods_supported": [methods],
@@ -104,7 +122,13 @@ fn answer(request: &Request, mode: &str) -> Response {
         "/register" => (
             "201 Created",
             "application/json",
-            json!({ "client_id": "client-1" }).to_string(),
+            match mode {
+                "secret-post" | "secret-basic" => {
+                    json!({ "client_id": "client-1", "client_secret": "se:cret of client-1" })
+                }
+                _ => json!({ "client_id": "client-1" }),
+            }
+            .to_string(),
         ),
         "/token" => {
             let number = if request.body.contains("refresh_token=") {
@@ -112,15 +136,13 @@ fn answer(request: &Request, mode: &str) -> Response {
             } else {
                 1
             };
-            if number == 2 {
+            if number == 2 && mode.starts_with("expired") {
                 // Others have the time to renew as well.
                 thread::sleep(Duration::from_millis(500));
             }
-            let lifetime = if mode.starts_with("expired") && number == 1 {
-                1
-            } else {
-                3600
-            };
+            let expires =
+                mode.starts_with("expired") || matches!(mode, "secret-post" | "secret-basic");
+            let lifetime = if expires && number == 1 { 1 } else { 3600 };
             found(json!({
                 "access_token": format!("access-{number}"), "token_type": "Bearer",
                 "expires_in": lifetime, "refresh_token": format!("refresh-{number}")
@@ -383,6 +405,111 @@ fn the_operator_limits_the_scopes() {
 }
 
 #[test]
+fn a_secret_is_proven_as_the_authorization_server_supports_it() {
+    let header = BASE64_STANDARD.encode("client-1:se%3Acret%20of%20client-1");
+    for mode in ["secret-post", "secret-basic"] {
+        let project = Project::empty();
+        let server = start(mode);
+        let url = format!("{}/mcp", server.origin());
+        login(&project, &format!("login {url}"), honest).0.exits(0);
+        // It renews the token, which needs the secret again.
+        run(&project, &format!("index add tracker {url}"))
+            .exits(0)
+            .notes_not("cret of");
+        let requests = server.requests();
+        let sent = |path: &str| {
+            let of_path = move |it: &&Request| it.head.starts_with(path);
+            requests.iter().filter(of_path).collect::<Vec<_>>()
+        };
+        let registered: Value = serde_json::from_str(&sent("POST /register")[0].body).unwrap();
+        let method = registered["token_endpoint_auth_method"].as_str().unwrap();
+        assert_eq!(method, mode.replace("secret-", "client_secret_"));
+        let tokens = sent("POST /token");
+        assert_eq!(tokens.len(), 2, "{mode}");
+        for token in tokens {
+            let is_basic = token
+                .head
+                .contains(&format!("authorization: Basic {header}"));
+            assert_eq!(is_basic, mode == "secret-basic", "{}", token.head);
+            let in_form = member(&token.body, "client_secret") == "se%3Acret%20of%20client-1";
+            assert_eq!(in_form, mode == "secret-post", "{}", token.body);
+        }
+    }
+    let project = Project::empty();
+    let server = start("secret-unknown");
+    run(&project, &format!("login {}/mcp", server.origin()))
+        .exits(1)
+        .notes("supports none of the client authentications");
+    assert!(!project.has("state"));
+}
+
+#[test]
+fn the_operators_client_is_known_to_one_issuer() {
+    let project = Project::empty();
+    let server = start("secret-basic");
+    let url = format!("{}/mcp", server.origin());
+    let entry = |issuer: &str| {
+        let entry = format!(
+            "servers:\n  \"{url}\":\n    oauth: {{ issuer: \"{issuer}\", client_id: mine, \
+             client_secret: \"the secret of mine\" }}\n"
+        );
+        operator(&project, &entry);
+    };
+    let line = format!("login {url} --servers operator/servers.local.yaml");
+    entry("https://other.example");
+    run(&project, &line)
+        .exits(1)
+        .notes("does not name the issuer `https://other.example`");
+    entry(&server.origin());
+    let (done, asked) = login(&project, &line, honest);
+    done.exits(0);
+    assert_eq!(member(&asked, "client_id"), "mine");
+    // Another client has no secret.
+    login(&project, &format!("{line} --client-id other"), honest)
+        .0
+        .exits(0);
+    let requests = server.requests();
+    let tokens = requests
+        .iter()
+        .filter(|it| it.head.starts_with("POST /token"));
+    let tokens: Vec<_> = tokens.collect();
+    let header = BASE64_STANDARD.encode("mine:the%20secret%20of%20mine");
+    let header = format!("authorization: Basic {header}");
+    assert!(tokens[0].head.contains(&header), "{}", tokens[0].head);
+    assert!(!tokens[1].head.contains("authorization:"));
+    assert_eq!(member(&tokens[1].body, "client_id"), "other");
+    let registers = |it: &Request| it.head.starts_with("POST /register");
+    assert!(!requests.iter().any(registers));
+}
+
+#[test]
+fn a_server_may_refuse_only_its_second_request() {
+    let project = Project::empty();
+    let server = start("late-challenge");
+    let url = format!("{}/mcp", server.origin());
+    let (done, asked) = login(&project, &format!("login {url}"), honest);
+    done.exits(0);
+    assert_eq!(decoded(member(&asked, "scope")), "read write");
+    let open = start("open");
+    run(&project, &format!("login {}/mcp", open.origin()))
+        .exits(1)
+        .notes("answers without a login");
+}
+
+#[test]
+fn a_refresh_token_is_asked_for_by_its_scope() {
+    let project = Project::empty();
+    let server = start("offline");
+    let url = format!("{}/mcp", server.origin());
+    let (done, asked) = login(&project, &format!("login {url}"), honest);
+    done.exits(0);
+    assert_eq!(
+        decoded(member(&asked, "scope")),
+        "read write offline_access"
+    );
+}
+
+#[test]
 fn an_answer_of_another_login_or_issuer_is_refused() {
     for (reply, says) in [
         ("code=c&state=wrong", "another state"),
@@ -450,8 +577,12 @@ fn more_scopes_are_asked_of_the_user() {
     login(&project, &format!("login {url}"), honest).0.exits(0);
     run(&project, &format!("index add tracker {url}"))
         .exits(1)
-        .notes("agent login")
+        .notes("agent login SERVER --add-scope")
         .notes("read admin");
+    let line = format!("login {url} --add-scope admin");
+    let (done, asked) = login(&project, &line, honest);
+    done.exits(0);
+    assert_eq!(decoded(member(&asked, "scope")), "read write admin");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod beside_tools;
 pub(crate) mod client;
-mod http;
+pub(crate) mod http;
 mod observing;
 mod operating;
 mod over_http;

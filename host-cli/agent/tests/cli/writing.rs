@@ -93,6 +93,18 @@ fn a_disk_that_turns_out_to_be_full() {
 }
 
 #[test]
+fn a_folder_that_is_missing() {
+    let project = Project::new();
+    project
+        .agent("resolve --lock new/agents.lock")
+        .exits(2)
+        .notes("can't write `new/agents")
+        .notes("help: create the folder `new`");
+    fs::create_dir(project.path("new")).unwrap();
+    project.agent("resolve --lock new/agents.lock").exits(0);
+}
+
+#[test]
 fn a_folder_that_cannot_be_written_to() {
     let project = about_to_change();
     let lock = project.read("agents.lock");

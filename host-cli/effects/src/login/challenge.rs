@@ -1,7 +1,7 @@
 //! The challenge of a server that wants a token (RFC 6750, RFC 9728).
 
 /// What a challenge asks for.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Challenge {
     /// `resource_metadata`
     pub(super) metadata: Option<String>,

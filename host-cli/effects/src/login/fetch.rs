@@ -6,7 +6,7 @@ use agent_way_out::{Cancel, Limits, Method, Request, Response};
 use std::time::Duration;
 
 /// Maximum time of one request.
-const TIME: Duration = Duration::from_secs(30);
+pub(super) const TIME: Duration = Duration::from_secs(30);
 
 /// Maximum size of an answer, in bytes.
 const BODY_BYTES: u64 = 256 << 10;
@@ -19,12 +19,13 @@ pub(super) struct Fetch<'f> {
 }
 
 impl Fetch<'_> {
-    /// Sends a request to a URL, and returns the response whatever its status is.
+    /// Sends a request to a URL, and returns the response whatever its status is. `more` are headers, and whether
+    /// the value of each is a secret.
     pub(super) async fn send(
         &self,
         method: Method,
         url: &str,
-        more: &[(&str, &str)],
+        more: &[(&str, &str, bool)],
         body: String,
     ) -> Result<Response, String> {
         let (connection, path) = self.access.address(url, &[self.trusted], TIME).await?;
@@ -34,8 +35,7 @@ impl Fetch<'_> {
             return Err(format!("`{url}` is not an https URL"));
         }
         let mut request = Request::new(method, path);
-        let given = more.iter().map(|(name, value)| (*name, *value, false));
-        request.headers = headers(given)?;
+        request.headers = headers(more.iter().copied())?;
         request.body = body.into();
         let limits = Limits {
             total: TIME,
@@ -52,7 +52,7 @@ impl Fetch<'_> {
 
     /// Gets a document; `None` if there is none at the URL.
     pub(super) async fn get(&self, url: &str) -> Result<Option<Vec<u8>>, String> {
-        let accept = [("accept", "application/json")];
+        let accept = [("accept", "application/json", false)];
         let response = self.send(Method::GET, url, &accept, String::new()).await?;
         match response.status.as_u16() {
             200 => Ok(Some(response.body.to_vec())),
@@ -61,14 +61,19 @@ impl Fetch<'_> {
         }
     }
 
-    /// Posts a form or a document, and returns the response.
+    /// Posts a form or a document, with a header `Authorization` if one is given, and returns the response.
     pub(super) async fn post(
         &self,
         url: &str,
         media_type: &str,
+        authorization: Option<&str>,
         body: String,
     ) -> Result<Response, String> {
-        let given = [("accept", "application/json"), ("content-type", media_type)];
+        let mut given = vec![
+            ("accept", "application/json", false),
+            ("content-type", media_type, false),
+        ];
+        given.extend(authorization.map(|value| ("authorization", value, true)));
         self.send(Method::POST, url, &given, body).await
     }
 }

@@ -1,27 +1,24 @@
 //! The authorization, from the server's challenge to the kept tokens.
 
-use super::challenge::Challenge;
-use super::document::{Document, form};
+use super::client::Client;
+use super::document::form;
 use super::fetch::Fetch;
 use super::metadata::{self, Issuer, Resource};
+use super::probe::probe;
 use super::redirect::Redirect;
-use super::refresh::{FORM, take};
+use super::refresh::take;
+use super::scopes::ScopeChoice;
 use super::store::{Grant, Store};
 use crate::access::Access;
 use crate::run::random;
 use crate::signals::Signals;
 use agent_host::Failure;
-use agent_syntax::json::Writer;
-use agent_way_out::Method;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tokio::select;
 use tokio::time::timeout;
-
-/// The media type of JSON.
-const JSON: &str = "application/json";
 
 /// A login of this user to a server.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +29,9 @@ pub struct Login<'l> {
     pub endpoint: &'l str,
     /// Scopes to ask for, in place of those that the server asks for.
     pub scopes: &'l [String],
-    /// The id of a client that the authorization server knows.
+    /// Scopes to ask for, together with those of the kept login.
+    pub more_scopes: &'l [String],
+    /// The id of a client that the authorization server knows, in place of the operator's.
     pub client_id: Option<&'l str>,
     /// The URL of a client's metadata, which serves as its id.
     pub client_url: Option<&'l str>,
@@ -65,7 +64,7 @@ impl Login<'_> {
         let store = Store::usual();
         let store = store.ok_or_else(|| Failure::new("this user has no folder for credentials"))?;
         let granted = select! {
-            granted = timeout(self.time, self.grant(access, show)) => granted,
+            granted = timeout(self.time, self.grant(access, &store, show)) => granted,
             () = signals.cancelled() => return Err(Failure::new("interrupted")),
         };
         let late = || Err(format!("nobody agreed within {} s", self.time.as_secs()));
@@ -81,38 +80,143 @@ impl Login<'_> {
         }
     }
 
-    async fn grant(&self, access: &Access, show: impl Fn(&str)) -> Result<Grant, String> {
+    async fn grant(
+        &self,
+        access: &Access,
+        store: &Store,
+        show: impl Fn(&str),
+    ) -> Result<Grant, String> {
         let fetch = Fetch {
             access,
             trusted: self.endpoint,
         };
-        let challenge = self.challenge(&fetch).await?;
+        let probed = probe(&fetch, self.endpoint).await?;
+        let challenge = probed.challenge;
         let found = metadata::resource(&fetch, self.endpoint, challenge.metadata.as_deref());
-        let resource = found.await?;
-        let issuer = resource.issuers.first();
-        let issuer = issuer.ok_or("the metadata of the server names no authorization server")?;
-        let issuer = metadata::issuer(&fetch, issuer).await?;
-        let scopes = self.scopes(access, challenge.scopes, &resource)?;
+        let resource = match found.await? {
+            Some(resource) => resource,
+            None if probed.is_open => {
+                return Err("the server answers without a login".to_owned());
+            }
+            None => return Err("the server has no metadata of OAuth".to_owned()),
+        };
+        let issuer = metadata::issuer(&fetch, self.issuer(access, &resource)?).await?;
+        let kept = match self.more_scopes {
+            [] => None,
+            _ => store.find(self.endpoint)?.map(|grant| grant.scopes),
+        };
+        let choice = ScopeChoice {
+            id: self.id,
+            limit: access.oauth(self.id).and_then(|it| it.scopes.as_deref()),
+            only: self.scopes,
+            more: self.more_scopes,
+        };
+        let scopes = choice.of(kept.or(challenge.scopes), &resource, &issuer)?;
         let redirect = Redirect::listen().await?;
-        let client_id = self.client(&fetch, &issuer, &redirect.uri, &scopes).await?;
-        let [state, verifier] = [secret()?, secret()?];
-        let proof = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
-        let scope = scopes.join(" ");
+        let client = self.client(&fetch, &issuer, &redirect.uri, &scopes).await?;
+        let verifier = secret()?;
+        let asked = Asked {
+            resource: &resource,
+            client: &client,
+            scopes: &scopes,
+            verifier: &verifier,
+        };
+        let code = self.agree(&fetch, &issuer, &redirect, &asked, show).await?;
+        let members = [
+            ("grant_type", "authorization_code"),
+            ("code", &code),
+            ("redirect_uri", &redirect.uri),
+            ("code_verifier", &verifier),
+            ("resource", &resource.identifier),
+        ];
+        let response = client.post(&fetch, &issuer.token, &members).await?;
+        let mut grant = Grant {
+            issuer: issuer.identifier,
+            endpoint: self.endpoint.to_owned(),
+            resource: resource.identifier,
+            client,
+            token_endpoint: issuer.token,
+            access_token: String::new(),
+            refresh_token: None,
+            expires: None,
+            scopes,
+        };
+        take(&mut grant, &response)?;
+        Ok(grant)
+    }
+
+    /// Returns the authorization server: the operator's, or the first that the server names.
+    fn issuer<'r>(&self, access: &Access, resource: &'r Resource) -> Result<&'r str, String> {
+        let mut named = resource.issuers.iter();
+        match access.oauth(self.id).and_then(|it| it.issuer.as_deref()) {
+            None => named.next().map(String::as_str).ok_or_else(|| {
+                "the metadata of the server names no authorization server".to_owned()
+            }),
+            Some(only) => named
+                .map(String::as_str)
+                .find(|it| *it == only)
+                .ok_or_else(|| {
+                    format!("the metadata of the server does not name the issuer `{only}`")
+                }),
+        }
+    }
+
+    /// Returns this client: a given one, the URL of its metadata, or one that it registers.
+    async fn client(
+        &self,
+        fetch: &Fetch<'_>,
+        issuer: &Issuer,
+        redirect: &str,
+        scopes: &[String],
+    ) -> Result<Client, String> {
+        let own = fetch.access.oauth(self.id);
+        let known = own.and_then(|it| it.client_id.as_deref());
+        if let Some(id) = self.client_id.or(known) {
+            let secret = own.and_then(|it| it.client_secret.as_ref());
+            // The operator's secret is that of the operator's client.
+            return match secret.filter(|_| known == Some(id)) {
+                None => Ok(Client::public(id)),
+                Some(secret) => {
+                    let (secret, _) = fetch.access.secrets.value(secret)?;
+                    Client::confidential(id, secret, issuer)
+                }
+            };
+        }
+        if let Some(url) = self.client_url.filter(|_| issuer.takes_client_urls) {
+            return Ok(Client::public(url));
+        }
+        Client::register(fetch, issuer, redirect, scopes).await
+    }
+
+    /// Lets the user agree, and returns the code.
+    async fn agree(
+        &self,
+        fetch: &Fetch<'_>,
+        issuer: &Issuer,
+        redirect: &Redirect,
+        asked: &Asked<'_>,
+        show: impl Fn(&str),
+    ) -> Result<String, String> {
+        let state = secret()?;
+        let proof = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(asked.verifier.as_bytes()));
+        let scope = asked.scopes.join(" ");
         let mut members = vec![
             ("response_type", "code"),
-            ("client_id", &client_id),
+            ("client_id", &asked.client.id),
             ("redirect_uri", &redirect.uri),
             ("state", &state),
             ("code_challenge", &proof),
             ("code_challenge_method", "S256"),
-            ("resource", &resource.identifier),
+            ("resource", &asked.resource.identifier),
         ];
         if !scope.is_empty() {
             members.push(("scope", &scope));
         }
         // What the user opens is checked as everything that this program requests.
         let trusted = [self.endpoint];
-        let opened = access.address(&issuer.authorization, &trusted, self.time);
+        let opened = fetch
+            .access
+            .address(&issuer.authorization, &trusted, self.time);
         let (opened, _) = opened.await?;
         let is_loopback = opened.address.parse::<std::net::IpAddr>();
         if !opened.tls && !is_loopback.is_ok_and(|it| it.is_loopback()) {
@@ -129,122 +233,17 @@ impl Login<'_> {
             form(&members)
         ));
         let code = redirect.code(&state, &issuer.identifier, issuer.names_itself);
-        let code = code.await?;
-        let members = [
-            ("grant_type", "authorization_code"),
-            ("code", &code),
-            ("redirect_uri", &redirect.uri),
-            ("client_id", &client_id),
-            ("code_verifier", &verifier),
-            ("resource", &resource.identifier),
-        ];
-        let response = fetch.post(&issuer.token, FORM, form(&members)).await?;
-        let mut grant = Grant {
-            issuer: issuer.identifier,
-            endpoint: self.endpoint.to_owned(),
-            resource: resource.identifier,
-            client_id,
-            token_endpoint: issuer.token,
-            access_token: String::new(),
-            refresh_token: None,
-            expires: None,
-            scopes,
-        };
-        take(&mut grant, &response)?;
-        Ok(grant)
+        code.await
     }
+}
 
-    /// Asks the server without a token, and returns its challenge.
-    async fn challenge(&self, fetch: &Fetch<'_>) -> Result<Challenge, String> {
-        let given = [
-            ("accept", "application/json, text/event-stream"),
-            ("content-type", JSON),
-        ];
-        let probe = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"agent","version":"1"}}}"#;
-        let sent = fetch.send(Method::POST, self.endpoint, &given, probe.to_owned());
-        let response = sent.await?;
-        match response.status.as_u16() {
-            401 | 403 => {
-                let header = response.headers.get("www-authenticate");
-                let header = header.and_then(|it| it.to_str().ok());
-                Ok(Challenge::read(header.unwrap_or_default()))
-            }
-            200..300 => Err("the server answers without a login".to_owned()),
-            // Servers that answer otherwise may have metadata all the same.
-            _ => Ok(Challenge::default()),
-        }
-    }
-
-    /// Returns the scopes to ask for. Those of the operator limit them.
-    fn scopes(
-        &self,
-        access: &Access,
-        challenged: Option<Vec<String>>,
-        resource: &Resource,
-    ) -> Result<Vec<String>, String> {
-        let limit = access.scopes(self.id);
-        if !self.scopes.is_empty() {
-            let is_allowed = |it: &&String| limit.is_none_or(|limit| limit.contains(it));
-            return match self.scopes.iter().find(|it| !is_allowed(it)) {
-                None => Ok(self.scopes.to_vec()),
-                Some(scope) => Err(format!(
-                    "`oauth.scopes` of `{}` in `servers.local.yaml` lacks `{scope}`",
-                    self.id
-                )),
-            };
-        }
-        let mut scopes = challenged
-            .or_else(|| resource.scopes.clone())
-            .unwrap_or_default();
-        scopes.retain(|it| !it.is_empty() && limit.is_none_or(|limit| limit.contains(it)));
-        Ok(scopes)
-    }
-
-    /// Returns the id of this client: a given one, the URL of its metadata, or one that it registers.
-    async fn client(
-        &self,
-        fetch: &Fetch<'_>,
-        issuer: &Issuer,
-        redirect: &str,
-        scopes: &[String],
-    ) -> Result<String, String> {
-        if let Some(id) = self.client_id {
-            return Ok(id.to_owned());
-        }
-        if let Some(url) = self.client_url.filter(|_| issuer.takes_client_urls) {
-            return Ok(url.to_owned());
-        }
-        let Some(registration) = &issuer.registration else {
-            return Err(format!(
-                "the issuer `{}` registers no clients: name one with `--client-id`",
-                issuer.identifier
-            ));
-        };
-        let mut w = Writer::dense();
-        w.object(|w| {
-            w.key("application_type").string("native");
-            w.key("client_name").string("agent");
-            w.key("grant_types")
-                .strings(["authorization_code", "refresh_token"]);
-            w.key("redirect_uris").strings([redirect]);
-            w.key("response_types").strings(["code"]);
-            if !scopes.is_empty() {
-                w.key("scope").string(&scopes.join(" "));
-            }
-            w.key("token_endpoint_auth_method").string("none");
-        });
-        let response = fetch.post(registration, JSON, w.finish()).await?;
-        let answer = Document::new(&response.body, "the answer of the registration")?;
-        match (response.status.as_u16(), answer.string("client_id")) {
-            (200 | 201, Some(id)) => Ok(id),
-            (status, _) => {
-                let error = answer.string("error").unwrap_or_default();
-                Err(format!(
-                    "the issuer does not register this client: {error} ({status})"
-                ))
-            }
-        }
-    }
+/// What a login asks for.
+struct Asked<'a> {
+    resource: &'a Resource,
+    client: &'a Client,
+    scopes: &'a [String],
+    /// The secret behind the challenge of PKCE.
+    verifier: &'a str,
 }
 
 /// Returns 32 random bytes as text for a URL.

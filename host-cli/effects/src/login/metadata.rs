@@ -17,6 +17,10 @@ pub(super) struct Issuer {
     pub(super) authorization: String,
     pub(super) token: String,
     pub(super) registration: Option<String>,
+    /// The scopes that it supports.
+    pub(super) scopes: Option<Vec<String>>,
+    /// The ways in which a client can authenticate at the token endpoint.
+    pub(super) authentications: Option<Vec<String>>,
     /// Whether each answer names the issuer (RFC 9207).
     pub(super) names_itself: bool,
     /// Whether the URL of a client's metadata is an id.
@@ -44,12 +48,12 @@ fn covers(identifier: &str, endpoint: &str) -> bool {
     origin.eq_ignore_ascii_case(own) && rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
 }
 
-/// Finds the metadata of a server: where its challenge says, or at the well-known places.
+/// Finds the metadata of a server: where its challenge says, or at the well-known places. `None` if it has none.
 pub(super) async fn resource(
     fetch: &Fetch<'_>,
     endpoint: &str,
     challenged: Option<&str>,
-) -> Result<Resource, String> {
+) -> Result<Option<Resource>, String> {
     let (origin, path) = parts(endpoint).ok_or("the endpoint is not a URL")?;
     let known = format!("{origin}/.well-known/oauth-protected-resource");
     let places = match challenged {
@@ -69,13 +73,13 @@ pub(super) async fn resource(
             ));
         }
         let issuers = found.strings("authorization_servers").unwrap_or_default();
-        return Ok(Resource {
+        return Ok(Some(Resource {
             identifier,
             issuers,
             scopes: found.strings("scopes_supported"),
-        });
+        }));
     }
-    Err("the server has no metadata of OAuth".to_owned())
+    Ok(None)
 }
 
 /// Finds the metadata of an authorization server.
@@ -112,6 +116,8 @@ pub(super) async fn issuer(fetch: &Fetch<'_>, identifier: &str) -> Result<Issuer
             authorization: needed("authorization_endpoint")?,
             token: needed("token_endpoint")?,
             registration: found.string("registration_endpoint"),
+            scopes: found.strings("scopes_supported"),
+            authentications: found.strings("token_endpoint_auth_methods_supported"),
             names_itself: found.is_true("authorization_response_iss_parameter_supported"),
             takes_client_urls: found.is_true("client_id_metadata_document_supported"),
         });

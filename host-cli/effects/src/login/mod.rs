@@ -4,6 +4,9 @@
 //! |---|---|
 //! | `flow` | the authorization: from the server's challenge to the kept tokens |
 //! | `refresh` | the token of a server, renewed before it expires |
+//! | `probe` | what a server requires of a client without a token |
+//! | `scopes` | the scopes that are asked for |
+//! | `client` | the client as the authorization server knows it |
 //! | `metadata` | protected resources (RFC 9728) and authorization servers (RFC 8414, OpenID Connect) |
 //! | `challenge` | `WWW-Authenticate` of a server |
 //! | `redirect` | the answer of the browser, on a port of loopback |
@@ -12,12 +15,15 @@
 //! | `document` | members of JSON, and forms |
 
 mod challenge;
+mod client;
 mod document;
 mod fetch;
 mod flow;
 mod metadata;
+mod probe;
 mod redirect;
 mod refresh;
+mod scopes;
 mod store;
 
 pub use flow::{LoggedIn, Login};

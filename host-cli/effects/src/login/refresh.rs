@@ -1,6 +1,6 @@
 //! The token of a server, renewed before it expires.
 
-use super::document::{Document, form};
+use super::document::Document;
 use super::fetch::Fetch;
 use super::store::{Grant, Store};
 use crate::access::Access;
@@ -9,9 +9,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Time before the end of a token at which it is renewed.
 const MARGIN: Duration = Duration::from_secs(60);
-
-/// The media type of forms.
-pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Returns the access token of a server that this user has logged in to. It is renewed if it expires soon, or if
 /// it is the one that the server refused. One program at a time renews: a refresh token serves once.
@@ -54,11 +51,10 @@ pub(crate) async fn bearer(
     let members = [
         ("grant_type", "refresh_token"),
         ("refresh_token", &token),
-        ("client_id", &grant.client_id),
         ("resource", &grant.resource),
     ];
-    let body = form(&members);
-    let response = fetch.post(&grant.token_endpoint, FORM, body).await?;
+    let posted = grant.client.post(&fetch, &grant.token_endpoint, &members);
+    let response = posted.await?;
     take(&mut grant, &response)?;
     locked.keep(&grant).map_err(|failure| failure.message)?;
     Ok(Some(grant.access_token))

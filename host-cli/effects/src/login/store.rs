@@ -1,5 +1,6 @@
 //! The tokens of this user: a file for each issuer, which nobody else can read.
 
+use super::client::{Authentication, Client};
 use super::document::Document;
 use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;
@@ -50,7 +51,7 @@ pub(super) struct Grant {
     pub(super) endpoint: String,
     /// The identifier of the server as a resource.
     pub(super) resource: String,
-    pub(super) client_id: String,
+    pub(super) client: Client,
     pub(super) token_endpoint: String,
     pub(super) access_token: String,
     pub(super) refresh_token: Option<String>,
@@ -93,7 +94,11 @@ impl Store {
             .filter_map(|file| read(&file.path()).ok());
         let secrets = grants.flatten().flat_map(|grant| {
             let name = format!("the login to {}", grant.endpoint);
-            let values = [Some(grant.access_token), grant.refresh_token];
+            let values = [
+                Some(grant.access_token),
+                grant.refresh_token,
+                grant.client.secret,
+            ];
             let values = values.into_iter().flatten();
             // A shorter one would be found in innocent texts.
             let values = values.filter(|value| value.len() >= SECRET_MIN_BYTES);
@@ -206,7 +211,14 @@ fn read(path: &Path) -> Result<Vec<Grant>, String> {
             issuer: document.string("issuer")?,
             endpoint: document.string("endpoint")?,
             resource: document.string("resource")?,
-            client_id: document.string("clientId")?,
+            client: Client {
+                id: document.string("clientId")?,
+                secret: document.string("clientSecret"),
+                authentication: match document.string("clientAuthentication") {
+                    None => Authentication::None,
+                    Some(name) => Authentication::named(&name)?,
+                },
+            },
             token_endpoint: document.string("tokenEndpoint")?,
             access_token: document.string("accessToken")?,
             refresh_token: document.string("refreshToken"),
@@ -224,7 +236,13 @@ fn write(path: &Path, grants: &[Grant]) -> Result<(), Failure> {
         for grant in grants {
             w.object(|w| {
                 w.key("accessToken").string(&grant.access_token);
-                w.key("clientId").string(&grant.client_id);
+                let client = &grant.client;
+                w.key("clientAuthentication")
+                    .string(client.authentication.name());
+                w.key("clientId").string(&client.id);
+                if let Some(secret) = &client.secret {
+                    w.key("clientSecret").string(secret);
+                }
                 w.key("endpoint").string(&grant.endpoint);
                 if let Some(expires) = grant.expires {
                     w.key("expires").json(&expires.to_string());

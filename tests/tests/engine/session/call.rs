@@ -123,6 +123,35 @@ fn arguments_are_checked_by_the_locked_schema() {
     }
 }
 
+#[test]
+fn the_reason_of_an_alternative_names_what_the_caller_wrote() {
+    let mut world = World::usual();
+    let tool = world.servers[0].pointer_mut("/capabilities/tools/read");
+    tool.expect("the tool")["inputSchema"] = json!({
+        "type": "object", "properties": { "path": {}, "url": {}, "at": { "anyOf": [
+            { "type": "object", "required": ["line"] }, { "type": "object", "required": ["byte"] }
+        ] } },
+        "anyOf": [{ "required": ["path"] }, { "required": ["url"] }]
+    });
+    let mut session = world.session(Options::default());
+    for (arguments, expected) in [
+        (
+            json!({}),
+            "`arguments` must match one of 2 schemas, and matches none; the nearest is that at 0; in the nearest \
+             alternative, it must have the property `path`",
+        ),
+        (
+            json!({ "path": "a", "at": {} }),
+            "`arguments/at` must match one of 2 schemas, and matches none; the nearest is that at 0; in the nearest \
+             alternative, `/at` must have the property `line`",
+        ),
+    ] {
+        let called = call(&mut session, &new_client(), "read", arguments);
+        let result = answered(&called);
+        assert_eq!(result["_meta"][REFUSAL_KEY]["reasons"][0]["text"], expected);
+    }
+}
+
 const SMALL: &str = r#"package switchboard
 allowed_tools contains tool.id if {
     some tool in input.candidate_tools

