@@ -15,8 +15,8 @@ pub(crate) const INTERNAL_ERROR: i64 = -32603;
 
 /// The answer to a call.
 pub(crate) enum Answer {
-    /// A result, as JSON.
-    Result(Vec<u8>),
+    /// A result.
+    Result(Json),
     /// An error.
     Error(RpcError),
     /// None: the client cancelled the call.
@@ -100,7 +100,7 @@ async fn decided_once(
         is_open,
     };
     match called.action {
-        CallAction::Answer(result) => Ok(Some(Answer::Result(result))),
+        CallAction::Answer(result) => Ok(Some(answer(result))),
         CallAction::Error(error) => Ok(Some(Answer::Error(error))),
         CallAction::AskApproval(asked) => {
             let mut open = open(true);
@@ -114,20 +114,19 @@ async fn decided_once(
                 }
                 Err(_) => {
                     let delivery = open.failed(&CallFailure::TimedOut)?;
-                    Ok(Some(delivered(delivery, Vec::new())))
+                    Ok(Some(delivered(delivery, None)))
                 }
             }
         }
         CallAction::Forward(forwarded) => {
             let open = open(true);
             shared.decider.synced().await?;
-            let answer = match forward(shared, &forwarded, reports).await {
+            let answer = match forward(shared, forwarded, reports).await {
                 Ok(result) => {
-                    let result = result.bytes().to_vec();
-                    let delivery = open.result(&result)?;
-                    Ok(delivered(delivery, result))
+                    let delivery = open.result(result.bytes())?;
+                    Ok(delivered(delivery, Some(result)))
                 }
-                Err(failure) => Ok(delivered(open.failed(&failure)?, Vec::new())),
+                Err(failure) => Ok(delivered(open.failed(&failure)?, None)),
             };
             answer.map(Some)
         }
@@ -140,24 +139,36 @@ fn left(unix_ms: u64) -> Duration {
     Duration::from_millis(unix_ms.saturating_sub(now))
 }
 
-fn delivered(delivery: Delivery, received: Vec<u8>) -> Answer {
-    match delivery {
-        Delivery::AsReceived => Answer::Result(received),
-        Delivery::Changed(result) | Delivery::Refused(result) => Answer::Result(result),
-        Delivery::Nothing => Answer::Nothing,
+fn delivered(delivery: Delivery, received: Option<Json>) -> Answer {
+    match (delivery, received) {
+        (Delivery::AsReceived, Some(received)) => Answer::Result(received),
+        (Delivery::Changed(result) | Delivery::Refused(result), _) => answer(result),
+        (Delivery::Nothing | Delivery::AsReceived, _) => Answer::Nothing,
+    }
+}
+
+/// Returns the answer with a result of the session.
+fn answer(result: Vec<u8>) -> Answer {
+    match Json::new(result) {
+        Ok(result) => Answer::Result(result),
+        Err(_) => Answer::Error(RpcError {
+            code: INTERNAL_ERROR,
+            message: "the result is not JSON".to_owned(),
+            data: None,
+        }),
     }
 }
 
 /// Passes a call on to its server, and observes how the server does.
 async fn forward(
     shared: &Shared,
-    forwarded: &Forwarded,
+    forwarded: Forwarded,
     mut reports: impl FnMut(Json),
 ) -> Result<Json, CallFailure> {
     let time = Duration::from_millis(forwarded.timeout_ms);
     let began = Instant::now();
     let server = &*forwarded.server;
-    let parts = Json::new(forwarded.params.clone())
+    let parts = Json::new(forwarded.params)
         .ok()
         .and_then(|params| params.members(["name", "arguments", "_meta"]));
     let Some([Some(name), arguments, meta]) = parts else {

@@ -241,7 +241,7 @@ impl Conversation {
                     written.into_iter().for_each(&mut *send);
                 };
                 match call(&self.shared, &client, bytes, report).await {
-                    Answer::Result(bytes) => result(id, bytes),
+                    Answer::Result(json) => Response::of_result(id, &on_one_line(&json)),
                     Answer::Error(refused) => {
                         error(id, refused.code, &refused.message, refused.data.as_deref())
                     }

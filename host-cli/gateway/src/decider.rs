@@ -5,7 +5,7 @@ use agent_effects::{Zone, clock};
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::session::{
     AuditRecord, CallAction, CallFailure, Called, Client, Delivered, Delivery, Destination,
-    Documents, LockedServer, Observation, Observed, Options,
+    Documents, LockedServer, Observation, Observed, Options, Transition,
 };
 use agent_host::{Engine, Failure, Instance, ResourceAny, call};
 use std::cell::RefCell;
@@ -13,8 +13,8 @@ use std::rc::Rc;
 
 /// Decides for a gateway, and records what it decides.
 ///
-/// After each message the session's state is exported. An instance that fails is replaced by another one that
-/// goes on from that state, so that only the present message is lost.
+/// Before a message the session's state is exported, unless nothing has changed since the last time. An instance that
+/// fails is replaced by another one that goes on from that state, so that only the present message is lost.
 pub(crate) struct Decider {
     engine: Engine,
     documents: RefCell<Documents>,
@@ -29,6 +29,8 @@ struct Current {
     instance: Instance,
     session: ResourceAny,
     log: AuditLog,
+    /// The exported state, as long as no message has changed it.
+    state: Option<Vec<u8>>,
 }
 
 /// A decision, or the reasons why the documents can't be obeyed.
@@ -62,6 +64,7 @@ impl Decider {
             instance,
             session,
             log,
+            state: None,
         });
         Ok(Ok(Self {
             engine,
@@ -75,12 +78,12 @@ impl Decider {
 
     /// Returns the servers of the lock.
     pub(crate) fn servers(&self) -> Result<Vec<LockedServer>, Failure> {
-        self.ask(|instance, session| call!(instance, session.agent_session.call_servers(session)))
+        self.look(|instance, session| call!(instance, session.agent_session.call_servers(session)))
     }
 
     /// Returns where a server is reached; `None` if it is started.
     pub(crate) fn destination(&self, server: &str) -> Result<Option<Destination>, Failure> {
-        let found = self.ask(|instance, session| {
+        let found = self.look(|instance, session| {
             call!(
                 instance,
                 session.agent_session.call_destination(session, server)
@@ -95,7 +98,7 @@ impl Decider {
         server: &str,
         addresses: &[String],
     ) -> Result<Vec<String>, Failure> {
-        let found = self.ask(|instance, session| {
+        let found = self.look(|instance, session| {
             call!(
                 instance,
                 session
@@ -227,7 +230,7 @@ impl Decider {
     /// Returns the state of the session as JSON.
     pub(crate) fn status(&self) -> Result<String, Failure> {
         let now = clock(&self.zone);
-        self.ask(|instance, session| {
+        self.look(|instance, session| {
             call!(instance, session.agent_session.call_status(session, now))
         })
     }
@@ -235,14 +238,17 @@ impl Decider {
     /// Takes an observation of a server. Returns whether the list of clients is another one now.
     pub(crate) fn observe(&self, server: &str, observation: Observation) -> Result<bool, Failure> {
         let now = clock(&self.zone);
-        let transition = self.ask(|instance, session| {
+        let observe = |instance: &mut Instance, session| {
             call!(
                 instance,
                 session
                     .agent_session
                     .call_observe(session, server, observation, now)
             )
-        })?;
+        };
+        // Without a record, at most the count of answers has changed, which may be lost.
+        let changes = |it: &Transition| it.status.is_some() || !it.records.is_empty();
+        let transition = self.ask_and(observe, changes)?;
         self.record(&transition.records)?;
         Ok(transition.list_changed)
     }
@@ -260,26 +266,58 @@ impl Decider {
         self.current.borrow_mut().log.append(records)
     }
 
-    /// Calls the session, and keeps its state. Replaces an instance that fails.
+    /// Calls the session for something that leaves it as it is.
+    fn look<T>(
+        &self,
+        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.ask_and(ask, |_| false)
+    }
+
+    /// Calls the session.
     fn ask<T>(
         &self,
         ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        self.ask_and(ask, |_| true)
+    }
+
+    /// Calls the session. `changes` says whether an answer tells of another state. Replaces an instance that fails.
+    fn ask_and<T>(
+        &self,
+        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
+        changes: impl FnOnce(&T) -> bool,
+    ) -> Result<T, Failure> {
         let mut current = self.current.borrow_mut();
         let Current {
-            instance, session, ..
+            instance,
+            session,
+            state,
+            ..
         } = &mut *current;
-        let state = call!(instance, session.agent_session.call_export(*session))?;
+        if state.is_none() {
+            *state = Some(call!(
+                instance,
+                session.agent_session.call_export(*session)
+            )?);
+        }
         let asked = ask(instance, *session);
-        if asked.is_err() {
-            let options = Options {
-                state: Some(state),
-                ..self.options.clone()
-            };
-            let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
-            if let Ok((instance, session, records)) = opened {
-                current.log.append(&records)?;
-                (current.instance, current.session) = (instance, session);
+        match &asked {
+            Ok(answer) => {
+                if changes(answer) {
+                    *state = None;
+                }
+            }
+            Err(_) => {
+                let options = Options {
+                    state: state.take(),
+                    ..self.options.clone()
+                };
+                let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
+                if let Ok((instance, session, records)) = opened {
+                    current.log.append(&records)?;
+                    (current.instance, current.session) = (instance, session);
+                }
             }
         }
         asked
