@@ -14,7 +14,7 @@ use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientJsonRpcMessage, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{Peer, RequestContext, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -25,7 +25,9 @@ use rmcp::transport::streamable_http_client::{
 };
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rmcp::{ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt as _};
+use rmcp::{
+    ClientLifecycleMode, ClientServiceExt as _, ErrorData, RoleClient, RoleServer, ServerHandler,
+};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error;
@@ -51,7 +53,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let config =
         StreamableHttpClientTransportConfig::with_uri(&*url).max_concurrent_requests(REQUESTS);
     let transport = StreamableHttpClientTransport::with_client(kept, config);
-    let client = ().serve(transport).await?;
+    let mode = ClientLifecycleMode::Discover {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+    };
+    let client = ().serve_with_lifecycle(transport, mode).await?;
     let proxy = Proxy {
         tools: client.list_all_tools().await?.into(),
         server: client.peer().clone(),

@@ -108,8 +108,8 @@ impl Received {
             return &self.body;
         }
         let lines = self.body.split(|byte| *byte == b'\n');
-        let data = lines.filter_map(|line| line.strip_prefix(b"data: "));
-        data.last().unwrap_or_default()
+        let mut data = lines.filter_map(|line| line.strip_prefix(b"data: "));
+        data.next_back().unwrap_or_default()
     }
 }
 

@@ -151,6 +151,6 @@ fn member(number: usize) -> Member {
             echoes: ECHOES,
             is_odd: true,
         },
-        url: (number % 2 == 0).then(String::new),
+        url: number.is_multiple_of(2).then(String::new),
     }
 }

@@ -182,3 +182,37 @@ impl Watch {
         lines.collect::<Vec<_>>().join("\n")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{GROWTH_BYTES, Watch, Watched};
+    use crate::tally::Tally;
+    use std::collections::BTreeMap;
+
+    fn judged(memory: (u64, u64)) -> Vec<String> {
+        let watched = Watched {
+            name: "it".to_owned(),
+            pid: 0,
+            descriptors: 0,
+            most_descriptors: 0,
+            memory,
+            twice: BTreeMap::new(),
+        };
+        let watch = Watch {
+            started: Vec::new(),
+            program: String::new(),
+            watched: vec![watched],
+        };
+        let tally = Tally::default();
+        watch.judge(&tally);
+        tally.failures()
+    }
+
+    #[test]
+    fn memory_that_grows_is_a_failure() {
+        let first = 50 << 20;
+        assert_eq!(judged((first, first + GROWTH_BYTES)), [""; 0]);
+        let failures = judged((first, first + GROWTH_BYTES + 1));
+        assert_eq!(failures, ["it: memory grew from 50 to 82 MiB"]);
+    }
+}
