@@ -139,7 +139,7 @@ fn compare(programs: &Programs) -> Result<Vec<Table>, Box<dyn Error>> {
             _ => cost.add(name, of.processor),
         }
     }
-    cost.compare("agent serve ÷ rmcp", GATEWAY, RMCP, 1.0 / 3.0);
+    cost.compare("agent serve ÷ rmcp", GATEWAY, RMCP, 0.33);
     let latency = |title, costs: &[(&'static str, Cost)]| {
         let mut table = table(title, costs, |cost| cost.median);
         for (name, cost) in costs {

@@ -1,4 +1,4 @@
-//! What became of the requests.
+//! The outcomes of requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
