@@ -27,6 +27,8 @@ pub(crate) struct Chaos {
     stopped: Vec<(u32, Instant)>,
     random: Random,
     next: Instant,
+    /// Numbers of servers that were killed, and that were stopped.
+    struck: (u32, u32),
 }
 
 /// A server over HTTP.
@@ -52,6 +54,7 @@ impl Chaos {
             stopped: Vec::new(),
             random,
             next: Instant::now(),
+            struck: (0, 0),
         };
         for mut member in members {
             if let Some(url) = &mut member.url {
@@ -98,6 +101,7 @@ impl Chaos {
                     return;
                 };
                 if !is_stopped {
+                    self.struck.0 += 1;
                     let _ = http.child.kill();
                     let _ = http.child.wait();
                     http.down = Some(until);
@@ -109,6 +113,7 @@ impl Chaos {
             _ => {
                 let server = self.random.one(servers);
                 if !is_stopped {
+                    self.struck.0 += 1;
                     let _ = server.kill();
                     return;
                 }
@@ -116,6 +121,7 @@ impl Chaos {
             }
         };
         if signal(pid, "STOP").is_ok() {
+            self.struck.1 += 1;
             self.stopped.push((pid, until));
         }
     }
@@ -141,6 +147,12 @@ impl Chaos {
                 http.down = None;
             }
         }
+    }
+
+    /// Returns a line about the servers that were struck.
+    pub(crate) fn report(&self) -> String {
+        let (killed, stopped) = self.struck;
+        format!("{killed} times a server was killed, {stopped} times one was stopped")
     }
 
     /// Lets every server run again.

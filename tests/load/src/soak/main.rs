@@ -48,7 +48,7 @@ const ECHOES: usize = 3;
 /// What has to happen at least once.
 const REQUIRED: [(&str, &str); 10] = [
     ("echo", "answered"),
-    ("echo", "SERVER_FAILED"),
+    ("echo", "HEALTH_VETO"),
     ("slow", "answered"),
     ("cancelled", "cancelled"),
     ("another form", "OUTPUT_INVALID"),
@@ -123,6 +123,7 @@ fn soak() -> Result<bool> {
     watch.settle(&tally);
     watch.judge(&tally);
     gateways.end(&tally, &mut watch);
+    println!("{}", chaos.report());
     drop(chaos);
     gateways::verify(&project, &tally)?;
     tally.require(&REQUIRED);
