@@ -1,11 +1,12 @@
-//! Installation of missing Debian packages.
+//! Installation of missing Debian packages, and unpacking without installation.
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
+use std::fs;
 use std::io::{IsTerminal as _, stderr, stdin};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::{process, status};
+use crate::{folder, process, status};
 
 /// Installs those of `packages` that are missing.
 pub(crate) fn install(packages: &[&str]) -> Result<()> {
@@ -24,6 +25,20 @@ pub(crate) fn install(packages: &[&str]) -> Result<()> {
     process::run(apt_get()?.arg("update"))?;
     let install = ["install", "--yes", "--no-install-recommends"];
     process::run(apt_get()?.args(install).args(&missing))
+}
+
+/// Unpacks a package into a folder, without what it depends on.
+pub(crate) fn unpack(package: &str, folder: &Path) -> Result<()> {
+    status::doing("Unpacking", format_args!("{package} of Debian"));
+    folder::remove(folder)?;
+    fs::create_dir_all(folder)?;
+    let mut download = Command::new("apt-get");
+    download.current_dir(folder).args(["download", package]);
+    process::run(download.stdout(stderr()))?;
+    let archive = fs::read_dir(folder)?.next();
+    let archive = archive.context("apt-get downloaded nothing")??.path();
+    let mut unpack = Command::new("dpkg-deb");
+    process::run(unpack.arg("--extract").arg(archive).arg(folder))
 }
 
 fn is_installed(package: &str) -> bool {

@@ -3,14 +3,21 @@
 use agent_pack::Workspace;
 use anyhow::Result;
 
+use std::path::PathBuf;
+
 use crate::browser::npm;
-use crate::{build, cargo, process, python, setup};
+use crate::{apt, build, cargo, process, python, setup, soak};
 
 const PACKAGE: &str = "agent-bench";
 
+/// The package of Debian with nginx, and where the program is in it.
+const NGINX: (&str, &str) = ("nginx", "usr/sbin/nginx");
+
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    if arguments == ["--plans"] {
-        return plans(workspace);
+    match arguments {
+        ["--plans"] => return plans(workspace),
+        ["--serve"] => return serve(workspace),
+        _ => {}
     }
     setup::ensure(workspace)?;
     // The benchmark also measures the whole program, which it finds beside itself.
@@ -40,4 +47,32 @@ fn plans(workspace: &Workspace) -> Result<()> {
         .args(["--bin", "agent-bench-plans", "--"])
         .args([python, jsonschema]);
     process::run(&mut command)
+}
+
+/// Measures calls through `agent serve`, beside nginx and a proxy by the Rust SDK.
+fn serve(workspace: &Workspace) -> Result<()> {
+    setup::ensure(workspace)?;
+    let agent = build::programs(workspace, &["--release"])?;
+    let load = ["--release", "--package", soak::PACKAGE];
+    let example = [&load[..], &["--example", "rmcp-proxy"]].concat();
+    let rmcp = cargo::build_program(workspace, "rmcp-proxy", &example)?;
+    let server = cargo::build_program(workspace, soak::SERVER, &[&load[..], &["--bins"]].concat())?;
+    let build = ["--release", "--package", PACKAGE, "--no-default-features"];
+    let mut command = cargo::cargo(workspace);
+    command
+        .arg("run")
+        .args(build)
+        .args(["--bin", "agent-bench-serve", "--"])
+        .args([agent, server, rmcp, nginx(workspace)?]);
+    process::run(&mut command)
+}
+
+/// Returns an nginx that is unpacked and not installed: nothing of it starts by itself.
+fn nginx(workspace: &Workspace) -> Result<PathBuf> {
+    let folder = workspace.tools().join("nginx");
+    let program = folder.join(NGINX.1);
+    if !program.exists() {
+        apt::unpack(NGINX.0, &folder)?;
+    }
+    Ok(program)
 }

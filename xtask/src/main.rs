@@ -32,6 +32,7 @@ mod python;
 mod quality;
 mod resolver;
 mod setup;
+mod soak;
 mod test;
 mod toolchain;
 
@@ -57,6 +58,7 @@ Commands:
   cargo xtask playground [--dist]  serve the playground, or build it into target/dist
   cargo xtask handler-python       build the handler in Python, and run it in a plan
   cargo xtask bench [ARGUMENTS]    measure, and compare with the baselines
+  cargo xtask soak [ARGUMENTS]     load `agent serve` for ten minutes, or for `--seconds N`
   cargo xtask fuzz [SECONDS]       run each fuzz target for a minute, or for SECONDS
 ";
 
@@ -94,6 +96,7 @@ fn dispatch(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         "playground" => playground::command,
         "handler-python" => handler_python::command,
         "bench" => bench::command,
+        "soak" => soak::command,
         "fuzz" => fuzz::command,
         _ => bail!("there is no command `{name}`\n\n{HELP}"),
     };

@@ -17,14 +17,14 @@ use std::time::Instant;
 
 use crate::cargo::{GUESTS, all_but_playground, cargo, playground};
 use crate::playground::{RUN, SESSION};
-use crate::{bubblewrap, component, process, quality, resolver, setup, status};
+use crate::{bubblewrap, component, process, quality, resolver, setup, soak, status};
 
 /// One part of the tests: its name and its check.
 pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The parts of every run. A failed part does not stop the others, because a long run should report
 /// everything.
-const PARTS: [Part; 15] = [
+const PARTS: [Part; 16] = [
     ("unit, integration and documentation tests", |workspace| {
         let others = [
             "--skip",
@@ -41,6 +41,7 @@ const PARTS: [Part; 15] = [
     ("a client that we did not write", other_clients::one),
     ("MCP conformance of the client", conformance::client),
     ("MCP conformance of the gateway", conformance::gateway),
+    ("a short soak of the gateway", soak::short),
     ("the tests of the playground's packages", |workspace| {
         run(workspace, &playground(), &[], &[])?;
         for feature in [RUN, SESSION] {

@@ -90,7 +90,7 @@ impl Session {
             Ok((caller, name, decided)) => {
                 let record = self.record_decision(id, (&caller, &name), &decided, now);
                 if let Some(open) = decided.open {
-                    self.state.calls.open.insert(id, open);
+                    self.state.calls.insert(id, open);
                 }
                 Called {
                     id,
@@ -517,6 +517,7 @@ impl Session {
             arguments: Key::of(&[arguments]),
             approval: None,
             observed,
+            exported: String::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::basis::{Basis, Server, Tool};
 use super::client::{Generation, Key};
 use super::method::Method;
+use super::state::call_text;
 use agent_api::diagnostic::Code;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub(crate) struct OpenCall {
     pub(crate) approval: Option<String>,
     /// Why it would have been refused if the session did not only observe.
     pub(crate) observed: Vec<Code>,
+    /// Its text in an exported state. It is written once, as a state is exported for every message.
+    pub(crate) exported: String,
 }
 
 impl OpenCall {
@@ -63,6 +66,12 @@ impl Calls {
     pub(crate) fn next(&mut self) -> u64 {
         self.last += 1;
         self.last
+    }
+
+    /// Opens a call.
+    pub(crate) fn insert(&mut self, id: u64, mut call: OpenCall) {
+        call.exported = call_text(id, &call);
+        self.open.insert(id, call);
     }
 
     /// Returns the calls that wait for an approval.

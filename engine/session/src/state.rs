@@ -76,9 +76,8 @@ impl Session {
                 }
             });
             w.key("calls").array(|w| {
-                for (id, call) in &state.calls.open {
-                    w.object(|w| write_call(w, *id, call));
-                }
+                let calls = state.calls.open.values();
+                calls.for_each(|call| w.json(&call.exported));
             });
             w.key("chain").object(|w| {
                 w.key("head").optional(state.chain.head.as_deref());
@@ -151,6 +150,15 @@ fn write_approval(w: &mut Writer, approval: &Approval) {
     count(w, "expires", approval.expires_ms);
     w.key("id").string(&approval.id);
     count(w, "tool", approval.tool as u64);
+}
+
+/// Returns an open call as an exported state has it.
+pub(crate) fn call_text(id: u64, call: &OpenCall) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| write_call(w, id, call));
+    let mut text = w.finish();
+    text.pop();
+    text
 }
 
 fn write_call(w: &mut Writer, id: u64, call: &OpenCall) {
@@ -280,7 +288,7 @@ fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
         let exists = call.server < basis.servers.len()
             && call.tool.is_none_or(|tool| tool < basis.tools.len());
         if lock == basis.digests.lock && exists {
-            state.calls.open.insert(id, call);
+            state.calls.insert(id, call);
         }
     }
     for node in items(member(root, "expanded")?)? {
@@ -331,6 +339,7 @@ fn read_call(node: &Node<'_>, basis: &Arc<Basis>) -> Option<(u64, OpenCall, Opti
         uri: None,
         approval: optional(member(node, "approval")?, |it| Some(string(it)?.to_owned()))?,
         observed: observed?,
+        exported: String::new(),
     };
     let lock = optional(member(node, "lock")?, |it| Some(string(it)?.to_owned()))?;
     Some((number(member(node, "id")?)?, call, lock))

@@ -7,6 +7,7 @@ use agent_host::contract::run::Secret;
 use agent_host::contract::session::{
     ApprovalMode, AuditRecord, CallAction, CallFailure, Called, Client, Delivered, Destination,
     Documents, ListKind, LockedServer, Method, Observation, Observed, ObservedEntries, Options,
+    Transition,
 };
 use agent_host::{Engine, Failure, Instance, ResourceAny, call};
 use std::cell::RefCell;
@@ -21,8 +22,9 @@ const FORMER_SECRETS: usize = 64;
 
 /// Decides for a gateway, and records what it decides.
 ///
-/// Before each message the session's state is exported. An instance that fails is replaced by another one that
-/// goes on from that state, so that only the present message is lost; one that grew too much is replaced after a message.
+/// Before a message the session's state is exported, unless nothing has changed since the last time. An instance that
+/// fails is replaced by another one that goes on from that state, so that only the present message is lost; one that
+/// grew too much is replaced after a message.
 pub(crate) struct Decider {
     engine: Engine,
     documents: RefCell<Documents>,
@@ -44,6 +46,8 @@ struct Current {
     opened_with: usize,
     session: ResourceAny,
     log: AuditLog,
+    /// The exported state, as long as no message has changed it.
+    state: Option<Vec<u8>>,
 }
 
 /// A decision, or the reasons why the documents can't be obeyed.
@@ -78,6 +82,7 @@ impl Decider {
             instance,
             session,
             log,
+            state: None,
         });
         Ok(Ok(Self {
             engine,
@@ -92,12 +97,12 @@ impl Decider {
 
     /// Returns the servers of the lock.
     pub(crate) fn servers(&self) -> Result<Vec<LockedServer>, Failure> {
-        self.ask(|instance, session| call!(instance, session.agent_session.call_servers(session)))
+        self.look(|instance, session| call!(instance, session.agent_session.call_servers(session)))
     }
 
     /// Returns where a server is reached; `None` if it is started.
     pub(crate) fn destination(&self, server: &str) -> Result<Option<Destination>, Failure> {
-        let found = self.ask(|instance, session| {
+        let found = self.look(|instance, session| {
             call!(
                 instance,
                 session.agent_session.call_destination(session, server)
@@ -112,7 +117,7 @@ impl Decider {
         server: &str,
         addresses: &[String],
     ) -> Result<Vec<String>, Failure> {
-        let found = self.ask(|instance, session| {
+        let found = self.look(|instance, session| {
             call!(
                 instance,
                 session
@@ -307,7 +312,7 @@ impl Decider {
     /// Returns the state of the session as JSON.
     pub(crate) fn status(&self) -> Result<String, Failure> {
         let now = clock(&self.zone);
-        self.ask(|instance, session| {
+        self.look(|instance, session| {
             call!(instance, session.agent_session.call_status(session, now))
         })
     }
@@ -315,14 +320,17 @@ impl Decider {
     /// Takes an observation of a server. Returns whether the list of clients is another one now.
     pub(crate) fn observe(&self, server: &str, observation: Observation) -> Result<bool, Failure> {
         let now = clock(&self.zone);
-        let transition = self.ask(|instance, session| {
+        let observe = |instance: &mut Instance, session| {
             call!(
                 instance,
                 session
                     .agent_session
                     .call_observe(session, server, observation, now)
             )
-        })?;
+        };
+        // Without a record, at most the count of answers has changed, which may be lost.
+        let changes = |it: &Transition| it.status.is_some() || !it.records.is_empty();
+        let transition = self.ask_and(observe, changes)?;
         self.record(&transition.records)?;
         Ok(transition.list_changed)
     }
@@ -340,21 +348,44 @@ impl Decider {
         self.current.borrow_mut().log.append(records)
     }
 
-    /// Calls the session, and keeps its state. Replaces an instance that fails.
+    /// Calls the session for something that leaves it as it is.
+    fn look<T>(
+        &self,
+        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.ask_and(ask, |_| false)
+    }
+
+    /// Calls the session.
     fn ask<T>(
         &self,
         ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        self.ask_and(ask, |_| true)
+    }
+
+    /// Calls the session. `changes` says whether an answer tells of another state. Replaces an instance that fails.
+    fn ask_and<T>(
+        &self,
+        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
+        changes: impl FnOnce(&T) -> bool,
+    ) -> Result<T, Failure> {
         let mut current = self.current.borrow_mut();
-        let before = current.export()?;
+        let before = current.exported()?;
         let session = current.session;
         let asked = ask(&mut current.instance, session);
-        if asked.is_err() {
+        match &asked {
+            Ok(answer) => {
+                if !changes(answer) {
+                    current.state = Some(before);
+                }
+                if current.instance.memory() > current.opened_with + GROWTH_MAX_BYTES {
+                    let state = current.exported()?;
+                    let _ = self.replace(&mut current, state)?;
+                }
+            }
             // Documents that were obeyed before are obeyed again.
-            let _ = self.replace(&mut current, before)?;
-        } else if current.instance.memory() > current.opened_with + GROWTH_MAX_BYTES {
-            let state = current.export()?;
-            let _ = self.replace(&mut current, state)?;
+            Err(_) => drop(self.replace(&mut current, before)?),
         }
         asked
     }
@@ -384,6 +415,7 @@ impl Decider {
                 }
                 current.log.append(&records)?;
                 current.opened_with = instance.memory();
+                current.state = None;
                 (current.instance, current.session) = (instance, session);
                 Ok(())
             }
@@ -423,7 +455,7 @@ impl Decider {
         });
         self.options.borrow_mut().secrets = secrets;
         let mut current = self.current.borrow_mut();
-        let state = current.export()?;
+        let state = current.exported()?;
         match self.replace(&mut current, state)? {
             Ok(()) => Ok(self.observes()),
             Err(_) => Err(Failure::internal("the session does not take its own state")),
@@ -432,11 +464,15 @@ impl Decider {
 }
 
 impl Current {
-    fn export(&mut self) -> Result<Vec<u8>, Failure> {
+    /// Takes the state out, or exports it.
+    fn exported(&mut self) -> Result<Vec<u8>, Failure> {
         let Self {
             instance, session, ..
         } = self;
-        call!(instance, session.agent_session.call_export(*session))
+        match self.state.take() {
+            Some(state) => Ok(state),
+            None => call!(instance, session.agent_session.call_export(*session)),
+        }
     }
 }
 

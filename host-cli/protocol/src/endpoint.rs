@@ -17,8 +17,11 @@ use tokio::time::Instant;
 /// seconds, and a request that meets the closing is lost.
 const IDLE: Duration = Duration::from_secs(2);
 
+/// Maximum number of connections that wait for the next request. Opening one costs more than a request.
+const IDLE_CONNECTIONS: usize = 16;
+
 /// The endpoint of a server at a checked address. A connection carries several requests, one after the other.
-/// Clones share the connection that waits for the next one.
+/// Clones share the connections that wait for the next one.
 #[derive(Clone)]
 pub struct Endpoint {
     way_out: Arc<WayOut>,
@@ -29,8 +32,8 @@ pub struct Endpoint {
     idle: Idle,
 }
 
-/// The connection that waits for the next request, and since when.
-type Idle = Arc<Mutex<Option<(Connection, Instant)>>>;
+/// The connections that wait for the next request, and since when, the last one at the end.
+type Idle = Arc<Mutex<Vec<(Connection, Instant)>>>;
 
 impl fmt::Debug for Endpoint {
     /// Shows neither path nor headers: they may hold secrets.
@@ -86,14 +89,20 @@ impl Endpoint {
         Ok(prepared)
     }
 
-    /// Returns the waiting connection if it is still open, and else a new one.
+    /// Returns a waiting connection if one is still open, and else a new one.
     async fn connection(&self, limits: &Limits, wait: &Wait) -> Result<Connection, Error> {
-        let waiting = lock(&self.idle).take();
-        if let Some((mut connection, since)) = waiting
-            && since.elapsed() < IDLE
-            && connection.is_open().await
-        {
-            return Ok(connection);
+        loop {
+            let waiting = {
+                let mut idle = lock(&self.idle);
+                idle.retain(|(_, since)| since.elapsed() < IDLE);
+                idle.pop()
+            };
+            let Some((mut connection, _)) = waiting else {
+                break;
+            };
+            if connection.is_open().await {
+                return Ok(connection);
+            }
         }
         Ok(self
             .way_out
@@ -102,7 +111,7 @@ impl Endpoint {
     }
 }
 
-fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Option<(Connection, Instant)>> {
+fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Vec<(Connection, Instant)>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -168,7 +177,10 @@ impl HttpAnswer for EndpointAnswer {
                 if let Some(exchange) = self.exchange.take()
                     && let Some(connection) = exchange.into_connection().await
                 {
-                    *lock(&self.idle) = Some((connection, Instant::now()));
+                    let mut idle = lock(&self.idle);
+                    if idle.len() < IDLE_CONNECTIONS {
+                        idle.push((connection, Instant::now()));
+                    }
                 }
                 Ok(None)
             }

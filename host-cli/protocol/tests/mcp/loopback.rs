@@ -7,9 +7,11 @@ use agent_way_out::{ErrorKind, HeaderMap, Limits, Roots, Scheme, Target, WayOut}
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 /// Returns the endpoint `/mcp` of a server, with a secret header.
 pub(crate) fn endpoint(address: SocketAddr) -> Endpoint {
@@ -96,6 +98,49 @@ async fn requests_share_a_connection_and_carry_the_given_headers() {
     }
     // On a machine so slow that 2 s passed between two requests, there are more.
     assert!(connections.load(Ordering::SeqCst) < 4);
+    server.abort();
+}
+
+#[tokio::test]
+async fn requests_at_the_same_time_have_connections_that_are_used_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&connections);
+    let server = tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            counter.fetch_add(1, Ordering::SeqCst);
+            tokio::spawn(async move {
+                while let Some(request) = read_request(&mut stream).await {
+                    let (_, rest) = request.split_once(r#""id":"#).unwrap();
+                    let id = rest.split([',', '}']).next().unwrap();
+                    let content = match request.contains("server/discover") {
+                        true => DISCOVERED,
+                        // Both requests are under way.
+                        false => {
+                            sleep(Duration::from_millis(20)).await;
+                            "{\"content\":[]}"
+                        }
+                    };
+                    answer_json(&mut stream, &result(id.parse().unwrap(), content)).await;
+                }
+            });
+        }
+    });
+    let http = Http::new(endpoint(address));
+    let mut first = Client::connect(http, &options(), &ample()).await.unwrap();
+    let mut second = first.fork(1);
+    for _ in 0..10 {
+        let wait = ample();
+        let called = tokio::join!(
+            first.call_tool("t", b"{}", &wait),
+            second.call_tool("t", b"{}", &wait)
+        );
+        called.0.unwrap();
+        called.1.unwrap();
+    }
+    // On a machine so slow that 2 s passed between two requests, there are more.
+    assert!(connections.load(Ordering::SeqCst) < 6);
     server.abort();
 }
 
