@@ -32,6 +32,7 @@ requires:
   mcp:
     - category: everything
       permissions: []
+      serve: [prompts, resources]
 ---
 ";
 
