@@ -154,7 +154,7 @@ impl Session {
                 let decided = self.decide_request(&caller, method, &wanted, now);
                 let record = self.record_request(id, client, method, (&wanted, &decided), now);
                 if let Some(open) = decided.open {
-                    self.state.calls.open.insert(id, open);
+                    self.state.calls.insert(id, open);
                 }
                 (decided.action, record)
             }

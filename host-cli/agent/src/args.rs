@@ -1072,7 +1072,7 @@ pub(crate) struct Serve {
         requires = "http",
         conflicts_with_all = [
             "lock", "index", "task", "audit", "audit_arguments", "expansion", "budget", "observe", "server",
-            "approval_by_retry", "timezone", "tenant", "tenant_id", "policy", "policy_context", "health", "token_file",
+            "approvals", "timezone", "tenant", "tenant_id", "policy", "policy_context", "health", "token_file",
         ],
         value_hint = ValueHint::FilePath
     )]
@@ -1167,9 +1167,9 @@ pub(crate) struct ServedAgent {
     )]
     pub(crate) server: Vec<NamedServer>,
 
-    /// Answer a client of 2026-07-28 that a call waits for an approval, so that it repeats the call until then
-    #[arg(long)]
-    pub(crate) approval_by_retry: bool,
+    /// Who asks a human to approve a call
+    #[arg(long, value_name = "HOW", default_value = "host")]
+    pub(crate) approvals: ApprovalsMode,
 
     /// The time zone of `time`, `hour` and `weekday` in the policy's context: `UTC`, an offset such as
     /// `+02:00`, or a name such as `Europe/Berlin`
@@ -1231,7 +1231,18 @@ pub(crate) enum StatusFormat {
     Json,
 }
 
-/// What a client sees of tools that are locked on demand.
+/// Who asks a human to approve a call.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ApprovalsMode {
+    /// The gateway, while the call waits
+    Host,
+    /// The gateway, after whose answer a client of 2026-07-28 repeats the call
+    Retry,
+    /// The client, by a form. It can answer without a human
+    Elicitation,
+}
+
+/// What a client sees of tools on demand.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ExpansionMode {
     /// A stub for each server, which lists, expands and calls them

@@ -151,8 +151,8 @@ pub struct ServedAgent {
     pub observe: bool,
     /// `server`: servers to observe without a lock, as `NAME` or `NAME=ENDPOINT`.
     pub server: Vec<String>,
-    /// `approval_by_retry`
-    pub approval_by_retry: bool,
+    /// `approvals`: `host`, `retry` or `elicitation`.
+    pub approvals: Option<String>,
     /// `timezone`
     pub timezone: Option<String>,
     /// `tokens`: the files with the bearer tokens of clients, by their names.

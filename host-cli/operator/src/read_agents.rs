@@ -18,6 +18,9 @@ const SERVERS_MAX: usize = 256;
 /// Maximum number of characters of a name.
 const NAME_MAX: usize = 64;
 
+/// The values of `approvals`.
+const APPROVALS: [&str; 3] = ["host", "retry", "elicitation"];
+
 /// The values of `expansion`.
 const EXPANSIONS: [&str; 3] = ["stub", "list", "none"];
 
@@ -75,13 +78,13 @@ fn agent(reader: &mut Reader<'_, '_>, node: &Node<'_>) -> ServedAgent {
             "audit_arguments" => agent.audit_arguments = flag(reader, value, &shown),
             "observe" => agent.observe = flag(reader, value, &shown),
             "server" => agent.server = servers(reader, value),
-            "approval_by_retry" => agent.approval_by_retry = flag(reader, value, &shown),
+            "approvals" => agent.approvals = choice(reader, value, &shown, &APPROVALS),
             "budget" => agent.budget = number(reader, value, &shown),
-            "expansion" => agent.expansion = expansion(reader, value),
+            "expansion" => agent.expansion = choice(reader, value, &shown, &EXPANSIONS),
             "tokens" => agent.tokens = tokens(reader, value),
             _ => reader.unknown(
                 entry,
-                "`approval_by_retry`, `audit`, `audit_arguments`, `budget`, `expansion`, `health`, `index`, `lock`, \
+                "`approvals`, `audit`, `audit_arguments`, `budget`, `expansion`, `health`, `index`, `lock`, \
                  `observe`, `policy`, `policy_context`, `server`, `task`, `tenant`, `tenant_id`, `timezone` and `tokens`",
             ),
         }
@@ -122,11 +125,20 @@ fn tokens(reader: &mut Reader<'_, '_>, node: &Node<'_>) -> BTreeMap<String, Path
     tokens
 }
 
-fn expansion(reader: &mut Reader<'_, '_>, node: &Node<'_>) -> Option<String> {
-    let text = reader.text(node, "`expansion`")?;
-    if !EXPANSIONS.contains(&&*text) {
-        let message = format!("`expansion` is `stub`, `list` or `none`, not `{text}`");
-        reader.report(node.span, message);
+/// Returns one of the texts that a key may have.
+fn choice(
+    reader: &mut Reader<'_, '_>,
+    node: &Node<'_>,
+    name: &str,
+    choices: &[&str],
+) -> Option<String> {
+    let text = reader.text(node, name)?;
+    if !choices.contains(&&*text) {
+        let choices = choices.join("`, `");
+        reader.report(
+            node.span,
+            format!("{name} is one of `{choices}`, not `{text}`"),
+        );
     }
     Some(text)
 }
@@ -184,7 +196,7 @@ agents:
     timezone: Europe/Berlin
     tokens: { editor: editor.token }
   writer: {}
-  watcher: { observe: true, server: [files, 'remote=https://acme.example/mcp'], approval_by_retry: true }
+  watcher: { observe: true, server: [files, 'remote=https://acme.example/mcp'], approvals: retry }
 ";
         let read = agents(text.to_owned()).unwrap();
         let accountant = &read.agents["accountant"];
@@ -195,7 +207,7 @@ agents:
         assert_eq!(read.agents["writer"], crate::ServedAgent::default());
         let watcher = &read.agents["watcher"];
         assert_eq!(watcher.server, ["files", "remote=https://acme.example/mcp"]);
-        assert!(watcher.approval_by_retry);
+        assert_eq!(watcher.approvals.as_deref(), Some("retry"));
         assert_eq!(read.otlp.as_deref(), Some("http://127.0.0.1:4318"));
         let json = r#"{"agents":{"a":{"observe":true,"budget":1}}}"#;
         assert!(agents(json.to_owned()).unwrap().agents["a"].observe);
@@ -205,7 +217,7 @@ agents:
     fn every_problem_has_its_place() {
         let text = "\
 agents:
-  ../x: { lok: a, observe: yes, budget: 4k, expansion: all }
+  ../x: { lok: a, observe: yes, budget: 4k, expansion: all, approvals: me }
   b: { tokens: { B: [x] }, lock: 7 }
   c: { server: [x], lock: y }
 agent: {}

@@ -416,12 +416,13 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     ];
     /// The chosen ones, with the packages that depend on them.
     const CHOSEN: [(&str, &[&str]); 4] = [
-        // The gateway serves clients. A test of `agent-mcp` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
+        // The gateway serves clients. The soak has servers and clients of its own. A test of `agent-mcp` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
         // and its requests go to a hook of ours.
         (
             "hyper",
             &[
                 "agent-gateway",
+                "agent-load",
                 "agent-mcp",
                 "agent-way-out",
                 "hyper-util",
@@ -430,7 +431,7 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
         ),
         (
             "hyper-util",
-            &["agent-gateway", "agent-mcp", "agent-way-out"],
+            &["agent-gateway", "agent-load", "agent-mcp", "agent-way-out"],
         ),
         ("rustls", &["agent-way-out", "tokio-rustls"]),
         ("tokio-rustls", &["agent-way-out"]),

@@ -319,6 +319,11 @@ impl Decider {
             return Ok(());
         }
         let basis = &self.session.basis;
+        let own = &basis.tools[tool];
+        if !own.terms.fallbacks.is_empty() && was_vetoed(call, &basis.servers[own.server].name) {
+            // A fallback of its own was in its place.
+            return Ok(());
+        }
         if basis.digests.lock == call.documents.lock {
             for first in basis.tools[tool].terms.firsts.clone() {
                 self.restore_veto(call, first);
@@ -361,8 +366,7 @@ impl Decider {
             if !stood_by {
                 self.restore_first(call, tool)?;
             }
-            let named = format!("server `{}`", basis.servers[server].name);
-            if vetoes(call).any(|it| is_veto_of(it, &named)) {
+            if was_vetoed(call, &basis.servers[server].name) {
                 self.restore_veto(call, tool);
             }
         }
@@ -546,13 +550,14 @@ fn vetoes(call: &RecordedCall) -> impl Iterator<Item = &Reason> {
     reasons.filter(|it| it.known() == Some(Code::HealthVeto))
 }
 
-/// Returns whether a reason of health is about a server, and not about a fallback that stands by.
-fn is_veto_of(reason: &Reason, named: &str) -> bool {
-    ["the ", "the health of the "].iter().any(|start| {
-        reason
-            .text
-            .strip_prefix(start)
-            .is_some_and(|rest| rest.starts_with(named))
+/// Returns whether health vetoed a server in the recorded decision. A fallback that stands by has another reason.
+fn was_vetoed(call: &RecordedCall, server: &str) -> bool {
+    let named = format!("server `{server}`");
+    vetoes(call).any(|reason| {
+        ["the ", "the health of the "].iter().any(|start| {
+            let rest = reason.text.strip_prefix(start);
+            rest.is_some_and(|rest| rest.starts_with(&named))
+        })
     })
 }
 

@@ -5,8 +5,8 @@ use super::observing::observed;
 use super::running::{present, text};
 use super::session::{DEFINITIONS, Session};
 use crate::args::{
-    EvaluationContext, ExpansionMode, Global, INDEX, IndexOption, LOCK, NamedServer, Output,
-    PolicyOptions, Serve, ServedAgent,
+    ApprovalsMode, EvaluationContext, ExpansionMode, Global, INDEX, IndexOption, LOCK, NamedServer,
+    Output, PolicyOptions, Serve, ServedAgent,
 };
 use agent_effects::{Access, Hangups, Resolver, Signals, Zone, block_on, random};
 use agent_gateway::{AuditLog, Gateway, Listener, Otlp, Setup, Source, Token, Work, token_path};
@@ -182,7 +182,11 @@ fn options(name: &str, entry: Entry, folder: &Path) -> Result<ServedAgent, Failu
             .iter()
             .map(|text| NamedServer::parse(text).map_err(wrong))
             .collect::<Result<_, _>>()?,
-        approval_by_retry: entry.approval_by_retry,
+        approvals: match entry.approvals.as_deref() {
+            None | Some("host") => ApprovalsMode::Host,
+            Some("retry") => ApprovalsMode::Retry,
+            Some(_) => ApprovalsMode::Elicitation,
+        },
         timezone: Zone::parse(zone).map_err(wrong)?,
         context: EvaluationContext {
             policy: PolicyOptions {
@@ -224,9 +228,10 @@ fn setup(
             observe: own.observe,
             servers: agent.observed.clone(),
             audit_arguments: own.audit_arguments,
-            approval_mode: match own.approval_by_retry {
-                true => ApprovalMode::Retry,
-                false => ApprovalMode::Host,
+            approval_mode: match own.approvals {
+                ApprovalsMode::Host => ApprovalMode::Host,
+                ApprovalsMode::Retry => ApprovalMode::Retry,
+                ApprovalsMode::Elicitation => ApprovalMode::Elicitation,
             },
             payload_max_bytes: None,
             secrets: access.secrets(),

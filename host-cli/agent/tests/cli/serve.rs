@@ -2,6 +2,7 @@
 
 mod beside_tools;
 pub(crate) mod client;
+mod eliciting;
 pub(crate) mod http;
 mod observing;
 mod operating;

@@ -110,6 +110,7 @@ impl Host {
                     false => Generation::Sessions,
                 },
                 session: (!caller.is_stateless).then(|| "session-1".to_owned()),
+                capabilities: None,
             },
             past: Vec::new(),
             forwarded: Vec::new(),
@@ -209,6 +210,7 @@ impl Host {
                 text,
                 expires_unix_ms,
                 answer: None,
+                ..
             } => self.waiting.push(Waiting {
                 call: called.id,
                 params: params.to_owned(),
@@ -283,7 +285,10 @@ impl Host {
                 (Delivered::Changed(changed), records)
             }
             Delivery::Refused(refused, records) => (Delivered::Refused(refusal(&refused)), records),
-            Delivery::Nothing(records) => (Delivered::Nothing, records),
+            // Calls do not end so, but requests for resources and prompts, which the page does not make.
+            Delivery::Error { records, .. } | Delivery::Nothing(records) => {
+                (Delivered::Nothing, records)
+            }
         };
         self.records.extend(records);
         delivered
@@ -320,6 +325,7 @@ impl Host {
                 Delivery::AsReceived(records)
                 | Delivery::Changed(_, records)
                 | Delivery::Refused(_, records)
+                | Delivery::Error { records, .. }
                 | Delivery::Nothing(records) => records,
             });
         }

@@ -67,7 +67,7 @@ fn a_client_gets_what_the_lock_passes_on() {
         let error = served.ask(withheld, json!({ "uri": "note://a" }));
         assert_eq!(error["error"]["code"], -32601, "{error}");
     }
-    // A change of the list is told, with the new list.
+    // The gateway announces a change of the list.
     served.ask("resources/read", json!({ "uri": "note://of/change" }));
     // The first announcement may be that of the server's start.
     let mut asked = 0;

@@ -291,7 +291,10 @@ pub(crate) fn initialize(version: &str) -> Value {
 /// Returns a request that stands alone, and what its header `Mcp-Name` repeats.
 pub(crate) fn stateless(id: u64, method: &str, mut params: Value) -> (Value, Option<String>) {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    let capabilities = &mut params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    if capabilities.is_null() {
+        *capabilities = json!({});
+    }
     let name = params.get("name").or(params.get("uri"));
     let name = name.and_then(Value::as_str).map(str::to_owned);
     (request(id, method, params), name)

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A project whose tool needs an approval for each call.
-fn project_with_approval() -> Project {
+pub(super) fn project_with_approval() -> Project {
     let project = project_of("usual", "");
     let mut index: Value = serde_json::from_str(&project.read("mcp.index.json")).unwrap();
     index[0]["capabilities"]["tools"]["add"]["x-summit-capabilities"] = json!([
@@ -183,7 +183,7 @@ fn a_call_waits_for_the_answer_of_a_human() {
 #[test]
 fn a_client_without_a_session_repeats_a_call_that_was_approved() {
     let project = project_with_approval();
-    let served = Served::start(&project, &format!("--ui --approval-by-retry {OPTIONS}"));
+    let served = Served::start(&project, &format!("--ui --approvals retry {OPTIONS}"));
     let browser = Browser::open(&project);
     let params = json!({ "name": "add", "arguments": { "a": 1, "b": 2 } });
     let asked = thread::scope(|scope| {
