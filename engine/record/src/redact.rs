@@ -7,7 +7,7 @@
 //! Such a value comes from a plan or a peer, who must not be able to remove what evidence says. It is
 //! therefore searched only where text is free: in messages, logs, and what handlers got and returned.
 
-use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::json::{Kind, Reader, SyntaxError, Writer, parse_strict};
 use agent_syntax::{Entry, Node, Value, json_string};
 use agent_text::Span;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -41,6 +41,9 @@ const SECRET_KEYS: [&str; 22] = [
     "setcookie",
     "xapikey",
 ];
+
+/// Size of the shortest of [`SECRET_KEYS`], in bytes.
+const SECRET_KEY_MIN_BYTES: usize = "cookie".len();
 
 /// Size of the longest of [`SECRET_KEYS`], in bytes.
 const SECRET_KEY_BYTES: usize = "proxyauthorization".len();
@@ -206,6 +209,9 @@ impl Redactor {
     }
 
     fn rewritten(&self, json: &str, refers: bool, marked: &[Span]) -> Option<String> {
+        if marked.is_empty() && !may_hold(json, &self.all.borrow())? {
+            return Some(json.to_owned());
+        }
         let root = parse_strict(json)?;
         let mut rewriting = Rewriting {
             redactor: self,
@@ -306,6 +312,50 @@ impl Rewriting<'_> {
         self.out.push_str(replacement);
         self.end = at.end;
     }
+}
+
+/// Returns whether a JSON text has a key that names a secret, or a form of one; `None` if it is not strict JSON. Builds
+/// no tree, because few texts hold a secret.
+fn may_hold(json: &str, forms: &Forms) -> Option<bool> {
+    let mut reader = Reader::new(json);
+    match holds(&mut reader, forms).ok()? {
+        true => Some(true),
+        false => reader.ends_strictly().then_some(false),
+    }
+}
+
+/// Returns whether the next value of a reader holds a secret. The depth limit bounds the recursion.
+fn holds(reader: &mut Reader<'_>, forms: &Forms) -> Result<bool, Box<SyntaxError>> {
+    let is_in = |text: &str| forms.iter().any(|(form, _)| text.contains(&**form));
+    match reader.kind()? {
+        Kind::Null | Kind::Bool => reader.skip()?,
+        Kind::Number => return Ok(is_in(&reader.number()?.value)),
+        Kind::String => return Ok(is_in(&reader.string()?.value)),
+        Kind::Array => {
+            reader.enter_array()?;
+            let mut first = true;
+            while reader.element(&mut first)? {
+                if holds(reader, forms)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Kind::Object => {
+            reader.enter_object()?;
+            let (begun, mut first) = (reader.begin_keys(), true);
+            while let Some(key) = reader.key(&mut first)? {
+                if is_secret_key(&key.value) || is_in(&key.value) {
+                    return Ok(true);
+                }
+                reader.note_key(&key);
+                if holds(reader, forms)? {
+                    return Ok(true);
+                }
+            }
+            reader.end_keys(begun);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns whether a string or a key of a value has a property.
@@ -449,6 +499,9 @@ fn needs_redaction(node: &Node<'_>) -> bool {
 
 /// Compares without an allocation, because a record has many keys.
 fn is_secret_key(key: &str) -> bool {
+    if key.len() < SECRET_KEY_MIN_BYTES {
+        return false;
+    }
     let mut plain = [0; SECRET_KEY_BYTES];
     let mut len = 0;
     for c in key.chars().filter(|c| !matches!(c, '-' | '_' | ' ')) {
@@ -463,6 +516,10 @@ fn is_secret_key(key: &str) -> bool {
         let (Some(byte), Some(place)) = (byte, plain.get_mut(len)) else {
             return false;
         };
+        // Most keys begin otherwise.
+        if len == 0 && !SECRET_KEYS.iter().any(|it| it.as_bytes()[0] == byte) {
+            return false;
+        }
         *place = byte;
         len += 1;
     }
@@ -653,7 +710,17 @@ mod tests {
                 "\"secret\": {\"len\":4,\"present\":true} }"
             )
         );
-        assert_eq!(redactor.json("{} {}"), None);
+        for wrong in [
+            "{} {}",
+            "{\"a\":1,\"a\":2}",
+            "[{\"a\":[],\"b\":1,\"a\":2}]",
+            "[1,]",
+            "",
+        ] {
+            assert_eq!(redactor.json(wrong), None, "{wrong}");
+        }
+        let plain = "[{\"a\":\"\\u0041\", \"b\" : null},true, 1.50e3 ]";
+        assert_eq!(redactor.json(plain).unwrap(), plain);
     }
 
     #[test]
