@@ -20,6 +20,9 @@ const KEPT_LIST_BYTES: usize = 4 << 20;
 /// Maximum number of secrets that are no longer in use, and that nothing may contain nevertheless.
 const FORMER_SECRETS: usize = 64;
 
+/// Bytes by which an instance may grow. The memory of one never shrinks.
+const GROWTH_MAX_BYTES: usize = 64 << 20;
+
 /// Decides for a gateway, and records what it decides.
 ///
 /// Before a message the session's state is exported, unless nothing has changed since the last time. An instance that
@@ -35,9 +38,6 @@ pub(crate) struct Decider {
     lists: RefCell<Vec<(String, ListKind, Vec<u8>)>>,
     current: RefCell<Current>,
 }
-
-/// Bytes by which an instance may grow. The memory of one never shrinks.
-const GROWTH_MAX_BYTES: usize = 64 << 20;
 
 /// The present instance.
 struct Current {
@@ -492,4 +492,73 @@ fn open(
         session.agent_session.call_open(documents, options, now)
     )?;
     Ok(opened.map(|opened| (instance, opened.session, opened.records)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_host::contract::session::{Expansion, ObservedServer};
+    use std::fs;
+    use std::path::Path;
+
+    fn observing(log: &Path) -> Decider {
+        let documents = Documents {
+            lock: None,
+            index: None,
+            definitions: None,
+            policy: None,
+            policy_context: None,
+            tenant: None,
+            tenant_id: None,
+            task: None,
+            health: None,
+        };
+        let options = Options {
+            seed: vec![0; 32],
+            expansion: Expansion::Stub,
+            budget: None,
+            observe: true,
+            servers: vec![ObservedServer {
+                name: "files".to_owned(),
+                endpoint: "pkg:npm/files@1.0.0".to_owned(),
+            }],
+            audit_arguments: false,
+            approval_mode: ApprovalMode::Host,
+            payload_max_bytes: None,
+            secrets: Vec::new(),
+            last_record: None,
+            state: None,
+        };
+        let engine = Engine::embedded().unwrap();
+        let log = AuditLog::open(log, 1 << 30).unwrap();
+        let opened = Decider::open(engine, documents, options, Zone::default(), log).unwrap();
+        opened.unwrap_or_else(|problems| panic!("{problems:?}"))
+    }
+
+    /// Returns how many instances have begun to record.
+    fn opened(log: &Path) -> usize {
+        let text = fs::read_to_string(log).unwrap();
+        text.matches(r#""kind":"opened""#).count()
+    }
+
+    #[test]
+    fn an_instance_that_fails_or_grows_too_much_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("audit.jsonl");
+        let decider = observing(&log);
+        decider.servers().unwrap();
+        assert_eq!(opened(&log), 1);
+        let failed = decider.ask(|_, _| Err::<(), _>(Failure::internal("a trap")));
+        failed.unwrap_err();
+        assert_eq!(opened(&log), 2);
+        assert_eq!(decider.servers().unwrap().len(), 1);
+        // A small message takes little memory, and one with many values takes much.
+        decider.tools("files", br#"{"tools":[]}"#).unwrap();
+        assert_eq!(opened(&log), 2);
+        let values = "[],".repeat(1_300_000);
+        let large = format!(r#"{{"tools":[{values}[]]}}"#);
+        decider.tools("files", large.as_bytes()).unwrap();
+        assert_eq!(opened(&log), 3);
+        assert_eq!(decider.servers().unwrap().len(), 1);
+    }
 }
