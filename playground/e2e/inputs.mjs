@@ -9,14 +9,27 @@ export class Inputs {
   /**
    * @param {import("playwright-core").Page} page
    * @param {string} root the element of the module
+   * @param {string} answer its part with the answer
    */
-  constructor(page, root) {
+  constructor(page, root, answer) {
     this.page = page;
     this.root = page.locator(root);
+    this.idle = this.root.locator(`${answer}[aria-busy=false]`);
     this.headline = this.root.locator(".headline .answer-line");
     this.dialog = page.getByRole("dialog");
     this.notice = this.root.locator(".notice");
     this.problems = page.getByRole("list", { name: "Problems" });
+  }
+
+  /** Waits for the answer to the typed texts. */
+  async settled() {
+    await this.idle.waitFor({ state: "attached" });
+  }
+
+  /** @param {string | RegExp} text that the headline is to have */
+  async says(text) {
+    await this.headline.filter({ hasText: text }).waitFor({ state: "attached" });
+    await this.settled();
   }
 
   /** @param {string} name of a button of the head */

@@ -20,22 +20,11 @@ export const PAYLOAD = example("payload.json");
 export class Plans extends Inputs {
   /** @param {import("playwright-core").Page} page */
   constructor(page) {
-    super(page, "#plans");
+    super(page, "#plans", "#decided");
     this.decided = page.getByRole("region", { name: "Decision" });
     this.steps = this.root.locator(".step");
     this.detail = this.root.locator(".detail");
     this.claims = this.root.locator(".claim");
-  }
-
-  /** Waits for the answer to the typed texts. */
-  async settled() {
-    await this.root.locator("#decided[aria-busy=false]").waitFor({ state: "attached" });
-  }
-
-  /** @param {string | RegExp} text that the headline is to have */
-  async says(text) {
-    await this.headline.filter({ hasText: text }).waitFor({ state: "attached" });
-    await this.settled();
   }
 
   /** @param {AreaName | "Servers"} name */

@@ -5,22 +5,17 @@ import { Inputs } from "./inputs.mjs";
 export class Playground extends Inputs {
   /** @param {import("playwright-core").Page} page */
   constructor(page) {
-    super(page, "#servers");
+    super(page, "#servers", "#answer-panel");
     this.tabs = page.getByRole("tablist", { name: "Views" });
     this.answer = page.getByRole("tabpanel");
     this.cards = this.root.locator(".card");
     this.explanation = page.getByRole("complementary", { name: "Explanation" });
   }
 
-  /** Waits for the answer to the typed texts. */
+  /** Waits for the answer on a tab with a headline. */
   async verdict() {
     await this.headline.waitFor();
     await this.settled();
-  }
-
-  /** The same on a tab without a headline, or with an input in front. */
-  async settled() {
-    await this.page.locator("#answer-panel[aria-busy=false]").waitFor({ state: "attached" });
   }
 
   /** @param {string | RegExp} text that the headline is to have */

@@ -15,7 +15,7 @@ export const LOG = example("agent.audit.jsonl");
 export class Sessions extends Inputs {
   /** @param {import("playwright-core").Page} page */
   constructor(page) {
-    super(page, "#session");
+    super(page, "#session", "#session-answer");
     this.decision = this.root.locator(".decision > .answer-line");
     this.tools = this.root.locator(".tool-list > li");
     this.past = this.root.locator(".past > ol > li");
@@ -23,20 +23,9 @@ export class Sessions extends Inputs {
     this.calls = this.root.locator(".logged .card");
   }
 
-  /** Waits for the answer to the typed texts. */
-  async settled() {
-    await this.root.locator("#session-answer[aria-busy=false]").waitFor({ state: "attached" });
-  }
-
   /** @param {string | RegExp} text of the decision on the call */
   async decides(text) {
     await this.decision.filter({ hasText: text }).waitFor({ state: "attached" });
-    await this.settled();
-  }
-
-  /** @param {string | RegExp} text that the headline is to have */
-  async says(text) {
-    await this.headline.filter({ hasText: text }).waitFor({ state: "attached" });
     await this.settled();
   }
 

@@ -33,17 +33,7 @@ impl<'p> Request<'p> {
     /// # Errors
     /// A sentence: they are too large, no strict JSON, or none of `tools/call`.
     pub(crate) fn read(params: &'p [u8]) -> Result<Self, String> {
-        if params.len() > PARAMS_MAX_BYTES {
-            let size = params.len();
-            return Err(format!(
-                "the parameters have {size} bytes; the limit is {PARAMS_MAX_BYTES}"
-            ));
-        }
-        let text =
-            core::str::from_utf8(params).map_err(|_| "the parameters are not UTF-8".to_owned())?;
-        let root = parse_strict(text)
-            .filter(|root| matches!(root.value, Value::Mapping(_)))
-            .ok_or_else(|| "the parameters are not one strict JSON object".to_owned())?;
+        let (text, root) = read_params(params)?;
         let name = member(&root, "name")
             .and_then(string)
             .ok_or_else(|| "`name` of the parameters is not a string".to_owned())?;
@@ -109,6 +99,25 @@ impl<'p> Request<'p> {
         text.pop();
         text.into_bytes()
     }
+}
+
+/// Reads the parameters of a request. Returns them as text and as a tree.
+///
+/// # Errors
+/// A sentence: they are too large, or not one strict JSON object.
+pub(crate) fn read_params(params: &[u8]) -> Result<(&str, Node<'_>), String> {
+    if params.len() > PARAMS_MAX_BYTES {
+        let size = params.len();
+        return Err(format!(
+            "the parameters have {size} bytes; the limit is {PARAMS_MAX_BYTES}"
+        ));
+    }
+    let text =
+        core::str::from_utf8(params).map_err(|_| "the parameters are not UTF-8".to_owned())?;
+    let root = parse_strict(text)
+        .filter(|root| matches!(root.value, Value::Mapping(_)))
+        .ok_or_else(|| "the parameters are not one strict JSON object".to_owned())?;
+    Ok((text, root))
 }
 
 fn is_token(node: &Node<'_>) -> bool {

@@ -9,12 +9,13 @@ use super::calling::{INTERNAL_ERROR, INVALID_PARAMS};
 use super::calls::OpenCall;
 use super::client::{Caller, Client, Generation};
 use super::entries::read;
-use super::limits::{OPEN_CALLS_MAX, PARAMS_MAX_BYTES, QUOTE_MAX_CHARS};
+use super::limits::{OPEN_CALLS_MAX, QUOTE_MAX_CHARS};
 use super::live::Deviation;
 use super::messages::{CallAction, Called, ObservedEntries};
 use super::method::{ListKind, Method};
 use super::records::write_client;
 use super::refusal::{REFUSAL_KEY, Refusal, write_reasons};
+use super::request::read_params;
 use super::served::Owner;
 use super::session::Session;
 use super::uri::fault;
@@ -24,7 +25,7 @@ use agent_api::model::Serve;
 use agent_api::text::visible;
 use agent_record::{Clock, Redactor};
 use agent_syntax::Value;
-use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::json::Writer;
 use agent_syntax::members::{member, string};
 use std::sync::Arc;
 
@@ -327,17 +328,7 @@ impl Wanted {
     /// # Errors
     /// A sentence: they are too large, no strict JSON, or none of the method.
     fn read(method: Method, params: &[u8]) -> Result<Self, String> {
-        if params.len() > PARAMS_MAX_BYTES {
-            let size = params.len();
-            return Err(format!(
-                "the parameters have {size} bytes; the limit is {PARAMS_MAX_BYTES}"
-            ));
-        }
-        let text =
-            core::str::from_utf8(params).map_err(|_| "the parameters are not UTF-8".to_owned())?;
-        let root = parse_strict(text)
-            .filter(|root| matches!(root.value, Value::Mapping(_)))
-            .ok_or_else(|| "the parameters are not one strict JSON object".to_owned())?;
+        let (text, root) = read_params(params)?;
         let text_of = |name: &str| {
             let found = member(&root, name).and_then(string);
             found

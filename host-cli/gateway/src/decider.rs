@@ -5,9 +5,9 @@ use agent_effects::{Zone, clock};
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::run::Secret;
 use agent_host::contract::session::{
-    ApprovalMode, AuditRecord, CallAction, CallFailure, Called, Client, Delivered, Destination,
-    Documents, ListKind, LockedServer, Method, Observation, Observed, ObservedEntries, Options,
-    Transition,
+    ApprovalMode, Approved, AuditRecord, CallAction, CallFailure, Called, Client, Delivered,
+    Destination, Documents, ListKind, LockedServer, Method, Observation, Observed, ObservedEntries,
+    Options, Transition,
 };
 use agent_host::{Engine, Failure, Instance, ResourceAny, call};
 use std::cell::RefCell;
@@ -257,30 +257,35 @@ impl Decider {
     /// Takes the answer of a human, and closes the calls that wait for it. Returns whether somebody asks for it.
     pub(crate) fn approve(&self, approval: &str, answer: bool, by: &str) -> Result<bool, Failure> {
         let now = clock(&self.zone);
-        let approved = self.ask(|instance, session| {
+        self.answered(|instance, session| {
             call!(
                 instance,
                 session
                     .agent_session
                     .call_approve(session, approval, answer, by, now)
             )
-        })?;
-        self.record(&approved.records)?;
-        Ok(approved.is_known)
+        })
     }
 
     /// Takes a client's result of `elicitation/create`. Returns whether it decides something; the
     /// calls that waited for it are closed then.
     pub(crate) fn elicited(&self, approval: &str, result: &[u8]) -> Result<bool, Failure> {
         let now = clock(&self.zone);
-        let approved = self.ask(|instance, session| {
+        self.answered(|instance, session| {
             call!(
                 instance,
                 session
                     .agent_session
                     .call_elicited(session, approval, result, now)
             )
-        })?;
+        })
+    }
+
+    fn answered(
+        &self,
+        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<Approved, Failure>,
+    ) -> Result<bool, Failure> {
+        let approved = self.ask(ask)?;
         self.record(&approved.records)?;
         Ok(approved.is_known)
     }

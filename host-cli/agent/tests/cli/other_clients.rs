@@ -25,15 +25,7 @@ const LOCKED: [&str; 2] = ["json_schema_2020_12_tool", "test_simple_text"];
 /// A tool of the server that is not locked.
 const UNLOCKED: &str = "test_error_handling";
 
-const OVERLAY: &str = "\
-servers:
-  everything-server:
-    endpoint: pkg:generic/everything-server@0.1.0
-    categories: [everything]
-    scopes: []
-    data: { residency: any, maxSensitivity: public }
-    trust: { signed: true, publisher: Tests }
-";
+const OVERLAY: &str = include_str!("../../../../tests/conformance/overlay.yaml");
 
 const MANIFEST: &str = "\
 ---

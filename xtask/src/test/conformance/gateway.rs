@@ -14,15 +14,7 @@ use crate::{folder, process};
 const SERVER: &str = "everything-server";
 
 /// What a capture can't say.
-const OVERLAY: &str = "\
-servers:
-  everything-server:
-    endpoint: pkg:generic/everything-server@0.1.0
-    categories: [everything]
-    scopes: []
-    data: { residency: any, maxSensitivity: public }
-    trust: { signed: true, publisher: Tests }
-";
+const OVERLAY: &str = include_str!("../../../../tests/conformance/overlay.yaml");
 
 const MANIFEST: &str = "\
 ---
