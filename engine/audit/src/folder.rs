@@ -2,7 +2,7 @@
 
 use agent_api::diagnostic::{Code, Diagnostic, Fix, Problems};
 use agent_api::lower::bytes_digest;
-use agent_api::text::{DocumentKind, Span, Text};
+use agent_api::text::{DocumentKind, Span, Text, hexadecimal};
 use agent_lower::decode;
 use agent_syntax::Node;
 use agent_syntax::json::parse;
@@ -69,7 +69,7 @@ impl Folder {
     fn add(&mut self, file: EvidenceFile, number: u32, limit: usize) {
         let (bytes, digest) = (file.content.len() as u64, bytes_digest(&file.content));
         let sha256 = Sha256::digest(&file.content);
-        let sha256 = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = hexadecimal(&sha256);
         let kind = DocumentKind::Evidence;
         let limit = if self.files.len() < FILES_LIMIT {
             limit

@@ -5,9 +5,9 @@ use super::manifest::Agent;
 use super::name::{
     Category, Endpoint, ForbidLabel, Name, Scope, ServerId, ServerVersion, ToolName,
 };
+use agent_text::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::cmp::Ordering;
-use std::fmt::Write;
 
 /// The grant of a selection. Categories sort before capabilities.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,11 +179,5 @@ pub fn selection_hash<'s>(
         }
         hash.update(scope);
     }
-    hash.finalize()
-        .iter()
-        .fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing to a string can't fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    hexadecimal(&hash.finalize())
 }

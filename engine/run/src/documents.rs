@@ -6,6 +6,7 @@ use agent_api::lower::{self, Lowered, Notation, Validated, live_context};
 use agent_api::model::{Context, Index, Lock, Plan, Request};
 use agent_api::policy;
 use agent_api::schema::Library;
+use agent_api::text::hexadecimal;
 use agent_record::Clock;
 use agent_record::{Redactor, mark_in};
 use agent_syntax::json::{Writer, parse_strict};
@@ -245,7 +246,7 @@ fn snapshot(bytes: Option<&[u8]>, redactor: &Redactor) -> String {
         Some(text) => text.to_owned(),
         None => one_object(|w| {
             w.key("bytes").json(&bytes.len().to_string());
-            w.key("sha256").string(&hex(&Sha256::digest(bytes)));
+            w.key("sha256").string(&hexadecimal(&Sha256::digest(bytes)));
             w.key("unreadable").bool(true);
         }),
     }
@@ -259,9 +260,5 @@ fn one_object(members: impl FnOnce(&mut Writer)) -> String {
 
 /// Returns the name of a request that is not known, by the bytes of its plan.
 fn unknown_request(plan: &[u8]) -> String {
-    format!("unknown-{}", &hex(&Sha256::digest(plan))[..12])
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("unknown-{}", &hexadecimal(&Sha256::digest(plan))[..12])
 }

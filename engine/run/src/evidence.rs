@@ -10,7 +10,7 @@ use super::episode::{Episode, EpisodeType, StoredFile, Subject};
 use super::stop::Stop;
 use super::turns::Turns;
 use agent_api::lower::{bytes_digest, digest};
-use agent_api::text::Span;
+use agent_api::text::{Span, hexadecimal};
 use agent_record::Redactor;
 use agent_syntax::json::Writer;
 use core::cell::{Ref, RefCell};
@@ -218,10 +218,7 @@ impl Evidence {
     fn episode_id(&self, number: u32) -> String {
         let mut hash = Sha256::new_with_prefix(self.random);
         hash.update(number.to_be_bytes());
-        let digits: String = hash.finalize()[..6]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digits = hexadecimal(&hash.finalize()[..6]);
         format!("{number:06}-{digits}")
     }
 

@@ -2,6 +2,7 @@
 
 use super::client::Key;
 use super::limits::{APPROVAL_LIFETIME_MS, APPROVALS_MAX};
+use agent_api::text::hexadecimal;
 use sha2::{Digest, Sha256};
 
 /// An approval that is asked for, or was given and is not used yet.
@@ -115,6 +116,5 @@ fn id_of(seed: &[u8; 32], number: u64) -> String {
     let mut hash = Sha256::new_with_prefix(seed);
     hash.update(b"approval");
     hash.update(number.to_be_bytes());
-    let bytes = &hash.finalize()[..16];
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&hash.finalize()[..16])
 }

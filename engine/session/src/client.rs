@@ -3,6 +3,7 @@
 use super::elicitation;
 use super::limits::{CLIENT_NAME_MAX_BYTES, CLIENT_PROPERTIES_MAX_BYTES};
 use agent_api::model::Subject;
+use agent_api::text::hexadecimal;
 use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
 use sha2::{Digest, Sha256};
@@ -63,8 +64,7 @@ impl Key {
             hash.update((name.len() as u64).to_be_bytes());
             hash.update(name);
         }
-        let bytes = &hash.finalize()[..Self::DIGITS / 2];
-        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(hexadecimal(&hash.finalize()[..Self::DIGITS / 2]))
     }
 
     /// Returns a key as the state writes it.

@@ -83,8 +83,8 @@ pub struct Options {
     pub payload_max_bytes: u64,
     /// The secrets of the host. No record holds their values, and no result with one reaches a client.
     pub secrets: Vec<Secret>,
-    /// The last line of the log that the records go on in, without its end; `None` for a new log. A state has
-    /// its own end of the log.
+    /// The last line of the log that the records go on in, without its end. `None` for a new log, or for the end
+    /// that the state has.
     pub last_record: Option<Vec<u8>>,
     /// A state that a session exported.
     pub state: Option<Vec<u8>>,

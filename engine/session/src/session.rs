@@ -78,14 +78,13 @@ impl Session {
     ) -> Result<(Self, Vec<Record>), Vec<Diagnostic>> {
         let seed = options.seed()?;
         let basis = Arc::new(Basis::read(documents, &options.servers, options.observe)?);
-        let state = match (&options.state, &options.last_record) {
-            (Some(bytes), _) => State::import(bytes, &basis, now)?,
-            (None, None) => State::new(&basis, now),
-            (None, Some(line)) => State {
-                chain: Chain::after(line)?,
-                ..State::new(&basis, now)
-            },
+        let mut state = match &options.state {
+            Some(bytes) => State::import(bytes, &basis, now)?,
+            None => State::new(&basis, now),
         };
+        if let Some(line) = &options.last_record {
+            state.chain = Chain::after(line)?;
+        }
         let mut session = Self {
             redactor: Redactor::new(&options.secrets),
             basis,

@@ -5,10 +5,12 @@
 
 #![forbid(unsafe_code)]
 
+mod hexadecimal;
 mod position;
 pub mod sort;
 mod spelling;
 
+pub use hexadecimal::hexadecimal;
 pub use position::{LineIndex, Position};
 pub use spelling::{
     KEYWORD, LIKENESS_LIMIT, Likeness, hidden_difference, is_concealing, is_part, misspelt,

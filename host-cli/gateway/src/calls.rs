@@ -46,7 +46,7 @@ impl<'s> OpenCall<'s> {
         }
     }
 
-    pub(crate) fn result(mut self, result: &[u8]) -> Result<Delivered, Failure> {
+    pub(crate) fn result(mut self, result: &Json) -> Result<Delivered, Failure> {
         self.is_open = false;
         self.shared.decider.result(self.id, result)
     }
@@ -135,7 +135,7 @@ async fn decided_once(
             let received = forward(shared, forwarded, reports).await;
             span.received(received.as_ref());
             let (delivered, received) = match received {
-                Ok(result) => (open.result(result.bytes())?, Some(result)),
+                Ok(result) => (open.result(&result)?, Some(result)),
                 Err(failure) => (open.failed(&failure)?, None),
             };
             metrics::ended(

@@ -139,7 +139,7 @@ impl Conversation {
     }
 
     /// Returns the headers that calls of a client without a session have to repeat.
-    pub(crate) fn mirrored_headers(&self) -> MirroredHeaders {
+    pub(crate) fn mirrored_headers(&self) -> Rc<MirroredHeaders> {
         let client = self.client_of(Generation::Stateless);
         self.shared.mirrored_headers(&client)
     }

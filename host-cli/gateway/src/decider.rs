@@ -10,7 +10,9 @@ use agent_host::contract::session::{
     Options, Transition,
 };
 use agent_host::{Engine, Failure, Instance, ResourceAny, call};
+use agent_mcp::Json;
 use std::cell::RefCell;
+use std::mem::size_of_val;
 use std::rc::Rc;
 
 /// Maximum size of a list that another instance gets, in bytes. Of a larger one, no entry is passed on until its
@@ -23,11 +25,18 @@ const FORMER_SECRETS: usize = 64;
 /// Bytes by which an instance may grow. The memory of one never shrinks.
 const GROWTH_MAX_BYTES: usize = 64 << 20;
 
+/// Maximum number of messages that a journal has.
+const JOURNAL_MESSAGES: usize = 256;
+
+/// Maximum size of the messages that a journal has, in bytes.
+const JOURNAL_BYTES: usize = 1 << 20;
+
 /// Decides for a gateway, and records what it decides.
 ///
-/// Before a message the session's state is exported, unless nothing has changed since the last time. An instance that
-/// fails is replaced by another one that goes on from that state, so that only the present message is lost; one that
-/// grew too much is replaced after a message.
+/// An instance that fails is replaced by another one that goes on from its state, so that only the present message is
+/// lost; one that grew too much is replaced after a message. Exporting the state costs as much as a small decision, so
+/// the state is exported from time to time, and another instance gets the messages since then once more: the session
+/// decides the same again.
 pub(crate) struct Decider {
     engine: Engine,
     documents: RefCell<Documents>,
@@ -46,9 +55,22 @@ struct Current {
     opened_with: usize,
     session: ResourceAny,
     log: AuditLog,
-    /// The exported state, as long as no message has changed it.
-    state: Option<Vec<u8>>,
+    journal: Journal,
 }
+
+/// What a session became since its state was last exported.
+#[derive(Default)]
+struct Journal {
+    /// The exported state.
+    state: Vec<u8>,
+    /// What it was asked since then, without what leaves it as it is.
+    messages: Vec<Message>,
+    /// The size of the messages.
+    bytes: usize,
+}
+
+/// A message that another instance may get once more.
+type Message = Box<dyn Fn(&mut Instance, ResourceAny) -> Result<(), Failure>>;
 
 /// A decision, or the reasons why the documents can't be obeyed.
 type Opened = Result<Decider, Vec<Diagnostic>>;
@@ -71,18 +93,19 @@ impl Decider {
             ..options
         };
         let opened = open(&engine, &documents, &options, &zone)?;
-        let (instance, session, records) = match opened {
+        let (mut instance, session, records) = match opened {
             Ok(opened) => opened,
             Err(problems) => return Ok(Err(problems)),
         };
         log.append(&records)?;
         let syncs = log.syncs();
+        let state = call!(instance, session.agent_session.call_export(session))?;
         let current = RefCell::new(Current {
             opened_with: instance.memory(),
             instance,
             session,
             log,
-            state: None,
+            journal: Journal::of(state),
         });
         Ok(Ok(Self {
             engine,
@@ -131,7 +154,7 @@ impl Decider {
     /// Compares a live list with the lock.
     pub(crate) fn tools(&self, server: &str, list: &[u8]) -> Result<Observed, Failure> {
         let now = clock(&self.zone);
-        let observed = self.ask(|instance, session| {
+        let observed = self.ask_and_export(|instance, session| {
             call!(
                 instance,
                 session.agent_session.call_tools(session, server, list, now)
@@ -149,7 +172,7 @@ impl Decider {
         list: Vec<u8>,
     ) -> Result<ObservedEntries, Failure> {
         let now = clock(&self.zone);
-        let observed = self.ask(|instance, session| {
+        let observed = self.ask_and_export(|instance, session| {
             call!(
                 instance,
                 session
@@ -175,12 +198,13 @@ impl Decider {
         params: &[u8],
     ) -> Result<Called, Failure> {
         let now = clock(&self.zone);
-        let called = self.ask(|instance, session| {
+        let (client, params) = (client.clone(), params.to_vec());
+        let called = self.ask(params.len(), move |instance, session| {
             call!(
                 instance,
                 session
                     .agent_session
-                    .call_request(session, client, method, params, now)
+                    .call_request(session, &client, method, &params, now)
             )
         })?;
         self.recorded(called)
@@ -189,7 +213,7 @@ impl Decider {
     /// Returns the list of tools of a client.
     pub(crate) fn list(&self, client: &Client) -> Result<Vec<u8>, Failure> {
         let now = clock(&self.zone);
-        let listed = self.ask(|instance, session| {
+        let listed = self.look(|instance, session| {
             call!(
                 instance,
                 session.agent_session.call_list(session, client, now)
@@ -202,12 +226,13 @@ impl Decider {
     /// Decides on a call.
     pub(crate) fn call(&self, client: &Client, params: &[u8]) -> Result<Called, Failure> {
         let now = clock(&self.zone);
-        let called = self.ask(|instance, session| {
+        let (client, params) = (client.clone(), params.to_vec());
+        let called = self.ask(params.len(), move |instance, session| {
             call!(
                 instance,
                 session
                     .agent_session
-                    .call_call(session, client, params, now)
+                    .call_call(session, &client, &params, now)
             )
         })?;
         self.recorded(called)
@@ -228,9 +253,11 @@ impl Decider {
     }
 
     /// Decides what the client gets of a result.
-    pub(crate) fn result(&self, id: u64, result: &[u8]) -> Result<Delivered, Failure> {
+    pub(crate) fn result(&self, id: u64, result: &Json) -> Result<Delivered, Failure> {
         let now = clock(&self.zone);
-        self.delivered(|instance, session| {
+        let result = result.clone();
+        self.delivered(result.bytes().len(), move |instance, session| {
+            let result = result.bytes();
             call!(
                 instance,
                 session.agent_session.call_result(session, id, result, now)
@@ -241,10 +268,13 @@ impl Decider {
     /// Decides what the client gets without a result.
     pub(crate) fn failed(&self, id: u64, failure: &CallFailure) -> Result<Delivered, Failure> {
         let now = clock(&self.zone);
-        self.delivered(|instance, session| {
+        let failure = failure.clone();
+        self.delivered(size_of_val(&failure), move |instance, session| {
             call!(
                 instance,
-                session.agent_session.call_failed(session, id, failure, now)
+                session
+                    .agent_session
+                    .call_failed(session, id, &failure, now)
             )
         })
     }
@@ -257,12 +287,13 @@ impl Decider {
     /// Takes the answer of a human, and closes the calls that wait for it. Returns whether somebody asks for it.
     pub(crate) fn approve(&self, approval: &str, answer: bool, by: &str) -> Result<bool, Failure> {
         let now = clock(&self.zone);
-        self.answered(|instance, session| {
+        let (approval, by) = (approval.to_owned(), by.to_owned());
+        self.answered(approval.len() + by.len(), move |instance, session| {
             call!(
                 instance,
                 session
                     .agent_session
-                    .call_approve(session, approval, answer, by, now)
+                    .call_approve(session, &approval, answer, &by, now)
             )
         })
     }
@@ -271,21 +302,23 @@ impl Decider {
     /// calls that waited for it are closed then.
     pub(crate) fn elicited(&self, approval: &str, result: &[u8]) -> Result<bool, Failure> {
         let now = clock(&self.zone);
-        self.answered(|instance, session| {
+        let (approval, result) = (approval.to_owned(), result.to_vec());
+        self.answered(approval.len() + result.len(), move |instance, session| {
             call!(
                 instance,
                 session
                     .agent_session
-                    .call_elicited(session, approval, result, now)
+                    .call_elicited(session, &approval, &result, now)
             )
         })
     }
 
     fn answered(
         &self,
-        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<Approved, Failure>,
+        bytes: usize,
+        ask: impl Fn(&mut Instance, ResourceAny) -> Result<Approved, Failure> + 'static,
     ) -> Result<bool, Failure> {
-        let approved = self.ask(ask)?;
+        let approved = self.ask(bytes, ask)?;
         self.record(&approved.records)?;
         Ok(approved.is_known)
     }
@@ -297,7 +330,7 @@ impl Decider {
         documents: Documents,
     ) -> Result<Result<bool, Vec<Diagnostic>>, Failure> {
         let now = clock(&self.zone);
-        let reloaded = self.ask(|instance, session| {
+        let reloaded = self.look(|instance, session| {
             call!(
                 instance,
                 session.agent_session.call_reload(session, &documents, now)
@@ -308,6 +341,7 @@ impl Decider {
             Err(problems) => return Ok(Err(problems)),
         };
         self.documents.replace(documents);
+        self.export(&mut self.current.borrow_mut())?;
         // Each server lists again.
         self.lists.borrow_mut().clear();
         self.record(&transition.records)?;
@@ -325,26 +359,25 @@ impl Decider {
     /// Takes an observation of a server. Returns whether the list of clients is another one now.
     pub(crate) fn observe(&self, server: &str, observation: Observation) -> Result<bool, Failure> {
         let now = clock(&self.zone);
-        let observe = |instance: &mut Instance, session| {
+        let server = server.to_owned();
+        let transition: Transition = self.ask(server.len(), move |instance, session| {
             call!(
                 instance,
                 session
                     .agent_session
-                    .call_observe(session, server, observation, now)
+                    .call_observe(session, &server, observation, now)
             )
-        };
-        // Without a record, at most the count of answers has changed, which may be lost.
-        let changes = |it: &Transition| it.status.is_some() || !it.records.is_empty();
-        let transition = self.ask_and(observe, changes)?;
+        })?;
         self.record(&transition.records)?;
         Ok(transition.list_changed)
     }
 
     fn delivered(
         &self,
-        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<Delivered, Failure>,
+        bytes: usize,
+        ask: impl Fn(&mut Instance, ResourceAny) -> Result<Delivered, Failure> + 'static,
     ) -> Result<Delivered, Failure> {
-        let delivered = self.ask(ask)?;
+        let delivered = self.ask(bytes, ask)?;
         self.record(&delivered.records)?;
         Ok(delivered)
     }
@@ -353,46 +386,87 @@ impl Decider {
         self.current.borrow_mut().log.append(records)
     }
 
-    /// Calls the session for something that leaves it as it is.
+    /// Asks the session something that leaves it as it is, but for the end of the log. Replaces an instance that fails.
     fn look<T>(
         &self,
         ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.ask_and(ask, |_| false)
-    }
-
-    /// Calls the session.
-    fn ask<T>(
-        &self,
-        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        self.ask_and(ask, |_| true)
-    }
-
-    /// Calls the session. `changes` says whether an answer tells of another state. Replaces an instance that fails.
-    fn ask_and<T>(
-        &self,
-        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
-        changes: impl FnOnce(&T) -> bool,
-    ) -> Result<T, Failure> {
         let mut current = self.current.borrow_mut();
-        let before = current.exported()?;
         let session = current.session;
         let asked = ask(&mut current.instance, session);
-        match &asked {
-            Ok(answer) => {
-                if !changes(answer) {
-                    current.state = Some(before);
-                }
-                if current.instance.memory() > current.opened_with + GROWTH_MAX_BYTES {
-                    let state = current.exported()?;
-                    let _ = self.replace(&mut current, state)?;
-                }
-            }
-            // Documents that were obeyed before are obeyed again.
-            Err(_) => drop(self.replace(&mut current, before)?),
+        if asked.is_err() {
+            self.recover(&mut current)?;
         }
         asked
+    }
+
+    /// Gives the session a message of a size in bytes.
+    fn ask<T>(
+        &self,
+        bytes: usize,
+        message: impl Fn(&mut Instance, ResourceAny) -> Result<T, Failure> + 'static,
+    ) -> Result<T, Failure> {
+        let answer = self.look(&message)?;
+        let mut current = self.current.borrow_mut();
+        let journal = &mut current.journal;
+        journal.bytes += bytes;
+        let message = move |instance: &mut Instance, session| message(instance, session).map(drop);
+        journal.messages.push(Box::new(message));
+        let is_full = journal.messages.len() >= JOURNAL_MESSAGES || journal.bytes > JOURNAL_BYTES;
+        let is_large = current.instance.memory() > current.opened_with + GROWTH_MAX_BYTES;
+        if is_full || is_large {
+            self.export(&mut current)?;
+        }
+        Ok(answer)
+    }
+
+    /// Gives the session a message that is too large for a journal.
+    fn ask_and_export<T>(
+        &self,
+        message: impl FnOnce(&mut Instance, ResourceAny) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let answer = self.look(message)?;
+        self.export(&mut self.current.borrow_mut())?;
+        Ok(answer)
+    }
+
+    /// Begins another journal with the state of the session, and replaces an instance that grew too much.
+    fn export(&self, current: &mut Current) -> Result<(), Failure> {
+        let state = match current.export() {
+            Ok(state) => state,
+            Err(_) => return self.recover(current),
+        };
+        if current.instance.memory() > current.opened_with + GROWTH_MAX_BYTES {
+            // Documents that were obeyed before are obeyed again.
+            let _ = self.replace(current, state)?;
+        } else {
+            current.journal = Journal::of(state);
+        }
+        Ok(())
+    }
+
+    /// Replaces an instance that failed by another one that goes on from its state.
+    fn recover(&self, current: &mut Current) -> Result<(), Failure> {
+        let journal = std::mem::take(&mut current.journal);
+        // Without its messages, a session has its calls of before.
+        let state = self.replayed(&journal).unwrap_or(journal.state);
+        current.journal = Journal::of(state.clone());
+        drop(self.replace(current, state)?);
+        Ok(())
+    }
+
+    /// Returns the state of a session that got the messages of a journal.
+    fn replayed(&self, journal: &Journal) -> Result<Vec<u8>, Failure> {
+        let options = self.options(journal.state.clone(), None);
+        let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
+        let (mut instance, session, _) =
+            opened.map_err(|_| Failure::internal("the session does not take its own state"))?;
+        self.list_again(&mut instance, session)?;
+        // Their records are in the log.
+        for message in &journal.messages {
+            message(&mut instance, session)?;
+        }
+        call!(instance, session.agent_session.call_export(session))
     }
 
     /// Replaces the instance by another one that goes on from a state. The inner error says why it can't.
@@ -401,31 +475,47 @@ impl Decider {
         current: &mut Current,
         state: Vec<u8>,
     ) -> Result<Result<(), Vec<Diagnostic>>, Failure> {
-        let options = Options {
-            state: Some(state),
-            ..self.options.borrow().clone()
-        };
+        let options = self.options(state.clone(), current.log.last_record()?);
         let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
-        Ok(match opened {
-            Ok((mut instance, session, mut records)) => {
-                for (server, kind, list) in &*self.lists.borrow() {
-                    let now = clock(&self.zone);
-                    let observed = call!(
-                        instance,
-                        session
-                            .agent_session
-                            .call_entries(session, server, *kind, list, now)
-                    )?;
-                    records.extend(observed.records);
-                }
-                current.log.append(&records)?;
-                current.opened_with = instance.memory();
-                current.state = None;
-                (current.instance, current.session) = (instance, session);
-                Ok(())
-            }
-            Err(problems) => Err(problems),
-        })
+        let (mut instance, session, mut records) = match opened {
+            Ok(opened) => opened,
+            Err(problems) => return Ok(Err(problems)),
+        };
+        records.extend(self.list_again(&mut instance, session)?);
+        current.log.append(&records)?;
+        current.opened_with = instance.memory();
+        current.journal = Journal::of(state);
+        (current.instance, current.session) = (instance, session);
+        Ok(Ok(()))
+    }
+
+    /// Gives a session the last lists of resources and prompts, which no state has. Returns the records.
+    fn list_again(
+        &self,
+        instance: &mut Instance,
+        session: ResourceAny,
+    ) -> Result<Vec<AuditRecord>, Failure> {
+        let mut records = Vec::new();
+        for (server, kind, list) in &*self.lists.borrow() {
+            let now = clock(&self.zone);
+            let observed = call!(
+                instance,
+                session
+                    .agent_session
+                    .call_entries(session, server, *kind, list, now)
+            )?;
+            records.extend(observed.records);
+        }
+        Ok(records)
+    }
+
+    /// Returns the options of a session that goes on from a state, and in a log.
+    fn options(&self, state: Vec<u8>, last_record: Option<Vec<u8>>) -> Options {
+        Options {
+            state: Some(state),
+            last_record,
+            ..self.options.borrow().clone()
+        }
     }
 
     /// Returns how a human is asked to approve a call.
@@ -460,7 +550,7 @@ impl Decider {
         });
         self.options.borrow_mut().secrets = secrets;
         let mut current = self.current.borrow_mut();
-        let state = current.exported()?;
+        let state = current.export()?;
         match self.replace(&mut current, state)? {
             Ok(()) => Ok(self.observes()),
             Err(_) => Err(Failure::internal("the session does not take its own state")),
@@ -468,16 +558,21 @@ impl Decider {
     }
 }
 
+impl Journal {
+    fn of(state: Vec<u8>) -> Self {
+        Self {
+            state,
+            ..Self::default()
+        }
+    }
+}
+
 impl Current {
-    /// Takes the state out, or exports it.
-    fn exported(&mut self) -> Result<Vec<u8>, Failure> {
+    fn export(&mut self) -> Result<Vec<u8>, Failure> {
         let Self {
             instance, session, ..
         } = self;
-        match self.state.take() {
-            Some(state) => Ok(state),
-            None => call!(instance, session.agent_session.call_export(*session)),
-        }
+        call!(instance, session.agent_session.call_export(*session))
     }
 }
 
@@ -502,7 +597,7 @@ fn open(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_host::contract::session::{Expansion, ObservedServer};
+    use agent_host::contract::session::{Expansion, Generation, ObservedServer};
     use std::fs;
     use std::path::Path;
 
@@ -540,6 +635,63 @@ mod tests {
         opened.unwrap_or_else(|problems| panic!("{problems:?}"))
     }
 
+    /// A call that a client makes of the server `files`.
+    fn call(decider: &Decider) -> Called {
+        let client = Client {
+            id: "client".to_owned(),
+            kind: "local".to_owned(),
+            properties: None,
+            generation: Generation::Stateless,
+            session: None,
+            capabilities: None,
+        };
+        decider.call(&client, br#"{"name":"read"}"#).unwrap()
+    }
+
+    fn fail(decider: &Decider) {
+        let failed = decider.look(|_, _| Err::<(), _>(Failure::internal("a trap")));
+        failed.unwrap_err();
+    }
+
+    fn chained(log: &Path) {
+        let text = fs::read_to_string(log).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            let expected = format!(r#""sequence":{},"#, number + 1);
+            assert!(line.contains(&expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_instance_that_fails_loses_no_open_call() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("audit.jsonl");
+        let decider = observing(&log);
+        decider.observe("files", Observation::Started).unwrap();
+        let list = br#"{"tools":[{"name":"read","inputSchema":{"type":"object"}}]}"#;
+        assert_eq!(decider.tools("files", list).unwrap().exposed, ["read"]);
+        let result = Json::new(r#"{"content":[],"resultType":"complete"}"#).unwrap();
+        let delivers = |id| {
+            let delivered = decider.result(id, &result).unwrap();
+            let text = &delivered.records[0].line;
+            text.contains(r#""outcome":"delivered""#)
+        };
+        let (first, second) = (call(&decider).id, call(&decider).id);
+        fail(&decider);
+        assert!(delivers(first));
+        // What was closed before a failure stays closed, also after a journal is full.
+        for _ in 0..JOURNAL_MESSAGES {
+            decider.observe("files", Observation::Answered(1)).unwrap();
+        }
+        let third = call(&decider).id;
+        fail(&decider);
+        assert!(!delivers(first));
+        assert!(delivers(second));
+        assert!(delivers(third));
+        assert_eq!(third, second + 1);
+        assert_eq!(opened(&log), 3);
+        chained(&log);
+    }
+
     /// Returns how many instances have begun to record.
     fn opened(log: &Path) -> usize {
         let text = fs::read_to_string(log).unwrap();
@@ -553,8 +705,7 @@ mod tests {
         let decider = observing(&log);
         decider.servers().unwrap();
         assert_eq!(opened(&log), 1);
-        let failed = decider.ask(|_, _| Err::<(), _>(Failure::internal("a trap")));
-        failed.unwrap_err();
+        fail(&decider);
         assert_eq!(opened(&log), 2);
         assert_eq!(decider.servers().unwrap().len(), 1);
         // A small message takes little memory, and one with many values takes much.

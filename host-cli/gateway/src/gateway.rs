@@ -92,7 +92,7 @@ pub(crate) struct Shared {
     /// The changes of the lists that clients get.
     lists: Announcements,
     /// The headers of calls, with the number of the list that they are from.
-    mirrored: RefCell<Option<(u64, MirroredHeaders)>>,
+    mirrored: RefCell<Option<(u64, Rc<MirroredHeaders>)>>,
 }
 
 impl Gateway {
@@ -512,18 +512,18 @@ impl Shared {
     }
 
     /// Returns the headers that the tools of the present list require.
-    pub(crate) fn mirrored_headers(&self, client: &Client) -> MirroredHeaders {
+    pub(crate) fn mirrored_headers(&self, client: &Client) -> Rc<MirroredHeaders> {
         let number = self.lists.count(ClientList::Tools);
         if let Some((of, headers)) = &*self.mirrored.borrow()
             && *of == number
         {
-            return headers.clone();
+            return Rc::clone(headers);
         }
         let list = self.decider.list(client).ok();
         let list = list.and_then(|list| Json::new(list).ok());
         let headers = list.as_ref().map(MirroredHeaders::of_list);
-        let headers = headers.unwrap_or_default();
-        self.mirrored.replace(Some((number, headers.clone())));
+        let headers = Rc::new(headers.unwrap_or_default());
+        self.mirrored.replace(Some((number, Rc::clone(&headers))));
         headers
     }
 }

@@ -4,6 +4,7 @@ use super::conversation::PROTOCOL_VERSION;
 use super::guard::single;
 use agent_mcp::{Json, MirroredHeaders, decoded};
 use hyper::header::{HeaderMap, HeaderName};
+use std::rc::Rc;
 
 /// MCP 2026-07-28: a header does not say what the body says.
 pub(crate) const HEADER_MISMATCH: i64 = -32020;
@@ -27,7 +28,7 @@ pub(crate) fn check(
     headers: &HeaderMap,
     method: &str,
     params: Option<&Json>,
-    tools: impl FnOnce() -> MirroredHeaders,
+    tools: impl FnOnce() -> Rc<MirroredHeaders>,
 ) -> Result<(), String> {
     equal(headers, &VERSION, version_of(params).as_deref())?;
     equal(headers, &METHOD, Some(method))?;
@@ -80,6 +81,7 @@ mod tests {
     use super::check;
     use agent_mcp::{Json, MirroredHeaders};
     use hyper::Request;
+    use std::rc::Rc;
 
     const BODY: &str = r#"{"name":"süd","arguments":{"region":"a b"},
         "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
@@ -94,7 +96,7 @@ mod tests {
             request = request.header(*name, *value);
         }
         let request = request.body(()).unwrap();
-        let tools = || MirroredHeaders::of_list(&Json::new(LIST).unwrap());
+        let tools = || Rc::new(MirroredHeaders::of_list(&Json::new(LIST).unwrap()));
         let params = Json::new(BODY).unwrap();
         check(request.headers(), "tools/call", Some(&params), tools)
     }

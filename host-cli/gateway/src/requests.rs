@@ -86,7 +86,7 @@ async fn decided(
             shared.decider.synced().await?;
             let received = forward(shared, method, &forwarded).await;
             let (delivered, received) = match received {
-                Ok(result) => (open.result(result.bytes())?, Some(result)),
+                Ok(result) => (open.result(&result)?, Some(result)),
                 Err(failure) => (open.failed(&failure)?, None),
             };
             let (server, time) = (&forwarded.server, began.elapsed());
