@@ -1,34 +1,22 @@
 //! Calls of clients, from the decision to the answer.
 
-use super::changes::ClientList;
 use super::gateway::Shared;
 use super::metrics;
 use super::traced::RequestSpan;
 use agent_host::Failure;
 use agent_host::contract::session::{
     ApprovalMode, ApprovalRequest, CallAction, CallFailure, Client, Delivered, Delivery, Forwarded,
-    RpcError,
+    RpcError as Refused,
 };
+use agent_mcp::message::RpcError;
 use agent_mcp::{Error, Json, Wait, progress};
+use agent_serving::{Answer, ClientList};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The code of JSON-RPC for a failure of this side.
-pub(crate) const INTERNAL_ERROR: i64 = -32603;
-
 /// Time after which a client is asked to repeat a call that waits for an approval.
 const REPEAT: Duration = Duration::from_secs(25);
-
-/// The answer to a call.
-pub(crate) enum Answer {
-    /// A result.
-    Result(Json),
-    /// An error.
-    Error(RpcError),
-    /// None: the client cancelled the call.
-    Nothing,
-}
 
 /// A call that is open in the session. Dropping it says that the client no longer waits.
 pub(crate) struct OpenCall<'s> {
@@ -78,15 +66,15 @@ pub(crate) async fn call(
     elicit: impl AsyncFn(&[u8]) -> Option<Json>,
 ) -> Answer {
     let answered = decided(shared, client, params, span, reports, elicit).await;
-    answered.unwrap_or_else(internal)
+    answered.unwrap_or_else(Answer::failed)
 }
 
-/// Returns the answer of a gateway that fails.
-pub(crate) fn internal(failure: Failure) -> Answer {
+/// Returns the answer with an error of the session.
+pub(crate) fn refused(error: Refused) -> Answer {
     Answer::Error(RpcError {
-        code: INTERNAL_ERROR,
-        message: failure.message,
-        data: None,
+        code: error.code,
+        message: error.message,
+        data: error.data.and_then(|data| Json::new(data).ok()),
     })
 }
 
@@ -124,8 +112,8 @@ async fn decided_once(
         shared.announce(ClientList::Tools);
     }
     match called.action {
-        CallAction::Answer(result) => Ok(Some(own(result))),
-        CallAction::Error(error) => Ok(Some(Answer::Error(error))),
+        CallAction::Answer(result) => Ok(Some(Answer::own(result))),
+        CallAction::Error(error) => Ok(Some(refused(error))),
         CallAction::AskApproval(asked) => ask(shared, called.id, asked, elicit).await,
         CallAction::Forward(forwarded) => {
             let open = OpenCall::new(shared, called.id);
@@ -164,7 +152,7 @@ async fn ask(
             // client does not ask again and again.
             let _ = timeout(REPEAT, waiting.answered()).await;
         }
-        return Ok(Some(own(result)));
+        return Ok(Some(Answer::own(result)));
     }
     let mut open = OpenCall::new(shared, call);
     let time = left(asked.expires_unix_ms);
@@ -202,17 +190,9 @@ fn left(unix_ms: u64) -> Duration {
 pub(crate) fn answer(delivery: Delivery, received: Option<Json>) -> Answer {
     match (delivery, received) {
         (Delivery::AsReceived, Some(received)) => Answer::Result(received),
-        (Delivery::Changed(result) | Delivery::Refused(result), _) => own(result),
-        (Delivery::Error(error), _) => Answer::Error(error),
+        (Delivery::Changed(result) | Delivery::Refused(result), _) => Answer::own(result),
+        (Delivery::Error(error), _) => refused(error),
         (Delivery::Nothing | Delivery::AsReceived, _) => Answer::Nothing,
-    }
-}
-
-/// Returns the answer with a result of the session.
-pub(crate) fn own(result: Vec<u8>) -> Answer {
-    match Json::new(result) {
-        Ok(result) => Answer::Result(result),
-        Err(_) => internal(Failure::internal("the result is not JSON")),
     }
 }
 
@@ -269,7 +249,7 @@ pub(crate) fn failure_of(error: Error) -> CallFailure {
     match error {
         Error::Timeout => CallFailure::TimedOut,
         Error::TooLarge { .. } | Error::TooMany { .. } => CallFailure::TooLarge,
-        Error::Rpc(error) => CallFailure::ServerError(RpcError {
+        Error::Rpc(error) => CallFailure::ServerError(Refused {
             code: error.code,
             message: error.message,
             data: None,

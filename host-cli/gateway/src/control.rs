@@ -1,8 +1,8 @@
 //! The socket at which a running gateway says how it is doing.
 
 use super::state;
-use super::token::private_folder;
 use agent_host::{Failure, output};
+use agent_serving::private_folder;
 use std::fs::{self, Permissions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;

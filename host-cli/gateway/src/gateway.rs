@@ -1,21 +1,13 @@
 //! The gateway as its program sees it.
 
-use super::agent::Agent;
 use super::approvals::Approvals;
 use super::audit::AuditLog;
-use super::changes::{Announcements, Changes, ClientList};
 use super::decider::Decider;
-use super::endpoint::Endpoint;
-use super::guard::Hosts;
-use super::listener::Listener;
 use super::otlp::Otlp;
 use super::overview::withheld;
 use super::page::Page;
 use super::reload::{self, Source};
 use super::servers::{self, Slot};
-use super::sessions::Sessions;
-use super::stdio;
-use super::token::Token;
 use super::traced::{ForwardSpan, RequestSpan};
 use super::upstream::Upstream;
 use agent_effects::{Access, Hangups, Signals, Zone};
@@ -24,6 +16,9 @@ use agent_host::contract::session::{ApprovalRequest, Client, Documents, Observat
 use agent_host::{Engine, Failure, output};
 use agent_mcp::message::on_one_line;
 use agent_mcp::{Error, Json, MirroredHeaders};
+use agent_serving::{
+    Announcements, ClientList, Endpoint, Hosts, Listener, Served, Sessions, Token, serve_stdio,
+};
 use agent_syntax::json_string;
 use agent_telemetry::{Metrics, Spans};
 use std::cell::RefCell;
@@ -73,6 +68,9 @@ pub struct Setup {
     pub clients: Vec<(String, Token)>,
 }
 
+/// An agent with its clients.
+pub(crate) type Agent = Served<Shared>;
+
 /// The servers of the lock by name, with the tasks that keep them.
 type Slots = BTreeMap<String, (Rc<Slot>, Option<AbortHandle>)>;
 
@@ -90,7 +88,7 @@ pub(crate) struct Shared {
     /// The servers that were not tried yet.
     untried: watch::Sender<BTreeSet<String>>,
     /// The changes of the lists that clients get.
-    lists: Announcements,
+    pub(crate) lists: Announcements,
     /// The headers of calls, with the number of the list that they are from.
     mirrored: RefCell<Option<(u64, Rc<MirroredHeaders>)>>,
 }
@@ -135,10 +133,9 @@ impl Gateway {
             None => "/mcp".to_owned(),
         };
         self.agents.push(Rc::new(Agent {
-            name: name.clone().unwrap_or_default(),
             path,
             clients,
-            shared: Rc::new(Shared {
+            service: Rc::new(Shared {
                 decider,
                 access,
                 approvals: Approvals::default(),
@@ -170,7 +167,7 @@ impl Gateway {
         let Some(agent) = self.agents.first().map(Rc::clone) else {
             return Ok(());
         };
-        let serve = stdio::serve(Rc::clone(&agent.shared));
+        let serve = serve_stdio(Rc::clone(&agent.service));
         self.run(serve, None, work).await
     }
 
@@ -214,10 +211,10 @@ impl Gateway {
         let tasks = LocalSet::new();
         let working = tasks.run_until(async {
             for agent in &self.agents {
-                agent.shared.start();
+                agent.service.start();
                 if address.is_some() && output::is_terminal() {
-                    let questions = agent.shared.approvals.ask_on_terminal();
-                    spawn_local(ask(Rc::clone(&agent.shared), questions));
+                    let questions = agent.service.approvals.ask_on_terminal();
+                    spawn_local(ask(Rc::clone(&agent.service), questions));
                 }
             }
             if let (Some(otlp), Some(agent)) = (&self.otlp, self.agents.first()) {
@@ -282,18 +279,18 @@ impl Status {
     /// Returns the status of all agents, as JSON on one line.
     pub(crate) fn json(&self, agents: &[Rc<Agent>]) -> String {
         let agents = agents.iter().filter_map(|agent| {
-            let session = Json::new(agent.shared.decider.status().ok()?).ok()?;
+            let session = Json::new(agent.service.decider.status().ok()?).ok()?;
             let url = self.address.map_or_else(
                 || "null".to_owned(),
                 |address| json_string(&format!("http://{address}{}", agent.path)),
             );
-            let exceptions = agent.shared.exceptions();
-            let passes = |list| agent.shared.passes(list);
+            let exceptions = agent.service.exceptions();
+            let passes = |list| agent.service.passes_on(list);
             let withheld = withheld(passes(ClientList::Resources), passes(ClientList::Prompts));
             let withheld: Vec<_> = withheld.map(json_string).collect();
             Some(format!(
                 r#"{{"name":{},"sandboxExceptions":[{exceptions}],"session":{},"sessions":{},"url":{url},"withheld":[{}]}}"#,
-                json_string(&agent.name),
+                json_string(&agent.service.name),
                 on_one_line(&session),
                 agent.sessions.number(),
                 withheld.join(","),
@@ -378,7 +375,7 @@ impl Shared {
         }
         // Each server lists again, and the lock may pass on other lists.
         for list in [ClientList::Resources, ClientList::Prompts] {
-            if self.passes(list) {
+            if self.passes_on(list) {
                 self.announce(list);
             }
         }
@@ -494,14 +491,9 @@ impl Shared {
         self.lists.add(list);
     }
 
-    /// Returns the changes of lists from now on.
-    pub(crate) fn list_changes(&self) -> Changes {
-        self.lists.follow()
-    }
-
     /// Returns whether clients get a list: that of tools always, another one if the lock passes it on from a
     /// server.
-    pub(crate) fn passes(&self, list: ClientList) -> bool {
+    pub(crate) fn passes_on(&self, list: ClientList) -> bool {
         let slots = self.slots.borrow();
         let mut servers = slots.values().map(|(slot, _)| &slot.server);
         match list {
@@ -512,7 +504,7 @@ impl Shared {
     }
 
     /// Returns the headers that the tools of the present list require.
-    pub(crate) fn mirrored_headers(&self, client: &Client) -> Rc<MirroredHeaders> {
+    pub(crate) fn headers_of_list(&self, client: &Client) -> Rc<MirroredHeaders> {
         let number = self.lists.count(ClientList::Tools);
         if let Some((of, headers)) = &*self.mirrored.borrow()
             && *of == number

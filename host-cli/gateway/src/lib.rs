@@ -12,51 +12,30 @@
 //! | `upstream` | the connection to one server, for many calls at the same time |
 //! | `calls` | calls of clients, from the decision to the answer |
 //! | `requests` | requests of clients for resources and prompts, likewise |
-//! | `changes` | changes of the lists that clients get |
-//! | `conversation` | the protocol of a client, of both generations |
-//! | `stdio` | a client over standard input and output |
-//! | `listener` | a listener on loopback, and its connections |
-//! | `guard`, `token` | who may ask: `Host`, `Origin` and bearer tokens |
-//! | `endpoint` | the endpoint of MCP over HTTP, of both generations |
-//! | `mirrored` | headers that repeat values of the body |
-//! | `sessions` | sessions of clients over HTTP |
-//! | `events`, `counted` | streams of server-sent events; counts with a maximum |
+//! | `service` | the gateway as its clients see it, by the protocol of `agent-serving` |
 //! | `approvals` | calls that wait for a human |
 //! | `page` | the local page: servers, tools, and calls that wait |
 //! | `control`, `overview`, `state` | the socket of `agent status`, its text, and the folder of both |
 //! | `metrics` | counts of decisions and calls, for Prometheus |
 //! | `traced`, `otlp` | spans of requests and calls, and the collector that gets them |
 //! | `reload` | documents that are read again when their files change |
-//! | `agent` | an agent that is served, with its clients |
 
-mod agent;
 mod approvals;
 mod audit;
 mod calls;
-mod changes;
 #[cfg(unix)]
 mod control;
-mod conversation;
-mod counted;
 mod decider;
-mod endpoint;
-mod events;
 mod gateway;
-mod guard;
-mod listener;
 mod metrics;
-mod mirrored;
 mod otlp;
 mod overview;
 mod page;
-mod questions;
 mod reload;
 mod requests;
 mod servers;
-mod sessions;
+mod service;
 mod state;
-mod stdio;
-mod token;
 mod traced;
 mod upstream;
 
@@ -64,9 +43,7 @@ pub use audit::AuditLog;
 #[cfg(unix)]
 pub use control::running;
 pub use gateway::{Gateway, Setup, Work};
-pub use listener::Listener;
 pub use otlp::Otlp;
 pub use overview::status_text;
 pub use reload::Source;
 pub use state::token_path;
-pub use token::Token;

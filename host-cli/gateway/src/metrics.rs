@@ -1,6 +1,6 @@
 //! Counts of decisions and calls, in the text format of Prometheus.
 
-use super::agent::Agent;
+use super::gateway::Shared;
 use super::overview::{list, member, text};
 use super::traced::each;
 use agent_host::Failure;
@@ -71,8 +71,8 @@ pub(crate) fn ended(metrics: &Metrics, server: &str, records: &[AuditRecord], ti
 }
 
 /// Returns the counts of an agent.
-pub(crate) fn exposition(agent: &Agent) -> Result<String, Failure> {
-    let status = agent.shared.decider.status()?;
+pub(crate) fn exposition(shared: &Shared, sessions: usize) -> Result<String, Failure> {
+    let status = shared.decider.status()?;
     let (mut health, mut tools) = (Vec::new(), BTreeMap::new());
     if let Some(session) = parse_strict(&status) {
         for server in list(&session, "servers") {
@@ -86,13 +86,13 @@ pub(crate) fn exposition(agent: &Agent) -> Result<String, Failure> {
             *tools.entry(state).or_insert(0_u64) += 1;
         }
     }
-    let sessions = agent.sessions.number() as u64;
+    let sessions = sessions as u64;
     let mut gauges = vec![
         (HEALTH, health),
         (TOOLS, tools.into_iter().collect()),
         (SESSIONS, vec![(Vec::new(), sessions)]),
     ];
-    if let Some(spans) = &agent.shared.spans {
+    if let Some(spans) = &shared.spans {
         let report = spans.report();
         let counts = [
             ("dropped", report.dropped),
@@ -102,5 +102,5 @@ pub(crate) fn exposition(agent: &Agent) -> Result<String, Failure> {
         let counts = counts.map(|(state, count)| (vec![state.to_owned()], count));
         gauges.push((SPANS, counts.to_vec()));
     }
-    Ok(agent.shared.metrics.text(&gauges))
+    Ok(shared.metrics.text(&gauges))
 }

@@ -1,8 +1,9 @@
 //! The collector of the gateway's spans, which is reached over the way out.
 
-use super::agent::Agent;
+use super::gateway::Agent;
 use agent_effects::{Access, random};
 use agent_host::{Failure, output};
+use agent_serving::hex;
 use agent_syntax::json_string;
 use agent_telemetry::{Collector, Reply, Report, Resource, Spans, Value};
 use std::rc::Rc;
@@ -37,7 +38,7 @@ impl Otlp {
                 .help("name it as in `http://127.0.0.1:4318/v1/traces`")
         };
         access.check_url(url).map_err(wrong)?;
-        let instance = super::token::hex(&random()?[..INSTANCE_BYTES]);
+        let instance = hex(&random()?[..INSTANCE_BYTES]);
         let resource = Resource {
             name: "agent-gateway".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -64,7 +65,7 @@ impl Otlp {
 
     fn posts<'a>(&'a self, agent: &'a Agent) -> Posts<'a> {
         Posts {
-            access: &agent.shared.access,
+            access: &agent.service.access,
             url: &self.url,
         }
     }

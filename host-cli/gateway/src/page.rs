@@ -1,15 +1,11 @@
 //! The local page: servers, tools, and calls that wait for a human.
 
-use super::agent::Agent;
-use super::events::Body;
-use super::gateway::Status;
-use super::guard::{Hosts, single};
-use super::listener::Listener;
+use super::gateway::{Agent, Status};
 use super::overview::{OBSERVES, is, list, member, reasons, text, title};
 use super::state;
-use super::token::{Token, hex, private, private_folder};
 use agent_effects::random;
 use agent_host::{Failure, output};
+use agent_serving::{Body, Hosts, Listener, Token, hex, private, private_folder, single};
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
 use bytes::Bytes;
@@ -153,7 +149,7 @@ impl Page {
         };
         let agent = field("agent").parse().ok();
         let agent = agent.and_then(|number: usize| self.agents.get(number));
-        let taken = agent.map(|it| it.shared.approve(&field("approval"), answer, "page"));
+        let taken = agent.map(|it| it.service.approve(&field("approval"), answer, "page"));
         match taken {
             Some(Ok(true)) => self.redirect(None),
             Some(Err(failure)) => plain(StatusCode::INTERNAL_SERVER_ERROR, &failure.message),
@@ -204,7 +200,7 @@ impl Page {
             }
             let id = text(approval, "id");
             let question = self.agents.get(number);
-            let question = question.and_then(|it| it.shared.approvals.question(id));
+            let question = question.and_then(|it| it.service.approvals.question(id));
             let question = question.unwrap_or_else(|| text(approval, "tool").to_owned());
             let (id, question, form) = (escaped(id), escaped(&question), &self.form);
             let _ = write!(

@@ -1,6 +1,6 @@
 //! Documents that are read again when their files change.
 
-use super::agent::Agent;
+use super::gateway::Agent;
 use agent_effects::Hangups;
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::session::Documents;
@@ -68,12 +68,12 @@ pub(crate) async fn watch(agents: &[Rc<Agent>], source: &mut dyn Source, mut han
 }
 
 fn reload(number: usize, agent: &Rc<Agent>, source: &mut dyn Source) {
-    let name = match &*agent.name {
+    let name = match &*agent.service.name {
         "" => String::new(),
         name => format!("{name}: "),
     };
     let loaded = source.load(number);
-    match loaded.and_then(|documents| agent.shared.reload(documents)) {
+    match loaded.and_then(|documents| agent.service.reload(documents)) {
         Ok(Ok(())) => output::note(format_args!(
             "{name}the lock and its documents are reloaded"
         )),

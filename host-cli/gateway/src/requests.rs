@@ -1,12 +1,12 @@
 //! Requests of clients for resources and prompts, from the decision to the answer.
 
-use super::calls::{Answer, OpenCall, answer, failure_of, internal, own};
-use super::changes::ClientList;
+use super::calls::{OpenCall, answer, failure_of, refused};
 use super::gateway::Shared;
 use super::metrics;
 use agent_host::Failure;
 use agent_host::contract::session::{CallAction, CallFailure, Client, Forwarded, ListKind, Method};
 use agent_mcp::{Json, Wait};
+use agent_serving::{Answer, ClientList};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -59,7 +59,7 @@ pub(crate) async fn request(
     params: &[u8],
 ) -> Answer {
     let answered = decided(shared, client, method, params).await;
-    answered.unwrap_or_else(internal)
+    answered.unwrap_or_else(Answer::failed)
 }
 
 async fn decided(
@@ -68,15 +68,15 @@ async fn decided(
     method: Method,
     params: &[u8],
 ) -> Result<Answer, Failure> {
-    if shared.passes(list_named(method)) {
+    if shared.passes_on(list_named(method)) {
         shared.ready().await;
     }
     let called = shared.decider.request(client, method, params)?;
     let began = Instant::now();
     metrics::decided(&shared.metrics, &called.records);
     match called.action {
-        CallAction::Answer(result) => Ok(own(result)),
-        CallAction::Error(error) => Ok(Answer::Error(error)),
+        CallAction::Answer(result) => Ok(Answer::own(result)),
+        CallAction::Error(error) => Ok(refused(error)),
         CallAction::AskApproval(_) => {
             let text = "a request for a resource or prompt waits for an approval";
             Err(Failure::internal(text))

@@ -1,6 +1,5 @@
 //! The servers of the lock: connected, listed, and connected again when they end.
 
-use super::changes::ClientList;
 use super::gateway::Shared;
 use super::requests::list_of;
 use super::upstream::{Life, Upstream};
@@ -9,6 +8,7 @@ use agent_host::contract::session::{DriftedTool, ListKind, LockedServer, Observa
 use agent_host::{Failure, output};
 use agent_mcp::message::METHOD_NOT_FOUND;
 use agent_mcp::{Error, Wait};
+use agent_serving::ClientList;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;

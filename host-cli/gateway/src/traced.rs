@@ -3,11 +3,11 @@
 //! A span says what was decided, and never what was said: no arguments, no results, no messages of servers.
 //! What a client chooses freely is in no span but the id of its request.
 
-use super::conversation::Response;
 use super::overview::{is, list, member, text};
 use super::servers::Link;
-use agent_host::contract::session::{AuditRecord, CallFailure, Client};
+use agent_host::contract::session::{AuditRecord, CallFailure};
 use agent_mcp::{Id, Json, Version};
+use agent_serving::{Client, Response};
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
 use agent_telemetry::{Kind, Span, Spans, TraceContext, Value};
@@ -138,7 +138,7 @@ impl RequestSpan {
     }
 
     /// Takes the version of the protocol.
-    pub(crate) fn version(&self, version: Option<Version>) {
+    pub(crate) fn speaks(&self, version: Option<Version>) {
         if let (Some(open), Some(version)) = (&self.0, version) {
             open.with(|span| span.text("mcp.protocol.version", version.name()));
         }
@@ -207,7 +207,7 @@ impl RequestSpan {
     }
 
     /// Ends the span with the response; `None` for a request that was cancelled.
-    pub(crate) fn end(self, method: &str, response: Option<&Response>) {
+    pub(crate) fn ends(self, method: &str, response: Option<&Response>) {
         let Some(open) = self.0 else { return };
         match response {
             Some(Response {

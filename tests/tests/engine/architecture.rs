@@ -175,7 +175,7 @@ fn the_host_does_not_depend_on_the_engine() {
     let mut failures = Failures::default();
     // What each of our packages may depend on of ours, in any way, tests included.
     // The strict reader and its texts decide nothing, and reading peers' JSON is the protocol's task.
-    let allowed: [(&str, &[&str]); 25] = [
+    let allowed: [(&str, &[&str]); 26] = [
         (
             "component",
             &["agent-api", "agent-audit", "agent-run", "agent-session"],
@@ -192,6 +192,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-operator",
                 "agent-packages",
                 "agent-sandbox",
+                "agent-serving",
                 "agent-syntax",
             ],
         ),
@@ -219,7 +220,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-effects",
                 "agent-host",
                 "agent-mcp",
-                "agent-ownership",
+                "agent-serving",
                 "agent-syntax",
                 "agent-telemetry",
             ],
@@ -257,6 +258,16 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-syntax",
                 "agent-text",
                 "agent-way-out",
+            ],
+        ),
+        (
+            "host-cli/serving",
+            &[
+                "agent-effects",
+                "agent-host",
+                "agent-mcp",
+                "agent-ownership",
+                "agent-syntax",
             ],
         ),
         ("host-cli/telemetry", &["agent-syntax"]),
@@ -358,12 +369,13 @@ fn only_the_way_out_opens_connections() {
     let mut expected = vec![
         // The answer of a login comes from the user's browser, on loopback.
         ("effects/src/login/redirect.rs", "TcpListener"),
-        // The gateway listens on loopback, and says its status at a socket of this user.
+        // The gateway says its status at a socket of this user.
         ("gateway/src/control.rs", "UnixListener"),
         ("gateway/src/control.rs", "UnixStream"),
-        ("gateway/src/listener.rs", "TcpListener"),
-        ("gateway/src/listener.rs", "TcpStream"),
-        ("gateway/src/listener.rs", "hyper::server"),
+        // Clients are served on loopback.
+        ("serving/src/listener.rs", "TcpListener"),
+        ("serving/src/listener.rs", "TcpStream"),
+        ("serving/src/listener.rs", "hyper::server"),
         // The socket at which a sandbox's proxy listens goes from the command's network to the way out.
         ("sandbox/src/child.rs", "TcpListener"),
         ("sandbox/src/linux/launch.rs", "TcpListener"),
@@ -416,7 +428,7 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     ];
     /// The chosen ones, with the packages that depend on them.
     const CHOSEN: [(&str, &[&str]); 4] = [
-        // The gateway serves clients. The soak has servers and clients of its own. A test of `agent-mcp` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
+        // Clients are served, and the gateway answers requests for its page. The soak has servers and clients of its own. A test of `agent-mcp` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
         // and its requests go to a hook of ours.
         (
             "hyper",
@@ -424,6 +436,7 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
                 "agent-gateway",
                 "agent-load",
                 "agent-mcp",
+                "agent-serving",
                 "agent-way-out",
                 "hyper-util",
                 "wasmtime-wasi-http",
@@ -431,7 +444,7 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
         ),
         (
             "hyper-util",
-            &["agent-gateway", "agent-load", "agent-mcp", "agent-way-out"],
+            &["agent-load", "agent-mcp", "agent-serving", "agent-way-out"],
         ),
         ("rustls", &["agent-way-out", "tokio-rustls"]),
         ("tokio-rustls", &["agent-way-out"]),

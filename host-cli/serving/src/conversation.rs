@@ -1,22 +1,17 @@
 //! The protocol of a client, of both generations \[MCP 2025-11-25 and 2026-07-28\].
 
-use super::calls::{Answer, INTERNAL_ERROR, call};
 use super::changes::{Changes, ClientList};
-use super::gateway::Shared;
 use super::questions::Questions;
-use super::requests::{method_named, request};
-use super::traced::RequestSpan;
-use agent_host::contract::session::{Client, Generation as Spoken, RpcError};
-use agent_mcp::message::{METHOD_NOT_FOUND, on_one_line, write_notification, write_result};
+use super::service::{Answer, Client, INTERNAL_ERROR, Service, Trace as _};
+use agent_mcp::message::{
+    METHOD_NOT_FOUND, RpcError, on_one_line, write_notification, write_result,
+};
 use agent_mcp::{Generation, Id, Json, MirroredHeaders, Version};
 use agent_syntax::json_string;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use tokio::sync::oneshot;
-
-/// The name by which clients know this server.
-const SERVER: &str = "agent";
 
 /// JSON-RPC: the request is not valid at this time.
 pub(crate) const INVALID_REQUEST: i64 = -32600;
@@ -52,11 +47,11 @@ const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 pub(crate) const LISTEN: &str = "subscriptions/listen";
 
 /// The response to a request.
-pub(crate) struct Response {
+pub struct Response {
     /// The message, on one line.
-    pub(crate) message: String,
+    pub message: String,
     /// The code, if it is an error.
-    pub(crate) error: Option<i64>,
+    pub error: Option<i64>,
     /// Whether the error is about `_meta`.
     pub(crate) is_about_meta: bool,
 }
@@ -73,8 +68,8 @@ impl Response {
 }
 
 /// A client and its open requests.
-pub(crate) struct Conversation {
-    shared: Rc<Shared>,
+pub(crate) struct Conversation<S> {
+    service: Rc<S>,
     /// The version that was agreed on by `initialize`.
     version: Cell<Option<Version>>,
     /// Names the client and its session.
@@ -87,26 +82,25 @@ pub(crate) struct Conversation {
     questions: Questions,
 }
 
-impl Conversation {
+impl<S: Service> Conversation<S> {
     /// Begins a conversation with the client that started this program.
-    pub(crate) fn local(shared: Rc<Shared>) -> Self {
-        Self::new(shared, "stdio", "local", Some("stdio".to_owned()))
+    pub(crate) fn local(service: Rc<S>) -> Self {
+        Self::new(service, "stdio", "local", Some("stdio".to_owned()))
     }
 
     /// Begins a conversation with a client over HTTP. Without a session, it is that of one request.
-    pub(crate) fn remote(shared: Rc<Shared>, client: &str, session: Option<String>) -> Self {
-        Self::new(shared, client, "http", session)
+    pub(crate) fn remote(service: Rc<S>, client: &str, session: Option<String>) -> Self {
+        Self::new(service, client, "http", session)
     }
 
-    fn new(shared: Rc<Shared>, client: &str, kind: &str, session: Option<String>) -> Self {
+    fn new(service: Rc<S>, client: &str, kind: &'static str, session: Option<String>) -> Self {
         Self {
-            shared,
+            service,
             version: Cell::new(None),
             client: Client {
                 id: client.to_owned(),
-                kind: kind.to_owned(),
-                properties: None,
-                generation: Spoken::Sessions,
+                kind,
+                generation: Generation::Sessions,
                 session,
                 capabilities: None,
             },
@@ -135,22 +129,19 @@ impl Conversation {
 
     /// Returns the changes of lists from now on.
     pub(crate) fn list_changes(&self) -> Changes {
-        self.shared.list_changes()
+        self.service.lists().follow()
     }
 
     /// Returns the headers that calls of a client without a session have to repeat.
     pub(crate) fn mirrored_headers(&self) -> Rc<MirroredHeaders> {
         let client = self.client_of(Generation::Stateless);
-        self.shared.mirrored_headers(&client)
+        self.service.mirrored_headers(&client)
     }
 
     fn client_of(&self, generation: Generation) -> Client {
         let is_stateless = generation == Generation::Stateless;
         Client {
-            generation: match is_stateless {
-                true => Spoken::Stateless,
-                false => Spoken::Sessions,
-            },
+            generation,
             session: self.client.session.clone().filter(|_| !is_stateless),
             capabilities: self.declared.borrow().clone().filter(|_| !is_stateless),
             ..self.client.clone()
@@ -202,15 +193,13 @@ impl Conversation {
         params: Option<Json>,
         mut send: impl FnMut(String),
     ) -> Option<Response> {
-        let span = RequestSpan::begin(
-            self.shared.spans.as_ref(),
-            (&id, method, params.as_ref()),
-            (&self.shared.name, &self.client),
-        );
+        let trace = self
+            .service
+            .begin(&id, method, params.as_ref(), &self.client);
         let cancelled = match self.begin(&id) {
             Ok(cancelled) => cancelled,
             Err(refused) => {
-                span.end(method, Some(&refused));
+                trace.end(method, Some(&refused));
                 return Some(refused);
             }
         };
@@ -218,10 +207,10 @@ impl Conversation {
             biased;
             // The sender sends nothing: it is dropped.
             _ = cancelled => None,
-            answer = self.respond(&id, method, params, &span, &mut send) => answer,
+            answer = self.respond(&id, method, params, &trace, &mut send) => answer,
         };
         self.open.borrow_mut().remove(&id);
-        span.end(method, answered.as_ref());
+        trace.end(method, answered.as_ref());
         answered
     }
 
@@ -246,7 +235,7 @@ impl Conversation {
         id: &Id,
         method: &str,
         params: Option<Json>,
-        span: &RequestSpan,
+        trace: &S::Trace,
         send: &mut impl FnMut(String),
     ) -> Option<Response> {
         let meta = params.as_ref().and_then(|it| it.members(["_meta"]));
@@ -254,32 +243,26 @@ impl Conversation {
         let version = match self.version_of(method, meta.as_ref()) {
             Ok(version) => version,
             Err(refused) => {
-                let data = refused.data.as_deref();
+                let data = refused.data.as_ref();
                 return Some(Response {
                     is_about_meta: true,
                     ..error(id, refused.code, &refused.message, data)
                 });
             }
         };
-        span.version(version);
+        trace.version(version);
         let generation = version.map_or(Generation::Sessions, Version::generation);
         let client = self.client_of(generation);
         let stateless = generation == Generation::Stateless;
         Some(match method {
             "initialize" if !stateless => {
                 let opened = self.initialize(id, params.as_ref());
-                span.version(self.version.get());
+                trace.version(self.version.get());
                 opened
             }
             "server/discover" if stateless => Response::of_result(id, &self.discovered()),
             "ping" if !stateless => Response::of_result(id, "{}"),
-            "tools/list" => {
-                self.shared.listable().await;
-                match self.shared.decider.list(&client) {
-                    Ok(list) => result(id, list),
-                    Err(failure) => error(id, INTERNAL_ERROR, &failure.message, None),
-                }
-            }
+            "tools/list" => return answered(id, self.service.tools(&client).await),
             "tools/call" => {
                 let bytes = params.as_ref().map_or(&b"{}"[..], |it| it.bytes());
                 let token = meta.and_then(|it| it.members(["progressToken"]));
@@ -295,7 +278,7 @@ impl Conversation {
                     let params = on_one_line(&params);
                     self.questions.ask(ELICIT, &params, send).await
                 };
-                let called = call(&self.shared, &client, bytes, span, report, elicit);
+                let called = self.service.call(&client, bytes, trace, report, elicit);
                 return answered(id, called.await);
             }
             LISTEN if stateless => {
@@ -304,13 +287,13 @@ impl Conversation {
                 std::future::pending::<()>().await;
                 return None;
             }
-            _ => match method_named(method) {
-                Some(method) => {
-                    let bytes = params.as_ref().map_or(&b"{}"[..], |it| it.bytes());
-                    return answered(id, request(&self.shared, &client, method, bytes).await);
+            _ => {
+                let bytes = params.as_ref().map_or(&b"{}"[..], |it| it.bytes());
+                match self.service.other(&client, method, bytes).await {
+                    Some(answer) => return answered(id, answer),
+                    None => error(id, METHOD_NOT_FOUND, "the method is not supported", None),
                 }
-                None => error(id, METHOD_NOT_FOUND, "the method is not supported", None),
-            },
+            }
         })
     }
 
@@ -370,7 +353,7 @@ impl Conversation {
         let declared = declared.filter(|it| it.bytes().len() <= CAPABILITIES_BYTES);
         self.declared
             .replace(declared.map(|it| it.bytes().to_vec()));
-        let (version, info) = (version.name(), info());
+        let (version, info) = (version.name(), info::<S>());
         let capabilities = self.capabilities();
         let opened = format!(
             r#"{{"protocolVersion":"{version}","capabilities":{capabilities},"serverInfo":{info}}}"#
@@ -378,14 +361,14 @@ impl Conversation {
         Response::of_result(id, &opened)
     }
 
-    /// Returns the capabilities of this server: resources and prompts only if the lock passes them on.
+    /// Returns the capabilities of this server: a list only if clients get it.
     fn capabilities(&self) -> String {
         let named = [
             (ClientList::Prompts, "prompts"),
             (ClientList::Resources, "resources"),
             (ClientList::Tools, "tools"),
         ];
-        let passed = named.iter().filter(|(list, _)| self.shared.passes(*list));
+        let passed = named.iter().filter(|(list, _)| self.service.passes(*list));
         let members = passed.map(|(_, name)| format!(r#""{name}":{{"listChanged":true}}"#));
         let members: Vec<_> = members.collect();
         format!("{{{}}}", members.join(","))
@@ -393,7 +376,7 @@ impl Conversation {
 
     /// Returns the result of `server/discover`.
     fn discovered(&self) -> String {
-        let (info, capabilities) = (info(), self.capabilities());
+        let (info, capabilities) = (info::<S>(), self.capabilities());
         format!(
             r#"{{"_meta":{{"io.modelcontextprotocol/serverInfo":{info}}},"cacheScope":"private","capabilities":{capabilities},"resultType":"complete","supportedVersions":["{}"],"ttlMs":0}}"#,
             Version::LATEST.name()
@@ -413,7 +396,7 @@ impl Conversation {
             let is_wanted = wanted.as_ref();
             let is_wanted = is_wanted.and_then(|it| it.members([list.subscription()]));
             let is_wanted = is_wanted.and_then(|[it]| it);
-            is_wanted.is_some_and(|it| it.as_str() == "true") && self.shared.passes(*list)
+            is_wanted.is_some_and(|it| it.as_str() == "true") && self.service.passes(*list)
         });
         let lists: Vec<_> = lists.collect();
         let accepted = lists
@@ -433,9 +416,9 @@ impl Conversation {
     }
 }
 
-fn info() -> String {
-    let version = json_string(env!("CARGO_PKG_VERSION"));
-    format!(r#"{{"name":"{SERVER}","version":{version}}}"#)
+fn info<S: Service>() -> String {
+    let (name, version) = (json_string(S::NAME), json_string(env!("CARGO_PKG_VERSION")));
+    format!(r#"{{"name":{name},"version":{version}}}"#)
 }
 
 fn unsupported(name: &str) -> RpcError {
@@ -447,7 +430,7 @@ fn unsupported(name: &str) -> RpcError {
     RpcError {
         code: UNSUPPORTED_PROTOCOL_VERSION,
         message: "the version of the protocol is not supported".to_owned(),
-        data: Some(data.into_bytes()),
+        data: Json::new(data).ok(),
     }
 }
 
@@ -456,26 +439,17 @@ fn answered(id: &Id, answer: Answer) -> Option<Response> {
     match answer {
         Answer::Result(json) => Some(Response::of_result(id, &on_one_line(&json))),
         Answer::Error(refused) => {
-            let data = refused.data.as_deref();
+            let data = refused.data.as_ref();
             Some(error(id, refused.code, &refused.message, data))
         }
         Answer::Nothing => None,
     }
 }
 
-/// Returns a result on one line, if it is JSON.
-fn result(id: &Id, bytes: Vec<u8>) -> Response {
-    match Json::new(bytes) {
-        Ok(json) => Response::of_result(id, &on_one_line(&json)),
-        Err(_) => error(id, INTERNAL_ERROR, "the result is not JSON", None),
-    }
-}
-
 /// Returns an error as the response to a request.
-pub(crate) fn error(id: &Id, code: i64, message: &str, data: Option<&[u8]>) -> Response {
-    let data = data.and_then(|data| Json::new(data.to_vec()).ok());
+pub(crate) fn error(id: &Id, code: i64, message: &str, data: Option<&Json>) -> Response {
     let data = data.map_or_else(String::new, |data| {
-        format!(r#","data":{}"#, on_one_line(&data))
+        format!(r#","data":{}"#, on_one_line(data))
     });
     let (id, message) = (id.to_json(), json_string(message));
     Response {

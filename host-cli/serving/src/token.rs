@@ -90,23 +90,23 @@ impl Token {
     }
 
     /// Compares a given token with this one, in a time that does not depend on where they differ.
-    pub(crate) fn is(&self, given: &str) -> bool {
+    pub fn is(&self, given: &str) -> bool {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
     /// Returns the token, for a URL that only the user gets.
-    pub(crate) fn reveal(&self) -> &str {
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }
 
 /// Returns bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns how a file is opened that only this user may read and write.
-pub(crate) fn private() -> OpenOptions {
+pub fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
     #[cfg(unix)]
@@ -118,7 +118,7 @@ pub(crate) fn private() -> OpenOptions {
 }
 
 /// Creates a folder that only this user may enter, with the folders that lead to it.
-pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+pub fn private_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

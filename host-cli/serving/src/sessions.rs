@@ -2,7 +2,7 @@
 
 use super::conversation::Conversation;
 use super::events::Guard;
-use super::gateway::Shared;
+use super::service::Service;
 use super::token::hex;
 use agent_effects::random;
 use agent_host::Failure;
@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Maximum number of sessions of one agent.
+/// Maximum number of sessions of one service.
 const SESSIONS: usize = 1024;
 
 /// Time after which a session that nobody uses ends.
@@ -21,28 +21,33 @@ const IDLE: Duration = Duration::from_secs(30 * 60);
 /// Number of random bytes of a session's id.
 const ID_BYTES: usize = 16;
 
-/// The sessions of one agent.
-#[derive(Default)]
-pub(crate) struct Sessions(RefCell<BTreeMap<String, Rc<Session>>>);
+/// The sessions of a service.
+pub struct Sessions<S>(RefCell<BTreeMap<String, Rc<Session<S>>>>);
 
 /// A session of a client.
-pub(crate) struct Session {
+pub(crate) struct Session<S> {
     pub(crate) id: String,
     /// The client whose token opened it. No other one may use it.
     client: String,
-    pub(crate) conversation: Rc<Conversation>,
+    pub(crate) conversation: Rc<Conversation<S>>,
     used: Cell<Instant>,
     /// The stream of notifications, of which there is one.
     stream: RefCell<Option<Guard>>,
 }
 
-impl Sessions {
+impl<S> Default for Sessions<S> {
+    fn default() -> Self {
+        Self(RefCell::default())
+    }
+}
+
+impl<S: Service> Sessions<S> {
     /// Begins a session, which nobody can name yet. Returns `None` if there are as many as there may be.
     pub(crate) fn begin(
         &self,
-        shared: &Rc<Shared>,
+        service: &Rc<S>,
         client: &str,
-    ) -> Result<Option<Rc<Session>>, Failure> {
+    ) -> Result<Option<Rc<Session<S>>>, Failure> {
         let now = Instant::now();
         let mut sessions = self.0.borrow_mut();
         sessions.retain(|_, session| !session.is_over(now));
@@ -50,7 +55,7 @@ impl Sessions {
             return Ok(None);
         }
         let id = hex(&random()?[..ID_BYTES]);
-        let conversation = Conversation::remote(Rc::clone(shared), client, Some(id.clone()));
+        let conversation = Conversation::remote(Rc::clone(service), client, Some(id.clone()));
         Ok(Some(Rc::new(Session {
             id,
             client: client.to_owned(),
@@ -61,12 +66,12 @@ impl Sessions {
     }
 
     /// Keeps a session that its client knows now.
-    pub(crate) fn keep(&self, session: Rc<Session>) {
+    pub(crate) fn keep(&self, session: Rc<Session<S>>) {
         self.0.borrow_mut().insert(session.id.clone(), session);
     }
 
     /// Returns the session that a client names.
-    pub(crate) fn find(&self, id: &str, client: &str) -> Option<Rc<Session>> {
+    pub(crate) fn find(&self, id: &str, client: &str) -> Option<Rc<Session<S>>> {
         let now = Instant::now();
         let found = self.0.borrow().get(id).map(Rc::clone)?;
         if found.is_over(now) {
@@ -80,19 +85,20 @@ impl Sessions {
     }
 
     /// Ends a session with its requests and its stream.
-    pub(crate) fn end(&self, session: &Session) {
+    pub(crate) fn end(&self, session: &Session<S>) {
         self.0.borrow_mut().remove(&session.id);
         session.conversation.close();
         session.stream.take();
     }
 
     /// Returns the number of open sessions.
-    pub(crate) fn number(&self) -> usize {
+    #[must_use]
+    pub fn number(&self) -> usize {
         self.0.borrow().len()
     }
 }
 
-impl Session {
+impl<S: Service> Session<S> {
     /// Makes a stream the one of this session. An earlier one ends.
     pub(crate) fn set_stream(&self, stream: Guard) {
         self.stream.replace(Some(stream));

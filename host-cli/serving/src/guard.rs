@@ -10,11 +10,11 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The names by which a listener is reached.
 #[derive(Clone)]
-pub(crate) struct Hosts(Vec<String>);
+pub struct Hosts(Vec<String>);
 
 impl Hosts {
     /// Returns the names of a listener at an address of loopback.
-    pub(crate) fn of(address: SocketAddr) -> Self {
+    pub fn of(address: SocketAddr) -> Self {
         let port = address.port();
         let mut names = vec![address.to_string(), format!("localhost:{port}")];
         if port == 80 {
@@ -29,7 +29,7 @@ impl Hosts {
 
     /// Checks that a request was made to this listener by its own name, and not by the page of another site: a
     /// name that an attacker lets point to loopback is none of ours. The error says what is refused.
-    pub(crate) fn admit(&self, request: &Parts) -> Result<(), &'static str> {
+    pub fn admit(&self, request: &Parts) -> Result<(), &'static str> {
         if request.uri.authority().is_some() {
             return Err("the request names another target");
         }
@@ -54,7 +54,7 @@ impl Hosts {
 }
 
 /// Returns the value of a header. The error is a header that is there twice, or not ASCII.
-pub(crate) fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
+pub fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
     let mut values = headers.get_all(name).iter();
     let value = values.next().map(HeaderValue::to_str).transpose();
     match (value, values.next()) {
@@ -64,7 +64,7 @@ pub(crate) fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Op
 }
 
 /// Returns the client whose token a request has.
-pub(crate) fn client<'c>(headers: &HeaderMap, clients: &'c [(String, Token)]) -> Option<&'c str> {
+pub fn client<'c>(headers: &HeaderMap, clients: &'c [(String, Token)]) -> Option<&'c str> {
     let given = single(headers, &AUTHORIZATION).ok()??;
     let (scheme, token) = given.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("bearer") {

@@ -4,10 +4,12 @@ use tokio::sync::watch;
 
 /// A list that clients get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ClientList {
+pub enum ClientList {
+    /// The tools.
     Tools,
     /// The resources, and the templates of their URIs.
     Resources,
+    /// The prompts.
     Prompts,
 }
 
@@ -15,7 +17,7 @@ impl ClientList {
     const ALL: [Self; 3] = [Self::Tools, Self::Resources, Self::Prompts];
 
     /// Returns the notification of another list.
-    pub(crate) fn notification(self) -> &'static str {
+    pub fn notification(self) -> &'static str {
         match self {
             Self::Tools => "notifications/tools/list_changed",
             Self::Resources => "notifications/resources/list_changed",
@@ -24,7 +26,7 @@ impl ClientList {
     }
 
     /// Returns the member by which a client subscribes to the notification.
-    pub(crate) fn subscription(self) -> &'static str {
+    pub fn subscription(self) -> &'static str {
         match self {
             Self::Tools => "toolsListChanged",
             Self::Resources => "resourcesListChanged",
@@ -39,21 +41,21 @@ pub(crate) struct Counts([u64; 3]);
 
 /// Counts the changes of lists.
 #[derive(Debug, Default)]
-pub(crate) struct Announcements(watch::Sender<Counts>);
+pub struct Announcements(watch::Sender<Counts>);
 
 impl Announcements {
     /// Says that a list is another one.
-    pub(crate) fn add(&self, list: ClientList) {
+    pub fn add(&self, list: ClientList) {
         self.0.send_modify(|counts| counts.0[list as usize] += 1);
     }
 
     /// Returns how often a list changed so far.
-    pub(crate) fn count(&self, list: ClientList) -> u64 {
+    pub fn count(&self, list: ClientList) -> u64 {
         self.0.borrow().0[list as usize]
     }
 
     /// Returns the changes from now on.
-    pub(crate) fn follow(&self) -> Changes {
+    pub fn follow(&self) -> Changes {
         let receiver = self.0.subscribe();
         let seen = *receiver.borrow();
         Changes { receiver, seen }
@@ -62,7 +64,7 @@ impl Announcements {
 
 /// The changes of lists that somebody has not seen yet.
 #[derive(Debug)]
-pub(crate) struct Changes {
+pub struct Changes {
     receiver: watch::Receiver<Counts>,
     seen: Counts,
 }
@@ -70,7 +72,7 @@ pub(crate) struct Changes {
 impl Changes {
     /// Waits for a change. Returns the lists that changed, or `None` if there will be no more. Dropping the
     /// future loses no change.
-    pub(crate) async fn next(&mut self) -> Option<Vec<ClientList>> {
+    pub async fn next(&mut self) -> Option<Vec<ClientList>> {
         self.receiver.changed().await.ok()?;
         let now = *self.receiver.borrow_and_update();
         let lists = ClientList::ALL.into_iter();

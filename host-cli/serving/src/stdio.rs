@@ -1,7 +1,7 @@
 //! A client over standard input and output.
 
 use super::conversation::Conversation;
-use super::gateway::Shared;
+use super::service::Service;
 use agent_host::Failure;
 use agent_mcp::lines::Lines;
 use agent_mcp::message::{Message, write_unanswered_error};
@@ -20,8 +20,12 @@ const QUEUE: usize = 256;
 /// JSON-RPC: a message is not JSON.
 pub(crate) const PARSE_ERROR: i64 = -32700;
 
-/// Serves the client until its input ends, and every open request with it.
-pub(crate) async fn serve(shared: Rc<Shared>) -> Result<(), Failure> {
+/// Serves the client over standard input and output until its input ends, and every open request with it.
+///
+/// # Errors
+///
+/// When standard output can't be written.
+pub async fn serve<S: Service>(service: Rc<S>) -> Result<(), Failure> {
     let (sender, mut queue) = mpsc::channel::<String>(QUEUE);
     let writing = spawn_local(async move {
         let mut out = stdout();
@@ -32,8 +36,8 @@ pub(crate) async fn serve(shared: Rc<Shared>) -> Result<(), Failure> {
         }
         Ok::<_, std::io::Error>(())
     });
-    let mut changes = shared.list_changes();
-    let conversation = Rc::new(Conversation::local(shared));
+    let mut changes = service.lists().follow();
+    let conversation = Rc::new(Conversation::local(service));
     let mut lines = Lines::new(stdin(), MESSAGE_BYTES);
     let mut requests = JoinSet::new();
     loop {

@@ -18,10 +18,10 @@ pub(crate) const QUEUE: usize = 64;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The body of a response.
-pub(crate) type Body = Either<Full<Bytes>, Events>;
+pub type Body = Either<Full<Bytes>, Events>;
 
 /// A stream of events, which ends with its queue.
-pub(crate) struct Events {
+pub struct Events {
     /// An event that is sent first.
     first: Option<Bytes>,
     queue: mpsc::Receiver<Bytes>,

@@ -1,6 +1,5 @@
 //! The endpoint of MCP over HTTP, of both generations \[MCP 2025-11-25 and 2026-07-28, Streamable HTTP\].
 
-use super::agent::Agent;
 use super::conversation::{
     Conversation, INVALID_PARAMS, INVALID_REQUEST, LISTEN, Response as Reply,
     UNSUPPORTED_PROTOCOL_VERSION, error,
@@ -8,8 +7,9 @@ use super::conversation::{
 use super::counted::{Count, Counted};
 use super::events::{Body, Events, Guard, QUEUE, event};
 use super::guard::{self, Hosts, single};
-use super::metrics;
 use super::mirrored::{self, HEADER_MISMATCH};
+use super::served::Served;
+use super::service::Service;
 use super::sessions::Session;
 use super::stdio::{MESSAGE_BYTES, PARSE_ERROR};
 use agent_mcp::message::{METHOD_NOT_FOUND, Message, write_unanswered_error};
@@ -48,7 +48,7 @@ const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 const JSON: &str = "application/json";
 
-/// The end of an agent's path to its counts.
+/// The end of a service's path to its counts.
 const METRICS: &str = "/metrics";
 
 /// The text format of Prometheus.
@@ -59,9 +59,9 @@ const METHODS: &str = "POST, GET, DELETE";
 
 const EVENTS: &str = "text/event-stream";
 
-/// The agents that are served over HTTP.
-pub(crate) struct Endpoint {
-    agents: Vec<Rc<Agent>>,
+/// The services that are served over HTTP.
+pub struct Endpoint<S> {
+    services: Vec<Rc<Served<S>>>,
     hosts: Hosts,
     requests: Count,
     streams: Count,
@@ -77,10 +77,12 @@ enum Outcome {
 
 type Answered = Response<Body>;
 
-impl Endpoint {
-    pub(crate) fn new(agents: Vec<Rc<Agent>>, hosts: Hosts) -> Self {
+impl<S: Service> Endpoint<S> {
+    /// Returns the endpoint of services at a listener of these names.
+    #[must_use]
+    pub fn new(services: Vec<Rc<Served<S>>>, hosts: Hosts) -> Self {
         Self {
-            agents,
+            services,
             hosts,
             requests: Count::up_to(REQUESTS),
             streams: Count::up_to(STREAMS),
@@ -88,19 +90,19 @@ impl Endpoint {
     }
 
     /// Answers a request. Whoever has no token learns nothing but that.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Answered {
+    pub async fn answer(&self, request: Request<Incoming>) -> Answered {
         let (parts, body) = request.into_parts();
         if let Err(why) = self.hosts.admit(&parts) {
             return refused(StatusCode::FORBIDDEN, why);
         }
         let path = parts.uri.path();
         let measured = path.strip_suffix(METRICS);
-        let path = measured.map_or_else(|| path.to_owned(), |agent| format!("{agent}/mcp"));
-        let agent = self.agents.iter().find(|it| it.path == path);
-        let Some(agent) = agent else {
-            return refused(StatusCode::NOT_FOUND, "no agent has this path");
+        let path = measured.map_or_else(|| path.to_owned(), |of| format!("{of}/mcp"));
+        let served = self.services.iter().find(|it| it.path == path);
+        let Some(served) = served else {
+            return refused(StatusCode::NOT_FOUND, "nothing is served at this path");
         };
-        let Some(client) = guard::client(&parts.headers, &agent.clients) else {
+        let Some(client) = guard::client(&parts.headers, &served.clients) else {
             let mut answer = refused(
                 StatusCode::UNAUTHORIZED,
                 "the bearer token is missing or unknown",
@@ -110,18 +112,18 @@ impl Endpoint {
             return answer;
         };
         match parts.method {
-            Method::GET if measured.is_some() => measurements(agent),
+            Method::GET if measured.is_some() => measurements(served),
             _ if measured.is_some() => not_allowed("GET"),
-            Method::POST => self.post(agent, client, &parts, body).await,
-            Method::GET => self.get(agent, client, &parts.headers),
-            Method::DELETE => delete(agent, client, &parts.headers),
+            Method::POST => self.post(served, client, &parts, body).await,
+            Method::GET => self.get(served, client, &parts.headers),
+            Method::DELETE => delete(served, client, &parts.headers),
             _ => not_allowed(METHODS),
         }
     }
 
     async fn post(
         &self,
-        agent: &Rc<Agent>,
+        served: &Rc<Served<S>>,
         client: &str,
         parts: &Parts,
         body: Incoming,
@@ -166,7 +168,7 @@ impl Endpoint {
                 StatusCode::BAD_REQUEST,
                 "clients without sessions get no requests",
             ),
-            Ok(Message::Response { id, outcome }) => match session_of(agent, client, headers) {
+            Ok(Message::Response { id, outcome }) => match session_of(served, client, headers) {
                 Ok(session) => {
                     if let Some(id) = id {
                         session.conversation.answered(&id, outcome.ok());
@@ -180,7 +182,7 @@ impl Endpoint {
                     // Closing the connection cancels a request. There is nothing else to notify of.
                     return empty(StatusCode::ACCEPTED);
                 }
-                match session_of(agent, client, headers) {
+                match session_of(served, client, headers) {
                     Ok(session) => {
                         session.conversation.notify(&method, params.as_ref());
                         empty(StatusCode::ACCEPTED)
@@ -191,10 +193,10 @@ impl Endpoint {
             Ok(Message::Request { id, method, params }) => {
                 let request = (id, method, params);
                 if mirrored::version_of(request.2.as_ref()).is_some() || is_stateless(headers) {
-                    self.stateless(agent, client, headers, request, counted)
+                    self.stateless(served, client, headers, request, counted)
                         .await
                 } else {
-                    self.in_session(agent, client, headers, request, counted)
+                    self.in_session(served, client, headers, request, counted)
                         .await
                 }
             }
@@ -204,13 +206,17 @@ impl Endpoint {
     /// Answers a request that stands alone. When the client closes the connection, it is cancelled.
     async fn stateless(
         &self,
-        agent: &Rc<Agent>,
+        served: &Rc<Served<S>>,
         client: &str,
         headers: &HeaderMap,
         (id, method, params): (Id, String, Option<Json>),
         counted: Counted,
     ) -> Answered {
-        let conversation = Rc::new(Conversation::remote(Rc::clone(&agent.shared), client, None));
+        let conversation = Rc::new(Conversation::remote(
+            Rc::clone(&served.service),
+            client,
+            None,
+        ));
         let tools = || conversation.mirrored_headers();
         if mirrored::version_of(params.as_ref()).is_none() {
             let message = "`_meta` has no version of the protocol";
@@ -257,7 +263,7 @@ impl Endpoint {
     /// Answers a request of a session, or opens one. It goes on when the client closes the connection.
     async fn in_session(
         &self,
-        agent: &Rc<Agent>,
+        served: &Rc<Served<S>>,
         client: &str,
         headers: &HeaderMap,
         request: (Id, String, Option<Json>),
@@ -265,7 +271,7 @@ impl Endpoint {
     ) -> Answered {
         if request.1 == "initialize" && !headers.contains_key(SESSION_ID) {
             let (id, method, params) = request;
-            let session = match agent.sessions.begin(&agent.shared, client) {
+            let session = match served.sessions.begin(&served.service, client) {
                 Ok(Some(session)) => session,
                 Ok(None) => return overloaded("too many sessions are open"),
                 Err(failure) => {
@@ -279,11 +285,11 @@ impl Endpoint {
             let mut answer = rpc(&reply, StatusCode::OK);
             if let (None, Ok(id)) = (reply.error, HeaderValue::from_str(&session.id)) {
                 answer.headers_mut().insert(SESSION_ID, id);
-                agent.sessions.keep(session);
+                served.sessions.keep(session);
             }
             return answer;
         }
-        let session = match session_of(agent, client, headers) {
+        let session = match session_of(served, client, headers) {
             Ok(session) => session,
             Err(answer) => return *answer,
         };
@@ -300,7 +306,7 @@ impl Endpoint {
     }
 
     /// Opens the stream of a session's notifications.
-    fn get(&self, agent: &Rc<Agent>, client: &str, headers: &HeaderMap) -> Answered {
+    fn get(&self, served: &Rc<Served<S>>, client: &str, headers: &HeaderMap) -> Answered {
         if is_stateless(headers) {
             return not_allowed(METHODS);
         }
@@ -310,7 +316,7 @@ impl Endpoint {
                 "`Accept` has no `text/event-stream`",
             );
         }
-        let session = match session_of(agent, client, headers) {
+        let session = match session_of(served, client, headers) {
             Ok(session) => session,
             Err(answer) => return *answer,
         };
@@ -319,7 +325,7 @@ impl Endpoint {
         };
         let (sender, queue) = mpsc::channel(QUEUE);
         let conversation = Rc::clone(&session.conversation);
-        let mut changes = agent.shared.list_changes();
+        let mut changes = served.service.lists().follow();
         let task = spawn_local(async move {
             while let Some(lists) = changes.next().await {
                 for message in conversation.list_changed(&lists) {
@@ -336,9 +342,9 @@ impl Endpoint {
     }
 }
 
-/// Returns the counts of an agent.
-fn measurements(agent: &Agent) -> Answered {
-    let text = match metrics::exposition(agent) {
+/// Returns the counts of a service.
+fn measurements<S: Service>(served: &Served<S>) -> Answered {
+    let text = match served.service.metrics(served.sessions.number()) {
         Ok(text) => text,
         Err(failure) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &failure.message),
     };
@@ -349,13 +355,13 @@ fn measurements(agent: &Agent) -> Answered {
 }
 
 /// Ends a session.
-fn delete(agent: &Agent, client: &str, headers: &HeaderMap) -> Answered {
+fn delete<S: Service>(served: &Served<S>, client: &str, headers: &HeaderMap) -> Answered {
     if is_stateless(headers) {
         return not_allowed(METHODS);
     }
-    match session_of(agent, client, headers) {
+    match session_of(served, client, headers) {
         Ok(session) => {
-            agent.sessions.end(&session);
+            served.sessions.end(&session);
             empty(StatusCode::OK)
         }
         Err(answer) => *answer,
@@ -363,16 +369,16 @@ fn delete(agent: &Agent, client: &str, headers: &HeaderMap) -> Answered {
 }
 
 /// Returns the session that a request names, in the version that it was opened with.
-fn session_of(
-    agent: &Agent,
+fn session_of<S: Service>(
+    served: &Served<S>,
     client: &str,
     headers: &HeaderMap,
-) -> Result<Rc<Session>, Box<Answered>> {
+) -> Result<Rc<Session<S>>, Box<Answered>> {
     let wrong = |status, why| Err(Box::new(refused(status, why)));
     let Ok(Some(id)) = single(headers, &SESSION_ID) else {
         return wrong(StatusCode::BAD_REQUEST, "`Mcp-Session-Id` is missing");
     };
-    let Some(session) = agent.sessions.find(id, client) else {
+    let Some(session) = served.sessions.find(id, client) else {
         return wrong(StatusCode::NOT_FOUND, "the session is unknown");
     };
     let own = session.conversation.version().map(Version::name);
@@ -388,8 +394,8 @@ fn session_of(
 }
 
 /// Starts to answer a request. The handle ends it early.
-fn start(
-    conversation: Rc<Conversation>,
+fn start<S: Service>(
+    conversation: Rc<Conversation<S>>,
     (id, method, params): (Id, String, Option<Json>),
     is_alone: bool,
     held: Vec<Guard>,

@@ -73,7 +73,7 @@ impl Listener {
     }
 
     /// Answers the requests of all connections, for ever.
-    pub(crate) async fn serve<F>(&self, answer: impl Fn(Request<Incoming>) -> F + 'static)
+    pub async fn serve<F>(&self, answer: impl Fn(Request<Incoming>) -> F + 'static)
     where
         F: Future<Output = Response<Body>> + 'static,
     {
