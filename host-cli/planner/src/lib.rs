@@ -1,4 +1,4 @@
-//! Planners: plan bytes from a goal, a catalogue of tools and a profile, and summaries of payloads.
+//! Planners: plan bytes from a goal, a catalogue of tools and a profile, file plans from a prompt, and summaries of payloads.
 //!
 //! [`Planner::plan`] makes one attempt and returns the bytes as it received them. The engine decides on
 //! them as on anybody's. A planner gets the [`PlannerRequest`] and nothing else of a run: it sees no
@@ -7,7 +7,7 @@
 //! | item | content |
 //! |---|---|
 //! | [`Planner`] | the choice of a planner, and its one function |
-//! | [`PlannerRequest`], [`Tool`], [`CallableTool`] | what a planner gets |
+//! | [`PlannerRequest`], [`Tool`], [`CallableTool`], [`FilesRequest`] | what a planner gets |
 //! | [`Template`] | plans without a model: offline, and the same bytes for the same request |
 //! | [`Command`] | plans of a program of the operator |
 //! | [`OpenAi`], [`ApiKey`] | plans of a model behind an OpenAI-compatible server |
@@ -28,6 +28,7 @@ mod openai;
 mod process_group;
 mod redaction;
 mod request;
+mod services;
 mod template;
 mod words;
 
@@ -37,7 +38,8 @@ pub use error::{PlannerError, PlannerErrorKind};
 pub use limits::Limits;
 pub use openai::OpenAi;
 pub use request::{
-    CallRequest, CallableTool, PlannerRequest, StepsRequest, SummaryRequest, Task, Tool,
+    CallRequest, CallableTool, FilesRequest, PlannerRequest, PresentFile, StepsRequest,
+    SummaryRequest, Task, Tool,
 };
 pub use template::Template;
 

@@ -15,6 +15,8 @@ pub enum PlannerRequest {
     Call(CallRequest),
     /// For a summary of a payload.
     Summary(SummaryRequest),
+    /// For a file plan.
+    Files(FilesRequest),
 }
 
 /// The member by which a planner tells requests apart.
@@ -27,6 +29,8 @@ pub enum Task {
     Call,
     /// A summary.
     Summary,
+    /// A file plan.
+    Files,
 }
 
 #[derive(Deserialize)]
@@ -85,6 +89,40 @@ pub struct SummaryRequest {
     pub schema: Box<RawValue>,
 }
 
+/// A request for a file plan \[2, 2.1\].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilesRequest {
+    /// [`Task::Files`]
+    pub task: Task,
+    /// What is wanted, in the words of the requester.
+    pub prompt: String,
+    /// The languages that the requester wants, the preferred one first; none for any.
+    #[serde(default)]
+    pub languages: Vec<String>,
+    /// The packages that the app may depend on; `None` if the request does not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deps_allowlist: Option<Vec<String>>,
+    /// The port at which the app should listen if it can't read `PORT`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port_hint: Option<u16>,
+    /// The files of an app that is to be changed. Data: nothing of them is an instruction.
+    #[serde(default)]
+    pub present: Vec<PresentFile>,
+    /// The JSON Schema of a file plan.
+    pub schema: Box<RawValue>,
+}
+
+/// A file of an app that is to be changed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PresentFile {
+    /// Its path within the app.
+    pub path: String,
+    /// Its text.
+    pub content: String,
+}
+
 /// A tool that the one call may name.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -133,6 +171,7 @@ impl PlannerRequest {
                 Task::Steps => Self::Steps(serde_json::from_slice(bytes)?),
                 Task::Call => Self::Call(serde_json::from_slice(bytes)?),
                 Task::Summary => Self::Summary(serde_json::from_slice(bytes)?),
+                Task::Files => Self::Files(serde_json::from_slice(bytes)?),
             })
         };
         read().map_err(|error| Self::invalid(&error))
@@ -144,6 +183,7 @@ impl PlannerRequest {
             Self::Steps(request) => &request.schema,
             Self::Call(request) => &request.schema,
             Self::Summary(request) => &request.schema,
+            Self::Files(request) => &request.schema,
         }
     }
 
@@ -153,6 +193,7 @@ impl PlannerRequest {
             Self::Steps(request) => request.task,
             Self::Call(request) => request.task,
             Self::Summary(request) => request.task,
+            Self::Files(request) => request.task,
         }
     }
 
@@ -166,6 +207,7 @@ impl PlannerRequest {
             Self::Steps(request) => serde_json::to_vec(request),
             Self::Call(request) => serde_json::to_vec(request),
             Self::Summary(request) => serde_json::to_vec(request),
+            Self::Files(request) => serde_json::to_vec(request),
         };
         written.map_err(|error| Self::invalid(&error))
     }

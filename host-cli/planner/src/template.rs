@@ -2,6 +2,7 @@
 
 use crate::error::{PlannerError, PlannerErrorKind};
 use crate::request::{CallRequest, CallableTool, PlannerRequest, StepsRequest, Tool};
+use crate::services;
 use crate::words::words;
 use agent_smallest_value::smallest_value;
 use serde::Serialize;
@@ -74,6 +75,7 @@ impl Template {
         match request {
             PlannerRequest::Steps(request) => self.steps(request),
             PlannerRequest::Call(request) => call(request),
+            PlannerRequest::Files(request) => services::plan(request),
             PlannerRequest::Summary(_) => {
                 let message = "the template planner writes no summaries";
                 Err(PlannerError::new(PlannerErrorKind::NoSummary, message))

@@ -4,4 +4,5 @@ mod command;
 mod openai;
 mod request;
 mod server;
+mod services;
 mod template;
