@@ -1,0 +1,32 @@
+//! The decisions about the five verbs of the daemon \[2\]. Nothing here reads a clock or a file.
+
+#![forbid(unsafe_code)]
+
+mod diff;
+mod document;
+pub mod envelope;
+mod failure;
+mod file_plan;
+mod fs_apply;
+mod language;
+pub mod limits;
+mod path;
+mod record;
+mod schemas;
+mod steps;
+mod task;
+mod verb;
+mod words;
+
+pub use failure::{ErrorCode, Failure};
+pub use file_plan::{FilePlan, Write, file_plan};
+pub use fs_apply::{Change, Content, FsApply, Patch, Present};
+pub use language::{Language, Requirement};
+pub use path::path_fault;
+pub use record::{Record, record};
+pub use schemas::SchemaOf;
+pub use steps::{DependencyStep, Steps};
+pub use task::{
+    Addressed, Task, TaskState, addressed_beside, addressed_by_argument, choose_task, is_task_id,
+};
+pub use verb::{DaemonVerb, VersionedVerb, discovery};
