@@ -90,6 +90,9 @@ pub const ENV_VALUE_MAX_BYTES: usize = 32 << 10;
 /// Number of last bytes of an output in which readiness is searched.
 pub const READY_OUTPUT_MAX_BYTES: usize = 64 << 10;
 
+/// Steps of the search for readiness in the longest output: about half a second.
+pub const READY_STEP_LIMIT: u64 = 20_000_000;
+
 /// Time that an application has to become ready, unless `ready.timeout_sec` says otherwise, in seconds.
 pub const READY_TIMEOUT_SEC: u32 = 30;
 
