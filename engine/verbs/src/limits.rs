@@ -123,8 +123,5 @@ pub const INCLUDE_MAX: usize = 256;
 /// Maximum number of findings that a scan lists. The others are counted.
 pub const FINDINGS_MAX: usize = 1_000;
 
-/// The first port of leases \[2, 4\].
-pub const LEASE_PORT_MIN: u16 = 61_000;
-
-/// The last port of leases \[2, 4\].
-pub const LEASE_PORT_MAX: u16 = 64_999;
+/// Maximum size of the path of a Unix socket on Linux, in bytes, without the final NUL.
+pub const SOCKET_PATH_MAX_BYTES: usize = 107;

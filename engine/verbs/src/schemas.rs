@@ -86,11 +86,22 @@ impl SchemaOf {
             Ok(Err(over)) => return problems.add(over.reason(), "send a smaller document"),
             Err(_) => return problems.add("the schema can't be used", ""),
         };
-        for violation in violations {
-            let (message, hint) = worded(&violation);
-            problems.add(message, hint);
+        for violation in &violations {
+            add(violation, problems);
         }
     }
+}
+
+/// Adds a violation. What a condition requires is named by itself.
+fn add(violation: &Violation, problems: &mut Problems) {
+    if matches!(violation.keyword, "then" | "else") && !violation.causes.is_empty() {
+        for cause in &violation.causes {
+            add(cause, problems);
+        }
+        return;
+    }
+    let (message, hint) = worded(violation);
+    problems.add(message, hint);
 }
 
 /// Returns the message of a violation, and what to do about it.
