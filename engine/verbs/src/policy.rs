@@ -2,7 +2,7 @@
 
 use super::document::{located, text};
 use super::failure::{ErrorCode, Failure, Problems, quoted};
-use super::language::{Language, Requirement};
+use super::language::Language;
 use super::limits::{CLOSURE_MAX, POLICY_MAX_BYTES};
 use super::verb::DaemonVerb;
 use agent_diagnostic::Problems as Diagnostics;
@@ -95,20 +95,20 @@ impl Policy {
         Err(Failure::new(ErrorCode::Policy, message).hint(hint))
     }
 
-    /// Decides whether packages may be requested, before anything is resolved. `allowlist` is the one of the
-    /// call, which narrows that of the policy.
+    /// Decides whether packages may be requested, before anything is resolved, by their names. `allowlist` is the
+    /// one of the call, which narrows that of the policy.
     ///
     /// # Errors
     /// `E_POLICY`, with every forbidden package: dependencies may not be installed, the policy has no entry for
     /// the language, or does not list a package.
-    pub fn admit_requirements(
+    pub fn admit_names(
         &self,
         language: Language,
-        requirements: &[Requirement],
+        names: &[String],
         allowlist: Option<&[String]>,
     ) -> Result<(), Failure> {
-        let packages = requirements.iter().map(|it| Forbidden {
-            name: &it.name,
+        let packages = names.iter().map(|name| Forbidden {
+            name,
             required_by: &[],
         });
         self.admit(language, packages, allowlist)
@@ -117,7 +117,7 @@ impl Policy {
     /// Decides whether a whole resolved closure may be installed.
     ///
     /// # Errors
-    /// As of [`Policy::admit_requirements`]; each forbidden package is named with those that need it.
+    /// As of [`Policy::admit_names`]; each forbidden package is named with those that need it.
     pub fn admit_closure(
         &self,
         language: Language,
@@ -509,12 +509,12 @@ policies:
         names: &[&str],
         call: Option<&[&str]>,
     ) -> Result<(), Failure> {
-        let requirements: Vec<_> = names
+        let names = names
             .iter()
-            .map(|it| Requirement::read(language, it).expect("a dependency"))
-            .collect();
+            .map(|it| Requirement::read(language, it).expect("a dependency"));
+        let names: Vec<_> = names.map(|it| it.name).collect();
         let call: Option<Vec<_>> = call.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
-        policy.admit_requirements(language, &requirements, call.as_deref())
+        policy.admit_names(language, &names, call.as_deref())
     }
 
     #[test]
