@@ -52,6 +52,8 @@ macro_rules! alike {
 }
 
 #[cfg(feature = "full")]
+mod daemon;
+#[cfg(feature = "full")]
 mod full;
 #[cfg(feature = "full")]
 mod run;

@@ -7,6 +7,8 @@ mod capability;
 #[cfg(feature = "full")]
 mod catalogue;
 mod convert;
+#[cfg(feature = "full")]
+mod daemon;
 mod diagnostic;
 #[cfg(feature = "full")]
 mod evidence;
