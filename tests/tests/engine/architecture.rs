@@ -189,6 +189,7 @@ fn the_host_does_not_depend_on_the_engine() {
         ),
         ("component/pack", &[]),
         ("host-cli/aot", &[]),
+        ("host-cli/app-gateway", &[]),
         (
             "host-cli/agent",
             &[
@@ -374,6 +375,10 @@ fn only_the_way_out_opens_connections() {
         .collect();
     found.sort();
     let mut expected = vec![
+        // The gateway of apps listens on loopback, and connects to the Unix sockets of tasks.
+        ("app-gateway/src/connection.rs", "TcpStream"),
+        ("app-gateway/src/listener.rs", "TcpListener"),
+        ("app-gateway/src/pool.rs", "UnixStream"),
         // The answer of a login comes from the user's browser, on loopback.
         ("effects/src/login/redirect.rs", "TcpListener"),
         // The gateway says its status at a socket of this user.
