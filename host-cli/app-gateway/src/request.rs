@@ -376,7 +376,10 @@ mod tests {
         assert!(matches!(first[..], [_, "/p", "HTTP/1.1"]), "{first:?}");
         let (mut hosts, mut lengths, mut codings, mut clients) = (0, 0, 0, 0);
         for line in lines {
-            assert!(!line.contains(['\r', '\n']) && !line.starts_with([' ', '\t']), "{line:?}");
+            assert!(
+                !line.contains(['\r', '\n']) && !line.starts_with([' ', '\t']),
+                "{line:?}"
+            );
             let (name, value) = line.split_once(':').expect("a header has a colon");
             assert!(!name.contains([' ', '\t']), "{line:?}");
             match &*name.to_ascii_lowercase().replace('_', "-") {

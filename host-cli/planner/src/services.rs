@@ -185,8 +185,8 @@ fn language(
 fn quoted(prompt: &str) -> Option<&str> {
     let pairs = [('"', '"'), ('`', '`'), ('“', '”'), ('\'', '\'')];
     pairs.into_iter().find_map(|(open, close)| {
-        let end = prompt.rfind(|c| c == close)?;
-        let start = prompt[..end].rfind(|c| c == open)? + open.len_utf8();
+        let end = prompt.rfind(close)?;
+        let start = prompt[..end].rfind(open)? + open.len_utf8();
         let text = &prompt[start..end];
         (!text.is_empty()).then_some(text)
     })
