@@ -221,6 +221,14 @@ mod tests {
             assert_eq!(ErrorCode::named(code.name()), Some(code));
         }
         assert_eq!(ErrorCode::named("E_OTHER"), None);
+        let page = include_str!("../../../docs/reference/verbs.md");
+        for (name, exit_code) in table {
+            let is_row = |line: &str| {
+                line.starts_with(&format!("| `{name}` | "))
+                    && line.ends_with(&format!(" | {exit_code} |"))
+            };
+            assert_eq!(page.lines().filter(|it| is_row(it)).count(), 1, "{name}");
+        }
     }
 
     #[test]
