@@ -525,20 +525,5 @@ mod tests {
             let undone = record.undo(&now).expect("undone");
             prop_assert_eq!(after(&now, &undone), present);
         }
-
-        #[test]
-        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64), text in "\\PC{0,64}") {
-            for bytes in [&bytes[..], text.as_bytes()] {
-                let _ = Record::read(bytes);
-                let _ = FsApply::read(bytes);
-                let _ = crate::file_plan(bytes);
-                let _ = crate::addressed_by_argument(bytes);
-                let _ = crate::addressed_beside(bytes);
-            }
-            let _ = crate::VersionedVerb::named(&text);
-            for language in crate::Language::ALL {
-                let _ = crate::Requirement::read(language, &text);
-            }
-        }
     }
 }
