@@ -352,6 +352,15 @@ mod tests {
                 Record::read(damaged.as_bytes()).and_then(|it| it.undo(&[file("a", b"x")]));
             assert_eq!(undone.map_err(|it| it.code), Err(ErrorCode::Fs), "{to}");
         }
+        // Without a diff, whose headers name the path too.
+        let made =
+            changes(&input(&[write("a", "x")], &[]), &[file("a", b"\xff")]).expect("a change");
+        let text = record(&made);
+        assert!(Record::read(text.as_bytes()).is_ok());
+        for path in ["../a", "/a", ".git/config"] {
+            let damaged = text.replace("\"path\": \"a\"", &format!("\"path\": \"{path}\""));
+            assert!(Record::read(damaged.as_bytes()).is_err(), "{path}");
+        }
         for text in ["", "[]", "{\"changes\":[{}],\"version\":\"v1\"}", "\u{1}"] {
             assert!(Record::read(text.as_bytes()).is_err(), "{text}");
         }
@@ -502,6 +511,20 @@ mod tests {
                     assert!(!failure.hints.is_empty(), "{text}");
                 }
             }
+        }
+        // A file keeps its mode, and loses bits that no request can set.
+        let mut set_uid = file("a", b"1\n");
+        set_uid.content = Some(content(b"1\n", 0o4755));
+        for request in [
+            input(&[write("a", "")], &[]),
+            input(&[], &[patch("a", &diff("a"))]),
+        ] {
+            let made = changes(&request, std::slice::from_ref(&set_uid)).expect("a change");
+            assert_eq!(
+                made[0].after.as_ref().map(|it| it.mode),
+                Some(0o755),
+                "{request}"
+            );
         }
         // A removed file makes way for a folder.
         let moved = input(
