@@ -80,6 +80,7 @@ same! {
         AuditChanged AuditInterrupted AuditInvalid AuditMissing AuditOutOfOrder AuditRestarted
         ApprovalDenied ApprovalRequired InvisibleCharacter QuotaExceeded QuotaMissing ServerFailed SessionLimit
         SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaHandlerFailed MovaInternal
+        EPlan EFs EPolicy EBuild ERuntime ETimeout ENetwork EPort
         MovaLimitExceeded MovaOutputInvalid MovaPolicyDenied MovaTimeout MovaValidationFailed
     }
     problems::Severity = diagnostic::Severity { Error Warning Note }

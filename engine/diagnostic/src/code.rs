@@ -146,6 +146,30 @@ catalogue! {
     ExplanationTooLarge "EXPLANATION_TOO_LARGE" Error
         "the full explanation would exceed its limit"
         "Use `agent resolve --explain=compact`; it contains the same in a fraction of the size."
+    EBuild "E_BUILD" Error
+        "the dependencies of a task can't be installed, or its application can't be built"
+        "Read `run.log`, correct the dependencies or the files, and start the task again."
+    EFs "E_FS" Error
+        "a file of a task can't be read, written or patched"
+        "Correct the path or the diff that the message names, and send the whole request again."
+    ENetwork "E_NETWORK" Error
+        "a connection of a verb failed"
+        "Check that the registry or the gateway can be reached, then repeat the request."
+    EPlan "E_PLAN" Error
+        "a verb is called with a request, a plan or a state of its task that does not allow it"
+        "Correct every place that the message names, and send the request again."
+    EPolicy "E_POLICY" Error
+        "the policy of the daemon does not allow a request"
+        "Add what the message names to the policy, if it may be allowed."
+    EPort "E_PORT" Error
+        "no port is free for a task"
+        "End other tasks, or the programs that occupy the ports from 61000 to 64999."
+    ERuntime "E_RUNTIME" Error
+        "the application of a task failed"
+        "Read `run.log`, correct the files, and start the task again."
+    ETimeout "E_TIMEOUT" Error
+        "a verb took longer than its limit"
+        "Raise `ready.timeout_sec` or `limits.wall_sec`, or have the application start sooner."
     FallbackMissing "FALLBACK_MISSING" Warning
         "no other server has a tool to fall back on"
         "Remove `fallback`, or add another server with such a tool to the index."

@@ -54,6 +54,13 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_without_hints_has_the_usual_remedy() {
+        let text = failure(&Failure::new(ErrorCode::Port, "no port is free"));
+        let hint = "End other tasks, or the programs that occupy the ports from 61000 to 64999.";
+        assert!(text.contains(&format!("\"hints\":[\"{hint}\"]")), "{text}");
+    }
+
+    #[test]
     fn a_failure_of_each_code_obeys_the_schema_of_each_verb() {
         for verb in DaemonVerb::ALL {
             for code in ErrorCode::ALL {

@@ -1,6 +1,7 @@
 //! Failures of verbs \[2, 8\].
 
 use super::limits::PROBLEMS_MAX;
+use agent_diagnostic::Code;
 use agent_syntax::json::Writer;
 
 /// The code of a failure \[2, 8\].
@@ -37,9 +38,14 @@ impl ErrorCode {
         Self::Port,
     ];
 
+    /// Returns the code of the catalogue.
+    pub fn catalogued(self) -> Code {
+        self.row().0
+    }
+
     /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
-        self.row().0
+        self.catalogued().name()
     }
 
     /// Returns the exit code of a runner that fails with it \[2, 3\].
@@ -55,16 +61,16 @@ impl ErrorCode {
         Self::ALL.into_iter().find(|code| code.name() == name)
     }
 
-    fn row(self) -> (&'static str, u8) {
+    fn row(self) -> (Code, u8) {
         match self {
-            Self::Plan => ("E_PLAN", 10),
-            Self::Fs => ("E_FS", 10),
-            Self::Policy => ("E_POLICY", 20),
-            Self::Build => ("E_BUILD", 30),
-            Self::Network => ("E_NETWORK", 30),
-            Self::Runtime => ("E_RUNTIME", 40),
-            Self::Timeout => ("E_TIMEOUT", 40),
-            Self::Port => ("E_PORT", 40),
+            Self::Plan => (Code::EPlan, 10),
+            Self::Fs => (Code::EFs, 10),
+            Self::Policy => (Code::EPolicy, 20),
+            Self::Build => (Code::EBuild, 30),
+            Self::Network => (Code::ENetwork, 30),
+            Self::Runtime => (Code::ERuntime, 40),
+            Self::Timeout => (Code::ETimeout, 40),
+            Self::Port => (Code::EPort, 40),
         }
     }
 }
@@ -110,8 +116,12 @@ impl Failure {
     pub(crate) fn write(&self, w: &mut Writer) {
         w.object(|w| {
             w.key("code").string(self.code.name());
-            w.key("hints")
-                .strings(self.hints.iter().map(String::as_str));
+            w.key("hints").array(|w| {
+                self.hints.iter().for_each(|hint| w.string(hint));
+                if self.hints.is_empty() {
+                    w.string(self.code.catalogued().help());
+                }
+            });
             w.key("message").string(&self.message);
             if let Some(task_id) = &self.task_id {
                 w.key("task_id").string(task_id);
@@ -221,6 +231,14 @@ mod tests {
             assert_eq!(ErrorCode::named(code.name()), Some(code));
         }
         assert_eq!(ErrorCode::named("E_OTHER"), None);
+        let page = include_str!("../../../docs/reference/verbs.md");
+        for (name, exit_code) in table {
+            let is_row = |line: &str| {
+                line.starts_with(&format!("| `{name}` | "))
+                    && line.ends_with(&format!(" | {exit_code} |"))
+            };
+            assert_eq!(page.lines().filter(|it| is_row(it)).count(), 1, "{name}");
+        }
     }
 
     #[test]

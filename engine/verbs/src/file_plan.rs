@@ -518,5 +518,10 @@ mod tests {
         let plan = file_plan(text.as_bytes()).expect("a plan");
         let texts: Vec<_> = plan.dependencies.iter().map(|it| it.text()).collect();
         assert_eq!(texts, ["flask[async]==3.0.3", "requests"]);
+        let text = text
+            .replace("==3.0.3", "")
+            .replace("Flask[async]", "flask==3.0.3");
+        let plan = file_plan(text.as_bytes()).expect("a plan");
+        assert_eq!(plan.dependencies[0].text(), "flask==3.0.3");
     }
 }

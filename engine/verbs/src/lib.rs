@@ -7,6 +7,8 @@ mod document;
 pub mod envelope;
 mod failure;
 mod file_plan;
+#[cfg(test)]
+mod flow;
 mod fs_apply;
 mod httpcheck;
 mod language;

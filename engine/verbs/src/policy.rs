@@ -6,8 +6,7 @@ use super::language::Language;
 use super::limits::{CLOSURE_MAX, POLICY_MAX_BYTES};
 use super::verb::DaemonVerb;
 use agent_diagnostic::Problems as Diagnostics;
-use agent_syntax::yaml;
-use agent_syntax::{Entry, Node, Value};
+use agent_syntax::{Entry, Node, Value, json_string, yaml};
 use agent_text::{DocumentKind, Span, Text};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,71 +152,85 @@ impl Policy {
             let hint = "write `deps.install@v1: allow` below `policies.verbs`";
             return Err(Failure::new(ErrorCode::Policy, message).hint(hint));
         }
-        let name = language.name();
         let own = self.allowlists.get(&language);
         let narrowed: Option<BTreeSet<_>> = allowlist.map(|it| {
-            it.iter()
-                .filter_map(|it| language.normal_name(it))
-                .collect()
+            let names = it.iter().filter_map(|it| language.normal_name(it));
+            names.collect()
         });
-        let mut problems = Problems::new();
-        let (mut missing, mut narrow) = (BTreeSet::new(), BTreeSet::new());
+        let mut missing = Unlisted::default();
+        let mut narrow = Unlisted::default();
         for package in packages {
             let normal = language.normal_name(package.name);
-            let listed = |list: Option<&BTreeSet<String>>| {
-                normal
-                    .as_ref()
-                    .is_some_and(|it| list.is_some_and(|list| list.contains(it)))
+            let is_listed = |list: Option<&BTreeSet<String>>| {
+                list.zip(normal.as_ref())
+                    .is_some_and(|(list, it)| list.contains(it))
             };
-            let shown = normal.clone().unwrap_or_else(|| package.name.to_owned());
-            let list = if !listed(own) {
-                missing.insert(shown);
-                "the policy"
-            } else if narrowed.is_some() && !listed(narrowed.as_ref()) {
-                narrow.insert(shown);
-                "`deps_allowlist` of the request"
-            } else {
-                continue;
+            if !is_listed(own) {
+                missing.add(&package, normal);
+            } else if narrowed.is_some() && !is_listed(narrowed.as_ref()) {
+                narrow.add(&package, normal);
+            }
+        }
+        let name = language.name();
+        let mut problems = Problems::new();
+        if !missing.shown.is_empty() {
+            let all = own
+                .into_iter()
+                .flatten()
+                .chain(&missing.names)
+                .cloned()
+                .collect();
+            let list = match own {
+                Some(_) => format!("the policy does not list the {name} packages"),
+                None => format!("the policy has no allowlist for {name}, and so does not list"),
             };
             problems.add(
+                format!("{list} {}", missing.shown.join(", ")),
                 format!(
-                    "{list} does not list the {name} package {}",
-                    package.shown()
-                ),
-                String::new(),
-            );
-        }
-        let listed = |names: &BTreeSet<String>| {
-            names
-                .iter()
-                .map(|it| format!("\"{it}\""))
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        problems.finish(ErrorCode::Policy).map_err(|mut failure| {
-            if !missing.is_empty() {
-                let all = own.into_iter().flatten().chain(&missing).cloned().collect();
-                failure = failure.hint(format!(
                     "write `{name}: [{}]` below `policies.deps_allowlist`",
                     listed(&all)
-                ));
-            }
-            if !narrow.is_empty() {
-                failure = failure.hint(format!(
+                ),
+            );
+        }
+        if !narrow.shown.is_empty() {
+            problems.add(
+                format!(
+                    "`deps_allowlist` of the request does not list the {name} packages {}",
+                    narrow.shown.join(", ")
+                ),
+                format!(
                     "add {} to `constraints.deps_allowlist` of `plan.create`",
-                    listed(&narrow)
-                ));
-            }
-            if own.is_none() {
-                failure.message = format!(
-                    "the policy has no allowlist for {name}; {}",
-                    failure.message
-                );
-            }
-            failure
-        })
+                    listed(&narrow.names)
+                ),
+            );
+        }
+        problems.finish(ErrorCode::Policy)
     }
 }
+
+/// Returns names as the items of a list in YAML and JSON.
+fn listed(names: &BTreeSet<String>) -> String {
+    let names: Vec<_> = names.iter().map(|it| json_string(it)).collect();
+    names.join(", ")
+}
+
+/// The packages that a list does not have. Every one is named, since each has to be decided about.
+#[derive(Debug, Default)]
+struct Unlisted {
+    shown: Vec<String>,
+    /// The names that can be listed.
+    names: BTreeSet<String>,
+}
+
+impl Unlisted {
+    fn add(&mut self, package: &Forbidden<'_>, normal_name: Option<String>) {
+        self.shown.push(package.shown());
+        self.names.extend(normal_name);
+    }
+}
+
+/// Number of packages to name of those that need another one.
+const DEPENDANTS_SHOWN: usize = 3;
 
 /// A package that may be forbidden.
 struct Forbidden<'p> {
@@ -231,8 +244,12 @@ impl Forbidden<'_> {
         match self.required_by {
             [] => name,
             by => {
-                let by: Vec<_> = by.iter().take(3).map(|it| quoted(it)).collect();
-                format!("{name}, which {} needs", by.join(" or "))
+                let by: Vec<_> = by
+                    .iter()
+                    .take(DEPENDANTS_SHOWN)
+                    .map(|it| quoted(it))
+                    .collect();
+                format!("{name} (needed by {})", by.join(" and "))
             }
         }
     }
@@ -531,25 +548,25 @@ policies:
             (
                 Python,
                 "flask2",
-                "the policy does not list the python package `flask2`",
+                "the policy does not list the python packages `flask2`",
             ),
             (Node, "@types/node@1.0.0", ""),
             (Node, "JSONStream", ""),
             (
                 Node,
                 "jsonstream",
-                "the policy does not list the node package `jsonstream`",
+                "the policy does not list the node packages `jsonstream`",
             ),
             (Go, "golang.org/x/text", ""),
             (
                 Go,
                 "golang.org/x/Text",
-                "the policy does not list the go package `golang.org/x/Text`",
+                "the policy does not list the go packages `golang.org/x/Text`",
             ),
             (
                 Rust,
                 "serde",
-                "the policy has no allowlist for rust; the policy does not list the rust package `serde`",
+                "the policy has no allowlist for rust, and so does not list `serde`",
             ),
         ] {
             let found = requested(&policy, language, &[name], None);
@@ -608,7 +625,7 @@ policies:
             requested(&example, python, &["flask"], Some(&["requests"])).expect_err("narrowed");
         assert_eq!(
             failure.message,
-            "`deps_allowlist` of the request does not list the python package `flask`"
+            "`deps_allowlist` of the request does not list the python packages `flask`"
         );
         assert_eq!(
             failure.hints,
@@ -617,7 +634,7 @@ policies:
         let failure = requested(&example, python, &["evil"], Some(&["evil"])).expect_err("widened");
         assert_eq!(
             failure.message,
-            "the policy does not list the python package `evil`"
+            "the policy does not list the python packages `evil`"
         );
         assert!(requested(&example, python, &["flask"], Some(&[])).is_err());
     }
@@ -641,8 +658,8 @@ policies:
         assert_eq!(failure.code, ErrorCode::Policy);
         assert_eq!(
             failure.message,
-            "the policy does not list the python package `Jinja2`, which `flask` needs; \
-             the policy does not list the python package `MarkupSafe`, which `jinja2` or `werkzeug` needs"
+            "the policy does not list the python packages `Jinja2` (needed by `flask`), \
+             `MarkupSafe` (needed by `jinja2` and `werkzeug`)"
         );
         let hint = "write `python: [\"fastapi\", \"flask\", \"jinja2\", \"markupsafe\", \"requests\"]` \
                     below `policies.deps_allowlist`";
@@ -660,6 +677,11 @@ policies:
             policy(&followed).admit_closure(Language::Python, &closure, None),
             Ok(())
         );
+        let many: Vec<_> = (0..100).map(|it| package(&format!("p{it}"), &[])).collect();
+        let failure = example
+            .admit_closure(Language::Python, &many, None)
+            .expect_err("many");
+        assert!((0..100).all(|it| failure.message.contains(&format!("`p{it}`"))));
         let unreadable = [package("../x", &[])];
         assert!(
             example

@@ -352,6 +352,15 @@ mod tests {
                 Record::read(damaged.as_bytes()).and_then(|it| it.undo(&[file("a", b"x")]));
             assert_eq!(undone.map_err(|it| it.code), Err(ErrorCode::Fs), "{to}");
         }
+        // Without a diff, whose headers name the path too.
+        let made =
+            changes(&input(&[write("a", "x")], &[]), &[file("a", b"\xff")]).expect("a change");
+        let text = record(&made);
+        assert!(Record::read(text.as_bytes()).is_ok());
+        for path in ["../a", "/a", ".git/config"] {
+            let damaged = text.replace("\"path\": \"a\"", &format!("\"path\": \"{path}\""));
+            assert!(Record::read(damaged.as_bytes()).is_err(), "{path}");
+        }
         for text in ["", "[]", "{\"changes\":[{}],\"version\":\"v1\"}", "\u{1}"] {
             assert!(Record::read(text.as_bytes()).is_err(), "{text}");
         }
@@ -503,6 +512,20 @@ mod tests {
                 }
             }
         }
+        // A file keeps its mode, and loses bits that no request can set.
+        let mut set_uid = file("a", b"1\n");
+        set_uid.content = Some(content(b"1\n", 0o4755));
+        for request in [
+            input(&[write("a", "")], &[]),
+            input(&[], &[patch("a", &diff("a"))]),
+        ] {
+            let made = changes(&request, std::slice::from_ref(&set_uid)).expect("a change");
+            assert_eq!(
+                made[0].after.as_ref().map(|it| it.mode),
+                Some(0o755),
+                "{request}"
+            );
+        }
         // A removed file makes way for a folder.
         let moved = input(
             &[write("a/b", "")],
@@ -524,21 +547,6 @@ mod tests {
             let record = Record::read(record(&made).as_bytes()).expect("a record");
             let undone = record.undo(&now).expect("undone");
             prop_assert_eq!(after(&now, &undone), present);
-        }
-
-        #[test]
-        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64), text in "\\PC{0,64}") {
-            for bytes in [&bytes[..], text.as_bytes()] {
-                let _ = Record::read(bytes);
-                let _ = FsApply::read(bytes);
-                let _ = crate::file_plan(bytes);
-                let _ = crate::addressed_by_argument(bytes);
-                let _ = crate::addressed_beside(bytes);
-            }
-            let _ = crate::VersionedVerb::named(&text);
-            for language in crate::Language::ALL {
-                let _ = crate::Requirement::read(language, &text);
-            }
         }
     }
 }

@@ -411,6 +411,19 @@ mod tests {
     }
 
     #[test]
+    fn the_book_lists_every_rule() {
+        let page = include_str!("../../../docs/reference/verbs.md");
+        let listed: Vec<_> = page
+            .lines()
+            .filter(|it| it.starts_with("| `s") && it.contains('/'))
+            .collect();
+        let rows = RULES
+            .iter()
+            .map(|it| format!("| `{}` | {} |", it.id, it.message));
+        assert_eq!(listed, rows.collect::<Vec<_>>());
+    }
+
+    #[test]
     fn findings_have_places_and_no_secrets() {
         let token = secret(&format!("ghp_{}", "\u{b7}".repeat(36)));
         let text = format!("x\r\n\u{e9}\u{e9} = '{token}'\napp.run(debug=True)\n");

@@ -123,10 +123,140 @@ fn worded(violation: &Violation) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::{PLAN_CREATE_OUTPUT, SCHEMAS, SchemaOf, VERBS};
+    use crate::limits;
     use crate::verb::DaemonVerb;
-    use agent_json_schema::Budget;
+    use agent_json_schema::{Budget, at_pointer};
     use agent_syntax::json::parse_strict;
-    use agent_syntax::members::{member, string};
+    use agent_syntax::members::{member, number, string};
+
+    #[test]
+    fn limits_of_schemas_are_the_constants() {
+        use DaemonVerb::{FsApply, HttpcheckAssert, PlanCreate, ReportFinish, RunStart};
+        use SchemaOf::{Input, Manifest, Output};
+        let plan = "/$defs/file_plan/properties";
+        let probe = "/properties/probes/items/properties";
+        for (of, pointer, limit) in [
+            (
+                Input(PlanCreate),
+                "/properties/prompt/maxLength",
+                limits::PROMPT_MAX_BYTES,
+            ),
+            (
+                Output(PlanCreate),
+                &format!("{plan}/files/maxItems"),
+                limits::FILES_MAX,
+            ),
+            (
+                Output(PlanCreate),
+                &format!("{plan}/files/items/properties/path/maxLength"),
+                limits::PATH_MAX_BYTES,
+            ),
+            (
+                Output(PlanCreate),
+                &format!("{plan}/files/items/properties/mode/maximum"),
+                limits::MODE_MAX as usize,
+            ),
+            (
+                Output(PlanCreate),
+                &format!("{plan}/start/maxLength"),
+                limits::COMMAND_MAX_BYTES,
+            ),
+            (
+                Output(PlanCreate),
+                &format!("{plan}/assumptions/maxItems"),
+                limits::ASSUMPTIONS_MAX,
+            ),
+            (
+                Output(PlanCreate),
+                &format!("{plan}/assumptions/items/maxLength"),
+                limits::ASSUMPTION_MAX_BYTES,
+            ),
+            (
+                Output(PlanCreate),
+                &format!("{plan}/deps/properties/go/properties/modules/maxItems"),
+                limits::DEPENDENCIES_MAX,
+            ),
+            (
+                Input(FsApply),
+                "/properties/writes/maxItems",
+                limits::FILES_MAX,
+            ),
+            (
+                Input(FsApply),
+                "/properties/patches/maxItems",
+                limits::FILES_MAX,
+            ),
+            (
+                Input(FsApply),
+                "/properties/writes/items/properties/mode/maximum",
+                limits::MODE_MAX as usize,
+            ),
+            (
+                Input(RunStart),
+                "/properties/cmd/maxLength",
+                limits::COMMAND_MAX_BYTES,
+            ),
+            (
+                Input(RunStart),
+                "/properties/env/maxProperties",
+                limits::ENV_MAX,
+            ),
+            (
+                Input(RunStart),
+                "/properties/env/propertyNames/maxLength",
+                limits::ENV_NAME_MAX_BYTES,
+            ),
+            (
+                Input(RunStart),
+                "/properties/env/additionalProperties/maxLength",
+                limits::ENV_VALUE_MAX_BYTES,
+            ),
+            (
+                Input(HttpcheckAssert),
+                "/properties/probes/maxItems",
+                limits::PROBES_MAX,
+            ),
+            (
+                Input(HttpcheckAssert),
+                &format!("{probe}/path/maxLength"),
+                limits::PROBE_PATH_MAX_BYTES,
+            ),
+            (
+                Input(HttpcheckAssert),
+                &format!("{probe}/expect_body/maxLength"),
+                limits::EXPECT_BODY_MAX_BYTES,
+            ),
+            (
+                Input(HttpcheckAssert),
+                &format!("{probe}/headers/maxProperties"),
+                limits::PROBE_HEADERS_MAX,
+            ),
+            (
+                Input(HttpcheckAssert),
+                &format!("{probe}/headers/propertyNames/maxLength"),
+                limits::HEADER_NAME_MAX_BYTES,
+            ),
+            (
+                Input(HttpcheckAssert),
+                &format!("{probe}/headers/additionalProperties/maxLength"),
+                limits::HEADER_VALUE_MAX_BYTES,
+            ),
+            (
+                Input(ReportFinish),
+                "/properties/include/maxItems",
+                limits::INCLUDE_MAX,
+            ),
+            (
+                Manifest,
+                "/properties/files/maxItems",
+                limits::SOURCE_FILES_MAX,
+            ),
+        ] {
+            let tree = parse_strict(of.text()).expect("strict JSON");
+            let found = at_pointer(&tree, pointer).and_then(number);
+            assert_eq!(found, Some(limit as u64), "{of:?} {pointer}");
+        }
+    }
 
     #[test]
     fn every_schema_compiles_and_names_its_file() {

@@ -271,8 +271,29 @@ mod tests {
             ("ended", "......."),
         ];
         assert_eq!(table, expected.map(|(name, row)| (name, row.to_owned())));
+        let page = include_str!("../../../docs/reference/verbs.md");
         for state in TaskState::ALL {
             assert_eq!(TaskState::named(state.name()), Some(state));
+            let next = TaskState::ALL
+                .into_iter()
+                .filter(|next| state.may_follow(*next));
+            let next: Vec<_> = next.map(|it| format!("`{}`", it.name())).collect();
+            // Verbs that are allowed in every state have no column.
+            let verbs = [
+                DaemonVerb::FsApply,
+                DaemonVerb::RunStart,
+                DaemonVerb::HttpcheckAssert,
+            ];
+            let verbs = verbs.into_iter().filter(|verb| state.admit(*verb).is_ok());
+            let verbs: Vec<_> = verbs.map(|it| format!("`{}`", it.name())).collect();
+            let row = format!(
+                "| `{}` | {} | {} |",
+                state.name(),
+                next.join(", "),
+                verbs.join(", ")
+            );
+            let row = row.replace(" |  |", " | |").replace(" |  |", " | |");
+            assert!(page.lines().any(|it| it == row), "{row}");
         }
     }
 

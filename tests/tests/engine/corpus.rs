@@ -65,7 +65,48 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 54] = [
+const ELSEWHERE: [(Code, &str, &str); 62] = [
+    // Of verbs.
+    (
+        Code::EPlan,
+        "engine/verbs/src/file_plan.rs",
+        "plans_are_refused_with_every_problem",
+    ),
+    (
+        Code::EFs,
+        "engine/verbs/src/record.rs",
+        "a_request_changes_everything_or_nothing",
+    ),
+    (
+        Code::EPolicy,
+        "engine/verbs/src/policy.rs",
+        "everything_is_denied_by_default",
+    ),
+    (
+        Code::EBuild,
+        "engine/verbs/src/manifest.rs",
+        "a_runner_keeps_its_protocol",
+    ),
+    (
+        Code::ERuntime,
+        "engine/verbs/src/manifest.rs",
+        "a_runner_keeps_its_protocol",
+    ),
+    (
+        Code::ETimeout,
+        "engine/verbs/src/manifest.rs",
+        "a_runner_keeps_its_protocol",
+    ),
+    (
+        Code::ENetwork,
+        "engine/verbs/src/manifest.rs",
+        "a_runner_keeps_its_protocol",
+    ),
+    (
+        Code::EPort,
+        "engine/verbs/src/manifest.rs",
+        "a_runner_keeps_its_protocol",
+    ),
     // Of a session.
     (
         Code::ApprovalDenied,

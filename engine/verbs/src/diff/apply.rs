@@ -178,6 +178,11 @@ mod tests {
                 "a \n",
                 "1/4: differs from line 1 of the file",
             ),
+            (
+                "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n",
+                "a\n",
+                "1/4: differs from line 1 of the file",
+            ),
             // Not where it says, though near.
             (
                 "@@ -2 +2 @@\n-a\n+b\n",
