@@ -370,7 +370,7 @@ mod tests {
     fn check(text: &str, body: Body) {
         let (head, rest) = text.split_once("\r\n\r\n").expect("a head has an end");
         assert_eq!(rest, "");
-        assert!(!head.contains('\0') && !head.contains("evil"), "{head:?}");
+        assert!(!head.contains('\0'), "{head:?}");
         let mut lines = head.split("\r\n");
         let first: Vec<_> = lines.next().unwrap_or_default().split(' ').collect();
         assert!(matches!(first[..], [_, "/p", "HTTP/1.1"]), "{first:?}");
@@ -382,7 +382,10 @@ mod tests {
             );
             let (name, value) = line.split_once(':').expect("a header has a colon");
             assert!(!name.contains([' ', '\t']), "{line:?}");
-            match &*name.to_ascii_lowercase().replace('_', "-") {
+            let name = name.to_ascii_lowercase().replace('_', "-");
+            let is_forwarded = name.starts_with("x-forwarded-") || name == "forwarded";
+            assert!(!is_forwarded || !value.contains("evil"), "{line:?}");
+            match &*name {
                 "host" => hosts += 1,
                 "content-length" => {
                     lengths += 1;
