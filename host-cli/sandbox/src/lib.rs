@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`Sandbox`], [`NoSandbox`] | a tier that passed its trial; it runs a [`Command`] once, or starts it as a [`Child`]; why there is none |
 //! | [`spawn_unsandboxed`] | the explicit exception: a command without a sandbox |
+//! | [`Inside`] | the network of a command with [`Network::Inbound`]: where it listens, and sockets to connect |
 //! | [`Limits`], [`Limit`] | the limits of a command, and the one that ended it |
 //! | [`Finished`], [`RunError`] | what came of it |
 //! | [`check`], [`Report`] | what this machine gives, what is missing and how to get it |
@@ -71,6 +72,7 @@
 
 mod child;
 mod command;
+mod inside;
 mod limits;
 mod outcome;
 mod report;
@@ -92,9 +94,11 @@ mod system;
 mod system;
 
 pub use child::Child;
-pub use command::{Command, Home, Network, PROXY_PORT};
+pub use command::{Command, Home, Mount, Network, PROXY_PORT};
+pub use inside::{Inside, MAX_SOCKETS};
 pub use limits::{Limit, Limits};
 pub use outcome::{Exit, Finished, Log, RunError};
 pub use report::{ControlGroups, Report, TierReport, Weakness, check};
 pub use sandbox::{NoSandbox, Sandbox, spawn_unsandboxed};
+pub use system::remove_abandoned_groups;
 pub use tier::{Obstacle, Tier, Unavailable};

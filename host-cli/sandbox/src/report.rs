@@ -30,6 +30,8 @@ pub struct ControlGroups {
     pub memory: bool,
     /// They count processor time.
     pub cpu_time: bool,
+    /// They give a share of processor time.
+    pub cpu_percent: bool,
 }
 
 /// What one tier gives.

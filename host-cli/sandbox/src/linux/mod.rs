@@ -7,6 +7,7 @@ mod landlock;
 mod launch;
 mod listener;
 mod meter;
+mod network_namespace;
 mod private;
 mod processes;
 mod readable;
@@ -22,6 +23,8 @@ use std::fs;
 use std::process::{self, Stdio};
 
 pub(crate) use bubblewrap::message_of;
+pub use cgroup::remove_abandoned_groups;
+pub(crate) use network_namespace::NetworkNamespace;
 pub(crate) use supervisor::{Cause, Ended, Started, Stopper, start};
 
 use crate::sandbox::Place;
@@ -99,6 +102,7 @@ pub(crate) fn machine() -> Report {
             processes: cgroup::has(cgroup::Resource::Processes),
             memory: cgroup::has(cgroup::Resource::Memory),
             cpu_time: cgroup::has(cgroup::Resource::Cpu),
+            cpu_percent: cgroup::has(cgroup::Resource::CpuShare),
         },
         tiers: Vec::new(),
     }
