@@ -70,16 +70,10 @@ impl Child {
         self.inside.clone()
     }
 
-    /// Returns the process id of the command outside of its sandbox; `None` before it runs and after its
-    /// end.
+    /// Returns a handle of the command, for use while [`wait`](Self::wait) has the child.
     #[must_use]
-    pub fn id(&self) -> Option<i32> {
-        self.end.0.first()
-    }
-
-    /// Asks all processes of the command to end, by `SIGTERM`. They may take their time, or not obey.
-    pub fn terminate(&self) {
-        self.end.0.terminate();
+    pub fn handle(&self) -> Handle {
+        Handle(self.stopper())
     }
 
     /// Ends everything that the command started. [`wait`](Self::wait) then returns
@@ -111,6 +105,28 @@ impl Child {
             Ended::Stopped(Cause::Limit(limit)) => Err(RunError::LimitExceeded(limit, log)),
             Ended::Stopped(Cause::Cancelled) => Err(RunError::Cancelled(log)),
         }
+    }
+}
+
+/// A handle of a command. It does nothing once the command has ended.
+#[derive(Clone, Debug)]
+pub struct Handle(Stopper);
+
+impl Handle {
+    /// Returns the process id of the command outside of its sandbox; `None` before it runs.
+    #[must_use]
+    pub fn id(&self) -> Option<i32> {
+        self.0.first()
+    }
+
+    /// Asks all processes of the command to end, by `SIGTERM`. They may take their time, or not obey.
+    pub fn terminate(&self) {
+        self.0.terminate();
+    }
+
+    /// Ends everything that the command started, as [`Child::kill`] does.
+    pub fn kill(&self) {
+        self.0.stop(Cause::Cancelled);
     }
 }
 

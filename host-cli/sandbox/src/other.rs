@@ -70,6 +70,19 @@ impl NetworkNamespace {
     }
 }
 
+pub(crate) fn control_groups() -> ControlGroups {
+    ControlGroups::default()
+}
+
+/// Removes a folder with everything in it.
+///
+/// # Errors
+///
+/// The first thing that can't be removed.
+pub fn remove_folder(folder: &std::path::Path) -> io::Result<()> {
+    std::fs::remove_dir_all(folder)
+}
+
 /// Removes no control groups: there are none.
 pub fn remove_abandoned_groups() {}
 
@@ -95,7 +108,7 @@ pub(crate) fn machine() -> Report {
         bubblewrap: None,
         landlock: None,
         seccomp: false,
-        control_groups: ControlGroups::default(),
+        control_groups: control_groups(),
         tiers: Vec::new(),
     }
 }

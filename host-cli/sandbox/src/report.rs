@@ -141,6 +141,12 @@ impl Report {
     }
 }
 
+/// Returns the usable control groups. They are found once in the life of this process.
+#[must_use]
+pub fn control_groups() -> ControlGroups {
+    system::control_groups()
+}
+
 /// Finds out what this machine gives. The trial run of each tier happens once in the life of this
 /// process.
 pub async fn check() -> Report {

@@ -127,8 +127,9 @@ time.sleep(1000)";
     tokio::io::AsyncReadExt::read_exact(&mut stdout, &mut ready)
         .await
         .unwrap();
-    assert!(child.id().is_some());
-    child.terminate();
+    let handle = child.handle();
+    assert!(handle.id().is_some());
+    handle.terminate();
     let (exit, _) = child.wait().await.unwrap();
     assert_eq!(exit, agent_sandbox::Exit::Code(7));
 }

@@ -25,6 +25,7 @@ use std::process::{self, Stdio};
 pub(crate) use bubblewrap::message_of;
 pub use cgroup::remove_abandoned_groups;
 pub(crate) use network_namespace::NetworkNamespace;
+pub use private::remove_folder;
 pub(crate) use supervisor::{Cause, Ended, Started, Stopper, start};
 
 use crate::sandbox::Place;
@@ -98,13 +99,18 @@ pub(crate) fn machine() -> Report {
         bubblewrap: bubblewrap_version(),
         landlock: landlock::version(),
         seccomp: has_seccomp(),
-        control_groups: ControlGroups {
-            processes: cgroup::has(cgroup::Resource::Processes),
-            memory: cgroup::has(cgroup::Resource::Memory),
-            cpu_time: cgroup::has(cgroup::Resource::Cpu),
-            cpu_percent: cgroup::has(cgroup::Resource::CpuShare),
-        },
+        control_groups: control_groups(),
         tiers: Vec::new(),
+    }
+}
+
+/// Returns the usable control groups.
+pub(crate) fn control_groups() -> ControlGroups {
+    ControlGroups {
+        processes: cgroup::has(cgroup::Resource::Processes),
+        memory: cgroup::has(cgroup::Resource::Memory),
+        cpu_time: cgroup::has(cgroup::Resource::Cpu),
+        cpu_percent: cgroup::has(cgroup::Resource::CpuShare),
     }
 }
 
