@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::system::{self, Cause, Ended, Started, Stopper};
-use crate::{Exit, Log, RunError};
+use crate::{Exit, Inside, Log, RunError};
 
 /// Size of the buffer for standard error, in bytes.
 const BUFFER: usize = 16 << 10;
@@ -24,6 +24,7 @@ pub struct Child {
     /// The socket at which the connections of [`Network::Proxy`](crate::Network::Proxy) arrive. It does
     /// not block. Without a listener they are refused.
     pub proxy: Option<TcpListener>,
+    inside: Option<Inside>,
     log: Arc<Mutex<Log>>,
     log_task: JoinHandle<()>,
     end: EndOnDrop,
@@ -42,6 +43,7 @@ impl Child {
             stdin: Some(stdin),
             stdout: Some(stdout),
             proxy: started.proxy,
+            inside: started.inside.map(|network| Inside(Arc::new(network))),
             log,
             log_task,
             end: started.end,
@@ -60,6 +62,18 @@ impl Child {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// Returns the network of a command with [`Network::Inbound`](crate::Network::Inbound).
+    #[must_use]
+    pub fn inside(&self) -> Option<Inside> {
+        self.inside.clone()
+    }
+
+    /// Returns a handle of the command, for use while [`wait`](Self::wait) has the child.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        Handle(self.stopper())
     }
 
     /// Ends everything that the command started. [`wait`](Self::wait) then returns
@@ -91,6 +105,28 @@ impl Child {
             Ended::Stopped(Cause::Limit(limit)) => Err(RunError::LimitExceeded(limit, log)),
             Ended::Stopped(Cause::Cancelled) => Err(RunError::Cancelled(log)),
         }
+    }
+}
+
+/// A handle of a command. It does nothing once the command has ended.
+#[derive(Clone, Debug)]
+pub struct Handle(Stopper);
+
+impl Handle {
+    /// Returns the process id of the command outside of its sandbox; `None` before it runs.
+    #[must_use]
+    pub fn id(&self) -> Option<i32> {
+        self.0.first()
+    }
+
+    /// Asks all processes of the command to end, by `SIGTERM`. They may take their time, or not obey.
+    pub fn terminate(&self) {
+        self.0.terminate();
+    }
+
+    /// Ends everything that the command started, as [`Child::kill`] does.
+    pub fn kill(&self) {
+        self.0.stop(Cause::Cancelled);
     }
 }
 

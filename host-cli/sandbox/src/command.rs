@@ -41,10 +41,22 @@ pub struct Command {
     pub read: Vec<PathBuf>,
     /// Files and folders that the command may also change, as absolute paths.
     pub write: Vec<PathBuf>,
+    /// Folders of the machine that have another path inside, by that path. Only the bubblewrap tier has
+    /// them.
+    pub mounts: BTreeMap<PathBuf, Mount>,
     /// The command's home.
     pub home: Home,
     /// The command's network.
     pub network: Network,
+}
+
+/// A folder of the machine, for a command that sees it at another path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// The folder, as an absolute path.
+    pub folder: PathBuf,
+    /// Whether the command may change it.
+    pub writable: bool,
 }
 
 /// The home folder of a command.
@@ -67,6 +79,9 @@ pub enum Network {
     /// None but a proxy at [`PROXY_PORT`] of the loopback address, to which the environment leads. Its
     /// connections arrive at [`Child::proxy`](crate::Child::proxy). Only the bubblewrap tier has it.
     Proxy,
+    /// None, but the caller can connect to what the command listens at, by
+    /// [`Child::inside`](crate::Child::inside). Only the bubblewrap tier has it.
+    Inbound,
     /// The network of the machine, with its loopback services: weaker than any other choice.
     Host,
 }
@@ -75,7 +90,7 @@ impl Network {
     /// Returns whether the command shares no network with the machine.
     pub(crate) fn is_own(self) -> bool {
         match self {
-            Self::None | Self::Proxy => true,
+            Self::None | Self::Proxy | Self::Inbound => true,
             Self::Host => false,
         }
     }
@@ -92,6 +107,7 @@ impl Command {
             cwd: None,
             read: Vec::new(),
             write: Vec::new(),
+            mounts: BTreeMap::new(),
             home: Home::default(),
             network: Network::default(),
         }
@@ -136,6 +152,17 @@ impl Command {
                 ));
             }
         }
+        for (inside, mount) in &self.mounts {
+            check_path("the place of a folder", inside)?;
+            let own = OWN_FOLDERS.iter().any(|own| inside.starts_with(own));
+            if own || inside.components().count() < 2 {
+                return Err(format!(
+                    "a folder can't be put at {}, which the sandbox makes",
+                    inside.display()
+                ));
+            }
+            check_grant(&mount.folder)?;
+        }
         if let Home::Folder(home) = &self.home
             && !home.is_dir()
         {
@@ -144,7 +171,8 @@ impl Command {
         if let Some(cwd) = &self.cwd {
             check_path("the working folder", cwd)?;
             let mut grants = self.read.iter().chain(self.folders_to_write());
-            if !grants.any(|grant| cwd.starts_with(grant)) || !cwd.is_dir() {
+            let granted = grants.any(|grant| cwd.starts_with(grant)) && cwd.is_dir();
+            if !granted && !self.mounts.contains_key(cwd) {
                 return Err(format!(
                     "the working folder must be a folder inside a granted path; {} is not one",
                     cwd.display()

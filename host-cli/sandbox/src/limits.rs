@@ -14,6 +14,9 @@ pub struct Limits {
     /// Processor time of all processes together; each process ends after it too, in whole seconds
     /// rounded up.
     pub cpu_time: Option<Duration>,
+    /// Share of processor time of all processes together, in percent of one processor; `None` for no
+    /// share. A command that wants more becomes slower. Without a control group it is not started.
+    pub cpu_percent: Option<u32>,
     /// Memory of all processes together, in bytes.
     pub memory_bytes: u64,
     /// Number of processes and threads at a time, the command itself among them.
@@ -38,6 +41,7 @@ impl Default for Limits {
         Self {
             wall_time: Some(Duration::from_secs(30)),
             cpu_time: Some(Duration::from_secs(30)),
+            cpu_percent: None,
             memory_bytes: 512 << 20,
             processes: 64,
             file_bytes: 64 << 20,

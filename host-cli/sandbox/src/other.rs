@@ -2,7 +2,8 @@
 
 use std::convert::Infallible;
 use std::env::consts::{ARCH, OS};
-use std::net::TcpListener;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use tokio::sync::oneshot;
@@ -34,6 +35,7 @@ pub(crate) struct Started {
     pub(crate) stdout: ChildStdout,
     pub(crate) stderr: ChildStderr,
     pub(crate) proxy: Option<TcpListener>,
+    pub(crate) inside: Option<NetworkNamespace>,
     pub(crate) end: EndOnDrop,
     pub(crate) ended: oneshot::Receiver<Ended>,
 }
@@ -45,7 +47,44 @@ impl Stopper {
     pub(crate) fn stop(&self, _: Cause) {
         match self.0 {}
     }
+
+    pub(crate) fn terminate(&self) {
+        match self.0 {}
+    }
+
+    pub(crate) fn first(&self) -> Option<i32> {
+        match self.0 {}
+    }
 }
+
+#[derive(Debug)]
+pub(crate) struct NetworkNamespace(Infallible);
+
+impl NetworkNamespace {
+    pub(crate) fn listening(&self) -> io::Result<Vec<SocketAddr>> {
+        match self.0 {}
+    }
+
+    pub(crate) fn unconnected(&self, _: usize) -> io::Result<Vec<TcpStream>> {
+        match self.0 {}
+    }
+}
+
+pub(crate) fn control_groups() -> ControlGroups {
+    ControlGroups::default()
+}
+
+/// Removes a folder with everything in it.
+///
+/// # Errors
+///
+/// The first thing that can't be removed.
+pub fn remove_folder(folder: &std::path::Path) -> io::Result<()> {
+    std::fs::remove_dir_all(folder)
+}
+
+/// Removes no control groups: there are none.
+pub fn remove_abandoned_groups() {}
 
 pub(crate) async fn start(_: Option<Place>, _: Command, _: Limits) -> Result<Started, String> {
     Err(Obstacle::System.to_string())
@@ -69,7 +108,7 @@ pub(crate) fn machine() -> Report {
         bubblewrap: None,
         landlock: None,
         seccomp: false,
-        control_groups: ControlGroups::default(),
+        control_groups: control_groups(),
         tiers: Vec::new(),
     }
 }

@@ -30,6 +30,8 @@ pub struct ControlGroups {
     pub memory: bool,
     /// They count processor time.
     pub cpu_time: bool,
+    /// They give a share of processor time.
+    pub cpu_percent: bool,
 }
 
 /// What one tier gives.
@@ -137,6 +139,12 @@ impl Report {
         let passed = self.tiers.iter().find(|tier| tier.trial.is_ok());
         passed.map(|tier| tier.tier)
     }
+}
+
+/// Returns the usable control groups. They are found once in the life of this process.
+#[must_use]
+pub fn control_groups() -> ControlGroups {
+    system::control_groups()
 }
 
 /// Finds out what this machine gives. The trial run of each tier happens once in the life of this

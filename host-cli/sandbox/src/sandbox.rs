@@ -114,6 +114,7 @@ pub async fn spawn_unsandboxed(command: Command, max_log: u64) -> Result<Child, 
     let limits = Limits {
         wall_time: None,
         cpu_time: None,
+        cpu_percent: None,
         memory_bytes: u64::MAX,
         processes: u32::MAX,
         file_bytes: u64::MAX,

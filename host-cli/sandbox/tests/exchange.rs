@@ -306,6 +306,7 @@ async fn the_largest_limits_are_none() {
     let limits = Limits {
         wall_time: Some(Duration::MAX),
         cpu_time: Some(Duration::MAX),
+        cpu_percent: None,
         memory_bytes: u64::MAX,
         processes: u32::MAX,
         file_bytes: u64::MAX,

@@ -18,6 +18,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::cgroup::{self, Cgroup, Resource};
 use super::child_setup::ChildSetup;
 use super::launch::{Launched, give_up, spawn_error};
+use super::network_namespace::NetworkNamespace;
 use super::seccomp::Gaps;
 use super::tree::{self, Tree};
 use super::{listener, readable, rlimits, seccomp};
@@ -88,6 +89,9 @@ pub(super) fn launch(
     use_groups: bool,
 ) -> Result<Launched, String> {
     let program = program().ok_or("bubblewrap is not installed")?;
+    if limits.cpu_percent.is_some() && !(use_groups && cgroup::has(Resource::CpuShare)) {
+        return Err("no control group can limit the share of processor time".to_owned());
+    }
     let group = match use_groups {
         true => Cgroup::new(limits, OWN_PROCESSES)
             .map_err(|error| format!("no control group can be made: {error}"))?,
@@ -154,6 +158,7 @@ pub(super) fn launch(
         status: Some(status),
         private: None,
         proxy: None,
+        inside: None,
     };
     match limited {
         // A first process that is gone has failed, and says why on standard error.
@@ -163,16 +168,18 @@ pub(super) fn launch(
             return Err(format!("the limits can't be set: {error}"));
         }
     }
-    if command.network == Network::Proxy {
-        match listener::listener(first) {
-            Ok(listener) => launched.proxy = Some(listener),
-            Err(error) => {
-                launched.abandon();
-                return Err(format!(
-                    "its network can't get the socket of a proxy: {error}"
-                ));
-            }
+    let network = match command.network {
+        Network::None | Network::Host => Ok(()),
+        Network::Proxy => NetworkNamespace::of(first)
+            .and_then(|network| listener::listener(&network))
+            .map(|listener| launched.proxy = Some(listener)),
+        Network::Inbound => {
+            NetworkNamespace::of(first).map(|network| launched.inside = Some(network))
         }
+    };
+    if let Err(error) = network {
+        launched.abandon();
+        return Err(format!("its network can't be reached: {error}"));
     }
     // Without a reader bubblewrap has failed, which its standard error explains.
     let _ = File::from(pieces.go).write_all(b"1");
@@ -324,7 +331,7 @@ impl Arguments {
             }
         }
         let network = match network {
-            Network::None | Network::Proxy => &[][..],
+            Network::None | Network::Proxy | Network::Inbound => &[][..],
             Network::Host => &readable::ETC_OF_NETWORK,
         };
         for path in readable::ETC.iter().chain(network) {
@@ -348,6 +355,18 @@ impl Arguments {
         grants.sort_by_key(|(_, path)| path.components().count());
         for (option, path) in grants {
             self.bind(option, path);
+        }
+        for (inside, mount) in &command.mounts {
+            let option = if mount.writable {
+                "--bind"
+            } else {
+                "--ro-bind"
+            };
+            self.add([
+                OsStr::new(option),
+                mount.folder.as_os_str(),
+                inside.as_os_str(),
+            ]);
         }
         // The folders of all mounts are made. What holds them is itself a folder in memory.
         self.words(["--remount-ro", "/"]);

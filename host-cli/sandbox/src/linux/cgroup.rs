@@ -24,24 +24,29 @@ const REMOVAL_INTERVAL: Duration = Duration::from_millis(10);
 const MAX_PROCESSES: u64 = 1 << 22;
 const MAX_MEMORY: u64 = i64::MAX as u64;
 
+/// The time after which a group gets its share of processor time again, in microseconds.
+const CPU_PERIOD: u64 = 100_000;
+
 /// A resource that a group limits or counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resource {
     Processes,
     Memory,
     Cpu,
+    CpuShare,
 }
 
 impl Resource {
-    const ALL: [Self; 3] = [Self::Processes, Self::Memory, Self::Cpu];
+    const ALL: [Self; 4] = [Self::Processes, Self::Memory, Self::Cpu, Self::CpuShare];
 
-    /// The controller's name in version 1, where `cpuacct` counts time, and in version 2.
+    /// The controller's name in version 1, where `cpuacct` counts time and `cpu` gives it, and in
+    /// version 2.
     const fn controller(self, version: Version) -> &'static str {
         match (self, version) {
             (Self::Processes, _) => "pids",
             (Self::Memory, _) => "memory",
             (Self::Cpu, Version::One) => "cpuacct",
-            (Self::Cpu, Version::Two) => "cpu",
+            (Self::Cpu, Version::Two) | (Self::CpuShare, _) => "cpu",
         }
     }
 }
@@ -63,6 +68,13 @@ struct Parent {
 /// Returns whether groups can limit a resource here.
 pub(super) fn has(resource: Resource) -> bool {
     parents().iter().any(|parent| parent.resource == resource)
+}
+
+/// Removes the control groups of commands whose process was killed before it could do it.
+pub fn remove_abandoned_groups() {
+    for parent in parents() {
+        remove_abandoned(&parent.folder);
+    }
 }
 
 /// The usable groups of this process. Found once.
@@ -206,6 +218,21 @@ fn set_limit(
             }
         }
         (Resource::Cpu, _) => Ok(()),
+        (Resource::CpuShare, version) => {
+            let share = |percent: u32| u64::from(percent) * (CPU_PERIOD / 100);
+            let share = limits.cpu_percent.map(share);
+            match (version, share) {
+                (Version::One, share) => {
+                    set("cpu.cfs_period_us", CPU_PERIOD)?;
+                    let share = share.map_or_else(|| "-1".to_owned(), |share| share.to_string());
+                    fs::write(group.join("cpu.cfs_quota_us"), share)
+                }
+                (Version::Two, share) => {
+                    let share = share.map_or_else(|| "max".to_owned(), |share| share.to_string());
+                    fs::write(group.join("cpu.max"), format!("{share} {CPU_PERIOD}"))
+                }
+            }
+        }
     }
 }
 
@@ -349,6 +376,7 @@ mod tests {
                 parent(Resource::Processes, "/sys/fs/cgroup/pids/a/b"),
                 parent(Resource::Memory, "/sys/fs/cgroup/memory"),
                 parent(Resource::Cpu, "/sys/fs/cgroup/cpu,cpuacct"),
+                parent(Resource::CpuShare, "/sys/fs/cgroup/cpu,cpuacct"),
             ]
         );
     }

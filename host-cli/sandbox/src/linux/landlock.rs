@@ -63,7 +63,7 @@ fn create(command: &Command, private: &PrivateFolder) -> Result<RulesetCreated, 
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
 
     let network = match command.network {
-        Network::None | Network::Proxy => &[][..],
+        Network::None | Network::Proxy | Network::Inbound => &[][..],
         Network::Host => &readable::ETC_OF_NETWORK,
     };
     let parts = [

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Child;
 
 use super::cgroup::Cgroup;
+use super::network_namespace::NetworkNamespace;
 use super::private::PrivateFolder;
 use super::tree::Tree;
 use super::{bubblewrap, unnamespaced, unsandboxed};
@@ -24,6 +25,8 @@ pub(super) struct Launched {
     pub(super) private: Option<PrivateFolder>,
     /// The socket of a proxy.
     pub(super) proxy: Option<TcpListener>,
+    /// The network of a command that can be connected to.
+    pub(super) inside: Option<NetworkNamespace>,
 }
 
 impl Launched {

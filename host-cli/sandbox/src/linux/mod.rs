@@ -7,6 +7,7 @@ mod landlock;
 mod launch;
 mod listener;
 mod meter;
+mod network_namespace;
 mod private;
 mod processes;
 mod readable;
@@ -22,6 +23,9 @@ use std::fs;
 use std::process::{self, Stdio};
 
 pub(crate) use bubblewrap::message_of;
+pub use cgroup::remove_abandoned_groups;
+pub(crate) use network_namespace::NetworkNamespace;
+pub use private::remove_folder;
 pub(crate) use supervisor::{Cause, Ended, Started, Stopper, start};
 
 use crate::sandbox::Place;
@@ -95,12 +99,18 @@ pub(crate) fn machine() -> Report {
         bubblewrap: bubblewrap_version(),
         landlock: landlock::version(),
         seccomp: has_seccomp(),
-        control_groups: ControlGroups {
-            processes: cgroup::has(cgroup::Resource::Processes),
-            memory: cgroup::has(cgroup::Resource::Memory),
-            cpu_time: cgroup::has(cgroup::Resource::Cpu),
-        },
+        control_groups: control_groups(),
         tiers: Vec::new(),
+    }
+}
+
+/// Returns the usable control groups.
+pub(crate) fn control_groups() -> ControlGroups {
+    ControlGroups {
+        processes: cgroup::has(cgroup::Resource::Processes),
+        memory: cgroup::has(cgroup::Resource::Memory),
+        cpu_time: cgroup::has(cgroup::Resource::Cpu),
+        cpu_percent: cgroup::has(cgroup::Resource::CpuShare),
     }
 }
 

@@ -44,6 +44,17 @@ impl Drop for PrivateFolder {
     }
 }
 
+/// Removes a folder with everything that a command may have made in it, such as folders a thousand levels
+/// deep. Links are not followed. Entries of the folder itself must not have numbers as their names.
+///
+/// # Errors
+///
+/// The first thing that can't be removed.
+pub fn remove_folder(folder: &Path) -> io::Result<()> {
+    empty(folder)?;
+    fs::remove_dir(folder)
+}
+
 /// Removes everything in a folder without recursion: a command may have made folders a thousand
 /// levels deep, and some that nobody may enter. Folders of folders move up to `root` first. Their
 /// new names are numbers, which no command made there.

@@ -238,7 +238,7 @@ fn rules(tier: Tier, network: Network) -> Vec<Rule> {
 
     // In a network namespace of its own the internet reaches only the command itself.
     let values = match (tier, network) {
-        (Tier::Landlock, Network::None | Network::Proxy) => Vec::new(),
+        (Tier::Landlock, Network::None | Network::Proxy | Network::Inbound) => Vec::new(),
         (Tier::Bubblewrap, _) | (Tier::Landlock, Network::Host) => {
             vec![libc::AF_INET as u32, libc::AF_INET6 as u32]
         }
@@ -412,7 +412,12 @@ mod tests {
     };
 
     const TIERS: [Tier; 2] = [Tier::Bubblewrap, Tier::Landlock];
-    const NETWORKS: [Network; 3] = [Network::None, Network::Proxy, Network::Host];
+    const NETWORKS: [Network; 4] = [
+        Network::None,
+        Network::Proxy,
+        Network::Inbound,
+        Network::Host,
+    ];
 
     /// What the filter of a command answers.
     fn decide(tier: Tier, network: Network, data: (u32, u32, [u64; 6])) -> u32 {

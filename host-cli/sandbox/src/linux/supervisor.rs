@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use super::bubblewrap;
 use super::launch::Launched;
 use super::meter::Meter;
+use super::network_namespace::NetworkNamespace;
 use super::tree::Tree;
 use crate::child::EndOnDrop;
 use crate::sandbox::Place;
@@ -55,6 +56,7 @@ pub(crate) struct Started {
     pub(crate) stdout: ChildStdout,
     pub(crate) stderr: ChildStderr,
     pub(crate) proxy: Option<TcpListener>,
+    pub(crate) inside: Option<NetworkNamespace>,
     pub(crate) end: EndOnDrop,
     pub(crate) ended: oneshot::Receiver<Ended>,
 }
@@ -95,6 +97,19 @@ impl Stopper {
     /// Ends all processes of the command now.
     pub(crate) fn stop(&self, cause: Cause) {
         self.0.stop(cause);
+    }
+
+    /// Asks the command's processes to end.
+    pub(crate) fn terminate(&self) {
+        let state = self.0.state();
+        if !state.over {
+            self.0.tree.terminate();
+        }
+    }
+
+    /// Returns the id of the command's first process outside of its namespace.
+    pub(crate) fn first(&self) -> Option<i32> {
+        self.0.tree.first()
     }
 }
 
@@ -146,6 +161,7 @@ fn supervise(
         status,
         private,
         proxy,
+        inside,
     } = launched;
     let shared = Arc::new(Shared {
         tree,
@@ -158,6 +174,7 @@ fn supervise(
         stdout,
         stderr,
         proxy,
+        inside,
         end: EndOnDrop(Stopper(Arc::clone(&shared))),
         ended,
     }));

@@ -72,6 +72,36 @@ impl Tree {
         }
     }
 
+    /// Sends all processes but the sandbox's own a signal to end, which they may handle.
+    pub(super) fn terminate(&self) {
+        let members = || {
+            let (members, own) = self.members(&processes::table());
+            let own = usize::try_from(own).unwrap_or(0);
+            members.into_iter().skip(own).map(|process| process.id)
+        };
+        let handle = |id| {
+            Some((
+                id,
+                pidfd_open(Pid::from_raw(id)?, PidfdFlags::empty()).ok()?,
+            ))
+        };
+        let handles: Vec<_> = members().filter_map(handle).collect();
+        // Those that are still in the tree: an id could have got another process before its handle.
+        let still: Vec<_> = members().collect();
+        for (id, handle) in handles {
+            if still.contains(&id) {
+                let _ = pidfd_send_signal(handle, Signal::TERM);
+            }
+        }
+    }
+
+    /// Returns the id of the first process that is not the sandbox's own.
+    pub(super) fn first(&self) -> Option<i32> {
+        let (members, own) = self.members(&processes::table());
+        let own = usize::try_from(own).unwrap_or(0);
+        members.get(own).map(|process| process.id)
+    }
+
     /// Waits until the direct child has ended. Returns whether it has within `timeout`.
     pub(super) fn wait(&self, timeout: Duration) -> bool {
         wait(self.handle.as_fd(), timeout)

@@ -23,11 +23,21 @@ pub(super) fn launch(
     limits: &Limits,
     use_groups: bool,
 ) -> Result<Launched, String> {
-    if command.network == Network::Proxy {
+    let missing = match command.network {
         // Landlock knows ports and no addresses: the port of a proxy would be open everywhere.
+        Network::Proxy => Some("network of its own, which a proxy needs"),
+        Network::Inbound => Some("network of its own to connect to"),
+        Network::None | Network::Host if !command.mounts.is_empty() => {
+            Some("other paths for folders")
+        }
+        Network::None | Network::Host => limits
+            .cpu_percent
+            .map(|_| "limit for the share of processor time"),
+    };
+    if let Some(missing) = missing {
         let tier = Tier::Landlock.name();
         return Err(format!(
-            "the tier `{tier}` has no network of its own, which a proxy needs; install bubblewrap"
+            "the tier `{tier}` has no {missing}; install bubblewrap"
         ));
     }
     let private =
@@ -84,6 +94,7 @@ pub(super) fn launch(
         status: None,
         private: Some(private),
         proxy: None,
+        inside: None,
     })
 }
 

@@ -37,5 +37,6 @@ pub(super) fn launch(command: &Command) -> Result<Launched, String> {
         status: None,
         private: None,
         proxy: None,
+        inside: None,
     })
 }

@@ -1,0 +1,206 @@
+//! A run of a task: what is asked for, and what its supervisor reports.
+
+use crate::limits::{DEFAULT_CPU_PCT, DEFAULT_MEM_MB, DEFAULT_PIDS, DEFAULT_WALL_SEC};
+use crate::{Identity, TaskId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What to run. \[2, 2.3\]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The commands, each as its words. Each begins when the one before has ended well; the last one is the
+    /// app.
+    pub commands: Vec<Vec<String>>,
+    /// The environment. `PATH` is that of the system if it is not given; `PORT` is always [`Self::port`].
+    pub env: BTreeMap<String, String>,
+    /// The port at which the app is asked to listen. It is one of the app's own network, so several apps may
+    /// have the same.
+    pub port: u16,
+    /// The socket at which the app is reached.
+    pub socket: PathBuf,
+    /// A regular expression for the line that says the app is ready.
+    #[serde(default)]
+    pub ready_regex: Option<String>,
+    /// How long the app may take to be ready.
+    pub ready_timeout: Duration,
+    /// The limits that were asked for.
+    pub limits: AskedLimits,
+    /// How long the app may take to end when it is asked to.
+    pub grace: Duration,
+    /// The time without a connection after which the app is ended.
+    #[serde(default)]
+    pub idle: Option<Duration>,
+    /// Folders that the app can read, by their path inside.
+    #[serde(default)]
+    pub folders: BTreeMap<PathBuf, PathBuf>,
+    /// Files and folders of the machine that the app can read at their own path.
+    #[serde(default)]
+    pub read: Vec<PathBuf>,
+}
+
+/// The limits that were asked for. Those that were not have a default. \[2, 2.3\]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskedLimits {
+    /// Share of processor time, in percent of one processor.
+    #[serde(default)]
+    pub cpu_pct: Option<u32>,
+    /// Memory, in MiB.
+    #[serde(default)]
+    pub mem_mb: Option<u64>,
+    /// Time from start to end, in seconds.
+    #[serde(default)]
+    pub wall_sec: Option<u64>,
+    /// Number of processes and threads.
+    #[serde(default)]
+    pub pids: Option<u32>,
+}
+
+/// The limits of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunLimits {
+    /// Share of processor time, in percent of one processor; `None` if this machine can't enforce one.
+    pub cpu_pct: Option<u32>,
+    /// Memory, in MiB.
+    pub mem_mb: u64,
+    /// Time from start to end, in seconds.
+    pub wall_sec: u64,
+    /// Number of processes and threads.
+    pub pids: u32,
+}
+
+impl AskedLimits {
+    /// Returns the limits of a run, and those by name that this machine can't enforce.
+    ///
+    /// # Errors
+    ///
+    /// The name of a limit that was asked for and can't be enforced.
+    pub(crate) fn settle(self, has_share: bool) -> Result<(RunLimits, Vec<String>), &'static str> {
+        const SHARE: &str = "cpu_pct";
+        if self.cpu_pct.is_some() && !has_share {
+            return Err(SHARE);
+        }
+        let limits = RunLimits {
+            cpu_pct: has_share.then_some(self.cpu_pct.unwrap_or(DEFAULT_CPU_PCT)),
+            mem_mb: self.mem_mb.unwrap_or(DEFAULT_MEM_MB),
+            wall_sec: self.wall_sec.unwrap_or(DEFAULT_WALL_SEC),
+            pids: self.pids.unwrap_or(DEFAULT_PIDS),
+        };
+        let unenforced = (!has_share).then(|| SHARE.to_owned());
+        Ok((limits, unenforced.into_iter().collect()))
+    }
+}
+
+/// A run as its supervisor reports it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// The task.
+    pub task_id: TaskId,
+    /// The supervisor.
+    pub supervisor: Identity,
+    /// How far it is.
+    pub phase: Phase,
+    /// The id of the app's process outside of its sandbox.
+    #[serde(default)]
+    pub pid: Option<i32>,
+    /// The port at which the app listens in its own network.
+    #[serde(default)]
+    pub port: Option<u16>,
+    /// The socket at which the app is reached.
+    pub socket: PathBuf,
+    /// The limits; `None` before they are settled.
+    #[serde(default)]
+    pub limits: Option<RunLimits>,
+    /// The limits by name that this machine can't enforce.
+    #[serde(default)]
+    pub unenforced: Vec<String>,
+    /// When the supervisor was started, in milliseconds since 1970.
+    pub started_ms: u64,
+    /// When the app was ready, in milliseconds since 1970.
+    #[serde(default)]
+    pub ready_ms: Option<u64>,
+    /// How it ended.
+    #[serde(default)]
+    pub end: Option<End>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// The app is not ready.
+    Starting,
+    /// The app is ready.
+    Ready,
+    /// The app was not ready in time. It runs on.
+    NotReady,
+    /// The app and its supervisor have ended.
+    Ended,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// The reason.
+    pub cause: Cause,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum Cause {
+    /// By itself, with an exit code.
+    Exited {
+        /// The code.
+        code: i32,
+    },
+    /// By a signal of its own.
+    Signal {
+        /// The number of the signal.
+        signal: i32,
+    },
+    /// It reached a limit.
+    Limit {
+        /// The name of the limit: `wall_sec`, `mem_mb`, `pids` or `file_size`.
+        limit: String,
+    },
+    /// It was stopped.
+    Stopped,
+    /// Nobody connected to it for long.
+    Idle,
+    /// It was not started.
+    NotStarted {
+        /// The reason.
+        reason: String,
+    },
+    /// Its supervisor was killed, or the machine was restarted.
+    Lost,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AskedLimits;
+
+    #[test]
+    fn a_limit_that_cannot_be_enforced_is_refused_only_if_it_was_asked_for() {
+        let none = AskedLimits::default();
+        let (limits, unenforced) = none.settle(false).unwrap();
+        assert_eq!(limits.cpu_pct, None);
+        assert_eq!(unenforced, ["cpu_pct"]);
+        assert!(none.settle(true).unwrap().1.is_empty());
+        let asked = AskedLimits {
+            cpu_pct: Some(50),
+            ..none
+        };
+        assert_eq!(asked.settle(false).unwrap_err(), "cpu_pct");
+        assert_eq!(asked.settle(true).unwrap().0.cpu_pct, Some(50));
+    }
+}
