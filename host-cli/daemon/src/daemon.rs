@@ -1,0 +1,423 @@
+//! The daemon: its tasks, and the way of a request through it.
+
+use super::counts::{Counts, state_name};
+use super::decider::Decider;
+use super::files::at;
+use super::planning::{name as language_name, named};
+use super::refusal::{Answered, Trouble, broken, refused, stored};
+use super::run_start::is_failure;
+use super::shown::{Shown, ShownTask};
+use super::task::Task;
+use agent_app_gateway::{Gateway, TaskSummary};
+use agent_effects::clock;
+use agent_host::contract::daemon::{
+    Addressed, ErrorCode, Failure as Refusal, Task as Choice, TaskState, Verb, VersionedVerb,
+};
+use agent_host::{Failure, Instance, ResourceAny, call};
+use agent_planner::Planner;
+use agent_serving::Announcements;
+use agent_syntax::json::Writer;
+use agent_tasks::{Found, Memory, SocketFolder, TaskId, Tasks};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::task::spawn_blocking;
+
+/// How often the daemon looks for apps that have ended.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Time in which an app may end by itself when it is asked to.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
+
+/// The daemon of the five verbs.
+pub struct Daemon {
+    pub(crate) decider: Decider,
+    pub(crate) planner: Planner,
+    /// The file with the policy, which is read for each request.
+    pub(crate) policy: PathBuf,
+    /// The folder of all tasks.
+    pub(crate) root: PathBuf,
+    /// The program and its first arguments that supervise an app.
+    pub(crate) supervisor: Vec<PathBuf>,
+    pub(crate) sockets: SocketFolder,
+    pub(crate) gateway: Gateway,
+    /// Time without a connection after which an app ends.
+    pub(crate) idle: Option<Duration>,
+    pub(crate) tasks: RefCell<BTreeMap<String, Rc<Task>>>,
+    pub(crate) shown: Arc<Shown>,
+    pub(crate) lists: Announcements,
+    pub(crate) counts: Counts,
+}
+
+impl Daemon {
+    /// Performs a verb for a client. Returns `data` of its response.
+    pub(crate) async fn perform(
+        &self,
+        client: &str,
+        VersionedVerb { verb, .. }: VersionedVerb,
+        addressed: Addressed,
+    ) -> Answered<String> {
+        let began = Instant::now();
+        let answered = self.perform_once(client, verb, &addressed).await;
+        self.counts.called(verb, &answered, began.elapsed());
+        answered
+    }
+
+    async fn perform_once(
+        &self,
+        client: &str,
+        verb: Verb,
+        Addressed { input, task_id }: &Addressed,
+    ) -> Answered<String> {
+        self.by_policy(|engine, policy| {
+            call!(engine, daemon.task_policy.call_admit_verb(policy, verb))
+        })?;
+        if let Verb::PlanCreate = verb {
+            return self.plan_create(client, input).await;
+        }
+        let named = match verb {
+            Verb::HttpcheckAssert => self.named_task(input, task_id.as_deref())?,
+            _ => task_id.clone(),
+        };
+        let task = self.chosen(client, verb, named.as_deref())?;
+        let answered = match verb {
+            Verb::PlanCreate => return self.plan_create(client, input).await,
+            Verb::FsApply => self.fs_apply(&task, input).await,
+            Verb::RunStart => self.run_start(&task, input).await,
+            Verb::HttpcheckAssert => self.httpcheck(&task, input).await,
+            Verb::ReportFinish => self.report(&task, input).await,
+        };
+        answered.map_err(|refusal| Refusal {
+            task_id: Some(task.id.clone()),
+            ..refusal
+        })
+    }
+
+    /// Returns the response of a verb.
+    pub(crate) fn envelope(&self, answered: Answered<String>) -> String {
+        let made = self.decider.ask(|engine| match &answered {
+            Ok(data) => call!(engine, daemon.call_success(data)),
+            Err(refusal) => call!(engine, daemon.call_failed(refusal)),
+        });
+        made.unwrap_or_else(|_| {
+            r#"{"error":{"code":"E_RUNTIME","hints":[],"message":"the engine failed"},"ok":false,"version":"v1"}"#
+                .to_owned()
+        })
+    }
+
+    /// Decides by the policy. Without a file it is the strictest one.
+    pub(crate) fn by_policy<T>(
+        &self,
+        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<Answered<T>, Failure>,
+    ) -> Answered<T> {
+        let text = match std::fs::read(&self.policy) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => {
+                let message = format!(
+                    "the policy `{}` can't be read: {error}",
+                    self.policy.display()
+                );
+                return Err(refused(
+                    ErrorCode::Policy,
+                    message,
+                    "make the file readable",
+                ));
+            }
+        };
+        self.decider.decide(|engine| {
+            let policy = match &text {
+                Some(text) => match call!(engine, daemon.task_policy.call_read(text))? {
+                    Ok(policy) => policy,
+                    Err(refusal) => return Ok(Err(refusal)),
+                },
+                None => call!(engine, daemon.task_policy.call_strictest())?,
+            };
+            ask(engine, policy)
+        })
+    }
+
+    /// Returns the task that a request is for, if its state allows the verb.
+    fn chosen(&self, client: &str, verb: Verb, named: Option<&str>) -> Answered<Rc<Task>> {
+        let own: Vec<_> = {
+            let tasks = self.tasks.borrow();
+            let own = tasks.values().filter(|task| task.client == client);
+            own.map(|task| Choice {
+                id: task.id.clone(),
+                state: task.state.get(),
+            })
+            .collect()
+        };
+        let chosen = self.decider.decide(|engine| {
+            let chosen = match call!(engine, daemon.call_choose_task(named, &own))? {
+                Ok(chosen) => chosen,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let admitted = call!(engine, daemon.call_admit(chosen.state, verb))?;
+            Ok(admitted.map(|()| chosen.id).map_err(|refusal| Refusal {
+                task_id: named.map(str::to_owned),
+                ..refusal
+            }))
+        })?;
+        self.task(&chosen)
+    }
+
+    /// Returns a task of any client.
+    pub(crate) fn task(&self, id: &str) -> Answered<Rc<Task>> {
+        let found = self.tasks.borrow().get(id).map(Rc::clone);
+        found.ok_or_else(|| {
+            let message = format!("there is no task `{id}`");
+            refused(ErrorCode::Plan, message, "list the tasks with `mcp list`")
+        })
+    }
+
+    /// Does something with the folder of a task, in a thread that may wait.
+    pub(crate) async fn with_folder<T: Send + 'static>(
+        &self,
+        task: &Task,
+        code: ErrorCode,
+        work: impl FnOnce(&agent_tasks::Task) -> Result<T, Trouble> + Send + 'static,
+    ) -> Answered<T> {
+        let (root, id) = (self.root.clone(), task.id.clone());
+        let done = spawn_blocking(move || {
+            let task = Tasks::open(&root)?.task(&TaskId::parse(&id)?)?;
+            work(&task)
+        });
+        let done = done
+            .await
+            .map_err(|error| broken(Failure::internal(error)))?;
+        done.map_err(|trouble| stored(code, &*trouble))
+    }
+
+    /// Takes another state of a task, which the engine must allow, and remembers it.
+    pub(crate) async fn go(&self, task: &Rc<Task>, next: TaskState) -> Answered<()> {
+        let state = task.state.get();
+        let may = self
+            .decider
+            .ask(|engine| call!(engine, daemon.call_may_follow(state, next)))?;
+        if !may && state != next {
+            let message = format!(
+                "a task that is {} can't be {}",
+                state_name(state),
+                state_name(next)
+            );
+            return Err(refused(ErrorCode::Plan, message, "wait, and try again"));
+        }
+        task.state.set(next);
+        self.show(task, None);
+        let memory = memory(task);
+        self.with_folder(task, ErrorCode::Fs, move |folder| {
+            Ok(folder.remember(&memory)?)
+        })
+        .await
+    }
+
+    /// Shows a task at the gateway, with another socket if there is one.
+    pub(crate) fn show(&self, task: &Task, socket: Option<&Path>) {
+        if let Some(socket) = socket {
+            task.socket.replace(Some(Arc::from(socket)));
+        }
+        let state = task.state.get();
+        let is_running = state == TaskState::Ready;
+        // A task that failed has no app any more, until it is started again.
+        let is_over = matches!(state, TaskState::Ended | TaskState::Failed);
+        if is_over {
+            task.socket.replace(None);
+        }
+        self.shown.show(ShownTask {
+            folder: self.root.join(&task.id),
+            socket: task.socket.borrow().clone().filter(|_| is_running),
+            is_ended: is_over,
+            summary: TaskSummary {
+                task_id: task.id.clone(),
+                title: task.prompt.clone(),
+                lang: language_name(task.language).to_owned(),
+                status: state_name(state).to_owned(),
+                is_running,
+                probes: task.probes.borrow().clone(),
+            },
+        });
+    }
+
+    /// Returns the tasks as JSON.
+    pub(crate) fn list(&self) -> String {
+        let mut w = Writer::dense();
+        w.object(|w| {
+            w.key("tasks").array(|w| {
+                for task in self.tasks.borrow().values() {
+                    let is_ready = task.state.get() == TaskState::Ready;
+                    let url = self.gateway.url(&task.id).filter(|_| is_ready);
+                    let direct = task.port.get().filter(|_| is_ready);
+                    let direct = direct.map(|port| format!("http://{}/", at(port)));
+                    w.object(|w| {
+                        w.key("artifact_dir").string(&self.artifact_dir(task));
+                        w.key("client").string(&task.client);
+                        w.key("direct_url").optional(direct.as_deref());
+                        w.key("lang").string(language_name(task.language));
+                        w.key("probes").string(&task.probes.borrow());
+                        w.key("prompt").string(&task.prompt);
+                        w.key("start").optional(task.started.borrow().as_deref());
+                        w.key("state").string(state_name(task.state.get()));
+                        w.key("task_id").string(&task.id);
+                        w.key("url").optional(url.as_deref());
+                    });
+                }
+            });
+        });
+        w.finish()
+    }
+
+    /// Returns where the artifacts of a task are.
+    pub(crate) fn artifact_dir(&self, task: &Task) -> String {
+        format!("{}/", self.root.join(&task.id).display())
+    }
+
+    /// Ends a task: its app, its port and its route.
+    pub(crate) async fn kill(&self, id: &str) -> Answered<String> {
+        let task = self.task(id)?;
+        self.stop(&task).await?;
+        self.go(&task, TaskState::Ended).await?;
+        Ok(self.envelope(Ok("{}".to_owned())))
+    }
+
+    /// Ends the app of a task.
+    pub(crate) async fn stop(&self, task: &Rc<Task>) -> Answered<()> {
+        self.with_folder(task, ErrorCode::Runtime, |folder| Ok(folder.stop(GRACE)?))
+            .await?;
+        self.gateway.release(&task.id);
+        task.port.set(None);
+        task.socket.replace(None);
+        Ok(())
+    }
+
+    /// Finds the tasks of an earlier daemon: those that run go on, and the others have ended.
+    pub(crate) async fn recover(&self) -> Answered<()> {
+        let root = self.root.clone();
+        let listed = spawn_blocking(move || Tasks::open(&root)?.list());
+        let listed = listed
+            .await
+            .map_err(|error| broken(Failure::internal(error)))?;
+        for listed in listed.map_err(|error| stored(ErrorCode::Fs, &error))? {
+            let Some(memory) = listed.memory.filter(|_| listed.has_folder) else {
+                continue;
+            };
+            let Some(task) = remembered(listed.id.as_str(), &memory) else {
+                continue;
+            };
+            let task = Rc::new(task);
+            self.tasks
+                .borrow_mut()
+                .insert(task.id.clone(), Rc::clone(&task));
+            self.show(&task, None);
+            self.look(&task).await?;
+            if task.state.get() == TaskState::Ready
+                && let Ok(address) = self.gateway.lease(&task.id)
+            {
+                task.port.set(Some(address.port()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for apps that have ended, for ever.
+    pub(crate) async fn watch(&self) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let tasks: Vec<_> = self.tasks.borrow().values().map(Rc::clone).collect();
+            for task in tasks.iter().filter(|it| it.state.get() == TaskState::Ready) {
+                if let Err(refusal) = self.look(task).await {
+                    agent_host::output::note(format_args!("{}: {}", task.id, refusal.message));
+                }
+            }
+        }
+    }
+
+    /// Looks what the app of a task does.
+    async fn look(&self, task: &Rc<Task>) -> Answered<()> {
+        if !matches!(
+            task.state.get(),
+            TaskState::Installing | TaskState::Starting | TaskState::Ready
+        ) {
+            return Ok(());
+        }
+        let found = self
+            .with_folder(task, ErrorCode::Runtime, |folder| Ok(folder.find()?))
+            .await?;
+        match found {
+            Found::Running(run) => {
+                self.show(task, Some(&run.socket));
+                Ok(())
+            }
+            Found::Never | Found::Ended(_) => {
+                self.gateway.release(&task.id);
+                task.port.set(None);
+                let next = match found {
+                    Found::Ended(run)
+                        if run.end.as_ref().is_some_and(|end| is_failure(&end.cause)) =>
+                    {
+                        TaskState::Failed
+                    }
+                    _ => TaskState::Ended,
+                };
+                self.go(task, next).await
+            }
+        }
+    }
+}
+
+/// Returns what is remembered of a task.
+pub(crate) fn memory(task: &Task) -> Memory {
+    let mut more = BTreeMap::from([
+        ("client".to_owned(), task.client.clone()),
+        ("lang".to_owned(), language_name(task.language).to_owned()),
+        ("probes".to_owned(), task.probes.borrow().clone()),
+        ("prompt".to_owned(), task.prompt.clone()),
+    ]);
+    if let Some(start) = &*task.started.borrow() {
+        more.insert("start".to_owned(), start.clone());
+    }
+    if let Some(allowed) = &task.deps_allowlist {
+        more.insert("deps_allowlist".to_owned(), allowed.join("\n"));
+    }
+    let now = clock(&agent_effects::Zone::default()).unix_ms;
+    Memory {
+        state: state_name(task.state.get()).to_owned(),
+        created_ms: task.created_ms,
+        changed_ms: now,
+        port: task.port.get(),
+        more,
+    }
+}
+
+/// Returns a task that an earlier daemon knew.
+fn remembered(id: &str, memory: &Memory) -> Option<Task> {
+    const STATES: [TaskState; 7] = [
+        TaskState::Planned,
+        TaskState::Applied,
+        TaskState::Installing,
+        TaskState::Starting,
+        TaskState::Ready,
+        TaskState::Failed,
+        TaskState::Ended,
+    ];
+    let of = |name: &str| memory.more.get(name).cloned();
+    let state = STATES
+        .into_iter()
+        .find(|it| state_name(*it) == memory.state)?;
+    let allowed = of("deps_allowlist").map(|it| it.lines().map(str::to_owned).collect());
+    let task = Task::new(
+        id.to_owned(),
+        of("client")?,
+        of("prompt")?,
+        named(&of("lang")?)?,
+        memory.created_ms,
+        allowed,
+    );
+    task.state.set(state);
+    task.started.replace(of("start"));
+    task.probes.replace(of("probes").unwrap_or_default());
+    Some(task)
+}

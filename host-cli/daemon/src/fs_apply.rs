@@ -1,0 +1,80 @@
+//! `fs.apply` \[2, 2.2\].
+
+use super::daemon::Daemon;
+use super::files::present;
+use super::refusal::{Answered, refused};
+use super::task::Task;
+use agent_host::call;
+use agent_host::contract::daemon::{ErrorCode, TaskState};
+use agent_tasks::{Change, SourcePath};
+use std::rc::Rc;
+
+impl Daemon {
+    /// Changes files of a task, all of them or none.
+    pub(crate) async fn fs_apply(&self, task: &Rc<Task>, input: &str) -> Answered<String> {
+        let reads = self.decider.decide(|engine| {
+            let request = match call!(engine, daemon.apply_request.call_read(input.as_bytes()))? {
+                Ok(request) => request,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            call!(engine, daemon.apply_request.call_reads(request)).map(Ok)
+        })?;
+        let files = self
+            .with_folder(task, ErrorCode::Fs, move |folder| present(folder, &reads))
+            .await?;
+        let (changes, data) = self.decider.decide(|engine| {
+            let request = match call!(engine, daemon.apply_request.call_read(input.as_bytes()))? {
+                Ok(request) => request,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let changes = call!(engine, daemon.apply_request.call_changes(request, &files))?;
+            let data = call!(engine, daemon.apply_request.call_data(request))?;
+            Ok(changes.map(|changes| (changes, data)))
+        })?;
+        self.with_folder(task, ErrorCode::Fs, move |folder| {
+            let changes = changes.into_iter().map(|change| {
+                let path = SourcePath::parse(&change.path)?;
+                Ok(match change.after {
+                    Some(after) => Change::Write {
+                        path,
+                        content: after.bytes,
+                        mode: after.mode,
+                    },
+                    None => Change::Remove { path },
+                })
+            });
+            let changes = changes.collect::<Result<Vec<_>, agent_tasks::Error>>()?;
+            if !changes.is_empty() {
+                folder.source()?.apply(changes)?;
+            }
+            Ok(())
+        })
+        .await?;
+        let next = match task.state.get() {
+            TaskState::Planned | TaskState::Failed => TaskState::Applied,
+            state => state,
+        };
+        self.go(task, next).await?;
+        Ok(data)
+    }
+
+    /// Takes the last batch of changes back.
+    pub(crate) async fn revert(&self, id: &str) -> Answered<String> {
+        let task = self.task(id)?;
+        let reverted = self
+            .with_folder(&task, ErrorCode::Fs, |folder| {
+                let source = folder.source()?;
+                let last = source.batches()?.into_iter().max();
+                let reverted = last.map(|last| source.revert(last)).transpose()?;
+                Ok(reverted.is_some())
+            })
+            .await?;
+        match reverted {
+            true => Ok(self.envelope(Ok("{}".to_owned()))),
+            false => {
+                let message = format!("the task `{id}` has no changes");
+                Err(refused(ErrorCode::Fs, message, "apply changes first"))
+            }
+        }
+    }
+}

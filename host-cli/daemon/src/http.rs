@@ -1,0 +1,157 @@
+//! The daemon over HTTP: the verbs as plain JSON, and the Model Context Protocol at `/mcp`.
+
+use super::daemon::Daemon;
+use super::refusal::Answered;
+use agent_host::call;
+use agent_host::contract::daemon::ErrorCode;
+use agent_serving::{Body, Endpoint, Hosts, Served, Sessions, Token, client};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Either, Full, Limited};
+use hyper::body::Incoming;
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::{Method, Request, Response, StatusCode};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Maximum size of a request, in bytes.
+const BODY_BYTES: usize = 16 << 20;
+
+/// Maximum time until a request has arrived.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// What of the paths is the Model Context Protocol's.
+const MCP: [&str; 2] = ["/mcp", "/metrics"];
+
+/// The daemon over HTTP.
+pub(crate) struct Http {
+    daemon: Rc<Daemon>,
+    mcp: Endpoint<Daemon>,
+    hosts: Hosts,
+    clients: Vec<(String, Token)>,
+}
+
+impl Http {
+    pub(crate) fn new(
+        daemon: Rc<Daemon>,
+        clients: Vec<(String, Token)>,
+        address: SocketAddr,
+    ) -> Self {
+        let hosts = Hosts::of(address);
+        let served = Served {
+            path: MCP[0].to_owned(),
+            clients: clients.clone(),
+            service: Rc::clone(&daemon),
+            sessions: Sessions::default(),
+        };
+        Self {
+            daemon,
+            mcp: Endpoint::new(vec![Rc::new(served)], hosts.clone()),
+            hosts,
+            clients,
+        }
+    }
+
+    /// Answers a request. Whoever has no token learns nothing but that.
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        if MCP.contains(&request.uri().path()) {
+            return self.mcp.answer(request).await;
+        }
+        let (parts, body) = request.into_parts();
+        if let Err(why) = self.hosts.admit(&parts) {
+            return text(StatusCode::FORBIDDEN, why);
+        }
+        let Some(client) = client(&parts.headers, &self.clients) else {
+            let why = "the bearer token is missing or unknown";
+            let mut answer = text(StatusCode::UNAUTHORIZED, why);
+            let bearer = HeaderValue::from_static(r#"Bearer realm="mcpd""#);
+            answer.headers_mut().insert(WWW_AUTHENTICATE, bearer);
+            return answer;
+        };
+        let segments: Vec<_> = parts.uri.path().split('/').skip(1).collect();
+        match (&parts.method, &segments[..]) {
+            (&Method::GET, [""]) => self.said(self.discovery()),
+            (&Method::GET, ["tasks"]) => json(StatusCode::OK, self.daemon.list()),
+            (&Method::POST, ["verbs", verb]) => match read(body).await {
+                Ok(body) => self.said(self.verb(client, verb, &body).await),
+                Err(answer) => *answer,
+            },
+            (&Method::POST, ["tasks", task, "kill"]) => self.said(self.daemon.kill(task).await),
+            (&Method::POST, ["tasks", task, "revert"]) => self.said(self.daemon.revert(task).await),
+            (&Method::POST, ["tasks", task, "plan-change"]) => match read(body).await {
+                Ok(body) => self.said(self.daemon.plan_change(task, &body).await),
+                Err(answer) => *answer,
+            },
+            _ => text(StatusCode::NOT_FOUND, "nothing is at this path"),
+        }
+    }
+
+    fn discovery(&self) -> Answered<String> {
+        let decider = &self.daemon.decider;
+        decider.ask(|engine| call!(engine, daemon.call_discovery()))
+    }
+
+    /// Performs a verb. The answer is its envelope, also that of a failure.
+    async fn verb(&self, client: &str, name: &str, body: &[u8]) -> Answered<String> {
+        let (verb, addressed) = self.daemon.decider.decide(|engine| {
+            let verb = match call!(engine, daemon.call_verb_named(name))? {
+                Ok(verb) => verb,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let addressed = call!(engine, daemon.call_addressed_beside(body))?;
+            Ok(addressed.map(|addressed| (verb, addressed)))
+        })?;
+        let data = self.daemon.perform(client, verb, addressed).await?;
+        Ok(self.daemon.envelope(Ok(data)))
+    }
+
+    fn said(&self, answered: Answered<String>) -> Response<Body> {
+        match answered {
+            Ok(text) => json(StatusCode::OK, text),
+            Err(refusal) => json(status(refusal.code), self.daemon.envelope(Err(refusal))),
+        }
+    }
+}
+
+/// Returns the status of a failure.
+fn status(code: ErrorCode) -> StatusCode {
+    match code {
+        ErrorCode::Plan | ErrorCode::Fs => StatusCode::BAD_REQUEST,
+        ErrorCode::Policy => StatusCode::FORBIDDEN,
+        ErrorCode::Build | ErrorCode::Runtime => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        ErrorCode::Network => StatusCode::BAD_GATEWAY,
+        ErrorCode::Port => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+async fn read(body: Incoming) -> Result<Bytes, Box<Response<Body>>> {
+    let wrong = |status, why| Err(Box::new(text(status, why)));
+    match timeout(BODY_TIME, Limited::new(body, BODY_BYTES).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => wrong(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "the request is larger than 16 MiB",
+        ),
+        Ok(Err(_)) => wrong(StatusCode::BAD_REQUEST, "the body ended too early"),
+        Err(_) => wrong(StatusCode::REQUEST_TIMEOUT, "the body arrived too slowly"),
+    }
+}
+
+fn json(status: StatusCode, body: String) -> Response<Body> {
+    respond(status, "application/json", body)
+}
+
+fn text(status: StatusCode, why: &str) -> Response<Body> {
+    respond(status, "text/plain; charset=utf-8", format!("{why}\n"))
+}
+
+fn respond(status: StatusCode, kind: &'static str, body: String) -> Response<Body> {
+    let mut answer = Response::new(Either::Left(Full::new(Bytes::from(body))));
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}

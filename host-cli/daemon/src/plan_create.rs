@@ -1,0 +1,173 @@
+//! `plan.create` \[2, 2.1\].
+
+use super::daemon::{Daemon, memory};
+use super::planning::plan;
+use super::refusal::{Answered, broken, refused, stored};
+use super::task::Task;
+use agent_effects::{Zone, clock};
+use agent_host::contract::daemon::{ErrorCode, FilePlanContent, Language, PlanRequest};
+use agent_host::{Failure, call};
+use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{member, string};
+use agent_tasks::{Artifact, Tasks};
+use std::rc::Rc;
+use tokio::task::spawn_blocking;
+
+/// Maximum number of tasks that have not ended.
+const TASKS: usize = 256;
+
+impl Daemon {
+    /// Opens a task with a plan of its files.
+    pub(crate) async fn plan_create(&self, client: &str, input: &str) -> Answered<String> {
+        let request = self
+            .decider
+            .decide(|engine| call!(engine, daemon.call_read_plan_request(input.as_bytes())))?;
+        if self.open_tasks() >= TASKS {
+            let message = format!("{TASKS} tasks have not ended");
+            return Err(refused(
+                ErrorCode::Plan,
+                message,
+                "end tasks with `mcp kill`",
+            ));
+        }
+        let (content, answer) = self.planned(&request, &[]).await?;
+        self.admit_dependencies(&content, request.deps_allowlist.as_deref())?;
+        let now = clock(&Zone::default()).unix_ms;
+        let task = Task::new(
+            String::new(),
+            client.to_owned(),
+            request.prompt,
+            content.language,
+            now,
+            request.deps_allowlist,
+        );
+        task.started.replace(Some(content.start));
+        let (root, remembered) = (self.root.clone(), memory(&task));
+        let opened = spawn_blocking(move || {
+            let folder = Tasks::open(&root)?.create(&remembered)?;
+            Ok::<_, agent_tasks::Error>(folder.id().to_string())
+        });
+        let opened = opened
+            .await
+            .map_err(|error| broken(Failure::internal(error)))?;
+        let id = opened.map_err(|error| stored(ErrorCode::Fs, &error))?;
+        let task = Rc::new(Task { id, ..task });
+        let data = self.decider.decide(|engine| {
+            let plan = match call!(engine, daemon.file_plan.call_read(&answer))? {
+                Ok(plan) => plan,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            call!(engine, daemon.file_plan.call_data(plan, &task.id)).map(Ok)
+        })?;
+        let text = data.clone();
+        self.with_folder(&task, ErrorCode::Fs, move |folder| {
+            Ok(folder.write(Artifact::Plan, text.as_bytes())?)
+        })
+        .await?;
+        self.tasks
+            .borrow_mut()
+            .insert(task.id.clone(), Rc::clone(&task));
+        self.show(&task, None);
+        Ok(data)
+    }
+
+    fn open_tasks(&self) -> usize {
+        let tasks = self.tasks.borrow();
+        tasks.values().filter(|task| !task.has_ended()).count()
+    }
+
+    /// Asks the planner, and returns the plan that the engine read, with its bytes.
+    async fn planned(
+        &self,
+        request: &PlanRequest,
+        present: &[(String, String)],
+    ) -> Answered<(FilePlanContent, Vec<u8>)> {
+        let answer = plan(&self.planner, &self.decider, request, present).await?;
+        let content = self.decider.decide(|engine| {
+            let plan = match call!(engine, daemon.file_plan.call_read(&answer))? {
+                Ok(plan) => plan,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            call!(engine, daemon.file_plan.call_content(plan)).map(Ok)
+        })?;
+        Ok((content, answer))
+    }
+
+    /// Decides by the policy whether the dependencies of a plan may be installed.
+    fn admit_dependencies(
+        &self,
+        content: &FilePlanContent,
+        allowlist: Option<&[String]>,
+    ) -> Answered<()> {
+        for language in [
+            Language::Python,
+            Language::Node,
+            Language::Go,
+            Language::Rust,
+        ] {
+            let own = content.dependencies.iter();
+            let own = own.filter(|it| it.language == language);
+            let names: Vec<_> = own.map(|it| it.name.clone()).collect();
+            if !names.is_empty() {
+                self.admit_names(language, &names, allowlist)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn admit_names(
+        &self,
+        language: Language,
+        names: &[String],
+        allowlist: Option<&[String]>,
+    ) -> Answered<()> {
+        self.by_policy(|engine, policy| {
+            call!(
+                engine,
+                daemon
+                    .task_policy
+                    .call_admit_names(policy, language, names, allowlist)
+            )
+        })
+    }
+
+    /// Plans a change of an app. Returns the input of `fs.apply` and the command line of `run.start`.
+    pub(crate) async fn plan_change(&self, id: &str, body: &[u8]) -> Answered<String> {
+        let task = self.task(id)?;
+        let prompt = std::str::from_utf8(body).ok().and_then(parse_strict);
+        let prompt = prompt.as_ref().and_then(|root| member(root, "prompt"));
+        let Some(prompt) = prompt.and_then(string) else {
+            let message = "`prompt` is not a string";
+            return Err(refused(ErrorCode::Plan, message, "say what to change"));
+        };
+        let present = self
+            .with_folder(&task, ErrorCode::Fs, |folder| super::files::texts(folder))
+            .await?;
+        let request = PlanRequest {
+            prompt: format!("{}\n{prompt}", task.prompt),
+            languages: vec![task.language],
+            deps_allowlist: task.deps_allowlist.clone(),
+            port_hint: None,
+        };
+        let (content, _) = self.planned(&request, &present).await?;
+        self.admit_dependencies(&content, task.deps_allowlist.as_deref())?;
+        let mut w = Writer::dense();
+        w.object(|w| {
+            w.key("apply").object(|w| {
+                w.key("writes").array(|w| {
+                    for file in &content.files {
+                        w.object(|w| {
+                            w.key("content").string(&file.content);
+                            if let Some(mode) = file.mode {
+                                w.key("mode").number(mode.into());
+                            }
+                            w.key("path").string(&file.path);
+                        });
+                    }
+                });
+            });
+            w.key("start").string(&content.start);
+        });
+        Ok(self.envelope(Ok(w.finish())))
+    }
+}

@@ -1,0 +1,102 @@
+//! File plans of planners.
+
+use super::decider::Decider;
+use super::refusal::{Answered, refused};
+use agent_host::call;
+use agent_host::contract::daemon::{ErrorCode, Language, PlanRequest, SchemaOf};
+use agent_planner::{Limits, Planner, PlannerError, PlannerErrorKind, PlannerRequest};
+use agent_syntax::json_string;
+use agent_way_out::Cancel;
+use std::time::Duration;
+
+/// Maximum size of a plan, in bytes.
+const PLAN_BYTES: usize = 8 << 20;
+
+/// Maximum time of a planner for a plan.
+const PLAN_TIME: Duration = Duration::from_secs(300);
+
+/// Returns the name of a language.
+pub(crate) fn name(language: Language) -> &'static str {
+    match language {
+        Language::Python => "python",
+        Language::Node => "node",
+        Language::Go => "go",
+        Language::Rust => "rust",
+    }
+}
+
+/// Returns the language of a name.
+pub(crate) fn named(text: &str) -> Option<Language> {
+    let all = [
+        Language::Python,
+        Language::Node,
+        Language::Go,
+        Language::Rust,
+    ];
+    all.into_iter().find(|it| name(*it) == text)
+}
+
+/// Asks a planner once. Returns its answer, which nobody has checked yet. `present` are the files of an app that is to
+/// be changed.
+pub(crate) async fn plan(
+    planner: &Planner,
+    decider: &Decider,
+    request: &PlanRequest,
+    present: &[(String, String)],
+) -> Answered<Vec<u8>> {
+    let schema = decider.ask(|engine| call!(engine, daemon.call_schema(SchemaOf::FilePlan)))?;
+    let request = written(request, present, &schema);
+    let limits = Limits {
+        time: PLAN_TIME,
+        plan_bytes: PLAN_BYTES,
+    };
+    let planned = match PlannerRequest::from_json(request.as_bytes()) {
+        // Dropping the future cancels the attempt.
+        Ok(request) => planner.plan(&request, &limits, &Cancel::never()).await,
+        Err(error) => Err(error),
+    };
+    planned.map_err(failed)
+}
+
+fn written(request: &PlanRequest, present: &[(String, String)], schema: &str) -> String {
+    let languages = request.languages.iter().map(|it| json_string(name(*it)));
+    let languages: Vec<_> = languages.collect();
+    let mut members = vec![
+        r#""task":"files""#.to_owned(),
+        format!(r#""prompt":{}"#, json_string(&request.prompt)),
+        format!(r#""languages":[{}]"#, languages.join(",")),
+        format!(r#""schema":{schema}"#),
+    ];
+    if let Some(allowed) = &request.deps_allowlist {
+        let allowed: Vec<_> = allowed.iter().map(|it| json_string(it)).collect();
+        members.push(format!(r#""deps_allowlist":[{}]"#, allowed.join(",")));
+    }
+    if let Some(port) = request.port_hint {
+        members.push(format!(r#""port_hint":{port}"#));
+    }
+    let present: Vec<_> = present
+        .iter()
+        .map(|(path, content)| {
+            let (path, content) = (json_string(path), json_string(content));
+            format!(r#"{{"path":{path},"content":{content}}}"#)
+        })
+        .collect();
+    members.push(format!(r#""present":[{}]"#, present.join(",")));
+    format!("{{{}}}", members.join(","))
+}
+
+fn failed(error: PlannerError) -> agent_host::contract::daemon::Failure {
+    let (code, hint) = match error.kind {
+        PlannerErrorKind::Timeout => (ErrorCode::Timeout, "ask for a smaller app, or try again"),
+        PlannerErrorKind::NoTool => (
+            ErrorCode::Plan,
+            "start the daemon with `--planner command` or `--planner openai`, or send `fs.apply` the files",
+        ),
+        PlannerErrorKind::Connect | PlannerErrorKind::Resolve | PlannerErrorKind::Tls => (
+            ErrorCode::Network,
+            "check the address of the planner's server",
+        ),
+        _ => (ErrorCode::Plan, "check the configuration of the planner"),
+    };
+    refused(code, format!("the planner made no plan: {error}"), hint)
+}

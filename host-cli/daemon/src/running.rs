@@ -1,0 +1,179 @@
+//! The daemon as its program sees it.
+
+use super::counts::Counts;
+use super::daemon::Daemon;
+use super::decider::Decider;
+use super::http::Http;
+use super::shown::Shown;
+use agent_app_gateway::{Config, Gateway};
+use agent_effects::Signals;
+use agent_host::atomic_write::StagedFile;
+use agent_host::{Engine, Failure, output};
+use agent_planner::Planner;
+use agent_serving::{Announcements, Listener, Token};
+use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{member, number, string};
+use agent_tasks::{Identity, SocketFolder, TaskId, Tasks};
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::select;
+use tokio::task::LocalSet;
+
+/// The name of the client with the daemon's own token: the command line.
+const CLIENT: &str = "cli";
+
+/// The files of a daemon, below the folder of tasks.
+const TOKEN: &str = ".state/token";
+const ADDRESS: &str = ".state/daemon.json";
+
+/// What a daemon needs.
+pub struct Setup {
+    /// The folder of tasks: `.mcpd`.
+    pub root: PathBuf,
+    /// The file with the policy.
+    pub policy: PathBuf,
+    /// The planner.
+    pub planner: Planner,
+    /// The program and its first arguments that supervise an app.
+    pub supervisor: Vec<PathBuf>,
+    /// The port of the app gateway.
+    pub port: u16,
+    /// Time without a connection after which an app ends.
+    pub idle: Option<Duration>,
+}
+
+/// Where a daemon is reached, and the token for it.
+pub struct Place {
+    /// Its address.
+    pub address: SocketAddr,
+    /// The token of the command line.
+    pub token: Token,
+}
+
+impl Place {
+    /// Returns where the daemon of a folder is reached; `None` if none runs.
+    ///
+    /// # Errors
+    ///
+    /// When its token can't be read.
+    pub fn of(root: &Path) -> Result<Option<Self>, Failure> {
+        let Ok(text) = fs::read_to_string(root.join(ADDRESS)) else {
+            return Ok(None);
+        };
+        let read = || {
+            let root = parse_strict(&text)?;
+            let address = string(member(&root, "address")?)?.parse().ok()?;
+            let process = Identity {
+                pid: i32::try_from(number(member(&root, "pid")?)?).ok()?,
+                start_ticks: number(member(&root, "start")?)?,
+                boot_id: string(member(&root, "boot")?)?.to_owned(),
+            };
+            process.lives().then_some(address)
+        };
+        let Some(address) = read() else {
+            return Ok(None);
+        };
+        let token = Token::of_file(&root.join(TOKEN))?;
+        Ok(Some(Self { address, token }))
+    }
+
+    fn write(root: &Path, address: SocketAddr) -> Result<(), Failure> {
+        let own = Identity::own().map_err(Failure::internal)?;
+        let mut w = Writer::dense();
+        w.object(|w| {
+            w.key("address").string(&address.to_string());
+            w.key("boot").string(&own.boot_id);
+            w.key("pid").json(&own.pid.to_string());
+            w.key("start").json(&own.start_ticks.to_string());
+        });
+        StagedFile::new(&root.join(ADDRESS), w.finish().as_bytes())?.commit()
+    }
+}
+
+/// Serves clients over HTTP until the user or the system ends the program. Apps outlive it: the next daemon finds them.
+///
+/// # Errors
+///
+/// When the folder of tasks, a port or a folder for sockets can't be had, or another daemon serves the folder.
+pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result<(), Failure> {
+    let failed = |error: agent_tasks::Error| Failure::new(error);
+    let root = Tasks::open(&setup.root).map_err(failed)?.path().to_owned();
+    if Place::of(&root)?.is_some() {
+        let message = format_args!("another daemon serves `{}`", root.display());
+        return Err(Failure::new(message).help("use that one, or end it first"));
+    }
+    let shown = Arc::new(Shown::default());
+    let config = Config {
+        port: setup.port,
+        ..Config::default()
+    };
+    let gateway = Gateway::start(Arc::clone(&shown) as _, config).map_err(Failure::internal)?;
+    match gateway.address() {
+        Ok(address) if address.port() == setup.port => {}
+        Ok(address) => output::note(format_args!(
+            "port {} is taken: apps are at http://{address}/",
+            setup.port
+        )),
+        Err(error) => output::note(format_args!(
+            "the app gateway has no port: {error}; apps are at ports of their own"
+        )),
+    }
+    let daemon = Rc::new(Daemon {
+        decider: Decider::new(engine),
+        planner: setup.planner,
+        policy: setup.policy,
+        sockets: SocketFolder::usual().map_err(failed)?,
+        supervisor: setup.supervisor,
+        gateway,
+        idle: setup.idle,
+        tasks: Default::default(),
+        shown,
+        lists: Announcements::default(),
+        counts: Counts::default(),
+        root: root.clone(),
+    });
+    daemon
+        .recover()
+        .await
+        .map_err(|refusal| Failure::new(refusal.message))?;
+    let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+    let token = Token::of_file(&root.join(TOKEN))?;
+    let clients = vec![(CLIENT.to_owned(), token)];
+    let http = Rc::new(Http::new(Rc::clone(&daemon), clients, listener.address()));
+    Place::write(&root, listener.address())?;
+    let tasks = LocalSet::new();
+    let served = tasks.run_until(async {
+        let answer = move |request| {
+            let http = Rc::clone(&http);
+            async move { http.answer(request).await }
+        };
+        select! {
+            () = listener.serve(answer) => {}
+            () = daemon.watch() => {}
+            () = signals.cancelled() => {}
+        }
+    });
+    served.await;
+    let _ = fs::remove_file(root.join(ADDRESS));
+    Ok(())
+}
+
+/// Writes the files of an app, whose task has this folder, into a folder that is new or empty.
+///
+/// # Errors
+///
+/// When there is no such task, or the folder can't be written.
+pub fn export(task: &Path, to: &Path) -> Result<(), Failure> {
+    let failed = |error: agent_tasks::Error| Failure::new(error);
+    let missing = || Failure::new(format_args!("`{}` is no task", task.display()));
+    let (root, id) = task.parent().zip(task.file_name()).ok_or_else(missing)?;
+    let id = TaskId::parse(&id.to_string_lossy()).map_err(failed)?;
+    let tasks = Tasks::open(root).map_err(failed)?;
+    let source = tasks.task(&id).and_then(|task| task.source());
+    source.and_then(|it| it.export(to)).map_err(failed)?;
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! The verbs as tools of the Model Context Protocol.
+
+use super::daemon::Daemon;
+use super::refusal::Answered;
+use super::tools::tools;
+use agent_host::contract::daemon::{Addressed, VersionedVerb};
+use agent_host::{Failure, call};
+use agent_mcp::message::RpcError;
+use agent_mcp::{Generation, Id, Json, MirroredHeaders};
+use agent_serving::{Announcements, Answer, Client, ClientList, Service};
+use agent_syntax::json_string;
+use std::rc::Rc;
+
+/// JSON-RPC: the parameters are invalid.
+const INVALID_PARAMS: i64 = -32602;
+
+/// The end of results since 2026-07-28.
+const COMPLETE: &str = r#","resultType":"complete""#;
+
+impl Service for Daemon {
+    type Trace = ();
+
+    const NAME: &'static str = "assertlang-mcpd";
+
+    fn passes(&self, list: ClientList) -> bool {
+        list == ClientList::Tools
+    }
+
+    fn lists(&self) -> &Announcements {
+        &self.lists
+    }
+
+    fn mirrored_headers(&self, _: &Client) -> Rc<MirroredHeaders> {
+        Rc::default()
+    }
+
+    fn begin(&self, _: &Id, _: &str, _: Option<&Json>, _: &Client) {}
+
+    async fn tools(&self, client: &Client) -> Answer {
+        match self.decider.ask(tools) {
+            Ok(tools) => {
+                let end = match client.generation {
+                    Generation::Stateless => {
+                        format!(r#"{COMPLETE},"ttlMs":0,"cacheScope":"private""#)
+                    }
+                    Generation::Sessions => String::new(),
+                };
+                Answer::own(format!(r#"{{"tools":{tools}{end}}}"#).into())
+            }
+            Err(refusal) => Answer::failed(Failure::new(refusal.message)),
+        }
+    }
+
+    async fn call(
+        &self,
+        client: &Client,
+        params: &[u8],
+        (): &(),
+        _: impl FnMut(Json),
+        _: impl AsyncFn(&[u8]) -> Option<Json>,
+    ) -> Answer {
+        let read = Json::new(params.to_vec());
+        let read = read.ok().and_then(|it| it.members(["name", "arguments"]));
+        let name = |name: &Option<Json>| name.as_ref().and_then(Json::string);
+        let Some((name, arguments)) =
+            read.and_then(|[it, arguments]| Some((name(&it)?, arguments)))
+        else {
+            return invalid("`name` of the parameters is not a string".to_owned());
+        };
+        let arguments = arguments.map_or_else(|| b"{}".to_vec(), |it| it.bytes().to_vec());
+        let addressed = match self.addressed(&name, &arguments) {
+            Ok(addressed) => addressed,
+            // JSON-RPC has its own error for a tool that does not exist.
+            Err(refusal) => return invalid(refusal.message),
+        };
+        let answered = match addressed {
+            (verb, Ok(addressed)) => self.perform(&client.id, verb, addressed).await,
+            (_, Err(refusal)) => Err(refusal),
+        };
+        let is_error = answered.is_err();
+        result(&self.envelope(answered), is_error, client.generation)
+    }
+
+    async fn other(&self, _: &Client, _: &str, _: &[u8]) -> Option<Answer> {
+        None
+    }
+
+    fn metrics(&self, sessions: usize) -> Result<String, Failure> {
+        let tasks = self.tasks.borrow();
+        let states = tasks.values().map(|task| task.state.get());
+        Ok(self.counts.text(sessions, states))
+    }
+}
+
+impl Daemon {
+    /// Returns the verb of a tool, and its input with the task that the arguments name.
+    fn addressed(
+        &self,
+        name: &str,
+        arguments: &[u8],
+    ) -> Answered<(VersionedVerb, Answered<Addressed>)> {
+        self.decider.decide(|engine| {
+            let verb = match call!(engine, daemon.call_verb_named(name))? {
+                Ok(verb) => verb,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let addressed = call!(engine, daemon.call_addressed_by_argument(arguments))?;
+            Ok(Ok((verb, addressed)))
+        })
+    }
+}
+
+fn invalid(message: String) -> Answer {
+    Answer::Error(RpcError {
+        code: INVALID_PARAMS,
+        message,
+        data: None,
+    })
+}
+
+/// Returns the result of a tool: the envelope, as structured content and as text.
+fn result(envelope: &str, is_error: bool, generation: Generation) -> Answer {
+    let envelope = envelope.trim_end();
+    let text = json_string(envelope);
+    let end = match generation {
+        Generation::Stateless => COMPLETE,
+        Generation::Sessions => "",
+    };
+    let result = format!(
+        r#"{{"content":[{{"text":{text},"type":"text"}}],"isError":{is_error},"structuredContent":{envelope}{end}}}"#
+    );
+    Answer::own(result.into())
+}

@@ -1,0 +1,60 @@
+//! A task as the daemon knows it.
+
+use agent_host::contract::daemon::{Language, TaskState};
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A task.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub(crate) id: String,
+    /// The client that opened it.
+    pub(crate) client: String,
+    /// What the app should do.
+    pub(crate) prompt: String,
+    pub(crate) language: Language,
+    /// When it was opened, in milliseconds since 1970.
+    pub(crate) created_ms: u64,
+    /// The packages that the call which opened it may install.
+    pub(crate) deps_allowlist: Option<Vec<String>>,
+    pub(crate) state: Cell<TaskState>,
+    /// The leased port, while the app runs.
+    pub(crate) port: Cell<Option<u16>>,
+    /// The socket of the app, while it runs.
+    pub(crate) socket: RefCell<Option<Arc<Path>>>,
+    /// The command line of the plan, or of the last start.
+    pub(crate) started: RefCell<Option<String>>,
+    /// The outcome of the last probes, such as `3 of 3 passed`.
+    pub(crate) probes: RefCell<String>,
+}
+
+impl Task {
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state.get() == TaskState::Ended
+    }
+
+    /// Returns a task with a plan.
+    pub(crate) fn new(
+        id: String,
+        client: String,
+        prompt: String,
+        language: Language,
+        created_ms: u64,
+        deps_allowlist: Option<Vec<String>>,
+    ) -> Self {
+        Self {
+            id,
+            client,
+            prompt,
+            language,
+            created_ms,
+            deps_allowlist,
+            state: Cell::new(TaskState::Planned),
+            port: Cell::new(None),
+            socket: RefCell::default(),
+            started: RefCell::default(),
+            probes: RefCell::default(),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The definitions of the verbs' tools.
+
+use agent_host::contract::daemon::{SchemaOf, Verb, VersionedVerb};
+use agent_host::{Failure, Instance, call};
+use agent_mcp::Json;
+use agent_mcp::message::on_one_line;
+use agent_syntax::json_string;
+
+/// The member of `_meta` with the version of a verb.
+const VERSION: &str = "dev.assertlang/version";
+
+/// The schema of the member that names a task.
+const TASK_ID: &str = r#""task_id":{"description":"The id of the task. By default the client's only task that has not ended.","pattern":"^[0-9a-f]{6}$","type":"string"}"#;
+
+/// Where the members of a schema begin.
+const PROPERTIES: &str = r#""properties": {"#;
+
+/// Returns the name of a verb.
+pub(crate) fn name(verb: Verb) -> &'static str {
+    match verb {
+        Verb::PlanCreate => "plan.create",
+        Verb::FsApply => "fs.apply",
+        Verb::RunStart => "run.start",
+        Verb::HttpcheckAssert => "httpcheck.assert",
+        Verb::ReportFinish => "report.finish",
+    }
+}
+
+fn about(verb: Verb) -> &'static str {
+    match verb {
+        Verb::PlanCreate => "Opens a task, and plans the files of a web service for a prompt.",
+        Verb::FsApply => "Writes and patches files of a task, all of them or none.",
+        Verb::RunStart => "Starts the app of a task in a sandbox, and waits until it is ready.",
+        Verb::HttpcheckAssert => {
+            "Sends requests to the app of a task, and compares the responses with what is expected."
+        }
+        Verb::ReportFinish => "Lists the artifacts of a task and the URLs of its app.",
+    }
+}
+
+/// Returns the definitions of the tools of all verbs, as an array of JSON on one line.
+pub(crate) fn tools(engine: &mut Instance) -> Result<String, Failure> {
+    let mut tools = Vec::new();
+    // A tool has the name of a verb, and is its latest version.
+    for verb in call!(engine, daemon.call_verbs())? {
+        tools.retain(|(of, _)| *of != verb.verb);
+        tools.push((verb.verb, tool(engine, verb)?));
+    }
+    let tools: Vec<_> = tools.into_iter().map(|(_, tool)| tool).collect();
+    Ok(format!("[{}]", tools.join(",")))
+}
+
+fn tool(
+    engine: &mut Instance,
+    VersionedVerb { verb, version }: VersionedVerb,
+) -> Result<String, Failure> {
+    let mut schema = |of| {
+        let schema = call!(engine, daemon.call_schema(of))?;
+        let schema = Json::new(schema).map_err(|it| Failure::internal(it.what))?;
+        Ok::<_, Failure>(on_one_line(&schema))
+    };
+    let output = schema(SchemaOf::Output(verb))?;
+    let mut input = schema(SchemaOf::Input(verb))?;
+    // Over MCP the task is named within the input.
+    if verb != Verb::PlanCreate {
+        let at = input.find(PROPERTIES).map(|at| at + PROPERTIES.len());
+        let at = at.ok_or_else(|| Failure::internal("the schema of a verb has no members"))?;
+        input.insert_str(at, &format!("{TASK_ID},"));
+    }
+    let (name, about) = (json_string(name(verb)), json_string(about(verb)));
+    Ok(format!(
+        r#"{{"_meta":{{"{VERSION}":"v{version}"}},"description":{about},"inputSchema":{input},"name":{name},"outputSchema":{output}}}"#
+    ))
+}

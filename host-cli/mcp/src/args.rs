@@ -1,0 +1,140 @@
+//! The command line \[2, 6\].
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Creates, tests and serves small web services from prompts
+///
+/// Each service is a task below `.mcpd/`, and its app runs in a sandbox. `mcp run` starts the daemon `mcpd` where none
+/// runs.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mcp",
+    version,
+    max_term_width = 100,
+    after_long_help = "\
+Exit codes:
+  0  Done: the app answers as expected
+  1  Not done: a verb failed, or a probe
+  2  No answer: wrong usage, an unreadable file, no daemon"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+/// Options of every command.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The folder of tasks
+    #[arg(long, global = true, value_name = "FOLDER", default_value = ".mcpd")]
+    pub(crate) root: PathBuf,
+    /// The form of the output
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+    /// Prints no progress
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// The form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// One JSON document.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(Run),
+    Change(Change),
+    /// Lists tasks with their states and URLs
+    List,
+    /// Prints where a task's artifacts are, and the URL of its app
+    Open {
+        /// The task
+        task: String,
+    },
+    /// Writes the files of an app into a folder
+    Export {
+        /// The task
+        task: String,
+        /// The folder, which must be new or empty
+        folder: PathBuf,
+    },
+    /// Ends an app with its route: later requests get 410
+    Kill {
+        /// The task
+        task: String,
+    },
+    Mcpd(Mcpd),
+    /// Runs the app of a task, as its description on standard input says
+    #[command(hide = true)]
+    Supervise,
+}
+
+/// Creates an app from a prompt: plans, writes, starts and tests it
+///
+/// The app is expected to answer `GET /` with 200, and with the last text between quotation marks in the prompt.
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// What the app should do
+    pub(crate) prompt: String,
+    /// The language of the app
+    #[arg(long, value_name = "LANGUAGE", value_parser = ["python", "node", "go", "rust"])]
+    pub(crate) lang: Option<String>,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+/// Limits of an app.
+#[derive(Args, Debug)]
+pub(crate) struct Limits {
+    /// Seconds until the app must be ready [1 to 600]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub(crate) timeout: u32,
+    /// Memory of the app in MiB [32 to 8192]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(32..=8192))]
+    pub(crate) mem: Option<u32>,
+    /// Share of processor time in percent of one processor [1 to 100]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) cpu: Option<u32>,
+    /// Gives the app no network, whatever the policy allows: the default
+    #[arg(long)]
+    pub(crate) no_egress: bool,
+}
+
+/// Changes an app: plans the change, applies it, starts and tests the app again
+///
+/// If the changed app is not ready or a probe fails, the change is taken back.
+#[derive(Args, Debug)]
+pub(crate) struct Change {
+    /// The task
+    pub(crate) task: String,
+    /// What to change
+    pub(crate) delta: String,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+/// Starts the daemon, which serves the five verbs and the apps of tasks
+#[derive(Args, Debug)]
+pub(crate) struct Mcpd {
+    /// The file with the policy [default: policy.yaml in the folder of tasks]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy_file: Option<PathBuf>,
+    /// The port of the app gateway
+    #[arg(long, value_name = "PORT", default_value_t = 23456)]
+    pub(crate) port: u16,
+    /// Seconds without a connection after which an app ends; 0 for never
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    pub(crate) idle: u64,
+    /// A program that plans, with its arguments: it reads a request on standard input and prints a file plan
+    #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
+    pub(crate) planner: Vec<String>,
+}
