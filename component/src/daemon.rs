@@ -57,7 +57,7 @@ impl Guest for Component {
     }
 
     fn schema(of: SchemaOf) -> String {
-        agent_verbs::SchemaOf::from(of).text().to_owned()
+        agent_verbs::SchemaOf::from(of).text().into_owned()
     }
 
     fn exit_code(code: ErrorCode) -> u8 {
