@@ -137,6 +137,27 @@ fn add(violation: &Violation, problems: &mut Problems) {
     problems.add(message, hint);
 }
 
+/// What to do about a value, by the name of its member.
+const HINTS: [(&str, &str); 11] = [
+    ("cpu_pct", "use a whole number of percent from 1 to 100"),
+    ("expect_status", "use a status from 100 to 599"),
+    ("lang", "use python, node, go or rust"),
+    ("lang_hint", "list python, node, go or rust"),
+    ("mem_mb", "use a whole number of MiB from 32 to 8192"),
+    (
+        "mode",
+        "use a mode from 0 to 511, such as 420 for 0o644: setuid, setgid and sticky are not allowed",
+    ),
+    ("port", "use a port from 61000 to 64999"),
+    ("port_hint", "use a port from 1025 to 65535, or null"),
+    (
+        "task_id",
+        "use the 6 hex digits that `plan.create` answered with",
+    ),
+    ("timeout_sec", "use a whole number of seconds from 1 to 600"),
+    ("wall_sec", "use a whole number of seconds from 1 to 3600"),
+];
+
 /// Returns the message of a violation, and what to do about it.
 fn worded(violation: &Violation) -> (String, String) {
     let at = match &*violation.instance {
@@ -148,7 +169,12 @@ fn worded(violation: &Violation) -> (String, String) {
         Some(Correction::Value(json)) => format!("set {at} to `{json}`"),
         Some(Correction::List) => format!("put {at} into a list"),
         Some(Correction::Item(_)) => format!("write the only item of {at} without its list"),
-        None => "compare the document with its schema in `schemas/`".to_owned(),
+        None => {
+            let name = violation.instance.rsplit('/').next().unwrap_or_default();
+            let known = HINTS.iter().find(|(known, _)| *known == name);
+            let other = "compare the document with its schema in `schemas/`";
+            known.map_or(other, |(_, hint)| hint).to_owned()
+        }
     };
     (format!("{at} {}", violation.message), hint)
 }
@@ -170,6 +196,41 @@ mod tests {
             schema.check_json(document.root(), budget)
         });
         checked.expect("JSON").expect("a verdict").is_empty()
+    }
+
+    #[test]
+    fn violations_have_useful_hints() {
+        for (text, message, hint) in [
+            (
+                r#"{"cmd": "x", "limits": {"cpu_pct": 0}}"#,
+                "`/limits/cpu_pct` ",
+                "use a whole number of percent",
+            ),
+            (
+                r#"{"cmd": "x", "limits": {"cpu_pct": "50"}}"#,
+                "`/limits/cpu_pct` ",
+                "set `/limits/cpu_pct` to `50`",
+            ),
+            (
+                r#"{"cmd": "x", "limit": {}}"#,
+                "`/limit` ",
+                "rename `limit` to `limits`",
+            ),
+            (
+                r#"{"cmd": ["x"]}"#,
+                "`/cmd` ",
+                "write the only item of `/cmd` without its list",
+            ),
+            (
+                r#"{"cmd": null}"#,
+                "`/cmd` ",
+                "compare the document with its schema",
+            ),
+        ] {
+            let failure = crate::RunStart::read(text.as_bytes()).expect_err(text);
+            assert!(failure.message.starts_with(message), "{}", failure.message);
+            assert!(failure.hints[0].starts_with(hint), "{:?}", failure.hints);
+        }
     }
 
     #[test]
