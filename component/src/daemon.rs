@@ -5,8 +5,8 @@ use crate::bindings::exports::agent::engine::daemon::{
     self, Addressed, ErrorCode, Failure, FileChange, FilePlanContent, GatewayAddress, Guest,
     GuestApplyRequest, GuestChangeRecord, GuestCheckRequest, GuestFilePlan, GuestReadiness,
     GuestReportRequest, GuestStartRequest, GuestTaskPolicy, Language, Manifest, PlanRequest,
-    PresentFile, Probe, ProbeOutcome, ReportPlace, ResolvedPackage, RunLimit, Running, Scanned,
-    ScannedFile, SchemaOf, StartContent, Task, TaskState, ToolPolicy, Verb, VersionedVerb,
+    PresentFile, Probe, ProbeOutcome, ReportPlace, Requirement, ResolvedPackage, RunLimit, Running,
+    Scanned, ScannedFile, SchemaOf, StartContent, Task, TaskState, ToolPolicy, Verb, VersionedVerb,
 };
 use crate::convert::{all, strings};
 
@@ -57,7 +57,7 @@ impl Guest for Component {
     }
 
     fn schema(of: SchemaOf) -> String {
-        agent_verbs::SchemaOf::from(of).text().to_owned()
+        agent_verbs::SchemaOf::from(of).text().into_owned()
     }
 
     fn exit_code(code: ErrorCode) -> u8 {
@@ -107,6 +107,19 @@ impl Guest for Component {
 
     fn running_data(running: Running) -> String {
         agent_verbs::Running::from(running).data()
+    }
+
+    fn check_resolution(
+        requirements: Vec<Requirement>,
+        closure: Vec<ResolvedPackage>,
+    ) -> Result<(), Failure> {
+        let (requirements, closure): (Vec<_>, Vec<_>) = (all(requirements), all(closure));
+        converted(agent_verbs::check_resolution(&requirements, &closure))
+    }
+
+    fn pinned(requirements: Vec<Requirement>, lock: Vec<ResolvedPackage>) -> Vec<Requirement> {
+        let (requirements, lock): (Vec<_>, Vec<_>) = (all(requirements), all(lock));
+        all(agent_verbs::pinned(&requirements, &lock))
     }
 
     fn scan(files: Vec<ScannedFile>) -> Scanned {

@@ -41,6 +41,7 @@ impl From<daemon::SchemaOf> for agent_verbs::SchemaOf {
     fn from(of: daemon::SchemaOf) -> Self {
         match of {
             daemon::SchemaOf::Input(verb) => Self::Input(verb.into()),
+            daemon::SchemaOf::Tool(verb) => Self::Tool(verb.into()),
             daemon::SchemaOf::Output(verb) => Self::Output(verb.into()),
             daemon::SchemaOf::Manifest => Self::Manifest,
             daemon::SchemaOf::FilePlan => Self::FilePlan,
@@ -149,6 +150,7 @@ impl From<agent_verbs::Scan> for daemon::Scanned {
             refusal: scan.admit().err().map(Into::into),
             findings: all(scan.findings),
             unlisted: scan.unlisted,
+            unscanned: scan.unscanned,
         }
     }
 }

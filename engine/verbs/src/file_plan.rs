@@ -4,7 +4,7 @@ use super::document::{items_of, text_of, texts_of, whole, with_document};
 use super::failure::{ErrorCode, Failure, Problems, quoted};
 use super::language::{Language, Requirement};
 use super::limits::{
-    ASSUMPTION_MAX_BYTES, DEPENDENCIES_MAX, FILE_MAX_BYTES, FILES_MAX_BYTES, MODE_DEFAULT, MODE_MAX,
+    ASSUMPTION_MAX_BYTES, DEPENDENCIES_MAX, FILE_MAX_BYTES, FILES_MAX_BYTES, MODE_DEFAULT,
 };
 use super::path::{Files, check_path};
 use super::schemas::SchemaOf;
@@ -106,12 +106,6 @@ pub(crate) fn writes(list: &[Node<'_>], pointer: &str, problems: &mut Problems) 
             );
         }
         let mode = whole(file, "mode", &at, problems);
-        if mode.is_some_and(|mode| mode > MODE_MAX) {
-            problems.add(
-                format!("`{at}/mode` has setuid, setgid, sticky or other bits"),
-                "use a mode from 0 to 511, such as 420 for 0o644",
-            );
-        }
         let content = text_of(file, "content").unwrap_or_default().to_owned();
         all_bytes += content.len();
         if content.len() > FILE_MAX_BYTES {
@@ -277,7 +271,7 @@ mod tests {
     use crate::document::with_document;
     use crate::envelope::success;
     use crate::failure::ErrorCode;
-    use crate::limits::{DEPENDENCIES_MAX, FILE_MAX_BYTES, FILES_MAX};
+    use crate::limits::{ASSUMPTION_MAX_BYTES, DEPENDENCIES_MAX, FILE_MAX_BYTES, FILES_MAX};
     use crate::schemas::SchemaOf;
     use crate::verb::DaemonVerb;
 
@@ -496,6 +490,14 @@ mod tests {
             found.starts_with("`/files` has 16776816 bytes together"),
             "{found}"
         );
+        // A schema counts characters, and a limit bytes.
+        let assumed = |text: &str| {
+            let rest = format!("\"lang\":\"go\",\"assumptions\":[\"{text}\"]");
+            message(&plan(&file("a"), "x", &rest))
+        };
+        assert_eq!(assumed(&"é".repeat(ASSUMPTION_MAX_BYTES / 2)), "");
+        let found = assumed(&"é".repeat(ASSUMPTION_MAX_BYTES / 2 + 1));
+        assert_eq!(found, "`/assumptions/0` has more than 1024 bytes");
         let required = |count: usize| {
             let names: Vec<_> = (0..count).map(|it| format!("\"p{it}\"")).collect();
             let deps = format!(

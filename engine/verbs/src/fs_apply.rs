@@ -186,7 +186,7 @@ pub(super) fn contents<'p>(
             }
             Some(_) => problems.add(
                 format!("{} was not read", quoted(path)),
-                "let only regular files stand in `source/`, each of at most 4 MiB",
+                "keep regular files of at most 4 MiB in `source/`",
             ),
             None => {}
         }

@@ -342,7 +342,9 @@ mod tests {
     use crate::document::with_document;
     use crate::envelope::success;
     use crate::failure::ErrorCode;
-    use crate::limits::{PROBE_PATH_MAX_BYTES, PROBES_MAX, RESPONSE_MAX_BYTES};
+    use crate::limits::{
+        EXPECT_BODY_MAX_BYTES, PROBE_PATH_MAX_BYTES, PROBES_MAX, RESPONSE_MAX_BYTES,
+    };
     use crate::schemas::SchemaOf;
     use crate::verb::DaemonVerb;
 
@@ -535,11 +537,19 @@ mod tests {
     #[test]
     fn wrong_inputs_are_refused() {
         let probe = |text: &str| format!("{{\"probes\": [{text}]}}");
+        let long = format!(
+            r#"{{"method": "GET", "path": "/", "expect_status": 200, "expect_body": "{}"}}"#,
+            "é".repeat(EXPECT_BODY_MAX_BYTES / 2 + 1)
+        );
         let many = vec![r#"{"method": "GET", "path": "/", "expect_status": 200}"#; PROBES_MAX + 1]
             .join(",");
         for (text, message) in [
             ("{}".to_owned(), "the document "),
             (probe(""), "`/probes` "),
+            (
+                probe(&long),
+                "`/probes/0/expect_body` has more than 65536 bytes",
+            ),
             (probe(&many), "`/probes` "),
             (probe(r#"{"method": "GET", "path": "/"}"#), "`/probes/0` "),
             (

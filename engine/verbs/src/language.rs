@@ -336,6 +336,7 @@ fn is_semantic_version(version: &str) -> bool {
 mod tests {
     use super::{Language, Requirement};
     use crate::failure::ErrorCode;
+    use crate::limits::{PACKAGE_NAME_MAX_BYTES, PACKAGE_VERSION_MAX_BYTES};
 
     #[test]
     fn dependencies_are_names_with_exact_versions() {
@@ -460,7 +461,20 @@ mod tests {
             );
             assert_eq!(failure.hints.len(), 1);
         }
-        let long = "a".repeat(300);
-        assert!(Requirement::read(Rust, &long).is_err());
+        for (limit, text) in [
+            (PACKAGE_NAME_MAX_BYTES, ""),
+            (PACKAGE_VERSION_MAX_BYTES, "flask==1."),
+        ] {
+            let of = |len: usize| format!("{text}{}", "1".repeat(len));
+            let prefix = text.len().saturating_sub("flask==".len());
+            assert!(
+                Requirement::read(Python, &of(limit - prefix)).is_ok(),
+                "{text}"
+            );
+            assert!(
+                Requirement::read(Python, &of(limit - prefix + 1)).is_err(),
+                "{text}"
+            );
+        }
     }
 }

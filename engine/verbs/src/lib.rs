@@ -1,4 +1,26 @@
-//! The decisions about the five verbs of the daemon \[2\]. Nothing here reads a clock or a file.
+//! The decisions about the five verbs of the daemon \[2\], from the bytes of requests.
+//!
+//! Nothing here reads a clock, a file or a network. The host performs what is allowed, and answers with the
+//! data and the envelopes that are made here.
+//!
+//! | module | content |
+//! |---|---|
+//! | `failure` | failures with their codes, and the problems that become one |
+//! | `verb` | the verbs, their versions, and the discovery object |
+//! | `envelope` | responses |
+//! | `schemas`, `document` | the schemas of documents, and documents that are read strictly and checked |
+//! | `task` | ids and states of tasks, and which task a request is for |
+//! | `plan_create`, `file_plan` | the input of `plan.create`, and what planners answer with |
+//! | `path` | which paths are sound, and which files collide |
+//! | `words`, `steps` | command lines, and their dependency steps |
+//! | `language`, `resolution` | names and versions of packages, and what they were resolved to |
+//! | `fs_apply`, `diff`, `record` | changes of files, exact diffs, and records that can be undone |
+//! | `run_start`, `readiness` | the start of an application, and when it is ready |
+//! | `httpcheck`, `report` | probes, and the report of a task |
+//! | `policy` | the policy file, and which packages may be installed |
+//! | `scan`, `scan_rules` | secrets and dangerous calls in files |
+//! | `manifest` | manifests of tasks, and the protocol of foreign runners |
+//! | `limits` | every limit |
 
 #![forbid(unsafe_code)]
 
@@ -20,6 +42,7 @@ mod policy;
 mod readiness;
 mod record;
 mod report;
+mod resolution;
 mod run_start;
 mod scan;
 mod scan_rules;
@@ -41,6 +64,7 @@ pub use policy::{FilesystemPolicy, Policy, ResolvedPackage};
 pub use readiness::Readiness;
 pub use record::{Record, record};
 pub use report::{ReportFinish, ReportPlace, Verdict};
+pub use resolution::{check_resolution, pinned};
 pub use run_start::{RunLimit, RunStart, Running};
 pub use scan::{FindingSeverity, Scan, ScanFinding, scan};
 pub use schemas::SchemaOf;

@@ -123,5 +123,8 @@ pub const INCLUDE_MAX: usize = 256;
 /// Maximum number of findings that a scan lists. The others are counted.
 pub const FINDINGS_MAX: usize = 1_000;
 
+/// Number of first bytes of all files together that are scanned.
+pub const SCAN_MAX_BYTES: usize = 64 << 20;
+
 /// Maximum size of the path of a Unix socket on Linux, in bytes, without the final NUL.
 pub const SOCKET_PATH_MAX_BYTES: usize = 107;

@@ -178,6 +178,7 @@ pub fn runner_answer(stdout: &[u8], stderr: &[u8], exit_code: i32) -> Result<Str
 mod tests {
     use super::{Manifest, runner_answer};
     use crate::failure::ErrorCode;
+    use crate::limits::SOCKET_PATH_MAX_BYTES;
 
     /// The example of section 3.
     const EXAMPLE: &str = r#"{
@@ -249,6 +250,14 @@ mod tests {
                 failure.message
             );
         }
+        let socket = |path: &str| {
+            let text = EXAMPLE.replace("/run/mcpd/sock/ab12cd.sock", path);
+            Manifest::read(text.as_bytes(), "ab12cd").is_ok()
+        };
+        let long = |bytes: usize| format!("/{}", "x".repeat(bytes - 1));
+        assert!(socket(&long(SOCKET_PATH_MAX_BYTES)));
+        assert!(!socket(&long(SOCKET_PATH_MAX_BYTES + 1)));
+        assert!(!socket("/a\\u0000b"));
         for port in [61_000, 64_999] {
             let text = EXAMPLE.replace("61842", &port.to_string());
             assert!(Manifest::read(text.as_bytes(), "ab12cd").is_ok(), "{port}");

@@ -158,6 +158,7 @@ pub(crate) fn check_path(path: &str, pointer: &str, problems: &mut Problems) -> 
 mod tests {
     use super::{Files, path_fault};
     use crate::failure::{ErrorCode, Problems};
+    use crate::limits::SOURCE_FILES_MAX;
     use proptest::prelude::*;
 
     #[test]
@@ -288,6 +289,17 @@ mod tests {
                 "{existing:?} {written:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_task_has_a_limit_of_files() {
+        let existing: Vec<_> = (0..SOURCE_FILES_MAX).map(|it| format!("f{it}")).collect();
+        let existing: Vec<_> = existing.iter().map(String::as_str).collect();
+        assert_eq!(conflict(&existing[1..], &["a"]), "");
+        assert_eq!(
+            conflict(&existing, &["a"]),
+            "the task would have 65537 files; at most 65536 are allowed"
+        );
     }
 
     /// Where a path leads from a folder, as a file system follows it; `None` outside of the folder.

@@ -198,6 +198,7 @@ mod tests {
     use crate::envelope::success;
     use crate::failure::{ErrorCode, Failure};
     use crate::fs_apply::{Change, Content, FsApply, Present};
+    use crate::limits::FILE_MAX_BYTES;
     use crate::schemas::SchemaOf;
     use crate::verb::DaemonVerb;
     use agent_syntax::json_string;
@@ -532,6 +533,31 @@ mod tests {
             &[patch("a", "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n")],
         );
         assert!(changes(&moved, &present).is_ok());
+    }
+
+    #[test]
+    fn patched_files_have_limits() {
+        let line = |bytes: usize| format!("{}\n", "x".repeat(bytes - 1));
+        let present = |bytes| -> Vec<_> {
+            ["a", "b", "c"]
+                .iter()
+                .map(|it| file(it, line(bytes).as_bytes()))
+                .collect()
+        };
+        let patches = ["a", "b", "c"]
+            .map(|it| patch(it, &format!("--- a/{it}\n+++ b/{it}\n@@ -1,0 +2 @@\n+y\n")));
+        let full = present(FILE_MAX_BYTES - 2);
+        assert!(changes(&input(&[], &patches), &full).is_ok());
+        let failure = changes(&input(&[write("d", "z")], &patches), &full).expect_err("too many");
+        assert_eq!(
+            failure.message,
+            "the changed files would have more than 12582912 bytes together"
+        );
+        let failure = changes(&input(&[], &patches[..1]), &present(FILE_MAX_BYTES - 1));
+        assert_eq!(
+            failure.map_err(|it| it.message),
+            Err("`a` would have more than 4194304 bytes".to_owned())
+        );
     }
 
     proptest! {

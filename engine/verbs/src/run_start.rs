@@ -183,7 +183,7 @@ mod tests {
     use crate::document::with_document;
     use crate::envelope::success;
     use crate::failure::ErrorCode;
-    use crate::limits::READY_TIMEOUT_SEC;
+    use crate::limits::{ENV_VALUE_MAX_BYTES, READY_TIMEOUT_SEC};
     use crate::schemas::SchemaOf;
     use crate::verb::DaemonVerb;
 
@@ -216,8 +216,13 @@ mod tests {
 
     #[test]
     fn wrong_inputs_are_refused() {
+        let long = format!(
+            r#"{{"cmd": "a", "env": {{"A": "{}"}}}}"#,
+            "é".repeat(ENV_VALUE_MAX_BYTES / 2 + 1)
+        );
         for (text, message) in [
             ("{}", "the document "),
+            (&long, "the variable `A` has a NUL or too many bytes"),
             (r#"{"cmd": ""}"#, "`/cmd` "),
             (r#"{"cmd": "a; b"}"#, "character 2 of the command"),
             (

@@ -4,7 +4,7 @@
 //! such text, and expressions are matched in linear time.
 
 use super::failure::{ErrorCode, Failure, Problems, quoted};
-use super::limits::FINDINGS_MAX;
+use super::limits::{FILE_MAX_BYTES, FINDINGS_MAX, SCAN_MAX_BYTES};
 use super::scan_rules::{Matcher, RULES, Rule};
 use regex::Regex;
 use std::collections::BTreeMap;
@@ -42,6 +42,9 @@ pub struct Scan {
     pub findings: Vec<ScanFinding>,
     /// The number of the others.
     pub unlisted: u32,
+    /// The number of files that were not scanned to their end: of each the first [`FILE_MAX_BYTES`] are, of all
+    /// together the first [`SCAN_MAX_BYTES`].
+    pub unscanned: u32,
     /// Whether any finding blocks.
     blocks: bool,
 }
@@ -52,8 +55,13 @@ pub fn scan<'f>(files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> Scan {
         compiled: BTreeMap::new(),
         scan: Scan::default(),
     };
+    let mut left = SCAN_MAX_BYTES;
     for (path, bytes) in files {
-        scanner.file(path, bytes);
+        let scanned = &bytes[..bytes.len().min(FILE_MAX_BYTES).min(left)];
+        left -= scanned.len();
+        let is_cut = scanned.len() < bytes.len();
+        scanner.scan.unscanned = scanner.scan.unscanned.saturating_add(is_cut.into());
+        scanner.file(path, scanned);
     }
     let findings = &mut scanner.scan.findings;
     findings.sort_by(|a, b| {
@@ -187,7 +195,7 @@ fn is_random(value: &str) -> bool {
 mod tests {
     use super::{FindingSeverity, scan};
     use crate::failure::ErrorCode;
-    use crate::limits::FINDINGS_MAX;
+    use crate::limits::{FILE_MAX_BYTES, FINDINGS_MAX, SCAN_MAX_BYTES};
     use crate::scan_rules::RULES;
     use regex::Regex;
     use std::collections::BTreeSet;
@@ -461,6 +469,18 @@ mod tests {
         let found = scan([("a.py", &b"os.system(x)"[..])]);
         assert_eq!(found.findings[0].severity, FindingSeverity::Warns);
         assert_eq!(found.admit(), Ok(()));
+    }
+
+    #[test]
+    fn a_scan_ends() {
+        let file = vec![b'\n'; FILE_MAX_BYTES];
+        let long = vec![b'\n'; FILE_MAX_BYTES + 1];
+        assert_eq!(scan([("a", &file[..])]).unscanned, 0);
+        assert_eq!(scan([("a", &long[..])]).unscanned, 1);
+        let count = SCAN_MAX_BYTES / FILE_MAX_BYTES;
+        let many = |count| std::iter::repeat_n(("a", &file[..]), count);
+        assert_eq!(scan(many(count)).unscanned, 0);
+        assert_eq!(scan(many(count + 2)).unscanned, 2);
     }
 
     #[test]

@@ -2,8 +2,12 @@
 
 use super::failure::Problems;
 use super::verb::DaemonVerb;
-use agent_json_schema::{Budget, Correction, NamedText, SchemaSet, Violation, without_follow_ups};
+use agent_json_schema::{
+    Budget, Correction, NamedText, SchemaSet, Violation, at_pointer, without_follow_ups,
+};
 use agent_syntax::Node;
+use agent_syntax::json::parse_strict;
+use agent_text::Span;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -12,6 +16,8 @@ use std::sync::LazyLock;
 pub enum SchemaOf {
     /// The input of a verb.
     Input(DaemonVerb),
+    /// The arguments of a verb's MCP tool: its input, with the task.
+    Tool(DaemonVerb),
     /// The whole response of a verb.
     Output(DaemonVerb),
     /// The manifest that a runner makes.
@@ -40,36 +46,44 @@ const VERBS: [[&str; 2]; 5] = [
 
 const MANIFEST: &str = file!("manifest.v1");
 
-/// A file plan is a part of the response of `plan.create`.
+/// A file plan is a part of the response of `plan.create`, and has no other members.
 const FILE_PLAN: &str = r#"{"$ref": "https://assertlang.dev/schemas/plan.create.v1.output.json#/$defs/file_plan", "unevaluatedProperties": false}"#;
 
 const PLAN_CREATE_OUTPUT: &str = "https://assertlang.dev/schemas/plan.create.v1.output.json";
 
+/// The property that names the task among the arguments of a tool.
+const TASK_ID: &str = r#""task_id": {"type": "string", "pattern": "^[0-9a-f]{6}$"},"#;
+
 static SCHEMAS: LazyLock<SchemaSet> = LazyLock::new(|| {
     let documents = vec![NamedText {
         uri: PLAN_CREATE_OUTPUT.to_owned(),
-        text: Cow::Borrowed(SchemaOf::Output(DaemonVerb::PlanCreate).text()),
+        text: Cow::Borrowed(VERBS[DaemonVerb::PlanCreate as usize][1]),
     }];
-    let verbs = DaemonVerb::ALL.into_iter();
-    let kinds = verbs.flat_map(|verb| [SchemaOf::Input(verb), SchemaOf::Output(verb)]);
-    let kinds = kinds.chain([SchemaOf::Manifest, SchemaOf::FilePlan]);
-    SchemaSet::new(documents, kinds.map(|it| it.text().to_owned()).collect())
+    let verbs = VERBS.iter().flatten().copied();
+    let roots = verbs.chain([MANIFEST, FILE_PLAN]).map(str::to_owned);
+    SchemaSet::new(documents, roots.collect())
 });
 
 impl SchemaOf {
-    /// Returns the schema: JSON that ends with a newline, except for a file plan, which has no file.
-    pub fn text(self) -> &'static str {
+    /// Returns the schema as JSON. It refers to no other document.
+    pub fn text(self) -> Cow<'static, str> {
         match self {
-            Self::Input(verb) => VERBS[verb as usize][0],
-            Self::Output(verb) => VERBS[verb as usize][1],
-            Self::Manifest => MANIFEST,
-            Self::FilePlan => FILE_PLAN,
+            Self::Input(verb) => Cow::Borrowed(VERBS[verb as usize][0]),
+            Self::Tool(verb) => tool(verb),
+            Self::Output(verb) => Cow::Borrowed(VERBS[verb as usize][1]),
+            Self::Manifest => Cow::Borrowed(MANIFEST),
+            Self::FilePlan => {
+                let output = VERBS[DaemonVerb::PlanCreate as usize][1];
+                Cow::Borrowed(part(output, "/$defs/file_plan").of(output))
+            }
         }
     }
 
+    /// Returns the number of the schema in the set. Arguments of a tool are checked as an input, after their
+    /// task was taken out.
     fn number(self) -> usize {
         match self {
-            Self::Input(verb) => 2 * verb as usize,
+            Self::Input(verb) | Self::Tool(verb) => 2 * verb as usize,
             Self::Output(verb) => 2 * verb as usize + 1,
             Self::Manifest => 2 * VERBS.len(),
             Self::FilePlan => 2 * VERBS.len() + 1,
@@ -92,6 +106,25 @@ impl SchemaOf {
     }
 }
 
+/// Returns the schema of a tool's arguments. A plan opens a task, so it has none before.
+fn tool(verb: DaemonVerb) -> Cow<'static, str> {
+    let input = VERBS[verb as usize][0];
+    if verb == DaemonVerb::PlanCreate {
+        return Cow::Borrowed(input);
+    }
+    // After the bracket that opens the properties.
+    let properties = part(input, "/properties").start as usize + 1;
+    let (before, after) = input.split_at(properties.min(input.len()));
+    Cow::Owned(format!("{before}\n    {TASK_ID}{after}"))
+}
+
+/// Returns the place of a part of a schema. A test finds every part that is asked for.
+fn part(schema: &str, pointer: &str) -> Span {
+    let root = parse_strict(schema);
+    let part = root.as_ref().and_then(|root| at_pointer(root, pointer));
+    part.map_or_else(Span::default, |it| it.span)
+}
+
 /// Adds a violation. What a condition requires is named by itself.
 fn add(violation: &Violation, problems: &mut Problems) {
     if matches!(violation.keyword, "then" | "else") && !violation.causes.is_empty() {
@@ -104,6 +137,27 @@ fn add(violation: &Violation, problems: &mut Problems) {
     problems.add(message, hint);
 }
 
+/// What to do about a value, by the name of its member.
+const HINTS: [(&str, &str); 11] = [
+    ("cpu_pct", "use a whole number of percent from 1 to 100"),
+    ("expect_status", "use a status from 100 to 599"),
+    ("lang", "use python, node, go or rust"),
+    ("lang_hint", "list python, node, go or rust"),
+    ("mem_mb", "use a whole number of MiB from 32 to 8192"),
+    (
+        "mode",
+        "use a mode from 0 to 511, such as 420 for 0o644: setuid, setgid and sticky are not allowed",
+    ),
+    ("port", "use a port from 61000 to 64999"),
+    ("port_hint", "use a port from 1025 to 65535, or null"),
+    (
+        "task_id",
+        "use the 6 hex digits that `plan.create` answered with",
+    ),
+    ("timeout_sec", "use a whole number of seconds from 1 to 600"),
+    ("wall_sec", "use a whole number of seconds from 1 to 3600"),
+];
+
 /// Returns the message of a violation, and what to do about it.
 fn worded(violation: &Violation) -> (String, String) {
     let at = match &*violation.instance {
@@ -115,7 +169,12 @@ fn worded(violation: &Violation) -> (String, String) {
         Some(Correction::Value(json)) => format!("set {at} to `{json}`"),
         Some(Correction::List) => format!("put {at} into a list"),
         Some(Correction::Item(_)) => format!("write the only item of {at} without its list"),
-        None => "compare the document with its schema in `schemas/`".to_owned(),
+        None => {
+            let name = violation.instance.rsplit('/').next().unwrap_or_default();
+            let known = HINTS.iter().find(|(known, _)| *known == name);
+            let other = "compare the document with its schema in `schemas/`";
+            known.map_or(other, |(_, hint)| hint).to_owned()
+        }
     };
     (format!("{at} {}", violation.message), hint)
 }
@@ -125,9 +184,93 @@ mod tests {
     use super::{PLAN_CREATE_OUTPUT, SCHEMAS, SchemaOf, VERBS};
     use crate::limits;
     use crate::verb::DaemonVerb;
-    use agent_json_schema::{Budget, at_pointer};
+    use agent_json_schema::{Budget, JsonText, at_pointer, with_schema};
     use agent_syntax::json::parse_strict;
     use agent_syntax::members::{member, number, string};
+
+    /// Returns whether a document obeys a schema, which may refer to nothing but itself.
+    fn obeys(schema: &str, document: &str) -> bool {
+        let document = JsonText::read(document).expect("JSON");
+        let checked = with_schema(schema, &mut Budget::new(), |schema, budget| {
+            let schema = schema.expect("a schema");
+            schema.check_json(document.root(), budget)
+        });
+        checked.expect("JSON").expect("a verdict").is_empty()
+    }
+
+    #[test]
+    fn violations_have_useful_hints() {
+        for (text, message, hint) in [
+            (
+                r#"{"cmd": "x", "limits": {"cpu_pct": 0}}"#,
+                "`/limits/cpu_pct` ",
+                "use a whole number of percent",
+            ),
+            (
+                r#"{"cmd": "x", "limits": {"cpu_pct": "50"}}"#,
+                "`/limits/cpu_pct` ",
+                "set `/limits/cpu_pct` to `50`",
+            ),
+            (
+                r#"{"cmd": "x", "limit": {}}"#,
+                "`/limit` ",
+                "rename `limit` to `limits`",
+            ),
+            (
+                r#"{"cmd": ["x"]}"#,
+                "`/cmd` ",
+                "write the only item of `/cmd` without its list",
+            ),
+            (
+                r#"{"cmd": null}"#,
+                "`/cmd` ",
+                "compare the document with its schema",
+            ),
+        ] {
+            let failure = crate::RunStart::read(text.as_bytes()).expect_err(text);
+            assert!(failure.message.starts_with(message), "{}", failure.message);
+            assert!(failure.hints[0].starts_with(hint), "{:?}", failure.hints);
+        }
+    }
+
+    #[test]
+    fn schemas_for_others_stand_alone() {
+        let file_plan = SchemaOf::FilePlan.text();
+        let plan = r#"{"files":[{"path":"a","content":""}],"start":"x","lang":"go"}"#;
+        assert!(obeys(&file_plan, plan));
+        assert!(!obeys(&file_plan, "{}"));
+        for (verb, arguments) in [
+            (
+                DaemonVerb::FsApply,
+                r#"{"writes": [], "task_id": "ab12cd"}"#,
+            ),
+            (DaemonVerb::RunStart, r#"{"cmd": "x", "task_id": "ab12cd"}"#),
+            (
+                DaemonVerb::HttpcheckAssert,
+                r#"{"probes": [{"method": "GET", "path": "/", "expect_status": 200}], "task_id": "ab12cd"}"#,
+            ),
+            (DaemonVerb::ReportFinish, r#"{"task_id": "ab12cd"}"#),
+        ] {
+            let (tool, input) = (SchemaOf::Tool(verb).text(), SchemaOf::Input(verb).text());
+            assert!(obeys(&tool, arguments), "{tool}");
+            assert!(!obeys(&tool, &arguments.replace("ab12cd", "x")), "{tool}");
+            assert!(!obeys(&input, arguments), "{input}");
+            assert!(obeys(
+                &tool,
+                &arguments
+                    .replace("\"task_id\": \"ab12cd\"", "")
+                    .replace(", }", "}")
+            ));
+        }
+        assert!(obeys(
+            &SchemaOf::Tool(DaemonVerb::PlanCreate).text(),
+            r#"{"prompt": "x"}"#
+        ));
+        assert!(!obeys(
+            &SchemaOf::Tool(DaemonVerb::PlanCreate).text(),
+            r#"{"prompt": "x", "task_id": "ab12cd"}"#
+        ));
+    }
 
     #[test]
     fn limits_of_schemas_are_the_constants() {
@@ -252,7 +395,8 @@ mod tests {
                 limits::SOURCE_FILES_MAX,
             ),
         ] {
-            let tree = parse_strict(of.text()).expect("strict JSON");
+            let text = of.text();
+            let tree = parse_strict(&text).expect("strict JSON");
             let found = at_pointer(&tree, pointer).and_then(number);
             assert_eq!(found, Some(limit as u64), "{of:?} {pointer}");
         }
@@ -268,7 +412,8 @@ mod tests {
             );
         }
         let id = |of: SchemaOf| {
-            let tree = parse_strict(of.text()).expect("strict JSON");
+            let text = of.text();
+            let tree = parse_strict(&text).expect("strict JSON");
             member(&tree, "$id").and_then(string).map(str::to_owned)
         };
         for verb in DaemonVerb::ALL {
