@@ -1,12 +1,13 @@
 //! The client of a registry, in the sandbox with the network of the registries.
 
-use crate::{Error, Network, Package};
+use crate::{Error, Network};
 use agent_sandbox::{
     Child, Command, Exit, Limits, Log, Network as Reach, PROXY_PORT, RunError, Sandbox,
 };
 use agent_way_out::{Proxy, Refusal, Serving};
 use serde::Deserialize;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs};
@@ -95,7 +96,7 @@ impl Client {
     /// Variables of `proxied` name the proxy, where the client's configuration could name another one.
     pub(crate) async fn run(
         mut self,
-        package: &Package,
+        package: &impl Display,
         sandbox: &Sandbox,
         network: &Network,
         registries: &[String],

@@ -1,4 +1,4 @@
-//! Packages of MCP servers, which are installed in a step of their own.
+//! Packages of MCP servers and of apps, which are installed in a step of their own.
 //!
 //! A package is installed by the ordinary client of its registry, with the user's configuration of it, in the
 //! sandbox: with a [`Network`] of the registries alone, a private home, one folder to write, and without any
@@ -12,7 +12,9 @@
 //! | [`Network`] | what a client may reach |
 //! | [`Store`] | the folder of installed packages |
 //! | [`Installed`], [`Item`] | how an installed server is started, and its closure |
+//! | [`Requirements`], [`Resolved`], [`AppPackages`] | what an app needs; its exact closure, to decide on before anything is installed; what the app is given |
 
+mod app;
 mod client;
 mod error;
 mod network;
@@ -22,6 +24,7 @@ mod pip;
 mod store;
 mod tree;
 
+pub use app::{AppPackages, MAX_REQUIREMENTS, Requirement, Requirements, Resolved};
 pub use error::Error;
 pub use network::{Network, ProxyMaker};
 pub use package::{Package, Registry};

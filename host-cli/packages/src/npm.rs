@@ -2,18 +2,26 @@
 
 use crate::client::{Client, program, read};
 use crate::store::Start;
-use crate::{Error, Item, Network, Package};
+use crate::{Error, Item, Network, Package, Requirements};
 use agent_sandbox::Sandbox;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::env;
+use std::fmt::Display;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The commands that choose versions, and that take those of the lock file.
+const INSTALL: &str = "install";
+const INSTALL_LOCKED: &str = "ci";
+
+/// The version of a package that was asked for without one.
+const ANY_VERSION: &str = "*";
+
 /// The scripts of packages are not run, and nothing but the package and what it needs is fetched.
-const OPTIONS: [&str; 7] = [
-    "install",
+const OPTIONS: [&str; 6] = [
     "--ignore-scripts",
     "--omit=dev",
     "--save-exact",
@@ -34,15 +42,8 @@ pub(crate) async fn install(
 ) -> Result<(Start, Vec<Item>), Error> {
     let npm = program("npm")?;
     let registries = registries(&npm, folder)?;
-    let mut client = Client::new("npm", npm, folder);
-    client.arguments(OPTIONS);
-    client.arguments(["--prefix"]);
-    client.argument(folder);
+    let mut client = client(npm, INSTALL, folder);
     client.argument(package.to_string());
-    // The user's configuration of npm names registries and their tokens.
-    let configuration = env::home_dir().map(|home| home.join(".npmrc"));
-    client.configuration("NPM_CONFIG_USERCONFIG", configuration);
-    client.pass(|name| name.starts_with("npm_config_"));
     let run = client.run(package, sandbox, network, &registries, &PROXIED);
     run.await?;
     let closure = closure(package, folder)?;
@@ -53,6 +54,67 @@ pub(crate) async fn install(
         libraries: None,
     };
     Ok((start, closure))
+}
+
+/// Returns a call of npm with a command, for a folder.
+fn client(npm: PathBuf, command: &'static str, folder: &Path) -> Client {
+    let mut client = Client::new("npm", npm, folder);
+    client.arguments([command]);
+    client.arguments(OPTIONS);
+    client.arguments(["--prefix"]);
+    client.argument(folder);
+    // The user's configuration of npm names registries and their tokens.
+    let configuration = env::home_dir().map(|home| home.join(".npmrc"));
+    client.configuration("NPM_CONFIG_USERCONFIG", configuration);
+    client.pass(|name| name.starts_with("npm_config_"));
+    client
+}
+
+/// Returns what an app's requirements come to, without installing it.
+pub(crate) async fn resolve(
+    requirements: &Requirements,
+    folder: &Path,
+    sandbox: &Sandbox,
+    network: &Network,
+) -> Result<Vec<Item>, Error> {
+    let npm = program("npm")?;
+    let registries = registries(&npm, folder)?;
+    let wanted = requirements.list().iter().map(|it| {
+        let version = it.version().unwrap_or(ANY_VERSION);
+        (it.name().to_owned(), version.into())
+    });
+    let manifest = json!({ "private": true, "dependencies": Value::Object(wanted.collect()) });
+    let file = folder.join("package.json");
+    fs::write(&file, manifest.to_string()).map_err(Error::file(&file))?;
+    let mut client = client(npm, INSTALL, folder);
+    client.arguments(["--package-lock-only"]);
+    let run = client.run(requirements, sandbox, network, &registries, &PROXIED);
+    run.await?;
+    locked(requirements, folder)
+}
+
+/// Installs exactly the resolved packages, which have to have the recorded digests.
+pub(crate) async fn install_resolved(
+    requirements: &Requirements,
+    closure: &[Item],
+    folder: &Path,
+    sandbox: &Sandbox,
+    network: &Network,
+) -> Result<(), Error> {
+    let npm = program("npm")?;
+    let registries = registries(&npm, folder)?;
+    let client = client(npm, INSTALL_LOCKED, folder);
+    let run = client.run(requirements, sandbox, network, &registries, &PROXIED);
+    run.await?;
+    match locked(requirements, folder)? == closure {
+        true => Ok(()),
+        false => Err(Error::new("npm installed something else than it resolved")),
+    }
+}
+
+/// Returns the folder with an app's modules, below that of its packages.
+pub(crate) fn modules(folder: &Path) -> PathBuf {
+    folder.join("node_modules")
 }
 
 /// Returns the URLs of the registries of the user's configuration: that of all packages, and those of scopes.
@@ -88,8 +150,8 @@ struct Locked {
     integrity: Option<String>,
 }
 
-/// Returns everything that npm installed.
-fn closure(package: &Package, folder: &Path) -> Result<Vec<Item>, Error> {
+/// Returns everything in the lock file of npm.
+fn locked(what: &impl Display, folder: &Path) -> Result<Vec<Item>, Error> {
     let lock: Lock = read(&folder.join("package-lock.json"))?;
     let mut closure = Vec::new();
     // The entry without a path is the folder itself.
@@ -100,7 +162,7 @@ fn closure(package: &Package, folder: &Path) -> Result<Vec<Item>, Error> {
     {
         let (Some(version), Some(integrity)) = (locked.version, locked.integrity) else {
             return Err(Error::new(format!(
-                "`{path}` of `{package}` has no digest: it comes from no registry"
+                "`{path}` of `{what}` has no digest: it comes from no registry"
             )));
         };
         closure.push(Item {
@@ -109,6 +171,12 @@ fn closure(package: &Package, folder: &Path) -> Result<Vec<Item>, Error> {
             integrity,
         });
     }
+    Ok(closure)
+}
+
+/// Returns everything that npm installed.
+fn closure(package: &Package, folder: &Path) -> Result<Vec<Item>, Error> {
+    let closure = locked(package, folder)?;
     let own = format!("node_modules/{}", package.name());
     match closure.iter().find(|item| item.path == own) {
         Some(item) if item.version == package.version() => Ok(closure),

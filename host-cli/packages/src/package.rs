@@ -45,14 +45,10 @@ impl Package {
             Some(scoped) => format!("@{scoped}"),
             None => name.to_owned(),
         };
-        let (is_name, is_exact) = match registry {
-            Registry::Npm => (is_name_of_npm(&name), is_exact_of_npm(version)),
-            Registry::PyPi => (is_part(&name), is_exact_of_pypi(version)),
-        };
-        if !is_name {
+        if !is_name(registry, &name) {
             return Err(refused("its name is not one of the registry"));
         }
-        if !is_exact {
+        if !is_exact(registry, version) {
             return Err(refused("its version is not exact"));
         }
         Ok(Self {
@@ -84,6 +80,22 @@ impl Package {
 impl fmt::Display for Package {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}@{}", self.name, self.version)
+    }
+}
+
+/// Returns whether a text is the name of a package.
+pub(crate) fn is_name(registry: Registry, name: &str) -> bool {
+    match registry {
+        Registry::Npm => is_name_of_npm(name),
+        Registry::PyPi => is_part(name),
+    }
+}
+
+/// Returns whether a text is one version of a package.
+pub(crate) fn is_exact(registry: Registry, version: &str) -> bool {
+    match registry {
+        Registry::Npm => is_exact_of_npm(version),
+        Registry::PyPi => is_exact_of_pypi(version),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use crate::client::{Client, program, read};
 use crate::store::Start;
-use crate::{Error, Item, Network, Package};
+use crate::{Error, Item, Network, Package, Requirements};
 use agent_sandbox::Sandbox;
 use serde::Deserialize;
 use std::env;
+use std::fmt::Display;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,6 +16,9 @@ const LIBRARIES: &str = "site";
 
 /// The report of pip, below the folder of the package.
 const REPORT: &str = "report.json";
+
+/// The resolved packages with their digests, below the folder of the package.
+const PINNED: &str = "requirements.txt";
 
 /// Only wheels: building a package would run its code.
 const OPTIONS: [&str; 9] = [
@@ -48,23 +53,8 @@ pub(crate) async fn install(
     network: &Network,
 ) -> Result<(Start, Vec<Item>), Error> {
     let (python, runtime) = python()?;
-    let mut client = Client::new("pip", python.clone(), folder);
-    client.arguments(OPTIONS);
-    client.argument(folder.join(LIBRARIES));
-    client.arguments(["--report"]);
-    client.argument(folder.join(REPORT));
+    let mut client = client(&python, runtime.as_ref(), folder);
     client.argument(format!("{}=={}", package.name(), package.version()));
-    if let Some(runtime) = &runtime {
-        client.read(runtime.clone());
-    }
-    // The user's configuration of pip names indexes and their passwords.
-    let of_user = env::home_dir().map(|home| home.join(".config/pip/pip.conf"));
-    client.configuration("PIP_CONFIG_FILE", of_user);
-    let of_machine = PathBuf::from("/etc/pip.conf");
-    if of_machine.is_file() {
-        client.read(of_machine);
-    }
-    client.pass(|name| name.starts_with("pip_"));
     let indexes = indexes(&python, folder)?;
     let run = client.run(package, sandbox, network, &indexes, &PROXIED);
     run.await?;
@@ -83,9 +73,84 @@ pub(crate) async fn install(
     Ok((start, closure))
 }
 
+/// Returns a call of pip that installs into a folder and reports what it does.
+fn client(python: &Path, runtime: Option<&PathBuf>, folder: &Path) -> Client {
+    let mut client = Client::new("pip", python.to_owned(), folder);
+    client.arguments(OPTIONS);
+    client.argument(folder.join(LIBRARIES));
+    client.arguments(["--report"]);
+    client.argument(folder.join(REPORT));
+    if let Some(runtime) = runtime {
+        client.read(runtime.clone());
+    }
+    // The user's configuration of pip names indexes and their passwords.
+    let of_user = env::home_dir().map(|home| home.join(".config/pip/pip.conf"));
+    client.configuration("PIP_CONFIG_FILE", of_user);
+    let of_machine = PathBuf::from("/etc/pip.conf");
+    if of_machine.is_file() {
+        client.read(of_machine);
+    }
+    client.pass(|name| name.starts_with("pip_"));
+    client
+}
+
+/// Returns what an app's requirements come to, without installing it.
+pub(crate) async fn resolve(
+    requirements: &Requirements,
+    folder: &Path,
+    sandbox: &Sandbox,
+    network: &Network,
+) -> Result<Vec<Item>, Error> {
+    let (python, runtime) = python()?;
+    let mut client = client(&python, runtime.as_ref(), folder);
+    client.arguments(["--dry-run", "--ignore-installed"]);
+    for requirement in requirements.list() {
+        client.argument(match requirement.version() {
+            Some(version) => format!("{}=={version}", requirement.name()),
+            None => requirement.name().to_owned(),
+        });
+    }
+    let indexes = indexes(&python, folder)?;
+    let run = client.run(requirements, sandbox, network, &indexes, &PROXIED);
+    run.await?;
+    reported(requirements, folder)
+}
+
+/// Installs exactly the resolved packages, which have to have the recorded digests.
+pub(crate) async fn install_resolved(
+    requirements: &Requirements,
+    closure: &[Item],
+    folder: &Path,
+    sandbox: &Sandbox,
+    network: &Network,
+) -> Result<(), Error> {
+    let (python, runtime) = python()?;
+    let mut client = client(&python, runtime.as_ref(), folder);
+    client.arguments(["--no-deps", "--require-hashes", "--requirement"]);
+    let pinned = closure.iter().map(|item| {
+        let digest = item.integrity.replacen('=', ":", 1);
+        format!("{}=={} --hash={digest}\n", item.path, item.version)
+    });
+    let file = folder.join(PINNED);
+    fs::write(&file, pinned.collect::<String>()).map_err(Error::file(&file))?;
+    client.argument(file);
+    let indexes = indexes(&python, folder)?;
+    let run = client.run(requirements, sandbox, network, &indexes, &PROXIED);
+    run.await?;
+    match reported(requirements, folder)? == closure {
+        true => Ok(()),
+        false => Err(Error::new("pip installed something else than it resolved")),
+    }
+}
+
+/// Returns the folder with an app's libraries, below that of its packages.
+pub(crate) fn libraries(folder: &Path) -> PathBuf {
+    folder.join(LIBRARIES)
+}
+
 /// Returns the interpreter, and its folder if it is not that of the system. `python3` itself may be a script
 /// that chooses one.
-fn python() -> Result<(PathBuf, Option<PathBuf>), Error> {
+pub(crate) fn python() -> Result<(PathBuf, Option<PathBuf>), Error> {
     let launcher = program("python3")?;
     let named = Command::new(&launcher)
         .args(["-I", "-c", WHICH])
@@ -170,8 +235,8 @@ struct Archive {
     hash: Option<String>,
 }
 
-/// Returns everything that pip installed.
-fn closure(package: &Package, folder: &Path) -> Result<Vec<Item>, Error> {
+/// Returns everything that pip reports to install, in the order of names.
+fn reported(what: &impl Display, folder: &Path) -> Result<Vec<Item>, Error> {
     let report: Report = read(&folder.join(REPORT))?;
     let mut closure = Vec::new();
     for it in report.install {
@@ -179,7 +244,7 @@ fn closure(package: &Package, folder: &Path) -> Result<Vec<Item>, Error> {
         let hash = it.download_info.archive_info.and_then(|it| it.hash);
         let integrity = hash.filter(|it| it.starts_with("sha256="));
         let Some(integrity) = integrity else {
-            let message = format!("`{name}` of `{package}` has no digest: it comes from no index");
+            let message = format!("`{name}` of `{what}` has no digest: it comes from no index");
             return Err(Error::new(message));
         };
         closure.push(Item {
@@ -189,6 +254,12 @@ fn closure(package: &Package, folder: &Path) -> Result<Vec<Item>, Error> {
         });
     }
     closure.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(closure)
+}
+
+/// Returns everything that pip installed.
+fn closure(package: &Package, folder: &Path) -> Result<Vec<Item>, Error> {
+    let closure = reported(package, folder)?;
     let own = normalized(package.name());
     let is_own = |it: &Item| it.path == own && it.version == package.version();
     match closure.iter().any(is_own) {

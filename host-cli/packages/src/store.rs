@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::{env, io};
 
 /// The record of an installation, in its folder.
-const RECORD: &str = "installed.json";
+pub(crate) const RECORD: &str = "installed.json";
 
 /// What to do about an installation that can't be used.
-const AGAIN: &str = "remove the folder and install the package again";
+pub(crate) const AGAIN: &str = "remove the folder and install the package again";
 
 /// The folder of installed packages, one folder for each.
 #[derive(Clone, Debug)]
@@ -49,6 +49,15 @@ pub struct Item {
     pub version: String,
     /// The digest of the registry's archive, as its client writes it: `sha512-...` or `sha256=...`.
     pub integrity: String,
+}
+
+impl Item {
+    /// Returns the name of the package, without its place.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let last = self.path.rsplit("node_modules/").next();
+        last.unwrap_or(&self.path)
+    }
 }
 
 /// The content of [`RECORD`].
@@ -178,6 +187,10 @@ impl Store {
         installed.ok_or_else(|| Error::new("the installed package is gone"))
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     fn folder(&self, package: &Package) -> PathBuf {
         let digest = Sha256::digest(format!("{:?} {package}", package.registry()));
         self.root.join(hexadecimal(&digest))
@@ -185,14 +198,14 @@ impl Store {
 }
 
 /// Writes a file that is whole on disk before its folder gets its name.
-fn write_synced(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(crate) fn write_synced(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(text)?;
     file.sync_all()
 }
 
 /// Makes the names in a folder last, where the system can.
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     match cfg!(unix) {
         true => File::open(folder)?.sync_all(),
         false => Ok(()),
@@ -200,7 +213,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Returns the digest of a closure.
-fn digest(closure: &[Item]) -> String {
+pub(crate) fn digest(closure: &[Item]) -> String {
     let mut digest = Sha256::new();
     for item in closure {
         digest.update(format!(
@@ -212,7 +225,7 @@ fn digest(closure: &[Item]) -> String {
 }
 
 /// Creates a folder that only this user can read and write.
-fn private(folder: &Path) -> Result<(), Error> {
+pub(crate) fn private(folder: &Path) -> Result<(), Error> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -222,6 +235,6 @@ fn private(folder: &Path) -> Result<(), Error> {
 }
 
 /// Refuses a folder that another user could change, who could replace programs.
-fn trusted(folder: &Path) -> Result<(), Error> {
+pub(crate) fn trusted(folder: &Path) -> Result<(), Error> {
     refuse_foreign(folder).map_err(|foreign| Error::new(foreign.to_string()))
 }

@@ -2,8 +2,8 @@
 
 mod support;
 
-use agent_packages::{Package, Store};
-use agent_sandbox::{Command, Exit, Limits, Sandbox, Tier};
+use agent_packages::{Package, Registry as Kind, Requirements, Store};
+use agent_sandbox::{Command, Exit, Limits, Mount, Sandbox, Tier};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha512};
@@ -293,4 +293,58 @@ async fn the_tier_without_a_network_of_its_own_installs_nothing_from_registries_
         refused.help().unwrap().contains("--network host"),
         "{refused}"
     );
+}
+
+#[tokio::test]
+async fn an_app_is_given_what_was_resolved_before_it_is_installed() {
+    let registry = Registry::start(|_| {});
+    choose(&registry);
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("packages");
+    let store = Store::new(&root);
+    let sandbox = Sandbox::of(Tier::Bubblewrap).await.unwrap();
+    let network = registries([]);
+    let resolve = || {
+        let requirements = Requirements::parse(Kind::Npm, ["acme"]).unwrap();
+        store.resolve(requirements, &sandbox, &network)
+    };
+    let resolved = resolve().await.unwrap();
+    let closure: Vec<_> = resolved
+        .closure()
+        .iter()
+        .map(|item| format!("{} {}", item.name(), item.version))
+        .collect();
+    assert_eq!(closure, ["acme 1.0.0", "helper 2.5.0"]);
+    let staged = fs::read_dir(&root).unwrap().next().unwrap().unwrap();
+    assert!(!staged.path().join("node_modules").exists());
+    drop(resolved);
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+
+    let resolved = resolve().await.unwrap();
+    let app = store.install_resolved(resolved, &sandbox, &network);
+    let app = app.await.unwrap();
+    let mut command = Command::new(&app.program);
+    command.arguments = ["-e", "console.log(require('helper'))"]
+        .map(Into::into)
+        .into();
+    for (inside, folder) in &app.folders {
+        assert!(!folder.join("helper/ran.txt").exists());
+        let (folder, writable) = (folder.clone(), false);
+        command
+            .mounts
+            .insert(inside.clone(), Mount { folder, writable });
+    }
+    let limits = Limits {
+        memory_bytes: 2 << 30,
+        ..Limits::default()
+    };
+    let ended = sandbox.run(command, Vec::new(), limits, future::pending());
+    let ended = ended.await.unwrap();
+    assert_eq!(ended.stdout, b"its helper\n", "{:?}", ended.stderr);
+
+    // The same closure is not installed twice.
+    let resolved = resolve().await.unwrap();
+    choose(&Registry(1));
+    let again = store.install_resolved(resolved, &sandbox, &network);
+    assert_eq!(again.await.unwrap(), app);
 }

@@ -2,8 +2,8 @@
 
 mod support;
 
-use agent_packages::{Package, Store};
-use agent_sandbox::{Command, Exit, Limits, Sandbox};
+use agent_packages::{Package, Registry, Requirements, Store};
+use agent_sandbox::{Command, Exit, Limits, Mount, Sandbox, Tier};
 use std::fs;
 use std::future;
 use std::path::Path;
@@ -90,6 +90,84 @@ async fn a_wheel_is_installed_and_its_program_starts() {
     );
     assert!(!refused.contains("code of the package"), "{refused}");
     assert_eq!(fs::read_dir(root).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn an_app_is_given_what_was_resolved_before_it_is_installed() {
+    let folder = tempfile::tempdir().unwrap();
+    let links = folder.path().join("links");
+    fs::create_dir(&links).unwrap();
+    make(&links);
+    let index = index::Index::serve(&links);
+    for (name, value) in [("PIP_INDEX_URL", &*index.url()), ("PIP_RETRIES", "0")] {
+        #[expect(unsafe_code, reason = "the process has no other thread that reads it")]
+        // SAFETY: nextest runs each test in a process of its own, and pip is not started yet.
+        unsafe {
+            std::env::set_var(name, value);
+        }
+    }
+    let root = folder.path().join("packages");
+    let store = Store::new(&root);
+    let sandbox = Sandbox::of(Tier::Bubblewrap).await.unwrap();
+    let network = registries([]);
+    let parse = |texts: &[&str]| Requirements::parse(Registry::PyPi, texts.iter().copied());
+
+    let resolved = store.resolve(parse(&["acme_server"]).unwrap(), &sandbox, &network);
+    let resolved = resolved.await.unwrap();
+    let [item] = resolved.closure() else {
+        panic!("{:?}", resolved.closure());
+    };
+    assert_eq!((item.name(), &*item.version), ("acme-server", "1.0.0"));
+    let app = store.install_resolved(resolved, &sandbox, &network);
+    let app = app.await.unwrap();
+
+    let mut command = Command::new(&app.program);
+    command.arguments = ["-c", "import acme_server; acme_server.main()"]
+        .map(Into::into)
+        .into();
+    let env = app.env.iter();
+    command.env = env
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    command.read.extend(app.runtime.clone());
+    for (inside, folder) in &app.folders {
+        let (folder, writable) = (folder.clone(), false);
+        command
+            .mounts
+            .insert(inside.clone(), Mount { folder, writable });
+    }
+    let ended = sandbox.run(command, Vec::new(), Limits::default(), future::pending());
+    let ended = ended.await.unwrap();
+    assert_eq!(ended.stdout, b"started acme_server\n", "{:?}", ended.stderr);
+
+    // The archive of the same version is another one by the time of the installation.
+    let resolved = store.resolve(parse(&["acme_server==1.0.0"]).unwrap(), &sandbox, &network);
+    let resolved = resolved.await.unwrap();
+    let file = app.folders.values().next().unwrap().join("acme_server.py");
+    fs::write(&file, "print('changed')").unwrap();
+    let refused = store.install_resolved(resolved, &sandbox, &network).await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("was changed since"), "{refused}");
+    fs::remove_dir_all(file.parent().unwrap().parent().unwrap()).unwrap();
+    let resolved = store.resolve(parse(&["acme_server==1.0.0"]).unwrap(), &sandbox, &network);
+    let resolved = resolved.await.unwrap();
+    let changed = MAKE.replace("'started'", "'another'");
+    let made = process::Command::new("python3")
+        .args(["-I", "-c", &changed])
+        .arg(&links)
+        .status();
+    assert!(made.unwrap().success());
+    let refused = store.install_resolved(resolved, &sandbox, &network).await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("DO NOT MATCH THE HASHES"), "{refused}");
+
+    // A package without a wheel would run its code to be resolved.
+    let refused = store
+        .resolve(parse(&["built"]).unwrap(), &sandbox, &network)
+        .await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(!refused.contains("code of the package"), "{refused}");
+    assert_eq!(fs::read_dir(root).unwrap().count(), 0, "nothing is left");
 }
 
 /// A simple index (PEP 503) on loopback.

@@ -193,7 +193,7 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
         };
-        let mode = u32::from(fstat(&file)?.st_mode) & PERMISSIONS;
+        let mode = fstat(&file)?.st_mode & PERMISSIONS;
         let mut content = Vec::new();
         file.take(max_bytes.saturating_add(1))
             .read_to_end(&mut content)?;

@@ -75,18 +75,17 @@ impl Bridge {
             self.sockets.lock().await.push(socket);
         }
         loop {
-            // The semaphore is never closed.
-            let Ok(permit) = Arc::clone(&self.connections).acquire_owned().await else {
-                return;
-            };
             match listener.accept().await {
                 Ok((client, _)) => {
-                    self.touch();
+                    // The semaphore is never closed.
+                    let Ok(permit) = Arc::clone(&self.connections).acquire_owned().await else {
+                        return;
+                    };
                     let bridge = Arc::clone(&self);
                     task::spawn(async move {
                         bridge.pass(client).await;
-                        drop(permit);
                         bridge.touch();
+                        drop(permit);
                     });
                 }
                 // No descriptor is left, or the peer is gone.

@@ -117,6 +117,8 @@ pub fn supervise(input: impl Read) -> Result<(), Error> {
         let at_ms = now_ms();
         supervision.run.phase = Phase::Ended;
         supervision.run.end = Some(End { cause, at_ms });
+        // Whoever reads the report may start the next run at once.
+        drop(lock);
         supervision.report()
     })
 }
