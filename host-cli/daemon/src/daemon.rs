@@ -3,13 +3,13 @@
 use super::counts::{Counts, state_name};
 use super::decider::Decider;
 use super::files::at;
-use super::planning::{name as language_name, named};
+use super::memory::{memory, remembered};
+use super::planning::name as language_name;
 use super::refusal::{Answered, Trouble, broken, refused, stored};
 use super::run_start::is_failure;
 use super::shown::{Shown, ShownTask};
 use super::task::Task;
 use agent_app_gateway::{Gateway, TaskSummary};
-use agent_effects::clock;
 use agent_host::contract::daemon::{
     Addressed, ErrorCode, Failure as Refusal, Task as Choice, TaskState, Verb, VersionedVerb,
 };
@@ -17,7 +17,7 @@ use agent_host::{Failure, Instance, ResourceAny, call};
 use agent_planner::Planner;
 use agent_serving::Announcements;
 use agent_syntax::json::Writer;
-use agent_tasks::{Found, Memory, SocketFolder, TaskId, Tasks};
+use agent_tasks::{Found, SocketFolder, TaskId, Tasks};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -366,58 +366,4 @@ impl Daemon {
             }
         }
     }
-}
-
-/// Returns what is remembered of a task.
-pub(crate) fn memory(task: &Task) -> Memory {
-    let mut more = BTreeMap::from([
-        ("client".to_owned(), task.client.clone()),
-        ("lang".to_owned(), language_name(task.language).to_owned()),
-        ("probes".to_owned(), task.probes.borrow().clone()),
-        ("prompt".to_owned(), task.prompt.clone()),
-    ]);
-    if let Some(start) = &*task.started.borrow() {
-        more.insert("start".to_owned(), start.clone());
-    }
-    if let Some(allowed) = &task.deps_allowlist {
-        more.insert("deps_allowlist".to_owned(), allowed.join("\n"));
-    }
-    let now = clock(&agent_effects::Zone::default()).unix_ms;
-    Memory {
-        state: state_name(task.state.get()).to_owned(),
-        created_ms: task.created_ms,
-        changed_ms: now,
-        port: task.port.get(),
-        more,
-    }
-}
-
-/// Returns a task that an earlier daemon knew.
-fn remembered(id: &str, memory: &Memory) -> Option<Task> {
-    const STATES: [TaskState; 7] = [
-        TaskState::Planned,
-        TaskState::Applied,
-        TaskState::Installing,
-        TaskState::Starting,
-        TaskState::Ready,
-        TaskState::Failed,
-        TaskState::Ended,
-    ];
-    let of = |name: &str| memory.more.get(name).cloned();
-    let state = STATES
-        .into_iter()
-        .find(|it| state_name(*it) == memory.state)?;
-    let allowed = of("deps_allowlist").map(|it| it.lines().map(str::to_owned).collect());
-    let task = Task::new(
-        id.to_owned(),
-        of("client")?,
-        of("prompt")?,
-        named(&of("lang")?)?,
-        memory.created_ms,
-        allowed,
-    );
-    task.state.set(state);
-    task.started.replace(of("start"));
-    task.probes.replace(of("probes").unwrap_or_default());
-    Some(task)
 }

@@ -12,6 +12,11 @@ impl Decider {
         Self(engine)
     }
 
+    /// Returns the engine.
+    pub(crate) fn engine(&self) -> Engine {
+        self.0.clone()
+    }
+
     /// Asks the engine.
     pub(crate) fn ask<T>(
         &self,

@@ -7,8 +7,8 @@
 //! |---|---|
 //! | `daemon` | the tasks, and the way of a request through the daemon |
 //! | `plan_create`, `fs_apply`, `run_start`, `httpcheck`, `report` | the five verbs |
-//! | `planning`, `probes`, `files` | planners, requests that test an app, the files of a task |
-//! | `task`, `shown` | a task as the daemon knows it, and as the app gateway sees it |
+//! | `planning`, `packages`, `probes`, `files` | planners, the dependency step, requests that test an app, the files of a task |
+//! | `task`, `memory`, `shown` | a task as the daemon knows it, as it is remembered, and as the app gateway sees it |
 //! | `http`, `service`, `tools` | the verbs over HTTP, and as tools of the Model Context Protocol |
 //! | `decider`, `refusal` | the engine, and why a verb fails |
 //! | `counts` | counts of verbs, for Prometheus |
@@ -21,6 +21,8 @@ mod files;
 mod fs_apply;
 mod http;
 mod httpcheck;
+mod memory;
+mod packages;
 mod plan_create;
 mod planning;
 mod probes;

@@ -1,6 +1,7 @@
 //! `plan.create` \[2, 2.1\].
 
-use super::daemon::{Daemon, memory};
+use super::daemon::Daemon;
+use super::memory::memory;
 use super::planning::plan;
 use super::refusal::{Answered, broken, refused, stored};
 use super::task::Task;
@@ -42,6 +43,7 @@ impl Daemon {
             request.deps_allowlist,
         );
         task.started.replace(Some(content.start));
+        task.requirements.replace(content.dependencies);
         let (root, remembered) = (self.root.clone(), memory(&task));
         let opened = spawn_blocking(move || {
             let folder = Tasks::open(&root)?.create(&remembered)?;

@@ -6,11 +6,12 @@ use super::refusal::{Answered, refused};
 use super::task::Task;
 use agent_host::call;
 use agent_host::contract::daemon::{
-    DependencyStep, ErrorCode, FilesystemPolicy, FindingSeverity, Language, Manifest, RunLimit,
-    Running, StartContent, TaskState,
+    ErrorCode, FilesystemPolicy, FindingSeverity, Manifest, RunLimit, Running, StartContent,
+    TaskState,
 };
+use agent_packages::AppPackages;
 use agent_tasks::{Artifact, AskedLimits, Cause, Run, Spec, Started, TaskId};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
@@ -36,13 +37,19 @@ impl Daemon {
         })?;
         self.tools()?;
         self.scan(task).await?;
-        self.dependencies(task, &content)?;
         if task.state.get() == TaskState::Ready {
             self.stop(task).await?;
         }
         task.started.replace(Some(content.cmd.clone()));
+        let packages = match self.install(task, &content).await {
+            Ok(packages) => packages,
+            Err(refusal) => {
+                self.go(task, TaskState::Failed).await?;
+                return Err(refusal);
+            }
+        };
         self.go(task, TaskState::Starting).await?;
-        match self.started(task, &content).await {
+        match self.started(task, &content, packages).await {
             Ok(run) => {
                 self.show(task, Some(&run.socket));
                 let answered = self.announce(task, &content, &run).await;
@@ -107,37 +114,48 @@ impl Daemon {
         scanned.refusal.map_or(Ok(()), Err)
     }
 
-    /// Decides whether the dependency steps of a command line may be performed.
-    fn dependencies(&self, task: &Task, content: &StartContent) -> Answered<()> {
-        let allowlist = task.deps_allowlist.as_deref();
-        for step in &content.steps.dependencies {
-            match step {
-                DependencyStep::Install(packages) => {
-                    let names: Vec<_> = packages.iter().map(|it| it.name.clone()).collect();
-                    let language = packages.first().map_or(task.language, |it| it.language);
-                    self.admit_names(language, &names, allowlist)?;
-                }
-                DependencyStep::InitPackage | DependencyStep::InitModule(_) => continue,
-                DependencyStep::InstallDeclared(_) => {}
-            }
-            let message = "this daemon installs no packages yet";
-            let hint = "use the standard library of the language";
-            return Err(refused(ErrorCode::Build, message, hint));
+    /// Installs the packages of an app, if it asks for any.
+    async fn install(
+        &self,
+        task: &Rc<Task>,
+        content: &StartContent,
+    ) -> Answered<Option<AppPackages>> {
+        let asks = !task.requirements.borrow().is_empty() || !content.steps.dependencies.is_empty();
+        if !asks {
+            return Ok(None);
         }
-        Ok(())
+        self.go(task, TaskState::Installing).await?;
+        self.packages(task, content).await
     }
 
     /// Starts the app under a supervisor. Returns the run of an app that is ready.
-    async fn started(&self, task: &Rc<Task>, content: &StartContent) -> Answered<Run> {
+    async fn started(
+        &self,
+        task: &Rc<Task>,
+        content: &StartContent,
+        packages: Option<AppPackages>,
+    ) -> Answered<Run> {
         let asked = |limit: RunLimit| {
             let mut limits = content.limits.iter();
             limits.find(|(it, _)| *it == limit).map(|(_, value)| *value)
         };
         let id = TaskId::parse(&task.id);
         let id = id.map_err(|error| refused(ErrorCode::Plan, error.to_string(), "name a task"))?;
+        let mut command = program(&content.steps.start);
+        let mut env: BTreeMap<_, _> = content.env.iter().cloned().collect();
+        let (mut folders, mut read) = (BTreeMap::new(), Vec::new());
+        if let Some(packages) = packages {
+            // They were chosen for this interpreter.
+            if let Some(first) = command.first_mut().filter(|it| is_interpreter(it)) {
+                *first = packages.program.display().to_string();
+            }
+            env.extend(packages.env);
+            folders = packages.folders;
+            read.extend(packages.runtime);
+        }
         let spec = Spec {
-            commands: vec![program(&content.steps.start)],
-            env: content.env.iter().cloned().collect(),
+            commands: vec![command],
+            env,
             port: PORT,
             socket: self.sockets.socket(&id),
             ready_regex: content.ready_regex.clone(),
@@ -150,8 +168,8 @@ impl Daemon {
             },
             grace: GRACE,
             idle: self.idle,
-            folders: Default::default(),
-            read: programs_of(task.language),
+            folders,
+            read,
         };
         let supervisor = self.supervisor.clone();
         let started = self
@@ -253,9 +271,8 @@ fn program(start: &[String]) -> Vec<String> {
     words
 }
 
-/// Returns what an app of a language reads beside the folders of the system.
-fn programs_of(_: Language) -> Vec<PathBuf> {
-    Vec::new()
+fn is_interpreter(program: &str) -> bool {
+    matches!(program, "python3" | "node")
 }
 
 fn limit(name: &str) -> Option<RunLimit> {

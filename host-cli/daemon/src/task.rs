@@ -1,6 +1,6 @@
 //! A task as the daemon knows it.
 
-use agent_host::contract::daemon::{Language, TaskState};
+use agent_host::contract::daemon::{Language, Requirement, ResolvedPackage, TaskState};
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +18,10 @@ pub(crate) struct Task {
     pub(crate) created_ms: u64,
     /// The packages that the call which opened it may install.
     pub(crate) deps_allowlist: Option<Vec<String>>,
+    /// The packages that its plan asks for.
+    pub(crate) requirements: RefCell<Vec<Requirement>>,
+    /// The packages of its last start, which the next one gets again.
+    pub(crate) locked: RefCell<Vec<ResolvedPackage>>,
     pub(crate) state: Cell<TaskState>,
     /// The leased port, while the app runs.
     pub(crate) port: Cell<Option<u16>>,
@@ -50,6 +54,8 @@ impl Task {
             language,
             created_ms,
             deps_allowlist,
+            requirements: RefCell::default(),
+            locked: RefCell::default(),
             state: Cell::new(TaskState::Planned),
             port: Cell::new(None),
             socket: RefCell::default(),

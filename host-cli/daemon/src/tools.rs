@@ -9,12 +9,6 @@ use agent_syntax::json_string;
 /// The member of `_meta` with the version of a verb.
 const VERSION: &str = "dev.assertlang/version";
 
-/// The schema of the member that names a task.
-const TASK_ID: &str = r#""task_id":{"description":"The id of the task. By default the client's only task that has not ended.","pattern":"^[0-9a-f]{6}$","type":"string"}"#;
-
-/// Where the members of a schema begin.
-const PROPERTIES: &str = r#""properties": {"#;
-
 /// Returns the name of a verb.
 pub(crate) fn name(verb: Verb) -> &'static str {
     match verb {
@@ -59,14 +53,10 @@ fn tool(
         let schema = Json::new(schema).map_err(|it| Failure::internal(it.what))?;
         Ok::<_, Failure>(on_one_line(&schema))
     };
-    let output = schema(SchemaOf::Output(verb))?;
-    let mut input = schema(SchemaOf::Input(verb))?;
-    // Over MCP the task is named within the input.
-    if verb != Verb::PlanCreate {
-        let at = input.find(PROPERTIES).map(|at| at + PROPERTIES.len());
-        let at = at.ok_or_else(|| Failure::internal("the schema of a verb has no members"))?;
-        input.insert_str(at, &format!("{TASK_ID},"));
-    }
+    let (input, output) = (
+        schema(SchemaOf::Tool(verb))?,
+        schema(SchemaOf::Output(verb))?,
+    );
     let (name, about) = (json_string(name(verb)), json_string(about(verb)));
     Ok(format!(
         r#"{{"_meta":{{"{VERSION}":"v{version}"}},"description":{about},"inputSchema":{input},"name":{name},"outputSchema":{output}}}"#
