@@ -98,6 +98,8 @@ pub(crate) enum Command {
     Explain(Explain),
     Completions(Completions),
     Man(Man),
+    App(Box<agent_app::App>),
+    Mcpd(agent_app::Daemon),
 }
 
 /// Options of every command.

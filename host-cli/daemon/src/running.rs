@@ -10,7 +10,7 @@ use agent_effects::Signals;
 use agent_host::atomic_write::StagedFile;
 use agent_host::{Engine, Failure, output};
 use agent_planner::Planner;
-use agent_serving::{Announcements, Listener, Token};
+use agent_serving::{Announcements, Listener, Token, serve_stdio};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
 use agent_tasks::{Identity, SocketFolder, TaskId, Tasks};
@@ -40,6 +40,8 @@ pub struct Setup {
     pub planner: Planner,
     /// The program and its first arguments that supervise an app.
     pub supervisor: Vec<PathBuf>,
+    /// Whether one more client is served over standard input and output, with which the daemon ends.
+    pub stdio: bool,
     /// The port of the app gateway.
     pub port: u16,
     /// Time without a connection after which an app ends.
@@ -151,15 +153,22 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
             let http = Rc::clone(&http);
             async move { http.answer(request).await }
         };
+        let standard = async {
+            match setup.stdio {
+                true => serve_stdio(Rc::clone(&daemon)).await,
+                false => std::future::pending().await,
+            }
+        };
         select! {
-            () = listener.serve(answer) => {}
-            () = daemon.watch() => {}
-            () = signals.cancelled() => {}
+            () = listener.serve(answer) => Ok(()),
+            () = daemon.watch() => Ok(()),
+            () = signals.cancelled() => Ok(()),
+            served = standard => served,
         }
     });
-    served.await;
+    let served = served.await;
     let _ = fs::remove_file(root.join(ADDRESS));
-    Ok(())
+    served
 }
 
 /// Writes the files of an app, whose task has this folder, into a folder that is new or empty.

@@ -1,43 +1,43 @@
 //! The command line \[2, 6\].
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Creates, tests and serves small web services from prompts
+/// Create, test and serve small web services from prompts
 ///
-/// Each service is a task below `.mcpd/`, and its app runs in a sandbox. `mcp run` starts the daemon `mcpd` where none
-/// runs.
-#[derive(Debug, Parser)]
-#[command(
-    name = "mcp",
-    version,
-    max_term_width = 100,
-    after_long_help = "\
+/// Each service is a task below `.mcpd/`, and its app runs in a sandbox. `run` starts the daemon where none runs.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
 Exit codes:
   0  Done: the app answers as expected
   1  Not done: a verb failed, or a probe
-  2  No answer: wrong usage, an unreadable file, no daemon"
-)]
-pub(crate) struct Arguments {
+  2  No answer: wrong usage, an unreadable file, no daemon")]
+pub struct App {
     #[command(subcommand)]
     pub(crate) command: Command,
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) place: Place,
 }
 
-/// Options of every command.
+/// Serve the five verbs and the apps of tasks
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Global options")]
-pub(crate) struct Global {
+pub struct Daemon {
+    #[command(flatten)]
+    pub(crate) mcpd: Mcpd,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Where tasks are, and the form of the output.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct Place {
     /// The folder of tasks
     #[arg(long, global = true, value_name = "FOLDER", default_value = ".mcpd")]
     pub(crate) root: PathBuf,
     /// The form of the output
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
-    /// Prints no progress
-    #[arg(long, short, global = true)]
-    pub(crate) quiet: bool,
 }
 
 /// The form of the output.
@@ -53,32 +53,32 @@ pub(crate) enum Format {
 pub(crate) enum Command {
     Run(Run),
     Change(Change),
-    /// Lists tasks with their states and URLs
+    /// List tasks with their states and URLs
     List,
-    /// Prints where a task's artifacts are, and the URL of its app
+    /// Print where a task's artifacts are, and the URL of its app
     Open {
         /// The task
         task: String,
     },
-    /// Writes the files of an app into a folder
+    /// Write the files of an app into a folder
     Export {
         /// The task
         task: String,
         /// The folder, which must be new or empty
         folder: PathBuf,
     },
-    /// Ends an app with its route: later requests get 410
+    /// End an app with its route: later requests get 410
     Kill {
         /// The task
         task: String,
     },
     Mcpd(Mcpd),
-    /// Runs the app of a task, as its description on standard input says
+    /// Run the app of a task, as its description on standard input says
     #[command(hide = true)]
     Supervise,
 }
 
-/// Creates an app from a prompt: plans, writes, starts and tests it
+/// Create an app from a prompt: plan, write, start and test it
 ///
 /// The app is expected to answer `GET /` with 200, and with the last text between quotation marks in the prompt.
 #[derive(Args, Debug)]
@@ -109,7 +109,7 @@ pub(crate) struct Limits {
     pub(crate) no_egress: bool,
 }
 
-/// Changes an app: plans the change, applies it, starts and tests the app again
+/// Change an app: plan the change, apply it, start and test the app again
 ///
 /// If the changed app is not ready or a probe fails, the change is taken back.
 #[derive(Args, Debug)]
@@ -122,9 +122,15 @@ pub(crate) struct Change {
     pub(crate) limits: Limits,
 }
 
-/// Starts the daemon, which serves the five verbs and the apps of tasks
+/// Serve the five verbs and the apps of tasks
+///
+/// Clients come over HTTP on loopback, with the token in `.state/token` of the folder of tasks. Apps outlive the daemon:
+/// the next one finds them.
 #[derive(Args, Debug)]
 pub(crate) struct Mcpd {
+    /// Serve one more client over standard input and output, and end with it
+    #[arg(long)]
+    pub(crate) stdio: bool,
     /// The file with the policy [default: policy.yaml in the folder of tasks]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy_file: Option<PathBuf>,

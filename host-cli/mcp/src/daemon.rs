@@ -1,6 +1,7 @@
 //! The daemon: started by the user, or by a command that finds none.
 
-use crate::args::{Global, Mcpd};
+use crate::Program;
+use crate::args::{self, Mcpd};
 use agent_daemon::{Place, Setup, serve};
 use agent_effects::{Signals, block_on};
 use agent_host::{Engine, Failure, output};
@@ -22,12 +23,17 @@ const START: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Serves until the user or the system ends the program.
-pub(crate) fn run(args: &Mcpd, global: &Global) -> Result<(), Failure> {
+pub(crate) fn run(args: &Mcpd, place: &args::Place, own: Program<'_>) -> Result<(), Failure> {
     let planner = match &args.planner[..] {
         [] => Planner::Template(Template::default()),
         command => Planner::Command(PlanCommand::new(command)),
     };
     let program = std::env::current_exe().map_err(Failure::internal)?;
+    let before = own.before.iter().map(Into::into);
+    let supervisor = [program]
+        .into_iter()
+        .chain(before)
+        .chain(["supervise".into()]);
     let setup = Setup {
         policy: match &args.policy_file {
             Some(file) if !file.exists() => {
@@ -35,12 +41,13 @@ pub(crate) fn run(args: &Mcpd, global: &Global) -> Result<(), Failure> {
                 return Err(Failure::new(message));
             }
             Some(file) => file.clone(),
-            None => global.root.join("policy.yaml"),
+            None => place.root.join("policy.yaml"),
         },
-        root: global.root.clone(),
+        root: place.root.clone(),
         planner,
-        supervisor: vec![program, "supervise".into()],
+        supervisor: supervisor.collect(),
         port: args.port,
+        stdio: args.stdio,
         idle: (args.idle > 0).then(|| Duration::from_secs(args.idle)),
     };
     let engine = Engine::embedded()?;
@@ -48,16 +55,19 @@ pub(crate) fn run(args: &Mcpd, global: &Global) -> Result<(), Failure> {
 }
 
 /// Returns where the daemon is reached. Starts one where none runs.
-pub(crate) fn found_or_started(global: &Global) -> Result<Place, Failure> {
-    let root = std::path::absolute(&global.root).map_err(Failure::internal)?;
+pub(crate) fn found_or_started(
+    place: &args::Place,
+    program: Program<'_>,
+) -> Result<Place, Failure> {
+    let root = std::path::absolute(&place.root).map_err(Failure::internal)?;
     if let Some(place) = Place::of(&root)? {
         return Ok(place);
     }
-    start(&root)?;
+    start(&root, program)?;
     let until = Instant::now() + START;
     while Instant::now() < until {
         if let Some(place) = Place::of(&root)? {
-            if !global.quiet {
+            if !program.quiet {
                 output::note(format_args!("started the daemon of `{}`", root.display()));
             }
             return Ok(place);
@@ -73,7 +83,7 @@ pub(crate) fn found_or_started(global: &Global) -> Result<Place, Failure> {
 }
 
 /// Starts a daemon that outlives this program and its terminal.
-fn start(root: &Path) -> Result<(), Failure> {
+fn start(root: &Path, own: Program<'_>) -> Result<(), Failure> {
     let log = root.join(LOG);
     let unusable = |error| Failure::new(format_args!("`{}` can't be used: {error}", log.display()));
     if let Some(folder) = log.parent() {
@@ -84,6 +94,7 @@ fn start(root: &Path) -> Result<(), Failure> {
     let program = std::env::current_exe().map_err(Failure::internal)?;
     let mut command = Command::new(program);
     command
+        .args(own.before)
         .arg("mcpd")
         .arg("--root")
         .arg(root)

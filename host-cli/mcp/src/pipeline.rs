@@ -1,6 +1,6 @@
 //! From a prompt to an app that answers: the verbs one after the other.
 
-use crate::args::{Change, Global, Limits, Run};
+use crate::args::{Change, Limits, Run};
 use crate::client::{Client, Response};
 use agent_host::{Failure, output};
 use agent_syntax::json_string;
@@ -17,12 +17,12 @@ pub(crate) enum Outcome {
 /// Calls verbs, and says what it does.
 pub(crate) struct Pipeline<'c> {
     pub(crate) client: &'c Client,
-    pub(crate) global: &'c Global,
+    pub(crate) quiet: bool,
 }
 
 impl Pipeline<'_> {
     fn step(&self, text: impl fmt::Display) {
-        if !self.global.quiet {
+        if !self.quiet {
             output::note(text);
         }
     }

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod app;
 mod ask;
 mod audit;
 mod completions;
@@ -123,6 +124,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Explain(it) => explain::run(it, global),
         Command::Completions(it) => completions::run(it),
         Command::Man(it) => man::run(it),
+        Command::App(it) => app::run(it, global),
+        Command::Mcpd(it) => app::serve(it, global),
     }
 }
 
