@@ -85,8 +85,14 @@ impl Daemon {
         let task = self.chosen(client, verb, named.as_deref())?;
         let answered = match verb {
             Verb::PlanCreate => return self.plan_create(client, input).await,
-            Verb::FsApply => self.fs_apply(&task, input).await,
-            Verb::RunStart => self.run_start(&task, input).await,
+            Verb::FsApply => {
+                let _work = task.work.lock().await;
+                self.fs_apply(&task, input).await
+            }
+            Verb::RunStart => {
+                let _work = task.work.lock().await;
+                self.run_start(&task, input).await
+            }
             Verb::HttpcheckAssert => self.httpcheck(&task, input).await,
             Verb::ReportFinish => self.report(&task, input).await,
         };
@@ -328,6 +334,10 @@ impl Daemon {
             tokio::time::sleep(LOOK).await;
             let tasks: Vec<_> = self.tasks.borrow().values().map(Rc::clone).collect();
             for task in tasks.iter().filter(|it| it.state.get() == TaskState::Ready) {
+                // A verb that is at work looks by itself.
+                let Ok(_work) = task.work.try_lock() else {
+                    continue;
+                };
                 if let Err(refusal) = self.look(task).await {
                     agent_host::output::note(format_args!("{}: {}", task.id, refusal.message));
                 }

@@ -61,6 +61,7 @@ impl Daemon {
     /// Takes the last batch of changes back.
     pub(crate) async fn revert(&self, id: &str) -> Answered<String> {
         let task = self.task(id)?;
+        let _work = task.work.lock().await;
         let reverted = self
             .with_folder(&task, ErrorCode::Fs, |folder| {
                 let source = folder.source()?;

@@ -3,7 +3,7 @@
 use super::refusal::{Answered, refused};
 use agent_host::contract::daemon::{ErrorCode, Probe};
 use agent_way_out::header::{HeaderName, HeaderValue};
-use agent_way_out::{Cancel, Limits, Method, Request, Roots, Scheme, Target, WayOut};
+use agent_way_out::{Cancel, ErrorKind, Limits, Method, Request, Roots, Scheme, Target, WayOut};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,8 @@ pub(crate) struct Response {
     pub(crate) latency_ms: u32,
 }
 
-/// Sends a probe to an address of loopback, below a path. The inner error says why there is no response.
+/// Sends a probe to an address of loopback, below a path. The inner error says why there is no response; a connection
+/// that nobody accepts is a failure of the verb.
 pub(crate) async fn send(
     address: SocketAddr,
     below: &str,
@@ -56,6 +57,11 @@ pub(crate) async fn send(
             body: response.body.to_vec(),
             latency_ms: u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX),
         }),
+        Err(error) if error.kind == ErrorKind::Connect => {
+            let message = format!("nothing answers at {address}: {error}");
+            let hint = "check `via.gateway`, or send the probes without it";
+            return Err(refused(ErrorCode::Network, message, hint));
+        }
         Err(error) => Err(error.to_string()),
     })
 }

@@ -44,7 +44,7 @@ impl Daemon {
         let packages = match self.install(task, &content).await {
             Ok(packages) => packages,
             Err(refusal) => {
-                self.go(task, TaskState::Failed).await?;
+                self.give_up(task).await;
                 return Err(refusal);
             }
         };
@@ -54,17 +54,21 @@ impl Daemon {
                 self.show(task, Some(&run.socket));
                 let answered = self.announce(task, &content, &run).await;
                 if answered.is_err() {
-                    let _ = self.stop(task).await;
-                    self.go(task, TaskState::Failed).await?;
+                    self.give_up(task).await;
                 }
                 answered
             }
             Err(refusal) => {
-                let _ = self.stop(task).await;
-                self.go(task, TaskState::Failed).await?;
+                self.give_up(task).await;
                 Err(refusal)
             }
         }
+    }
+
+    /// Ends an app that can't be served. The task may have been ended in the meantime.
+    async fn give_up(&self, task: &Rc<Task>) {
+        let _ = self.stop(task).await;
+        let _ = self.go(task, TaskState::Failed).await;
     }
 
     /// Refuses what the policy wants of apps and this daemon can't enforce.

@@ -109,13 +109,20 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
         return Err(Failure::new(message).help("use that one, or end it first"));
     }
     let shown = Arc::new(Shown::default());
-    let config = Config {
+    let mut config = Config {
         port: setup.port,
         ..Config::default()
     };
+    if let Some(idle) = setup.idle {
+        // A connection that is kept for the next request is no use of an app.
+        config.limits.idle_app_time = config.limits.idle_app_time.min(idle / 2);
+    }
     let gateway = Gateway::start(Arc::clone(&shown) as _, config).map_err(Failure::internal)?;
     match gateway.address() {
         Ok(address) if address.port() == setup.port => {}
+        Ok(address) if setup.port == 0 => {
+            output::note(format_args!("apps are at http://{address}/"))
+        }
         Ok(address) => output::note(format_args!(
             "port {} is taken: apps are at http://{address}/",
             setup.port

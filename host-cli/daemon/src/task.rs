@@ -4,6 +4,7 @@ use agent_host::contract::daemon::{Language, Requirement, ResolvedPackage, TaskS
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
+use tokio::sync::Mutex;
 
 /// A task.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct Task {
     pub(crate) requirements: RefCell<Vec<Requirement>>,
     /// The packages of its last start, which the next one gets again.
     pub(crate) locked: RefCell<Vec<ResolvedPackage>>,
+    /// Held by what changes the files or the app: one after the other.
+    pub(crate) work: Mutex<()>,
     pub(crate) state: Cell<TaskState>,
     /// The leased port, while the app runs.
     pub(crate) port: Cell<Option<u16>>,
@@ -56,6 +59,7 @@ impl Task {
             deps_allowlist,
             requirements: RefCell::default(),
             locked: RefCell::default(),
+            work: Mutex::default(),
             state: Cell::new(TaskState::Planned),
             port: Cell::new(None),
             socket: RefCell::default(),

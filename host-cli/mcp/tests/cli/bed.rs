@@ -1,0 +1,239 @@
+//! A folder of tasks with its daemon.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The time that something may take which has no limit of its own.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder of tasks, with a daemon that ends with it, and its apps too.
+pub(crate) struct Bed {
+    folder: TempDir,
+    daemon: Option<Child>,
+}
+
+/// A response over HTTP.
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+}
+
+impl Bed {
+    /// Starts a daemon with more options.
+    pub(crate) fn new(options: &[&str]) -> Self {
+        let mut bed = Self {
+            folder: tempfile::tempdir().unwrap(),
+            daemon: None,
+        };
+        bed.start(options);
+        bed
+    }
+
+    /// Starts the daemon again.
+    pub(crate) fn start(&mut self, options: &[&str]) {
+        let log = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.path("daemon.log"))
+            .unwrap();
+        let mut daemon = self.command(&["mcpd", "--port", "0"]);
+        let daemon = daemon.args(options).stdin(Stdio::null()).stderr(log);
+        self.daemon = Some(daemon.spawn().unwrap());
+        let address = self.path(".mcpd/.state/daemon.json");
+        self.eventually("the daemon listens", || {
+            let text = fs::read_to_string(&address).ok()?;
+            let value: Value = serde_json::from_str(&text).ok()?;
+            let address = value["address"].as_str()?.to_owned();
+            TcpStream::connect(address).ok()
+        });
+    }
+
+    /// Kills the daemon, without a warning.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            daemon.kill().unwrap();
+            daemon.wait().unwrap();
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
+        command.current_dir(self.folder.path()).args(arguments);
+        command
+    }
+
+    /// Calls the program.
+    pub(crate) fn mcp(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Calls the program, which must succeed. Returns what it prints.
+    pub(crate) fn done(&self, arguments: &[&str]) -> String {
+        let output = self.mcp(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Returns the tasks.
+    pub(crate) fn tasks(&self) -> Vec<Value> {
+        let list = self.done(&["list", "--format", "json"]);
+        let list: Value = serde_json::from_str(&list).unwrap();
+        list["tasks"].as_array().unwrap().clone()
+    }
+
+    /// Returns a task.
+    pub(crate) fn task(&self, id: &str) -> Value {
+        let tasks = self.tasks().into_iter();
+        let mut found = tasks.filter(|task| task["task_id"] == id);
+        found.next().unwrap_or_else(|| panic!("no task {id}"))
+    }
+
+    /// Sends a request to the daemon with its token.
+    pub(crate) fn daemon(&self, method: &str, path: &str, body: &str) -> Response {
+        self.daemon_with(method, path, &[], body)
+    }
+
+    pub(crate) fn daemon_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Response {
+        let token = fs::read_to_string(self.path(".mcpd/.state/token")).unwrap();
+        let token = format!("Bearer {}", token.trim());
+        let mut all = vec![
+            ("Authorization", &*token),
+            ("Content-Type", "application/json"),
+        ];
+        all.extend(headers);
+        let url = format!("http://{}{path}", self.address());
+        request(method, &url, &all, body)
+    }
+
+    /// Returns the address of the daemon.
+    pub(crate) fn address(&self) -> String {
+        let text = fs::read_to_string(self.path(".mcpd/.state/daemon.json")).unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        value["address"].as_str().unwrap().to_owned()
+    }
+
+    /// Calls a verb for a task. Returns its envelope.
+    pub(crate) fn verb(&self, name: &str, task: Option<&str>, input: &Value) -> Value {
+        let mut request = json!({ "input": input });
+        if let Some(task) = task {
+            request["task_id"] = task.into();
+        }
+        let path = format!("/verbs/{name}");
+        let response = self.daemon("POST", &path, &request.to_string());
+        serde_json::from_str(&response.body)
+            .unwrap_or_else(|_| panic!("{} {}", response.status, response.body))
+    }
+
+    /// Opens a task with files in place of those of a plan. Returns its id.
+    pub(crate) fn task_with(&self, files: &[(&str, &str)]) -> String {
+        let plan = self.verb("plan.create", None, &json!({ "prompt": "hello" }));
+        let id = plan["data"]["task_id"].as_str().unwrap().to_owned();
+        let writes = files
+            .iter()
+            .map(|(path, content)| json!({ "path": path, "content": content }));
+        let writes: Vec<_> = writes.collect();
+        let applied = self.verb("fs.apply", Some(&id), &json!({ "writes": writes }));
+        assert_eq!(applied["ok"], true, "{applied}");
+        id
+    }
+
+    /// Waits until something is there.
+    pub(crate) fn eventually<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            let log = fs::read_to_string(self.path("daemon.log")).unwrap_or_default();
+            assert!(Instant::now() < end, "{what}\n{log}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        // The apps outlive the daemon: each has to be ended.
+        for supervisor in supervisors(self.folder.path()) {
+            let _ = Command::new("kill").arg(supervisor.to_string()).status();
+        }
+        self.kill();
+    }
+}
+
+/// Returns the supervisors of the apps of a folder that run.
+pub(crate) fn supervisors(folder: &Path) -> Vec<i64> {
+    let Ok(entries) = fs::read_dir(folder.join(".mcpd/.state")) else {
+        return Vec::new();
+    };
+    let running = entries.filter_map(|entry| {
+        let text = fs::read_to_string(entry.ok()?.path()).ok()?;
+        let run: Value = serde_json::from_str(&text).ok()?;
+        let is_running = run["phase"].as_str()? != "ended";
+        let pid = run["supervisor"]["pid"].as_i64()?;
+        let lives = Path::new(&format!("/proc/{pid}")).exists();
+        (is_running && lives).then_some(pid)
+    });
+    running.collect()
+}
+
+/// Sends a request to a URL of this machine.
+pub(crate) fn request(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Response {
+    let rest = url.strip_prefix("http://").unwrap();
+    let (host, path) = rest.split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut head = format!("{method} /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let is_chunked = head.to_lowercase().contains("transfer-encoding: chunked");
+    Response {
+        status: head[9..12].parse().unwrap(),
+        body: match is_chunked {
+            true => joined(body),
+            false => body.to_owned(),
+        },
+    }
+}
+
+/// Returns the content of a body in chunks of ASCII.
+fn joined(mut body: &str) -> String {
+    let mut content = String::new();
+    while let Some((size, rest)) = body.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap();
+        content.push_str(&rest[..size]);
+        body = rest[size..].strip_prefix("\r\n").unwrap();
+    }
+    content
+}
+
+/// Sends a request for a URL.
+pub(crate) fn get(url: &str) -> Response {
+    request("GET", url, &[], "")
+}

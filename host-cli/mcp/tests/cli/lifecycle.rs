@@ -1,0 +1,69 @@
+//! Daemons that end, and apps that outlive them.
+
+use crate::bed::{Bed, get, supervisors};
+use std::process::Command;
+
+#[test]
+fn an_app_outlives_its_daemon_and_is_found_by_the_next_one() {
+    let mut bed = Bed::new(&[]);
+    bed.done(&["run", "It says 'still here'"]);
+    let id = bed.tasks()[0]["task_id"].as_str().unwrap().to_owned();
+    let before = supervisors(&bed.path(""));
+    assert_eq!(before.len(), 1);
+    bed.kill();
+    assert_eq!(supervisors(&bed.path("")), before);
+    bed.start(&[]);
+    let task = bed.task(&id);
+    assert_eq!(task["state"], "ready");
+    assert_eq!(get(task["url"].as_str().unwrap()).body, "still here");
+    assert_eq!(get(task["direct_url"].as_str().unwrap()).body, "still here");
+    bed.done(&["kill", &id]);
+    assert!(supervisors(&bed.path("")).is_empty());
+}
+
+#[test]
+fn an_app_whose_supervisor_is_killed_has_ended() {
+    let mut bed = Bed::new(&[]);
+    let url = bed.done(&["run", "It says 'hello'"]);
+    let [supervisor] = supervisors(&bed.path(""))[..] else {
+        panic!("one supervisor");
+    };
+    let kill = |pid: i64| Command::new("kill").args(["-9", &pid.to_string()]).status();
+    assert!(kill(supervisor).unwrap().success());
+    bed.eventually("the route is gone", || {
+        (get(url.trim()).status == 410).then_some(())
+    });
+    // The same while no daemon runs.
+    bed.done(&["run", "It says 'again'"]);
+    let [supervisor] = supervisors(&bed.path(""))[..] else {
+        panic!("one supervisor");
+    };
+    bed.kill();
+    assert!(kill(supervisor).unwrap().success());
+    bed.start(&[]);
+    assert!(
+        bed.tasks().iter().all(|task| task["state"] == "ended"),
+        "{:?}",
+        bed.tasks()
+    );
+}
+
+#[test]
+fn one_daemon_serves_a_folder() {
+    let bed = Bed::new(&[]);
+    let second = bed.mcp(&["mcpd", "--port", "0"]);
+    assert_eq!(second.status.code(), Some(2));
+    let errors = String::from_utf8(second.stderr).unwrap();
+    assert!(errors.contains("another daemon serves"), "{errors}");
+}
+
+#[test]
+fn an_idle_app_ends() {
+    let bed = Bed::new(&["--idle", "1"]);
+    let url = bed.done(&["run", "It says 'hello'"]);
+    bed.eventually("the app ends", || {
+        let state = bed.tasks()[0]["state"].clone();
+        (state == "ended").then_some(())
+    });
+    assert_eq!(get(url.trim()).status, 410);
+}
