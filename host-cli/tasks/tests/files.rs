@@ -95,6 +95,8 @@ fn a_refused_change_leaves_the_whole_batch_undone() {
         remove("link"),
         write("link/new", "x"),
         write("folder-link/outside", "x"),
+        // The link is not the last folder on the way.
+        write("folder-link/sock/new", "x"),
         write("folder-link/new", "x"),
         remove("folder-link/outside"),
         write("dangling", "x"),
