@@ -77,6 +77,9 @@ fn a_refused_change_leaves_the_whole_batch_undone() {
     let task = place.task("first");
     let outside = place.folder.path().join("outside");
     fs::write(&outside, "secret").unwrap();
+    let inner = place.folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::write(inner.join("file"), "secret").unwrap();
     let files = task.source_path();
     symlink(&outside, files.join("link")).unwrap();
     symlink(place.folder.path(), files.join("folder-link")).unwrap();
@@ -96,7 +99,8 @@ fn a_refused_change_leaves_the_whole_batch_undone() {
         write("link/new", "x"),
         write("folder-link/outside", "x"),
         // The link is not the last folder on the way.
-        write("folder-link/sock/new", "x"),
+        write("folder-link/inner/file", "x"),
+        remove("folder-link/inner/file"),
         write("folder-link/new", "x"),
         remove("folder-link/outside"),
         write("dangling", "x"),
@@ -120,6 +124,7 @@ fn a_refused_change_leaves_the_whole_batch_undone() {
         assert_eq!(source.batches().unwrap(), [1], "{shown}");
     }
     assert_eq!(fs::read(&outside).unwrap(), b"secret");
+    assert_eq!(fs::read(inner.join("file")).unwrap(), b"secret");
     for path in ["/etc/passwd", "../outside", "a/../../outside", ".", ""] {
         assert!(SourcePath::parse(path).is_err(), "{path:?}");
     }
