@@ -286,6 +286,18 @@ fn only_this_user_may_enter_the_folder_of_tasks() {
     fs::set_permissions(place.tasks.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let refused = Tasks::open(place.tasks.path()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Refused, "{refused}");
+    // A folder above may be one that others write, as in a shared project.
+    let shared = place.folder.path().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o775)).unwrap();
+    Tasks::open(&shared.join(".mcpd")).unwrap();
+    symlink(shared.join(".mcpd"), shared.join("link")).unwrap();
+    assert!(Tasks::open(&shared.join("link")).is_err());
+    if rustix::process::getuid().is_root() {
+        std::os::unix::fs::chown(shared.join(".mcpd"), Some(65534), None).unwrap();
+        let refused = Tasks::open(&shared.join(".mcpd")).unwrap_err();
+        assert!(refused.to_string().contains("another user"), "{refused}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod support;
 
-use agent_tasks::{AskedLimits, Cause, Found, Phase, Started, Tasks};
+use agent_tasks::{AskedLimits, Cause, Error, ErrorKind, Found, Phase, Started, Tasks};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read, Write};
@@ -519,4 +519,29 @@ fn a_user_without_rights_can_do_the_same() {
     run_unprivileged("a_task_is_started");
     run_unprivileged("wherever_it_listens");
     run_unprivileged("supervisor_is_killed");
+}
+
+#[test]
+fn of_several_programs_that_start_a_task_one_does() {
+    let place = Place::new();
+    let task = place.task(&server());
+    let started: Vec<_> = thread::scope(|scope| {
+        let start = || {
+            let task = place.tasks.task(task.id()).unwrap();
+            task.start(supervisor(), place.spec(&task))
+        };
+        let starts: Vec<_> = (0..5).map(|_| scope.spawn(start)).collect();
+        starts.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    let ready = started
+        .iter()
+        .filter(|it| matches!(it, Ok(Started::Ready(_))));
+    assert_eq!(ready.count(), 1, "{started:?}");
+    let running =
+        |it: &&Result<_, Error>| matches!(it, Err(error) if error.kind() == ErrorKind::Running);
+    assert_eq!(started.iter().filter(running).count(), 4, "{started:?}");
+    let Found::Running(run) = task.find().unwrap() else {
+        panic!("{:?}", task.find());
+    };
+    assert!(get(&run.socket).unwrap().ends_with("Hello, World!"));
 }

@@ -105,6 +105,17 @@ impl Place {
     }
 }
 
+impl Drop for Place {
+    /// Ends what a failed test has left running.
+    fn drop(&mut self) {
+        for listed in self.tasks.list().unwrap_or_default() {
+            if let Ok(task) = self.tasks.task(&listed.id) {
+                let _ = task.stop(Duration::ZERO);
+            }
+        }
+    }
+}
+
 /// A program at the port that it is asked for.
 pub(crate) fn server() -> String {
     SERVER.replace("ADDRESS", "('127.0.0.1', int(os.environ['PORT']))")
