@@ -2,6 +2,7 @@
 
 use crate::handle::{Folder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE};
 use crate::limits::{MAX_ARTIFACT_BYTES, MAX_LOG_BYTES, MAX_MEMORY_BYTES};
+use crate::processes::Found;
 use crate::run::Run;
 use crate::source::Source;
 use crate::{Error, ErrorKind, TaskId};
@@ -274,9 +275,15 @@ impl Tasks {
     ///
     /// # Errors
     ///
-    /// When something in it can't be removed.
+    /// When the task runs, or something in its folder can't be removed.
     pub fn remove(&self, id: &TaskId) -> Result<(), Error> {
         let path = self.root.path_of(id.as_str());
+        if let Ok(task) = self.task(id)
+            && let Found::Running(_) = task.find()?
+        {
+            let message = format!("the task {id} runs: stop it first");
+            return Err(Error::new(ErrorKind::Running, message));
+        }
         match self.root.folder(id.as_str()) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             opened => {
@@ -285,7 +292,7 @@ impl Tasks {
             }
         }
         let state = self.state()?;
-        for name in [format!("{id}.batch.json"), format!("{id}.lock")] {
+        for name in ["batch.json", "lock", "run.lock"].map(|part| format!("{id}.{part}")) {
             let removed = state.remove_file(&name);
             removed.map_err(Error::system(&state.path_of(&name)))?;
         }

@@ -545,3 +545,31 @@ fn of_several_programs_that_start_a_task_one_does() {
     };
     assert!(get(&run.socket).unwrap().ends_with("Hello, World!"));
 }
+
+#[test]
+fn a_task_is_removed_whatever_its_app_has_made() {
+    let place = Place::new();
+    let task = place.task(
+        "
+import os
+os.mkdir('closed', 0)
+os.symlink('/usr', 'link')
+os.makedirs('a/0/1')
+for _ in range(3000):
+    os.mkdir('deep')
+    os.chdir('deep')",
+    );
+    let cause = ended(task.start(supervisor(), place.spec(&task)).unwrap());
+    assert_eq!(cause, Cause::Exited { code: 0 }, "{}", log(&task));
+    let running = place.task(&server());
+    place.ready(&running);
+    let refused = place.tasks.remove(running.id()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Running);
+    place.tasks.remove(task.id()).unwrap();
+    assert!(!task.path().exists());
+    let listed = place.tasks.list().unwrap();
+    let of_removed = listed.iter().find(|it| it.id == *task.id()).unwrap();
+    assert!(!of_removed.has_folder && of_removed.run.is_some());
+    running.stop(LONG).unwrap();
+    place.tasks.remove(running.id()).unwrap();
+}
