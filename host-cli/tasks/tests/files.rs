@@ -2,7 +2,7 @@
 
 mod support;
 
-use agent_tasks::{Artifact, Change, ErrorKind, Memory, SourcePath, TaskId, Tasks};
+use agent_tasks::{Artifact, Change, ErrorKind, Memory, SourcePath, TaskId, Tasks, limits};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::BTreeMap;
 use std::fs;
@@ -298,6 +298,41 @@ fn only_this_user_may_enter_the_folder_of_tasks() {
         let refused = Tasks::open(&shared.join(".mcpd")).unwrap_err();
         assert!(refused.to_string().contains("another user"), "{refused}");
     }
+}
+
+#[test]
+fn batches_have_limits() {
+    let place = Place::new();
+    let task = place.tasks.create(&Memory::default()).unwrap();
+    let source = task.source().unwrap();
+    let limit = |changes: Vec<Change>| {
+        let refused = source.apply(changes).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Limit, "{refused}");
+        assert!(tree(&task.source_path()).is_empty());
+    };
+    let largest = "x".repeat(usize::try_from(limits::MAX_FILE_BYTES).unwrap());
+    limit(vec![
+        write("small", "x"),
+        write("large", &format!("{largest}x")),
+    ]);
+    let count = limits::MAX_BATCH_BYTES / limits::MAX_FILE_BYTES;
+    let files = 0..=count;
+    limit(files.map(|it| write(&it.to_string(), &largest)).collect());
+    let files = 0..=limits::MAX_BATCH_CHANGES;
+    limit(files.map(|it| write(&it.to_string(), "")).collect());
+    source.apply(vec![write("large", &largest)]).unwrap();
+    // A file that the app has made larger can't be kept for taking back.
+    fs::write(task.source_path().join("large"), format!("{largest}x")).unwrap();
+    let refused = source.apply(vec![remove("large")]).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Limit, "{refused}");
+
+    let records = task.path().join("patches");
+    let record = |number: u32| records.join(format!("{number:04}.json"));
+    fs::rename(record(1), record(limits::MAX_BATCHES - 1)).unwrap();
+    let last = source.apply(vec![write("last", "x")]).unwrap();
+    assert_eq!(last.number, limits::MAX_BATCHES);
+    let refused = source.apply(vec![write("more", "x")]).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Limit, "{refused}");
 }
 
 #[test]
