@@ -2,10 +2,12 @@
 
 use crate::handle::{Folder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE};
 use crate::limits::{MAX_ARTIFACT_BYTES, MAX_LOG_BYTES, MAX_MEMORY_BYTES};
+use crate::processes::Found;
 use crate::run::Run;
 use crate::source::Source;
 use crate::{Error, ErrorKind, TaskId};
-use rustix::fs::FileType;
+use rustix::fs::{FileType, fstat};
+use rustix::process::getuid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,6 +17,9 @@ use std::path::{Path, PathBuf};
 
 /// The folder of what is remembered of tasks, in that of all tasks.
 const STATE: &str = ".state";
+
+/// Write permission of a group and of others.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// How many ids are tried until one is new.
 const ATTEMPTS: usize = 100;
@@ -101,27 +106,34 @@ impl Tasks {
     ///
     /// # Errors
     ///
-    /// When it can't be made, or another user could change it.
+    /// When it can't be made, is a link, belongs to another user or can be written by one.
     pub fn open(root: &Path) -> Result<Self, Error> {
         let absolute = std::path::absolute(root).map_err(Error::system(root))?;
         let failed = Error::system(&absolute);
-        if let Some(above) = absolute.parent() {
-            fs::create_dir_all(above).map_err(&failed)?;
+        let refused = |why: &str| {
+            let message = format!("`{}` {why}", absolute.display());
+            Err(Error::new(ErrorKind::Refused, message))
+        };
+        let (Some(above), Some(name)) = (absolute.parent(), absolute.file_name()) else {
+            return refused("can't be the folder of tasks");
+        };
+        let Some(name) = name.to_str() else {
+            return refused("is not Unicode text");
+        };
+        fs::create_dir_all(above).map_err(&failed)?;
+        let above = Folder::open(above).map_err(&failed)?;
+        let root = above.folder_or_new(name, PRIVATE_FOLDER_MODE);
+        let root = root.map_err(&failed)?;
+        // Whoever may exchange the folder can't make one of this user.
+        let metadata = fstat(&root).map_err(Error::system(&absolute))?;
+        if metadata.st_uid != getuid().as_raw() {
+            return refused("belongs to another user");
         }
-        if let (Some(above), Some(name)) = (absolute.parent(), absolute.file_name()) {
-            let above = Folder::open(above).map_err(&failed)?;
-            let name = name.to_str().ok_or_else(|| {
-                let message = format!("the path {absolute:?} is not Unicode text");
-                Error::new(ErrorKind::Refused, message)
-            })?;
-            let root = above.folder_or_new(name, PRIVATE_FOLDER_MODE);
-            let root = root.map_err(&failed)?;
-            root.folder_or_new(STATE, PRIVATE_FOLDER_MODE)
-                .map_err(&failed)?;
+        if metadata.st_mode & WRITABLE_BY_OTHERS != 0 {
+            return refused("can be written by other users");
         }
-        agent_ownership::refuse_foreign(&absolute)
-            .map_err(|foreign| Error::new(ErrorKind::Refused, foreign.to_string()))?;
-        let root = Folder::open(&absolute).map_err(&failed)?;
+        root.folder_or_new(STATE, PRIVATE_FOLDER_MODE)
+            .map_err(&failed)?;
         Ok(Self { root })
     }
 
@@ -263,9 +275,15 @@ impl Tasks {
     ///
     /// # Errors
     ///
-    /// When something in it can't be removed.
+    /// When the task runs, or something in its folder can't be removed.
     pub fn remove(&self, id: &TaskId) -> Result<(), Error> {
         let path = self.root.path_of(id.as_str());
+        if let Ok(task) = self.task(id)
+            && let Found::Running(_) = task.find()?
+        {
+            let message = format!("the task {id} runs: stop it first");
+            return Err(Error::new(ErrorKind::Running, message));
+        }
         match self.root.folder(id.as_str()) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             opened => {
@@ -274,7 +292,7 @@ impl Tasks {
             }
         }
         let state = self.state()?;
-        for name in [format!("{id}.batch.json"), format!("{id}.lock")] {
+        for name in ["batch.json", "lock", "run.lock"].map(|part| format!("{id}.{part}")) {
             let removed = state.remove_file(&name);
             removed.map_err(Error::system(&state.path_of(&name)))?;
         }
@@ -399,12 +417,6 @@ impl Task {
 
     pub(crate) fn report_run(&self, run: &Run) -> Result<(), Error> {
         self.write_state(&run_name(&self.id), run)
-    }
-
-    pub(crate) fn forget_run(&self) -> Result<(), Error> {
-        let name = run_name(&self.id);
-        let removed = self.state.remove_file(&name);
-        removed.map_err(Error::system(&self.state.path_of(&name)))
     }
 
     /// Opens the file that a supervisor locks while it runs.

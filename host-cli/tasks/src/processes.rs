@@ -41,18 +41,18 @@ pub enum Found {
 
 impl Task {
     /// Starts the app under a supervisor, and waits until it is ready, has ended or took too long. `program`
-    /// is a command that calls [`supervise`](crate::supervise) with its standard input.
+    /// is a command that calls [`supervise`](crate::supervise) with its standard input, in its own process.
     ///
     /// # Errors
     ///
     /// When the task already runs, or its supervisor can't be started.
     pub fn start(&self, mut program: Command, spec: Spec) -> Result<Started, Error> {
-        if let Found::Running(_) = self.find()? {
-            let message = format!("the task {} already runs", self.id());
-            return Err(Error::new(ErrorKind::Running, message));
-        }
+        let before = match self.find()? {
+            Found::Running(_) => return Err(self.already_runs()),
+            Found::Ended(run) => Some(run),
+            Found::Never => None,
+        };
         check(&spec)?;
-        self.forget_run()?;
         let deadline = Instant::now() + SUPERVISOR_START + spec.ready_timeout;
         let order = Order {
             root: self.root_path().to_owned(),
@@ -74,17 +74,26 @@ impl Task {
         }
         loop {
             let has_ended = matches!(supervisor.try_wait(), Ok(Some(_)));
-            if let Some(run) = self.reported_run()? {
-                match run.phase {
+            let reported = self
+                .reported_run()?
+                .filter(|run| before.as_ref() != Some(run));
+            let is_own = |run: &Run| u32::try_from(run.supervisor.pid) == Ok(supervisor.id());
+            match reported {
+                Some(run) if is_own(&run) => match run.phase {
                     Phase::Starting if has_ended => return Ok(Started::Ended(self.lost(run)?)),
                     Phase::Starting => {}
                     Phase::Ready => return Ok(Started::Ready(reaped(supervisor, run))),
                     Phase::NotReady => return Ok(Started::TimedOut(reaped(supervisor, run))),
                     Phase::Ended => return Ok(Started::Ended(reaped(supervisor, run))),
+                },
+                // Another program was faster.
+                Some(_) if has_ended => return Err(self.already_runs()),
+                None if has_ended => {
+                    let id = self.id();
+                    let message = format!("the supervisor of {id} has ended without a report");
+                    return Err(Error::new(ErrorKind::System, message));
                 }
-            } else if has_ended {
-                let message = format!("the supervisor of {} has ended without a report", self.id());
-                return Err(Error::new(ErrorKind::System, message));
+                _ => {}
             }
             if Instant::now() >= deadline {
                 let _ = supervisor.kill();
@@ -94,6 +103,11 @@ impl Task {
             }
             thread::sleep(LOOK_INTERVAL);
         }
+    }
+
+    fn already_runs(&self) -> Error {
+        let message = format!("the task {} already runs", self.id());
+        Error::new(ErrorKind::Running, message)
     }
 
     /// Returns what the task is doing. A run whose supervisor is gone is recorded as ended.
@@ -117,8 +131,9 @@ impl Task {
         }
     }
 
-    /// Ends the run: the app is asked to, and killed after its grace time. Returns the run with its end;
-    /// `None` if the task never ran.
+    /// Ends the run: the app is asked to, and killed after the grace time of its run. A supervisor that has
+    /// not ended some time after `grace` is killed. Returns the run with its end; `None` if the task never
+    /// ran.
     ///
     /// # Errors
     ///

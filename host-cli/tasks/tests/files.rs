@@ -2,7 +2,7 @@
 
 mod support;
 
-use agent_tasks::{Artifact, Change, ErrorKind, Memory, SourcePath, TaskId, Tasks};
+use agent_tasks::{Artifact, Change, ErrorKind, Memory, SourcePath, TaskId, Tasks, limits};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::BTreeMap;
 use std::fs;
@@ -77,6 +77,9 @@ fn a_refused_change_leaves_the_whole_batch_undone() {
     let task = place.task("first");
     let outside = place.folder.path().join("outside");
     fs::write(&outside, "secret").unwrap();
+    let inner = place.folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::write(inner.join("file"), "secret").unwrap();
     let files = task.source_path();
     symlink(&outside, files.join("link")).unwrap();
     symlink(place.folder.path(), files.join("folder-link")).unwrap();
@@ -95,6 +98,9 @@ fn a_refused_change_leaves_the_whole_batch_undone() {
         remove("link"),
         write("link/new", "x"),
         write("folder-link/outside", "x"),
+        // The link is not the last folder on the way.
+        write("folder-link/inner/file", "x"),
+        remove("folder-link/inner/file"),
         write("folder-link/new", "x"),
         remove("folder-link/outside"),
         write("dangling", "x"),
@@ -118,6 +124,7 @@ fn a_refused_change_leaves_the_whole_batch_undone() {
         assert_eq!(source.batches().unwrap(), [1], "{shown}");
     }
     assert_eq!(fs::read(&outside).unwrap(), b"secret");
+    assert_eq!(fs::read(inner.join("file")).unwrap(), b"secret");
     for path in ["/etc/passwd", "../outside", "a/../../outside", ".", ""] {
         assert!(SourcePath::parse(path).is_err(), "{path:?}");
     }
@@ -158,14 +165,21 @@ fn folders_that_are_swapped_for_links_lead_nowhere() {
                 let _ = rustix::fs::renameat_with(CWD, at("folder"), CWD, at("link"), flags);
             }
         });
-        let mut applied = 0;
-        for number in 0..300 {
-            let change = write("folder/file", &number.to_string());
-            applied += u32::from(source.apply(vec![change]).is_ok());
-        }
+        let mut answers = [0, 0];
+        support::eventually("batches are applied and refused", || {
+            let number = answers.iter().sum::<u32>().to_string();
+            let batch = vec![write("app.py", &number), write("folder/file", &number)];
+            let result = source.apply(batch);
+            answers[usize::from(result.is_ok())] += 1;
+            let now = source.read(&SourcePath::parse("app.py").unwrap());
+            let is_new = now.unwrap().unwrap().text == Some(number);
+            assert_eq!(is_new, result.is_ok(), "{result:?}");
+            answers.iter().all(|count| *count > 20)
+        });
         is_over.store(true, Ordering::Relaxed);
-        assert!(applied > 0);
     });
+    drop(source);
+    task.source().unwrap();
     assert_eq!(fs::read(outside.join("file")).unwrap(), b"kept");
     assert_eq!(tree(&outside).len(), 1);
 }
@@ -177,7 +191,7 @@ fn a_batch_that_is_killed_applies_whole_or_not_at_all() {
     let task = place.tasks.create(&Memory::default()).unwrap();
     let mut cut_short = 0;
     for round in 0..40u64 {
-        let mut applying = Command::new(env!("CARGO_BIN_EXE_agent-tasks-test-program"))
+        let mut applying = Command::new(support::program())
             .arg("apply")
             .arg(place.tasks.path())
             .args([task.id().as_str(), &FILES.to_string()])
@@ -272,6 +286,53 @@ fn only_this_user_may_enter_the_folder_of_tasks() {
     fs::set_permissions(place.tasks.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let refused = Tasks::open(place.tasks.path()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Refused, "{refused}");
+    // A folder above may be one that others write, as in a shared project.
+    let shared = place.folder.path().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o775)).unwrap();
+    Tasks::open(&shared.join(".mcpd")).unwrap();
+    symlink(shared.join(".mcpd"), shared.join("link")).unwrap();
+    assert!(Tasks::open(&shared.join("link")).is_err());
+    if rustix::process::getuid().is_root() {
+        std::os::unix::fs::chown(shared.join(".mcpd"), Some(65534), None).unwrap();
+        let refused = Tasks::open(&shared.join(".mcpd")).unwrap_err();
+        assert!(refused.to_string().contains("another user"), "{refused}");
+    }
+}
+
+#[test]
+fn batches_have_limits() {
+    let place = Place::new();
+    let task = place.tasks.create(&Memory::default()).unwrap();
+    let source = task.source().unwrap();
+    let limit = |changes: Vec<Change>| {
+        let refused = source.apply(changes).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Limit, "{refused}");
+        assert!(tree(&task.source_path()).is_empty());
+    };
+    let largest = "x".repeat(usize::try_from(limits::MAX_FILE_BYTES).unwrap());
+    limit(vec![
+        write("small", "x"),
+        write("large", &format!("{largest}x")),
+    ]);
+    let count = limits::MAX_BATCH_BYTES / limits::MAX_FILE_BYTES;
+    let files = 0..=count;
+    limit(files.map(|it| write(&it.to_string(), &largest)).collect());
+    let files = 0..=limits::MAX_BATCH_CHANGES;
+    limit(files.map(|it| write(&it.to_string(), "")).collect());
+    source.apply(vec![write("large", &largest)]).unwrap();
+    // A file that the app has made larger can't be kept for taking back.
+    fs::write(task.source_path().join("large"), format!("{largest}x")).unwrap();
+    let refused = source.apply(vec![remove("large")]).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Limit, "{refused}");
+
+    let records = task.path().join("patches");
+    let record = |number: u32| records.join(format!("{number:04}.json"));
+    fs::rename(record(1), record(limits::MAX_BATCHES - 1)).unwrap();
+    let last = source.apply(vec![write("last", "x")]).unwrap();
+    assert_eq!(last.number, limits::MAX_BATCHES);
+    let refused = source.apply(vec![write("more", "x")]).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Limit, "{refused}");
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::limits::{
 };
 use crate::{Error, ErrorKind, TaskId};
 use rustix::fs::{FileType, FlockOperation, flock};
+use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -117,6 +118,8 @@ impl Source {
     ///
     /// When a change is refused or fails. Then no file was changed.
     pub fn apply(&self, changes: Vec<Change>) -> Result<Record, Error> {
+        // Undoing the last one may have failed.
+        self.recover()?;
         let record = self.plan(changes, None)?;
         self.perform(record)
     }
@@ -127,6 +130,7 @@ impl Source {
     ///
     /// When there is no such batch, and when a file of it has been changed since.
     pub fn revert(&self, number: u32) -> Result<Record, Error> {
+        self.recover()?;
         let record = self.record(number)?;
         let mut changes = Vec::new();
         for recorded in record.changes.iter().rev() {
@@ -203,25 +207,23 @@ impl Source {
         format!("{}.batch.json", self.id)
     }
 
+    /// Words why a path can't be used: what is there is of another kind, or the system failed.
     fn refused(&self, path: &SourcePath, error: &io::Error) -> Error {
-        let kind = match error.kind() {
-            io::ErrorKind::FileTooLarge => ErrorKind::Limit,
-            _ => ErrorKind::Refused,
-        };
         let path = path.as_str();
-        let message = match error
-            .raw_os_error()
-            .map(rustix::io::Errno::from_raw_os_error)
-        {
-            Some(rustix::io::Errno::LOOP) => {
-                format!("`{path}` can't be used: a folder of it is a symbolic link")
+        let (kind, why) = match error.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::LOOP) => (ErrorKind::Refused, "a folder of it is a symbolic link"),
+            Some(Errno::NOTDIR) => (ErrorKind::Refused, "a part of it is not a folder"),
+            Some(Errno::ISDIR | Errno::EXIST | Errno::NOTEMPTY) => {
+                (ErrorKind::Refused, "it is a folder")
             }
-            Some(rustix::io::Errno::NOTDIR) => {
-                format!("`{path}` can't be used: a part of it is not a folder")
+            Some(Errno::NOENT) => (ErrorKind::Refused, "a folder of it is missing"),
+            Some(_) => (ErrorKind::System, &*error.to_string()),
+            None if error.kind() == io::ErrorKind::FileTooLarge => {
+                (ErrorKind::Limit, &*error.to_string())
             }
-            _ => format!("`{path}` can't be used: {error}"),
+            None => (ErrorKind::Refused, &*error.to_string()),
         };
-        Error::new(kind, message)
+        Error::new(kind, format!("`{path}` can't be used: {why}"))
     }
 
     /// Checks a batch, and reads what it replaces.
@@ -396,20 +398,21 @@ impl Source {
         let stage = Stage::new(&self.state, &self.id)?;
         for change in record.changes.iter().rev() {
             let path = change.path()?;
-            let before = change.before.as_ref();
-            // A file of a folder that was never made is as it was.
-            let (folders, _) = path.split();
-            match self.source.below(&folders) {
-                Err(error) if before.is_none() && error.kind() == io::ErrorKind::NotFound => {}
-                _ => self.set(&stage, &path, before)?,
+            match self.set(&stage, &path, change.before.as_ref()) {
+                // A folder that was not made yet, or that the running app has put something else in the
+                // place of. What it has moved elsewhere is its own.
+                Err(error) if error.kind() == ErrorKind::Refused => {}
+                set => set?,
             }
         }
         for path in record.folders.iter().rev() {
             let path = SourcePath::parse(path)?;
             let (folders, name) = path.split();
             if let Ok(folder) = self.source.below(&folders) {
-                let removed = folder.remove_folder_if_empty(name);
-                removed.map_err(|error| self.refused(&path, &error))?;
+                match folder.remove_folder_if_empty(name) {
+                    Err(error) if error.raw_os_error() == Some(Errno::NOTDIR.raw_os_error()) => {}
+                    removed => removed.map_err(|error| self.refused(&path, &error))?,
+                }
             }
         }
         self.sync_folders(&record)?;

@@ -8,14 +8,22 @@ use agent_tasks::{
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The interpreter of the system, which a sandbox can read.
 pub(crate) const PYTHON: &str = "/usr/bin/python3";
+
+/// The variable that names a copy of the program that the tests start.
+const PROGRAM: &str = "AGENT_TASKS_TEST_PROGRAM";
+
+/// The user and group `nobody`, whom the kernel treats as any user.
+const NOBODY: u32 = 65534;
 
 /// Longer than anything takes on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -97,15 +105,64 @@ impl Place {
     }
 }
 
+impl Drop for Place {
+    /// Ends what a failed test has left running.
+    fn drop(&mut self) {
+        for listed in self.tasks.list().unwrap_or_default() {
+            if let Ok(task) = self.tasks.task(&listed.id) {
+                let _ = task.stop(Duration::ZERO);
+            }
+        }
+    }
+}
+
 /// A program at the port that it is asked for.
 pub(crate) fn server() -> String {
     SERVER.replace("ADDRESS", "('127.0.0.1', int(os.environ['PORT']))")
 }
 
 pub(crate) fn supervisor() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_agent-tasks-test-program"));
+    let mut command = Command::new(program());
     command.arg("supervise");
     command
+}
+
+/// The program that the tests start, or a copy of it that an unprivileged user can reach.
+pub(crate) fn program() -> PathBuf {
+    let usual = || env!("CARGO_BIN_EXE_agent-tasks-test-program").into();
+    std::env::var_os(PROGRAM).map_or_else(usual, PathBuf::from)
+}
+
+/// Runs the tests of this file that match `filter` as an unprivileged user, unless this is one.
+pub(crate) fn run_unprivileged(filter: &str) {
+    if !rustix::process::getuid().is_root() {
+        return;
+    }
+    // The user may not reach the folder of the build.
+    let folder = tempfile::tempdir().unwrap();
+    let (tests, copy) = (folder.path().join("tests"), folder.path().join("program"));
+    for (from, to) in [
+        (std::env::current_exe().unwrap(), &tests),
+        (program(), &copy),
+    ] {
+        // Not by this process: a child of another test would have the copy open for writing.
+        let copied = Command::new("cp").arg(from).arg(to).status();
+        assert!(copied.unwrap().success());
+    }
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let output = Command::new(tests)
+        .args([filter])
+        .env(PROGRAM, copy)
+        .current_dir("/")
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && !text.contains(" 0 passed"),
+        "{text}"
+    );
 }
 
 pub(crate) fn write(path: &str, content: &str) -> Change {
