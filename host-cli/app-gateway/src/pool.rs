@@ -1,0 +1,165 @@
+//! Connections to the apps, which are kept for further requests.
+
+use crate::buffer::Buffer;
+use crate::limits::{FRESH_APP_TIME, IDLE_APP_CONNECTIONS, Limits};
+use crate::refusal::Refusal;
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::net::UnixStream;
+use tokio::time::{Instant, sleep, timeout};
+
+/// Pause until the next try when the queue of an app's socket is full.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A connection to an app.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) stream: UnixStream,
+    pub(crate) input: Buffer,
+    /// Whether a request was answered over it before: the app may have closed it since.
+    pub(crate) is_reused: bool,
+}
+
+/// The connections to one task's app.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    socket: Arc<Path>,
+    /// The idle connections with the time of their last use, the latest one last.
+    idle: Mutex<Vec<(Instant, App)>>,
+    /// Number of requests that the app works on.
+    active: AtomicUsize,
+}
+
+/// A place among the requests that an app works on.
+#[derive(Debug)]
+pub(crate) struct Place(Arc<Pool>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.active.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Pool {
+    /// Takes a place. Nothing, if the app has as many requests as it may have.
+    pub(crate) fn enter(self: &Arc<Self>, limit: usize) -> Option<Place> {
+        if self.active.fetch_add(1, Ordering::Relaxed) >= limit {
+            self.active.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(Place(Arc::clone(self)))
+    }
+
+    /// Takes an idle connection that the app has not closed. A request that must not be repeated gets one that was
+    /// used a moment ago: an app closes connections that are idle for longer.
+    pub(crate) fn take(&self, is_repeatable: bool) -> Option<App> {
+        let mut idle = locked(&self.idle);
+        while let Some((since, app)) = idle.pop() {
+            if !is_repeatable && since.elapsed() > FRESH_APP_TIME {
+                return None;
+            }
+            // Bytes that no request asked for, and the end, make a connection useless. Where nothing has happened the
+            // runtime knows it without a call of the system.
+            match app.stream.try_read(&mut [0]) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(app),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Keeps a connection whose response is complete.
+    pub(crate) fn keep(&self, mut app: App) {
+        app.is_reused = true;
+        app.input.shrink();
+        let mut idle = locked(&self.idle);
+        if idle.len() < IDLE_APP_CONNECTIONS {
+            idle.push((Instant::now(), app));
+        }
+    }
+
+    /// Opens a connection.
+    ///
+    /// # Errors
+    ///
+    /// 502 if nothing listens, 504 if the app does not accept it in time, 503 if there are too many open files.
+    pub(crate) async fn connect(&self, limits: &Limits) -> Result<App, Refusal> {
+        let connected = timeout(limits.connect_time, async {
+            loop {
+                match UnixStream::connect(&self.socket).await {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(PAUSE).await,
+                    other => return other,
+                }
+            }
+        });
+        match connected.await {
+            Ok(Ok(stream)) => Ok(App {
+                stream,
+                input: Buffer::default(),
+                is_reused: false,
+            }),
+            Ok(Err(error)) if is_exhausted(&error) => {
+                Err(Refusal::new(503, "the gateway has too many open files")
+                    .help("try again later"))
+            }
+            Ok(Err(_)) => Err(Refusal::new(502, "the app of this task is not reachable")
+                .help("read the log of the task: the app may have stopped")),
+            Err(_) => Err(Refusal::new(
+                504,
+                "the app did not accept the connection in time",
+            )),
+        }
+    }
+}
+
+/// Returns whether the process or the system has too many open files: `EMFILE` or `ENFILE`.
+fn is_exhausted(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(23 | 24))
+}
+
+/// The pools of all running tasks.
+#[derive(Debug, Default)]
+pub(crate) struct Pools(Mutex<HashMap<Box<str>, Arc<Pool>>>);
+
+impl Pools {
+    /// Returns the pool of a task whose app listens on a socket.
+    pub(crate) fn of(&self, task_id: &str, socket: &Arc<Path>) -> Arc<Pool> {
+        let mut pools = locked(&self.0);
+        if let Some(pool) = pools.get(task_id)
+            && (Arc::ptr_eq(&pool.socket, socket) || pool.socket == *socket)
+        {
+            return Arc::clone(pool);
+        }
+        let pool = Arc::new(Pool {
+            socket: Arc::clone(socket),
+            idle: Mutex::default(),
+            active: AtomicUsize::new(0),
+        });
+        pools.insert(task_id.into(), Arc::clone(&pool));
+        pool
+    }
+
+    /// Closes the idle connections to a task's app.
+    pub(crate) fn remove(&self, task_id: &str) {
+        locked(&self.0).remove(task_id);
+    }
+
+    /// Closes connections that were idle for longer than a time.
+    pub(crate) fn sweep(&self, time: Duration) {
+        let now = Instant::now();
+        locked(&self.0).retain(|_, pool| {
+            let mut idle = locked(&pool.idle);
+            idle.retain(|(since, _)| now.duration_since(*since) < time);
+            !idle.is_empty() || Arc::strong_count(pool) > 1
+        });
+    }
+}
+
+/// Nothing that is done under a lock here leaves its value in pieces.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

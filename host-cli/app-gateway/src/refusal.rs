@@ -1,0 +1,91 @@
+//! Answers that are not the app's: what is wrong, and what to do.
+
+use crate::escape::{html, json};
+use crate::reply::{Reply, Wanted};
+use std::borrow::Cow;
+
+/// Why a request gets no response of an app.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    /// Says what is wrong, as a diagnostic does.
+    message: Cow<'static, str>,
+    /// What to do, or nothing.
+    help: &'static str,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: u16, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            help: "",
+        }
+    }
+
+    /// A request that breaks a rule of HTTP.
+    pub(crate) fn bad(message: &'static str) -> Self {
+        Self::new(400, message)
+    }
+
+    pub(crate) fn help(mut self, help: &'static str) -> Self {
+        self.help = help;
+        self
+    }
+
+    /// Writes the refusal as a client wants it.
+    pub(crate) fn reply(&self, wanted: Wanted) -> Reply {
+        let (status, reason) = (self.status, reason(self.status));
+        let (message, help) = (&*self.message, self.help);
+        match wanted {
+            Wanted::Page => {
+                let help = match help {
+                    "" => String::new(),
+                    help => format!("<p>{}</p>", html(help)),
+                };
+                Reply::page(
+                    status,
+                    &format!("{status} {reason}"),
+                    &format!(
+                        "<h1>{reason}</h1><p>{}</p>{help}<p><a href=\"/\">All tasks</a></p>",
+                        html(message)
+                    ),
+                )
+            }
+            Wanted::Json => {
+                let (message, help) = (json(message), json(help));
+                let help = match self.help {
+                    "" => String::new(),
+                    _ => format!(",\"help\":{help}"),
+                };
+                let body = format!("{{\"status\":{status},\"message\":{message}{help}}}\n");
+                Reply::new(status, "application/json", body.into_bytes())
+            }
+        }
+    }
+}
+
+/// Returns the usual reason of a status that this gateway answers with.
+pub(crate) fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        408 => "Request Timeout",
+        410 => "Gone",
+        413 => "Content Too Large",
+        414 => "URI Too Long",
+        417 => "Expectation Failed",
+        421 => "Misdirected Request",
+        431 => "Request Header Fields Too Large",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        _ => "Error",
+    }
+}
