@@ -17,6 +17,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     match arguments {
         ["--plans"] => return plans(workspace),
         ["--serve"] => return serve(workspace),
+        ["--apps"] => return apps(workspace),
         _ => {}
     }
     setup::ensure(workspace)?;
@@ -64,6 +65,18 @@ fn serve(workspace: &Workspace) -> Result<()> {
         .args(build)
         .args(["--bin", "agent-bench-serve", "--"])
         .args([agent, server, rmcp, nginx(workspace)?]);
+    process::run(&mut command)
+}
+
+/// Measures requests through the gateway of apps, beside nginx. Needs neither the component nor wasmtime.
+fn apps(workspace: &Workspace) -> Result<()> {
+    let build = ["--release", "--package", PACKAGE, "--no-default-features"];
+    let mut command = cargo::cargo(workspace);
+    command
+        .arg("run")
+        .args(build)
+        .args(["--bin", "agent-bench-apps", "--"])
+        .arg(nginx(workspace)?);
     process::run(&mut command)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::buffer::Buffer;
 use crate::deadline::Deadline;
-use crate::exchange::{End, Exchange, Side, too_large};
+use crate::exchange::{End, Exchange, Side, broken_body, too_large};
 use crate::flow::Flow;
 use crate::limits::{BUFFER_BYTES, HEAD_BYTES, HEADERS, LINGER_BYTES, LINGER_TIME, LOG_BYTES};
 use crate::page;
@@ -102,11 +102,10 @@ impl Client {
         loop {
             let data = self.input.data();
             let news = &data[self.seen.min(data.len())..];
-            if data.len() > HEAD_BYTES || memchr::memchr(b'\n', news).is_some() {
-                if let Some(next) = self.read_head() {
-                    self.seen = 0;
-                    return Poll::Ready(next);
-                }
+            let is_readable = data.len() > HEAD_BYTES || memchr::memchr(b'\n', news).is_some();
+            if is_readable && let Some(next) = self.read_head() {
+                self.seen = 0;
+                return Poll::Ready(next);
             }
             self.seen = self.input.data().len();
             if *is_waiting && self.seen > 0 {
@@ -213,9 +212,8 @@ impl Client {
             .0
             .body(facts.body.source(), facts.body.framing(), limits.body_bytes);
         // What is there of the body is written together with the head.
-        if flows.0.feed(&mut self.input).is_err() {
-            let refusal = Refusal::bad("the chunks of the body are malformed");
-            return self.refuse(&refusal, facts, true).await;
+        if let Err(broken) = flows.0.feed(&mut self.input) {
+            return self.refuse(&broken_body(broken, limits), facts, true).await;
         }
         loop {
             let client = Side {

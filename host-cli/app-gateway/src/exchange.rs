@@ -177,10 +177,7 @@ where
                     continue;
                 }
                 Ok(false) => {}
-                Err(Broken::Framing) => {
-                    return Err(self.refuse(Refusal::bad("the chunks of the body are malformed")));
-                }
-                Err(Broken::TooLarge) => return Err(self.refuse(too_large(self.limits))),
+                Err(broken) => return Err(self.refuse(broken_body(broken, self.limits))),
             }
             if self.poll_client(context)?.is_pending() {
                 return Ok(Wait::ClientWrites);
@@ -312,6 +309,14 @@ where
             }
             _ => Err(End::Broken),
         }
+    }
+}
+
+/// A body of a request that can't go on.
+pub(crate) fn broken_body(broken: Broken, limits: &Limits) -> Refusal {
+    match broken {
+        Broken::Framing => Refusal::bad("the chunks of the body are malformed"),
+        Broken::TooLarge => too_large(limits),
     }
 }
 
