@@ -135,7 +135,12 @@ impl Client {
         let mut room = [const { MaybeUninit::uninit() }; HEADERS];
         let head = match request::read(self.input.data(), &mut room) {
             Ok(None) => return None,
-            Ok(Some(head)) => head,
+            Ok(Some(mut head)) => {
+                if self.site.task.is_some() {
+                    head.facts.wanted = head.facts.wanted.bare();
+                }
+                head
+            }
             Err(refusal) => return Some(Next::Refused(refusal)),
         };
         self.up.clear();

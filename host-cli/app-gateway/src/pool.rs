@@ -58,10 +58,12 @@ impl Pool {
     /// used a moment ago: an app closes connections that are idle for longer.
     pub(crate) fn take(&self, is_repeatable: bool) -> Option<App> {
         let mut idle = locked(&self.idle);
-        while let Some((since, app)) = idle.pop() {
+        loop {
+            let (since, _) = idle.last()?;
             if !is_repeatable && since.elapsed() > FRESH_APP_TIME {
                 return None;
             }
+            let (_, app) = idle.pop()?;
             // Bytes that no request asked for, and the end, make a connection useless. Where nothing has happened the
             // runtime knows it without a call of the system.
             match app.stream.try_read(&mut [0]) {
@@ -69,7 +71,6 @@ impl Pool {
                 _ => {}
             }
         }
-        None
     }
 
     /// Keeps a connection whose response is complete.

@@ -38,19 +38,20 @@ impl Refusal {
         let (status, reason) = (self.status, reason(self.status));
         let (message, help) = (&*self.message, self.help);
         match wanted {
-            Wanted::Page => {
+            Wanted::Page | Wanted::BarePage => {
                 let help = match help {
                     "" => String::new(),
                     help => format!("<p>{}</p>", html(help)),
                 };
-                Reply::page(
-                    status,
-                    &format!("{status} {reason}"),
-                    &format!(
-                        "<h1>{reason}</h1><p>{}</p>{help}<p><a href=\"/\">All tasks</a></p>",
-                        html(message)
-                    ),
-                )
+                let title = format!("{status} {reason}");
+                let body = format!("<h1>{reason}</h1><p>{}</p>{help}", html(message));
+                match wanted {
+                    Wanted::Page => {
+                        let link = "<p><a href=\"/\">All tasks</a></p>";
+                        Reply::page(status, &title, &(body + link))
+                    }
+                    _ => Reply::document(status, &title, "", &body),
+                }
             }
             Wanted::Json => {
                 let (message, help) = (json(message), json(help));

@@ -8,7 +8,10 @@ use std::fmt::Write as _;
 /// The form in which a client wants to be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
+    /// A page with the style and links of the gateway's own port.
     Page,
+    /// A page that leads nowhere: at a leased port every path is the app's.
+    BarePage,
     Json,
 }
 
@@ -22,12 +25,21 @@ impl Wanted {
         });
         if is_page { Self::Page } else { Self::Json }
     }
+
+    /// Returns the form at a leased port.
+    pub(crate) fn bare(self) -> Self {
+        match self {
+            Self::Page => Self::BarePage,
+            other => other,
+        }
+    }
 }
 
 /// The policy of every own page. `sandbox` gives the page an origin of its own: an app's page, which comes from the
-/// same port, can neither read it nor act in it. Nothing runs, and only the own style is loaded.
+/// same port, can neither read it nor act in it. Nothing runs, and only the own style is loaded. A link that the user
+/// opens in another tab leads out of the sandbox.
 const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
-                      frame-ancestors 'none'; sandbox allow-top-navigation-by-user-activation";
+                      frame-ancestors 'none'; sandbox allow-popups allow-popups-to-escape-sandbox";
 
 /// A response of the gateway.
 #[derive(Debug)]
@@ -52,12 +64,22 @@ impl Reply {
         }
     }
 
-    /// A page of HTML. The caller has escaped what is in the body.
+    /// A page of HTML with the own style. The caller has escaped what is in the body.
     pub(crate) fn page(status: u16, title: &str, body: &str) -> Self {
+        Self::document(
+            status,
+            title,
+            "<link rel=\"stylesheet\" href=\"/style.css\">",
+            body,
+        )
+    }
+
+    /// A page of HTML.
+    pub(crate) fn document(status: u16, title: &str, style: &str, body: &str) -> Self {
         let text = format!(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\">\
-             <title>{}</title><link rel=\"stylesheet\" href=\"/style.css\"></head>\n<body><main>{body}</main></body></html>\n",
+             <title>{}</title>{style}</head>\n<body><main>{body}</main></body></html>\n",
             html(title)
         );
         Self::new(status, "text/html; charset=utf-8", text.into_bytes())

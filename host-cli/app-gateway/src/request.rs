@@ -227,6 +227,12 @@ impl<'b> RawFields<'b> {
     }
 }
 
+/// Returns a number of bytes as everybody reads it: some take a leading zero for the sign of an octal number.
+pub(crate) fn without_zeros(value: &[u8]) -> &[u8] {
+    let zeros = value.iter().take_while(|byte| **byte == b'0').count();
+    &value[zeros.min(value.len().saturating_sub(1))..]
+}
+
 /// Reads a number of bytes: digits alone, and at most as many as 64 bits hold.
 pub(crate) fn content_length(value: &[u8]) -> Option<u64> {
     let is_number = (1..=19).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
@@ -256,59 +262,171 @@ fn refused(error: httparse::Error) -> Refusal {
 impl Head<'_, '_> {
     /// Writes the head for an app that gets `path`. `prefix` is empty where the app has a port of its own.
     pub(crate) fn write(&self, path: &str, prefix: [&str; 2], client: &str, out: &mut Vec<u8>) {
-        let mut add = |parts: &[&str]| {
+        let add = |out: &mut Vec<u8>, parts: &[&str]| {
             for part in parts {
                 out.extend_from_slice(part.as_bytes());
             }
         };
-        add(&[
-            self.method,
-            " ",
-            path,
-            " HTTP/1.1\r\nHost: ",
-            self.host,
-            "\r\n",
-        ]);
+        add(
+            out,
+            &[
+                self.method,
+                " ",
+                path,
+                " HTTP/1.1\r\nHost: ",
+                self.host,
+                "\r\n",
+            ],
+        );
         for header in self.headers {
-            let is_passed = match of_request(header.name) {
-                RequestField::Accept | RequestField::FetchDest | RequestField::Other => {
-                    !self.options.name(header.name)
+            let value = match of_request(header.name) {
+                RequestField::Accept | RequestField::FetchDest | RequestField::Other
+                    if !self.options.name(header.name) =>
+                {
+                    header.value
                 }
-                RequestField::Expect => self.expects,
-                RequestField::ContentLength => true,
-                _ => false,
+                RequestField::Expect if self.expects => header.value,
+                RequestField::ContentLength => without_zeros(header.value),
+                _ => continue,
             };
-            if is_passed {
-                out.extend_from_slice(header.name.as_bytes());
-                out.extend_from_slice(b": ");
-                out.extend_from_slice(header.value);
-                out.extend_from_slice(b"\r\n");
+            for part in [header.name.as_bytes(), b": ", value, b"\r\n"] {
+                out.extend_from_slice(part);
             }
         }
-        let mut add = |parts: &[&str]| {
-            for part in parts {
-                out.extend_from_slice(part.as_bytes());
-            }
-        };
-        add(&[
-            "X-Forwarded-For: ",
-            client,
-            "\r\nX-Forwarded-Host: ",
-            self.host,
-        ]);
-        add(&["\r\nX-Forwarded-Proto: http\r\n"]);
+        add(
+            out,
+            &[
+                "X-Forwarded-For: ",
+                client,
+                "\r\nX-Forwarded-Host: ",
+                self.host,
+            ],
+        );
+        add(out, &["\r\nX-Forwarded-Proto: http\r\n"]);
         if prefix != ["", ""] {
-            add(&["X-Forwarded-Prefix: ", prefix[0], prefix[1], "\r\n"]);
+            add(out, &["X-Forwarded-Prefix: ", prefix[0], prefix[1], "\r\n"]);
         }
         if self.facts.body == Body::Chunked {
-            add(&["Transfer-Encoding: chunked\r\n"]);
+            add(out, &["Transfer-Encoding: chunked\r\n"]);
         }
         if self.facts.is_upgrade {
-            add(&["Connection: Upgrade\r\nUpgrade: websocket\r\n"]);
+            add(out, &["Connection: Upgrade\r\nUpgrade: websocket\r\n"]);
         } else if self.facts.has_trailers {
-            add(&["Connection: TE\r\nTE: trailers\r\n"]);
+            add(out, &["Connection: TE\r\nTE: trailers\r\n"]);
         }
         out.extend_from_slice(VIA);
         out.extend_from_slice(b"\r\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Body, Room, read};
+    use crate::limits::HEADERS;
+    use proptest::prelude::*;
+    use std::mem::MaybeUninit;
+
+    /// Parts of requests that parsers read in different ways.
+    const PARTS: [&str; 36] = [
+        "GET / HTTP/1.1\r\n",
+        "POST /a?b HTTP/1.1\r\n",
+        "Host: h\r\n",
+        "Host: h\r\n",
+        "\r\n",
+        "\r\n\r\n",
+        "\n",
+        "\r",
+        " ",
+        "\t",
+        "\0",
+        ":",
+        "Content-Length: 3\r\n",
+        "content-length:03\r\n",
+        "Content-Length: ",
+        "Content_Length: 4\r\n",
+        "Transfer-Encoding: chunked\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        "transfer-encoding:\tchunked\r\n",
+        "Transfer-Encoding: x, ",
+        "Connection: close, content-length, host, x-forwarded-for\r\n",
+        "Connection: Upgrade, TE\r\n",
+        "Upgrade: websocket\r\n",
+        "TE: trailers\r\n",
+        "Expect: 100-continue\r\n",
+        "X-Forwarded-For: evil\r\n",
+        "x_forwarded_for: evil\r\n",
+        "Forwarded: for=evil\r\n",
+        "Via: 1.0 other\r\n",
+        "Cookie: a=b\r\n",
+        "a: \u{e4}\r\n",
+        "/..",
+        "%2e",
+        "http://h/",
+        "GET / HTTP/1.0\r\n",
+        "3",
+    ];
+
+    /// Checks what is written for an app, with nothing of the reader.
+    fn check(text: &str, body: Body) {
+        let (head, rest) = text.split_once("\r\n\r\n").expect("a head has an end");
+        assert_eq!(rest, "");
+        assert!(!head.contains('\0'), "{head:?}");
+        let mut lines = head.split("\r\n");
+        let first: Vec<_> = lines.next().unwrap_or_default().split(' ').collect();
+        assert!(matches!(first[..], [_, "/p", "HTTP/1.1"]), "{first:?}");
+        let (mut hosts, mut lengths, mut codings, mut clients) = (0, 0, 0, 0);
+        for line in lines {
+            assert!(
+                !line.contains(['\r', '\n']) && !line.starts_with([' ', '\t']),
+                "{line:?}"
+            );
+            let (name, value) = line.split_once(':').expect("a header has a colon");
+            assert!(!name.contains([' ', '\t']), "{line:?}");
+            let name = name.to_ascii_lowercase().replace('_', "-");
+            let is_forwarded = name.starts_with("x-forwarded-") || name == "forwarded";
+            assert!(!is_forwarded || !value.contains("evil"), "{line:?}");
+            match &*name {
+                "host" => hosts += 1,
+                "content-length" => {
+                    lengths += 1;
+                    assert_eq!(Body::Length(value.trim().parse().unwrap()), body);
+                }
+                "transfer-encoding" => {
+                    codings += 1;
+                    assert_eq!((value, body), (" chunked", Body::Chunked));
+                }
+                "x-forwarded-for" => clients += 1,
+                _ => {}
+            }
+        }
+        assert_eq!((hosts, clients), (1, 1), "{head:?}");
+        let framed = usize::from(body != Body::None);
+        assert_eq!(lengths + codings, framed, "{head:?}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn an_app_gets_one_framing_and_one_host(
+            first in 0..2_usize,
+            parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..8),
+        ) {
+            let request = format!("{}Host: h\r\n{}\r\n", PARTS[first], parts.concat());
+            let mut room: Room<'_> = [const { MaybeUninit::uninit() }; HEADERS];
+            if let Ok(Some(head)) = read(request.as_bytes(), &mut room) {
+                let mut out = Vec::new();
+                head.write("/p", ["/apps/", "a"], "127.0.0.1", &mut out);
+                check(&String::from_utf8_lossy(&out), head.facts.body);
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let bytes = [b"GET / HTTP/1.1\r\nHost: h\r\n", &bytes[..], b"\r\n\r\n"].concat();
+            let mut room: Room<'_> = [const { MaybeUninit::uninit() }; HEADERS];
+            let length = read(&bytes, &mut room).ok().flatten().map(|head| head.facts.length);
+            prop_assert!(length.is_none_or(|length| length <= bytes.len()));
+        }
     }
 }

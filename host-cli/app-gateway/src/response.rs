@@ -5,7 +5,7 @@ use crate::date;
 use crate::field::{Options, ResponseField, of_response};
 use crate::flow::{Framing, Source};
 use crate::limits::{HEAD_BYTES, HEADERS};
-use crate::request::{Facts, content_length};
+use crate::request::{Facts, content_length, without_zeros};
 use httparse::{Header, Status};
 use std::mem::MaybeUninit;
 
@@ -77,17 +77,16 @@ pub(crate) fn translate(
     // A length of nothing would be one of the next response.
     let has_length = status != 204 && status >= 200;
     for header in response.headers {
-        let is_passed = match of_response(header.name) {
-            ResponseField::Date | ResponseField::Other => !fields.options.name(header.name),
-            ResponseField::ContentLength => has_length,
-            ResponseField::OfOrigin => !is_shared,
-            _ => false,
+        let value = match of_response(header.name) {
+            ResponseField::Date | ResponseField::Other if !fields.options.name(header.name) => {
+                header.value
+            }
+            ResponseField::ContentLength if has_length => without_zeros(header.value),
+            ResponseField::OfOrigin if !is_shared => header.value,
+            _ => continue,
         };
-        if is_passed {
-            out.extend_from_slice(header.name.as_bytes());
-            out.extend_from_slice(b": ");
-            out.extend_from_slice(header.value);
-            out.extend_from_slice(b"\r\n");
+        for part in [header.name.as_bytes(), b": ", value, b"\r\n"] {
+            out.extend_from_slice(part);
         }
     }
     write_own(&answer, fields.has_date, out);

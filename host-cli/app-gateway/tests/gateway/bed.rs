@@ -132,7 +132,7 @@ impl Bed {
     /// Sends a request for a path of the task over a connection of its own.
     pub(crate) fn get(&self, path: &str) -> Response {
         let mut client = self.client();
-        client.send(&format!(
+        client.send(format!(
             "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n",
             self.address()
         ));

@@ -69,7 +69,14 @@ fn a_lease_ends_with_its_task() {
         "a port rests before it is used again"
     );
     bed.tasks.set(TASK, TaskState::Ended);
-    assert_eq!(get(swept, &swept.to_string(), "/").status, 410);
+    let mut client = Client::new(swept);
+    client.send(format!(
+        "GET / HTTP/1.1\r\nHost: {swept}\r\nAccept: text/html\r\n\r\n"
+    ));
+    let response = client.response();
+    assert_eq!(response.status, 410);
+    // Every path of this port is the app's: no link to the list of tasks.
+    assert!(response.text().contains("<h1>Gone</h1>") && !response.text().contains("href"));
     assert!(is_closed(swept));
 }
 

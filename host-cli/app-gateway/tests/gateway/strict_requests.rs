@@ -1,6 +1,7 @@
 //! Requests that break a rule of RFC 9110 or 9112, each sent raw.
 
-use crate::bed::{Bed, OK, Recorder};
+use crate::bed::{Bed, Client, OK, Recorder};
+use std::io::Write as _;
 
 /// What an app gets of a request.
 enum Got {
@@ -592,6 +593,22 @@ const ROWS: &[(&str, &str, u16, Got)] = &[
 #[test]
 fn requests_are_read_in_one_way_only() {
     assert!(ROWS.len() > 40);
+    check(|client, request| client.send(request));
+}
+
+#[test]
+fn requests_that_drip_in_are_read_in_the_same_way() {
+    check(|client, request| {
+        for byte in request.as_bytes() {
+            // A refused request is not read to its end.
+            if client.stream.write_all(&[*byte]).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+fn check(send: impl Fn(&mut Client, &str)) {
     let mut failures = Vec::new();
     for (name, request, status, expected) in ROWS {
         let bed = Bed::new();
@@ -602,7 +619,7 @@ fn requests_are_read_in_one_way_only() {
         let host = format!("Host: {address}\r\n");
         let request = fill(request, &host, &port);
         let mut client = bed.client();
-        client.send(&request);
+        send(&mut client, &request);
         let response = client.response();
         if response.status != *status {
             failures.push(format!(
