@@ -71,6 +71,18 @@ const ROWS: &[(&str, &str, u16, Got)] = &[
         Nothing,
     ),
     (
+        "a length with zeros",
+        "POST P HTTP/1.1\r\nHContent-Length: 0010\r\n\r\n0123456789",
+        200,
+        One(&["\r\nContent-Length: 10\r\n", "\r\n\r\n0123456789"], &[]),
+    ),
+    (
+        "a length of zeros",
+        "POST P HTTP/1.1\r\nHContent-Length: 00\r\n\r\n",
+        200,
+        One(&["\r\nContent-Length: 0\r\n"], &[]),
+    ),
+    (
         "an empty length",
         "POST P HTTP/1.1\r\nHContent-Length:\r\n\r\n",
         400,
