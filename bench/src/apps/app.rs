@@ -33,7 +33,9 @@ fn connection(stream: UnixStream) -> io::Result<()> {
             if let Some(path) = line.strip_prefix("GET /").or(line.strip_prefix("POST /")) {
                 let path = path.split(' ').next().unwrap_or_default();
                 size = path.parse().unwrap_or_default();
-            } else if let Some(value) = line.strip_prefix("Content-Length: ") {
+            } else if let Some((name, value)) = line.split_once(": ")
+                && name.eq_ignore_ascii_case("Content-Length")
+            {
                 length = value.trim().parse().unwrap_or_default();
             } else if line == "\r\n" {
                 break;

@@ -87,7 +87,7 @@ impl Proxy {
         let config = format!(
             "daemon off;\nmaster_process off;\npid {own}/pid;\nerror_log {own}/error.log;\n\
              events {{ worker_connections 1024; }}\n\
-             http {{\n  access_log off;\n  keepalive_requests 1000000;\n{temporary}\
+             http {{\n  access_log off;\n  keepalive_requests 1000000;\n  proxy_max_temp_file_size 0;\n{temporary}\
                upstream app {{ server unix:{socket}; keepalive 64; keepalive_requests 1000000; }}\n  \
                server {{\n    listen {address};\n    client_max_body_size 1g;\n    \
                  location {PREFIX}/ {{\n      proxy_pass http://app/;\n      proxy_http_version 1.1;\n      \
