@@ -42,6 +42,9 @@ pub const INTERIM_RESPONSES: u32 = 32;
 /// Size of a buffer that carries a stream, in bytes. It bounds what is in flight in one direction.
 pub const BUFFER_BYTES: usize = 64 << 10;
 
+/// Maximum number of buffers that are kept for the next streams.
+pub const SPARE_BUFFERS: usize = 16;
+
 /// Maximum number of open connections of clients, at all listeners together.
 pub const CONNECTIONS: usize = 1024;
 
