@@ -75,7 +75,7 @@ impl Client {
     /// Serves requests until the connection ends.
     pub(crate) async fn serve(mut self) {
         loop {
-            self.deadline.set(self.site.shared.limits.idle_time);
+            self.deadline.set(self.site.shared.idle_time());
             let mut is_waiting = true;
             let next = poll_fn(|context| self.poll_next(&mut is_waiting, context)).await;
             let is_open = match next {

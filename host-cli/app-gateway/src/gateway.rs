@@ -9,6 +9,7 @@ use crate::tasks::{TaskState, Tasks};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
@@ -44,6 +45,7 @@ pub struct Gateway {
     runtime: Handle,
     address: Result<SocketAddr, io::Error>,
     leases: Arc<Mutex<Leases<Serving>>>,
+    _serving: Option<Serving>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -58,8 +60,8 @@ impl Gateway {
     ///
     /// When the system gives no thread or no queue of events.
     pub fn start(tasks: Arc<dyn Tasks>, config: Config) -> io::Result<Self> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel();
+        let (runtime, thread) = run(stopped)?;
         let shared = Arc::new(Shared {
             tasks,
             pools: Pools::default(),
@@ -67,33 +69,19 @@ impl Gateway {
             limits: config.limits,
         });
         let leases = Arc::new(Mutex::new(Leases::new(config.leased_ports)));
-        let bound = bind_or_free(config.port, bind);
-        let (bound, address) = match bound {
-            Ok((listener, address)) => (Some(listener), Ok(address)),
-            Err(error) => (None, Err(error)),
-        };
-        let serving = bound.zip(address.as_ref().ok()).map(|(listener, address)| {
+        let mut serving = None;
+        let address = bind_or_free(config.port, bind).map(|(listener, address)| {
             let site = Site::new(Arc::clone(&shared), address.port(), None);
-            Serving::start(&handle, listener, site)
+            serving = Some(Serving::start(&runtime, listener, site));
+            address
         });
-        let (stop, stopped) = oneshot::channel();
-        let sweep = sweep(Arc::clone(&shared), Arc::clone(&leases));
-        let thread = thread::Builder::new().name("app-gateway".to_owned());
-        let thread = thread.spawn(move || {
-            runtime.block_on(async move {
-                tokio::select! {
-                    // The sender is dropped with the gateway.
-                    _ = stopped => {}
-                    () = sweep => {}
-                }
-            });
-            drop(serving);
-        })?;
+        runtime.spawn(sweep(Arc::clone(&shared), Arc::clone(&leases)));
         Ok(Self {
             shared,
-            runtime: handle,
+            runtime,
             address,
             leases,
+            _serving: serving,
             stop: Some(stop),
             thread: Some(thread),
         })
@@ -149,6 +137,25 @@ impl Drop for Gateway {
             let _ = thread.join();
         }
     }
+}
+
+/// Starts a thread with a runtime, which ends with the sender of `stopped`.
+fn run(stopped: oneshot::Receiver<()>) -> io::Result<(Handle, JoinHandle<()>)> {
+    let (tell, told) = sync_channel(1);
+    let thread = thread::Builder::new().name("app-gateway".to_owned());
+    let thread = thread.spawn(move || {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        // The caller waits for this message.
+        match runtime {
+            Ok(runtime) => {
+                let _ = tell.send(Ok(runtime.handle().clone()));
+                let _ = runtime.block_on(stopped);
+            }
+            Err(error) => drop(tell.send(Err(error))),
+        }
+    })?;
+    let runtime = told.recv().map_err(io::Error::other)??;
+    Ok((runtime, thread))
 }
 
 /// Looks after leases and idle connections, for ever.

@@ -63,6 +63,9 @@ pub const FRESH_APP_TIME: Duration = Duration::from_secs(1);
 /// Time for which a client may keep an idle connection.
 pub const IDLE_TIME: Duration = Duration::from_secs(75);
 
+/// The same while less than an eighth of [`CONNECTIONS`] is free: idle clients must not keep others out.
+pub const PRESSED_IDLE_TIME: Duration = Duration::from_secs(5);
+
 /// Time in which the head of a request has to arrive, from its first byte.
 pub const HEAD_TIME: Duration = Duration::from_secs(10);
 
@@ -109,6 +112,8 @@ pub struct Limits {
     pub idle_app_time: Duration,
     /// See [`IDLE_TIME`].
     pub idle_time: Duration,
+    /// See [`PRESSED_IDLE_TIME`].
+    pub pressed_idle_time: Duration,
     /// See [`HEAD_TIME`].
     pub head_time: Duration,
     /// See [`BODY_TIME`].
@@ -131,6 +136,7 @@ impl Default for Limits {
             task_connections: TASK_CONNECTIONS,
             idle_app_time: IDLE_APP_TIME,
             idle_time: IDLE_TIME,
+            pressed_idle_time: PRESSED_IDLE_TIME,
             head_time: HEAD_TIME,
             body_time: BODY_TIME,
             write_time: WRITE_TIME,

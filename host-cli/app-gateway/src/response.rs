@@ -220,3 +220,136 @@ fn answer(
         is_close: is_close || (!is_framed && !request.is_http_11),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, translate};
+    use crate::flow::{Framing, Source};
+    use crate::reply::Wanted;
+    use crate::request::{Body, Facts};
+    use proptest::prelude::*;
+
+    /// Parts of responses that parsers read in different ways.
+    const PARTS: [&str; 24] = [
+        "Content-Length: 3\r\n",
+        "content-length:\t03\r\n",
+        "Content-Length: 3, 3\r\n",
+        "Content-Length : 3\r\n",
+        "Transfer-Encoding: chunked\r\n",
+        "transfer-encoding:CHUNKED\r\n",
+        "Transfer-Encoding: identity\r\n",
+        "Connection: close, content-length, transfer-encoding, date\r\n",
+        "Connection: Upgrade\r\n",
+        "Upgrade: websocket\r\n",
+        "Keep-Alive: a\r\n",
+        "Proxy-Connection: a\r\n",
+        "Date: a\r\n",
+        "Set-Cookie: a\r\n",
+        "Clear-Site-Data: a\r\n",
+        "a: b\n",
+        "a: b\rc: d\r\n",
+        " folded\r\n",
+        ": no name\r\n",
+        "no colon\r\n",
+        "a: \u{e4}\0\r\n",
+        "\r\n",
+        "\r\nHTTP/1.1 200 OK\r\n",
+        "x",
+    ];
+
+    const STATUSES: [&str; 8] = ["100", "101", "103", "200", "204", "304", "599", "600"];
+
+    fn facts(is_http_11: bool, is_head: bool) -> Facts {
+        Facts {
+            length: 0,
+            body: Body::None,
+            is_head,
+            is_http_11,
+            is_close: false,
+            is_upgrade: false,
+            is_repeatable: true,
+            has_trailers: false,
+            wanted: Wanted::Json,
+        }
+    }
+
+    /// Checks what is written for the client, with nothing of the reader.
+    fn check(text: &str, answer: &Answer, request: &Facts) {
+        let (head, rest) = text.split_once("\r\n\r\n").expect("a head has an end");
+        assert_eq!(rest, "");
+        let mut lines = head.split("\r\n");
+        assert!(
+            lines
+                .next()
+                .is_some_and(|first| first.starts_with("HTTP/1.1 "))
+        );
+        let (mut lengths, mut codings) = (0, 0);
+        for line in lines {
+            let (name, value) = line.split_once(": ").expect("a header has a colon");
+            assert!(!line.contains(['\r', '\n', '\0']), "{line:?}");
+            match &*name.to_ascii_lowercase() {
+                "content-length" => {
+                    lengths += 1;
+                    assert_eq!(value, "3");
+                }
+                "transfer-encoding" => codings += 1,
+                "connection" => assert_eq!(value, "close"),
+                "keep-alive" | "proxy-connection" | "upgrade" | "clear-site-data" => {
+                    panic!("{line:?}")
+                }
+                _ => {}
+            }
+        }
+        let Answer::Final {
+            source,
+            framing,
+            is_kept,
+            is_close,
+        } = answer
+        else {
+            assert_eq!((lengths, codings), (0, 0), "{head:?}");
+            return;
+        };
+        assert!(lengths <= 1, "{head:?}");
+        let is_chunked = matches!(framing, Framing::Chunked { .. });
+        assert_eq!(codings, usize::from(is_chunked), "{head:?}");
+        assert!(
+            !is_chunked || (lengths == 0 && request.is_http_11),
+            "{head:?}"
+        );
+        match source {
+            Source::Length(length) => assert_eq!((*length, lengths), (3, 1), "{head:?}"),
+            // The client learns where the body ends: by chunks, or by the end of its connection.
+            Source::Chunked(_) => assert!(is_chunked || *is_close, "{head:?}"),
+            Source::UntilEnd => assert!((is_chunked || *is_close) && !is_kept, "{head:?}"),
+            Source::Done => assert!(!is_chunked, "{head:?}"),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn a_client_gets_one_framing(
+            version in 0..2_u8,
+            status in prop::sample::select(&STATUSES[..]),
+            parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..6),
+            is_http_11: bool,
+            is_head: bool,
+        ) {
+            let response = format!("HTTP/1.{version} {status} OK\r\n{}\r\n", parts.concat());
+            let (request, mut out) = (facts(is_http_11, is_head), Vec::new());
+            let translated = translate(response.as_bytes(), &request, true, false, &mut out);
+            match translated {
+                Ok(Some((length, answer))) => {
+                    prop_assert!(length <= response.len());
+                    if !out.is_empty() {
+                        check(&String::from_utf8_lossy(&out), &answer, &request);
+                    }
+                }
+                // The client may get another response then.
+                Ok(None) | Err(_) => prop_assert!(out.is_empty()),
+            }
+        }
+    }
+}

@@ -5,6 +5,7 @@ use crate::pool::Pools;
 use crate::tasks::Tasks;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// What all connections share.
@@ -14,6 +15,17 @@ pub(crate) struct Shared {
     pub(crate) pools: Pools,
     /// A permit for each open connection.
     pub(crate) connections: Arc<Semaphore>,
+}
+
+impl Shared {
+    /// Returns the time for which a client may be idle now.
+    pub(crate) fn idle_time(&self) -> Duration {
+        let is_pressed = self.connections.available_permits() < self.limits.connections / 8;
+        match is_pressed {
+            true => self.limits.pressed_idle_time,
+            false => self.limits.idle_time,
+        }
+    }
 }
 
 impl fmt::Debug for Shared {

@@ -316,7 +316,7 @@ impl Recorder {
 }
 
 impl App {
-    /// Reads a request with its body, or what there is of one.
+    /// Reads a request with its body, or the part of one that arrives.
     fn message(&mut self) -> (String, bool) {
         let mut bytes = Vec::new();
         loop {

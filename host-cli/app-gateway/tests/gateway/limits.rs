@@ -277,6 +277,36 @@ fn connections_are_limited_in_total() {
 }
 
 #[test]
+fn idle_clients_make_room_when_connections_are_few() {
+    const LIMIT: usize = 8;
+    let bed = Bed::with(|limits| {
+        limits.connections = LIMIT;
+        limits.pressed_idle_time = SHORT;
+    });
+    let request = format!("GET /style.css HTTP/1.1\r\nHost: {}\r\n\r\n", bed.address());
+    let ask = |client: &mut Client| {
+        client.send(&request);
+        assert_eq!(client.response().status, 200);
+    };
+    // One after the other: the time of a connection depends on those before it.
+    let mut clients: Vec<Client> = (0..LIMIT)
+        .map(|_| {
+            let mut client = bed.client();
+            ask(&mut client);
+            client
+        })
+        .collect();
+    let began = Instant::now();
+    assert_eq!(
+        clients[LIMIT - 1].rest(),
+        b"",
+        "the last place is given for a short time"
+    );
+    assert!(began.elapsed() < crate::bed::PATIENCE);
+    ask(&mut clients[0]);
+}
+
+#[test]
 fn a_refused_client_may_finish_what_it_sends() {
     let bed = Bed::new();
     let mut client = bed.client();
