@@ -385,7 +385,7 @@ fn running(site: &Site, task_id: &str) -> Result<Arc<Pool>, Refusal> {
         TaskState::Ended => {
             shared.pools.remove(task_id);
             Err(Refusal::new(410, format!("task `{task_id}` has ended"))
-                .help("its files are in its task folder"))
+                .help("print its folder with `mcp open`"))
         }
     }
 }

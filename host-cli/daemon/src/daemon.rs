@@ -14,6 +14,7 @@ use agent_host::contract::daemon::{
     Addressed, ErrorCode, Failure as Refusal, Task as Choice, TaskState, Verb, VersionedVerb,
 };
 use agent_host::{Failure, Instance, ResourceAny, call};
+use agent_ownership::refuse_foreign;
 use agent_planner::Planner;
 use agent_serving::Announcements;
 use agent_syntax::json::Writer;
@@ -25,6 +26,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::spawn_blocking;
+
+/// The name of the client with the daemon's own token: the command line.
+pub(crate) const CLIENT: &str = "cli";
 
 /// How often the daemon looks for apps that have ended.
 const LOOK: Duration = Duration::from_millis(500);
@@ -119,6 +123,12 @@ impl Daemon {
         &self,
         ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<Answered<T>, Failure>,
     ) -> Answered<T> {
+        if self.policy.exists()
+            && let Err(foreign) = refuse_foreign(&self.policy)
+        {
+            let hint = "make the policy a file that only you can change";
+            return Err(refused(ErrorCode::Policy, foreign.to_string(), hint));
+        }
         let text = match std::fs::read(&self.policy) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -138,7 +148,10 @@ impl Daemon {
             let policy = match &text {
                 Some(text) => match call!(engine, daemon.task_policy.call_read(text))? {
                     Ok(policy) => policy,
-                    Err(refusal) => return Ok(Err(refusal)),
+                    Err(refusal) => {
+                        let message = format!("{}: {}", self.policy.display(), refusal.message);
+                        return Ok(Err(Refusal { message, ..refusal }));
+                    }
                 },
                 None => call!(engine, daemon.task_policy.call_strictest())?,
             };
@@ -150,7 +163,11 @@ impl Daemon {
     fn chosen(&self, client: &str, verb: Verb, named: Option<&str>) -> Answered<Rc<Task>> {
         let own: Vec<_> = {
             let tasks = self.tasks.borrow();
-            let own = tasks.values().filter(|task| task.client == client);
+            // The user may name the task of any client on the command line.
+            let is_named = |task: &Task| client == CLIENT && named == Some(&*task.id);
+            let own = tasks
+                .values()
+                .filter(|task| task.client == client || is_named(task));
             own.map(|task| Choice {
                 id: task.id.clone(),
                 state: task.state.get(),

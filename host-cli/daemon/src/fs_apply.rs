@@ -5,7 +5,7 @@ use super::files::present;
 use super::refusal::{Answered, refused};
 use super::task::Task;
 use agent_host::call;
-use agent_host::contract::daemon::{ErrorCode, TaskState};
+use agent_host::contract::daemon::{ErrorCode, TaskState, Verb};
 use agent_tasks::{Change, SourcePath};
 use std::rc::Rc;
 
@@ -62,6 +62,9 @@ impl Daemon {
     pub(crate) async fn revert(&self, id: &str) -> Answered<String> {
         let task = self.task(id)?;
         let _work = task.work.lock().await;
+        let state = task.state.get();
+        self.decider
+            .decide(|engine| call!(engine, daemon.call_admit(state, Verb::FsApply)))?;
         let reverted = self
             .with_folder(&task, ErrorCode::Fs, |folder| {
                 let source = folder.source()?;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `daemon` | the tasks, and the way of a request through the daemon |
 //! | `plan_create`, `fs_apply`, `run_start`, `httpcheck`, `report` | the five verbs |
-//! | `planning`, `packages`, `probes`, `files` | planners, the dependency step, requests that test an app, the files of a task |
+//! | `planning`, `packages`, `toolchain`, `probes`, `files` | planners, the dependency step, the programs of languages, requests that test an app, the files of a task |
 //! | `task`, `memory`, `shown` | a task as the daemon knows it, as it is remembered, and as the app gateway sees it |
 //! | `http`, `service`, `tools` | the verbs over HTTP, and as tools of the Model Context Protocol |
 //! | `decider`, `refusal` | the engine, and why a verb fails |
@@ -33,8 +33,9 @@ mod running;
 mod service;
 mod shown;
 mod task;
+mod toolchain;
 mod tools;
 
 pub use agent_tasks::supervise;
 pub use daemon::Daemon;
-pub use running::{Place, Setup, export, serve};
+pub use running::{Place, Setup, export, prepare, serve};

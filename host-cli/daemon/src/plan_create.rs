@@ -2,7 +2,7 @@
 
 use super::daemon::Daemon;
 use super::memory::memory;
-use super::planning::plan;
+use super::planning::{Change, plan};
 use super::refusal::{Answered, broken, refused, stored};
 use super::task::Task;
 use agent_effects::{Zone, clock};
@@ -31,7 +31,7 @@ impl Daemon {
                 "end tasks with `mcp kill`",
             ));
         }
-        let (content, answer) = self.planned(&request, &[]).await?;
+        let (content, answer) = self.planned(&request, None).await?;
         self.admit_dependencies(&content, request.deps_allowlist.as_deref())?;
         let now = clock(&Zone::default()).unix_ms;
         let task = Task::new(
@@ -82,9 +82,9 @@ impl Daemon {
     async fn planned(
         &self,
         request: &PlanRequest,
-        present: &[(String, String)],
+        change: Option<&Change>,
     ) -> Answered<(FilePlanContent, Vec<u8>)> {
-        let answer = plan(&self.planner, &self.decider, request, present).await?;
+        let answer = plan(&self.planner, &self.decider, request, change).await?;
         let content = self.decider.decide(|engine| {
             let plan = match call!(engine, daemon.file_plan.call_read(&answer))? {
                 Ok(plan) => plan,
@@ -145,13 +145,17 @@ impl Daemon {
         let present = self
             .with_folder(&task, ErrorCode::Fs, |folder| super::files::texts(folder))
             .await?;
+        let change = Change {
+            prompt: prompt.to_owned(),
+            present,
+        };
         let request = PlanRequest {
-            prompt: format!("{}\n{prompt}", task.prompt),
+            prompt: task.prompt.clone(),
             languages: vec![task.language],
             deps_allowlist: task.deps_allowlist.clone(),
             port_hint: None,
         };
-        let (content, _) = self.planned(&request, &present).await?;
+        let (content, _) = self.planned(&request, Some(&change)).await?;
         self.admit_dependencies(&content, task.deps_allowlist.as_deref())?;
         let mut w = Writer::dense();
         w.object(|w| {

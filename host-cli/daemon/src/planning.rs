@@ -36,16 +36,23 @@ pub(crate) fn named(text: &str) -> Option<Language> {
     all.into_iter().find(|it| name(*it) == text)
 }
 
-/// Asks a planner once. Returns its answer, which nobody has checked yet. `present` are the files of an app that is to
-/// be changed.
+/// A change of an app.
+pub(crate) struct Change {
+    /// What to change.
+    pub(crate) prompt: String,
+    /// The texts of its files, by their paths.
+    pub(crate) present: Vec<(String, String)>,
+}
+
+/// Asks a planner once. Returns its answer, which nobody has checked yet.
 pub(crate) async fn plan(
     planner: &Planner,
     decider: &Decider,
     request: &PlanRequest,
-    present: &[(String, String)],
+    change: Option<&Change>,
 ) -> Answered<Vec<u8>> {
     let schema = decider.ask(|engine| call!(engine, daemon.call_schema(SchemaOf::FilePlan)))?;
-    let request = written(request, present, &schema);
+    let request = written(request, change, &schema);
     let limits = Limits {
         time: PLAN_TIME,
         plan_bytes: PLAN_BYTES,
@@ -58,7 +65,7 @@ pub(crate) async fn plan(
     planned.map_err(failed)
 }
 
-fn written(request: &PlanRequest, present: &[(String, String)], schema: &str) -> String {
+fn written(request: &PlanRequest, change: Option<&Change>, schema: &str) -> String {
     let languages = request.languages.iter().map(|it| json_string(name(*it)));
     let languages: Vec<_> = languages.collect();
     let mut members = vec![
@@ -74,14 +81,15 @@ fn written(request: &PlanRequest, present: &[(String, String)], schema: &str) ->
     if let Some(port) = request.port_hint {
         members.push(format!(r#""port_hint":{port}"#));
     }
-    let present: Vec<_> = present
-        .iter()
-        .map(|(path, content)| {
+    if let Some(Change { prompt, present }) = change {
+        let present = present.iter().map(|(path, content)| {
             let (path, content) = (json_string(path), json_string(content));
             format!(r#"{{"path":{path},"content":{content}}}"#)
-        })
-        .collect();
-    members.push(format!(r#""present":[{}]"#, present.join(",")));
+        });
+        let present: Vec<_> = present.collect();
+        members.push(format!(r#""change":{}"#, json_string(prompt)));
+        members.push(format!(r#""present":[{}]"#, present.join(",")));
+    }
     format!("{{{}}}", members.join(","))
 }
 
@@ -90,7 +98,7 @@ fn failed(error: PlannerError) -> agent_host::contract::daemon::Failure {
         PlannerErrorKind::Timeout => (ErrorCode::Timeout, "ask for a smaller app, or try again"),
         PlannerErrorKind::NoTool => (
             ErrorCode::Plan,
-            "start the daemon with `--planner command` or `--planner openai`, or send `fs.apply` the files",
+            "start the daemon with `--planner COMMAND`, or send the files with `fs.apply`",
         ),
         PlannerErrorKind::Connect | PlannerErrorKind::Resolve | PlannerErrorKind::Tls => (
             ErrorCode::Network,

@@ -4,12 +4,14 @@ use super::daemon::{Daemon, GRACE};
 use super::files::{files_below, scanned};
 use super::refusal::{Answered, refused};
 use super::task::Task;
+use super::toolchain::{Toolchain, toolchain};
 use agent_host::call;
 use agent_host::contract::daemon::{
     ErrorCode, FilesystemPolicy, FindingSeverity, Manifest, RunLimit, Running, StartContent,
     TaskState,
 };
 use agent_packages::AppPackages;
+use agent_sandbox::control_groups;
 use agent_tasks::{Artifact, AskedLimits, Cause, Run, Spec, Started, TaskId};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -19,20 +21,30 @@ use std::time::Duration;
 /// The port at which an app is asked to listen, in a network of its own.
 const PORT: u16 = 8080;
 
+/// The exit code of the shell for a program that it does not find.
+const NOT_FOUND: i32 = 127;
+
 /// Number of bytes of `run.log` in a message.
 const QUOTED: usize = 400;
-
-/// The programs that command lines name otherwise than the system has them.
-const PROGRAMS: [(&str, &str); 1] = [("python", "python3")];
 
 impl Daemon {
     /// Starts the app of a task, and waits until it is ready.
     pub(crate) async fn run_start(&self, task: &Rc<Task>, input: &str) -> Answered<String> {
+        let unenforceable: &[RunLimit] = match control_groups().cpu_percent {
+            true => &[],
+            false => &[RunLimit::CpuPct],
+        };
         let content = self.decider.decide(|engine| {
             let request = match call!(engine, daemon.start_request.call_read(input.as_bytes()))? {
                 Ok(request) => request,
                 Err(refusal) => return Ok(Err(refusal)),
             };
+            if let Err(refusal) = call!(
+                engine,
+                daemon.start_request.call_check_limits(request, unenforceable)
+            )? {
+                return Ok(Err(refusal));
+            }
             call!(engine, daemon.start_request.call_content(request)).map(Ok)
         })?;
         self.tools()?;
@@ -145,9 +157,13 @@ impl Daemon {
         };
         let id = TaskId::parse(&task.id);
         let id = id.map_err(|error| refused(ErrorCode::Plan, error.to_string(), "name a task"))?;
-        let mut command = program(&content.steps.start);
-        let mut env: BTreeMap<_, _> = content.env.iter().cloned().collect();
-        let (mut folders, mut read) = (BTreeMap::new(), Vec::new());
+        let Toolchain {
+            mut command,
+            mut env,
+            mut read,
+        } = toolchain(task.language, &content.steps.start);
+        let mut folders = BTreeMap::new();
+        let program = command.first().cloned();
         if let Some(packages) = packages {
             // They were chosen for this interpreter.
             if let Some(first) = command.first_mut().filter(|it| is_interpreter(it)) {
@@ -157,6 +173,7 @@ impl Daemon {
             folders = packages.folders;
             read.extend(packages.runtime);
         }
+        env.extend(content.env.iter().cloned());
         let spec = Spec {
             commands: vec![command],
             env,
@@ -176,6 +193,7 @@ impl Daemon {
             read,
         };
         let supervisor = self.supervisor.clone();
+        let before = self.log(task).await.len();
         let started = self
             .with_folder(task, ErrorCode::Runtime, move |folder| {
                 let [program, arguments @ ..] = &supervisor[..] else {
@@ -190,8 +208,9 @@ impl Daemon {
             Started::Ready(run) => Ok(run),
             Started::Ended(run) => {
                 let cause = run.end.map(|end| end.cause);
-                let log = self.log_end(task).await;
-                Err(ended(cause.as_ref(), &log))
+                let log = self.log(task).await;
+                let log = log.get(before..).unwrap_or_default();
+                Err(ended(cause.as_ref(), program.as_deref(), &tail(log)))
             }
             Started::TimedOut(_) => {
                 let seconds = content.ready_timeout_sec;
@@ -252,27 +271,26 @@ impl Daemon {
         Ok(data)
     }
 
-    /// Returns the end of the log of a task.
-    async fn log_end(&self, task: &Rc<Task>) -> String {
+    /// Returns the log of a task.
+    async fn log(&self, task: &Rc<Task>) -> Vec<u8> {
         let read = self.with_folder(task, ErrorCode::Fs, |folder| {
             Ok(folder.read(Artifact::RunLog)?)
         });
-        let log = read.await.unwrap_or_default();
-        let from = log.len().saturating_sub(QUOTED);
-        String::from_utf8_lossy(&log[from..]).trim().to_owned()
+        read.await.unwrap_or_default()
     }
 }
 
-/// Returns a command with the name by which the system has its program.
-fn program(start: &[String]) -> Vec<String> {
-    let mut words = start.to_vec();
-    if let Some(first) = words.first_mut() {
-        let known = PROGRAMS.iter().find(|(name, _)| name == first);
-        if let Some((_, program)) = known {
-            *first = (*program).to_owned();
+/// Returns the last whole lines of a log, as many as are quoted.
+fn tail(log: &[u8]) -> String {
+    let text = String::from_utf8_lossy(log);
+    let mut tail = text.trim();
+    while tail.len() > QUOTED {
+        match tail.split_once('\n') {
+            Some((_, rest)) => tail = rest,
+            None => break,
         }
     }
-    words
+    tail.chars().take(QUOTED).collect()
 }
 
 fn is_interpreter(program: &str) -> bool {
@@ -292,21 +310,24 @@ fn limit(name: &str) -> Option<RunLimit> {
 pub(crate) fn is_failure(cause: &Cause) -> bool {
     match cause {
         Cause::Exited { code } => *code != 0,
-        Cause::Signal { .. } | Cause::Limit { .. } | Cause::NotStarted { .. } => true,
+        // Its time was known before.
+        Cause::Limit { limit } => limit != "wall_sec",
+        Cause::Signal { .. } | Cause::NotStarted { .. } => true,
         Cause::Stopped | Cause::Idle | Cause::Lost => false,
     }
 }
 
 /// Returns the failure of an app that ended before it was ready.
-fn ended(cause: Option<&Cause>, log: &str) -> agent_host::contract::daemon::Failure {
-    let message = match cause {
-        Some(Cause::Exited { code }) => format!("the app exited with code {code}"),
-        Some(Cause::Signal { signal }) => format!("the app was ended by signal {signal}"),
-        Some(Cause::Limit { limit }) => format!("the app reached its limit `{limit}`"),
-        Some(Cause::NotStarted { reason }) => format!("the app was not started: {reason}"),
-        Some(Cause::Stopped | Cause::Idle | Cause::Lost) | None => {
-            "the app was ended before it was ready".to_owned()
+fn ended(
+    cause: Option<&Cause>,
+    program: Option<&str>,
+    log: &str,
+) -> agent_host::contract::daemon::Failure {
+    let message = match (cause, program) {
+        (Some(Cause::Exited { code: NOT_FOUND }), Some(program)) => {
+            format!("the program `{program}` is not in the sandbox")
         }
+        (cause, _) => how(cause),
     };
     let mut refusal = refused(
         ErrorCode::Runtime,
@@ -317,4 +338,18 @@ fn ended(cause: Option<&Cause>, log: &str) -> agent_host::contract::daemon::Fail
         refusal.hints.push(format!("the log ends with: {log}"));
     }
     refusal
+}
+
+/// Returns how an app ended.
+fn how(cause: Option<&Cause>) -> String {
+    match cause {
+        Some(Cause::Exited { code }) => format!("the app exited with code {code}"),
+        Some(Cause::Signal { signal }) => format!("the app was ended by signal {signal}"),
+        Some(Cause::Limit { limit }) => format!("the app reached its limit `{limit}`"),
+        Some(Cause::NotStarted { reason }) => format!("the app was not started: {reason}"),
+        Some(Cause::Stopped | Cause::Idle | Cause::Lost) | None => {
+            "the app was ended before it was ready".to_owned()
+        }
+    }
+    }
 }

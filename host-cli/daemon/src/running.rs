@@ -1,7 +1,7 @@
 //! The daemon as its program sees it.
 
 use super::counts::Counts;
-use super::daemon::Daemon;
+use super::daemon::{CLIENT, Daemon};
 use super::decider::Decider;
 use super::http::Http;
 use super::shown::Shown;
@@ -14,8 +14,10 @@ use agent_serving::{Announcements, Listener, Token, serve_stdio};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
 use agent_tasks::{Identity, SocketFolder, TaskId, Tasks};
-use std::fs;
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,12 +25,10 @@ use std::time::Duration;
 use tokio::select;
 use tokio::task::LocalSet;
 
-/// The name of the client with the daemon's own token: the command line.
-const CLIENT: &str = "cli";
-
 /// The files of a daemon, below the folder of tasks.
 const TOKEN: &str = ".state/token";
 const ADDRESS: &str = ".state/daemon.json";
+const LOCK: &str = ".state/daemon.lock";
 
 /// What a daemon needs.
 pub struct Setup {
@@ -46,6 +46,35 @@ pub struct Setup {
     pub port: u16,
     /// Time without a connection after which an app ends.
     pub idle: Option<Duration>,
+}
+
+/// Returns the lock of the only daemon of a folder.
+fn alone(root: &Path) -> Result<File, Failure> {
+    let path = root.join(LOCK);
+    let unusable = |error: io::Error| {
+        Failure::new(format_args!("`{}` can't be used: {error}", path.display()))
+    };
+    let mut options = File::options();
+    let lock = options.write(true).create(true).mode(0o600).open(&path);
+    let lock = lock.map_err(unusable)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::Error(error)) => Err(unusable(error)),
+        Err(TryLockError::WouldBlock) => {
+            let message = format_args!("another daemon serves `{}`", root.display());
+            Err(Failure::new(message).help("use that one, or end it first"))
+        }
+    }
+}
+
+/// Makes the folder of tasks if it is missing. Only this user may enter it. Returns its absolute path.
+///
+/// # Errors
+///
+/// When it can't be made, or another user could change it.
+pub fn prepare(root: &Path) -> Result<PathBuf, Failure> {
+    let tasks = Tasks::open(root).map_err(Failure::new)?;
+    Ok(tasks.path().to_owned())
 }
 
 /// Where a daemon is reached, and the token for it.
@@ -82,8 +111,13 @@ impl Place {
         let token = Token::of_file(&root.join(TOKEN))?;
         Ok(Some(Self { address, token }))
     }
+}
 
-    fn write(root: &Path, address: SocketAddr) -> Result<(), Failure> {
+/// The file that says where a daemon is reached. It goes with the daemon.
+struct Announced(PathBuf);
+
+impl Announced {
+    fn new(root: &Path, address: SocketAddr) -> Result<Self, Failure> {
         let own = Identity::own().map_err(Failure::internal)?;
         let mut w = Writer::dense();
         w.object(|w| {
@@ -92,7 +126,16 @@ impl Place {
             w.key("pid").json(&own.pid.to_string());
             w.key("start").json(&own.start_ticks.to_string());
         });
-        StagedFile::new(&root.join(ADDRESS), w.finish().as_bytes())?.commit()
+        let path = root.join(ADDRESS);
+        StagedFile::new(&path, w.finish().as_bytes())?.commit()?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Announced {
+    fn drop(&mut self) {
+        // The next daemon sees that this one is gone also by its process.
+        let _ = fs::remove_file(&self.0);
     }
 }
 
@@ -103,11 +146,8 @@ impl Place {
 /// When the folder of tasks, a port or a folder for sockets can't be had, or another daemon serves the folder.
 pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result<(), Failure> {
     let failed = |error: agent_tasks::Error| Failure::new(error);
-    let root = Tasks::open(&setup.root).map_err(failed)?.path().to_owned();
-    if Place::of(&root)?.is_some() {
-        let message = format_args!("another daemon serves `{}`", root.display());
-        return Err(Failure::new(message).help("use that one, or end it first"));
-    }
+    let root = prepare(&setup.root)?;
+    let _alone = alone(&root)?;
     let shown = Arc::new(Shown::default());
     let mut config = Config {
         port: setup.port,
@@ -153,7 +193,8 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
     let token = Token::of_file(&root.join(TOKEN))?;
     let clients = vec![(CLIENT.to_owned(), token)];
     let http = Rc::new(Http::new(Rc::clone(&daemon), clients, listener.address()));
-    Place::write(&root, listener.address())?;
+    let _announced = Announced::new(&root, listener.address())?;
+    output::note(format_args!("mcpd serves `{}` at http://{}/", root.display(), listener.address()));
     let tasks = LocalSet::new();
     let served = tasks.run_until(async {
         let answer = move |request| {
@@ -173,9 +214,7 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
             served = standard => served,
         }
     });
-    let served = served.await;
-    let _ = fs::remove_file(root.join(ADDRESS));
-    served
+    served.await
 }
 
 /// Writes the files of an app, whose task has this folder, into a folder that is new or empty.

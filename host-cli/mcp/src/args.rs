@@ -58,11 +58,13 @@ pub(crate) enum Command {
     /// Print where a task's artifacts are, and the URL of its app
     Open {
         /// The task
+        #[arg(value_parser = task_id)]
         task: String,
     },
     /// Write the files of an app into a folder
     Export {
         /// The task
+        #[arg(value_parser = task_id)]
         task: String,
         /// The folder, which must be new or empty
         folder: PathBuf,
@@ -70,8 +72,10 @@ pub(crate) enum Command {
     /// End an app with its route: later requests get 410
     Kill {
         /// The task
+        #[arg(value_parser = task_id)]
         task: String,
     },
+    Ci(Ci),
     Mcpd(Mcpd),
     /// Run the app of a task, as its description on standard input says
     #[command(hide = true)]
@@ -104,7 +108,7 @@ pub(crate) struct Limits {
     /// Share of processor time in percent of one processor [1 to 100]
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) cpu: Option<u32>,
-    /// Gives the app no network, whatever the policy allows: the default
+    /// Give the app no network, whatever the policy allows: the default
     #[arg(long)]
     pub(crate) no_egress: bool,
 }
@@ -115,6 +119,7 @@ pub(crate) struct Limits {
 #[derive(Args, Debug)]
 pub(crate) struct Change {
     /// The task
+    #[arg(value_parser = task_id)]
     pub(crate) task: String,
     /// What to change
     pub(crate) delta: String,
@@ -128,19 +133,46 @@ pub(crate) struct Change {
 /// the next one finds them.
 #[derive(Args, Debug)]
 pub(crate) struct Mcpd {
+    #[command(flatten)]
+    pub(crate) decides: Decides,
     /// Serve one more client over standard input and output, and end with it
     #[arg(long)]
     pub(crate) stdio: bool,
-    /// The file with the policy [default: policy.yaml in the folder of tasks]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policy_file: Option<PathBuf>,
     /// The port of the app gateway
     #[arg(long, value_name = "PORT", default_value_t = 23456)]
     pub(crate) port: u16,
     /// Seconds without a connection after which an app ends; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     pub(crate) idle: u64,
+}
+
+/// What plans apps, and what decides on them.
+#[derive(Args, Debug)]
+pub(crate) struct Decides {
+    /// The file with the policy [default: policy.yaml in the folder of tasks]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy_file: Option<PathBuf>,
     /// A program that plans, with its arguments: it reads a request on standard input and prints a file plan
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
     pub(crate) planner: Vec<String>,
+}
+
+/// Create and test an app without a daemon that stays, and print annotations for GitHub
+///
+/// The app ends with the command. Its artifacts stay in the folder of tasks.
+#[derive(Args, Debug)]
+pub(crate) struct Ci {
+    #[command(flatten)]
+    pub(crate) run: Run,
+    #[command(flatten)]
+    pub(crate) decides: Decides,
+}
+
+/// Reads the id of a task.
+fn task_id(text: &str) -> Result<String, String> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    match text.len() == 6 && text.bytes().all(is_digit) {
+        true => Ok(text.to_owned()),
+        false => Err("an id of a task has 6 hex digits, as `mcp list` prints it".to_owned()),
+    }
 }

@@ -1,16 +1,16 @@
 //! The daemon: started by the user, or by a command that finds none.
 
 use crate::Program;
-use crate::args::{self, Mcpd};
-use agent_daemon::{Place, Setup, serve};
+use crate::args::{self, Decides, Mcpd};
+use agent_daemon::{Place, Setup, prepare, serve};
 use agent_effects::{Signals, block_on};
 use agent_host::{Engine, Failure, output};
 use agent_planner::{Command as PlanCommand, Planner, Template};
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread::sleep;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The log of a daemon that a command started, in the folder of tasks.
@@ -24,34 +24,67 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Serves until the user or the system ends the program.
 pub(crate) fn run(args: &Mcpd, place: &args::Place, own: Program<'_>) -> Result<(), Failure> {
-    let planner = match &args.planner[..] {
-        [] => Planner::Template(Template::default()),
-        command => Planner::Command(PlanCommand::new(command)),
-    };
-    let program = std::env::current_exe().map_err(Failure::internal)?;
-    let before = own.before.iter().map(Into::into);
-    let supervisor = [program]
-        .into_iter()
-        .chain(before)
-        .chain(["supervise".into()]);
     let setup = Setup {
-        policy: match &args.policy_file {
-            Some(file) if !file.exists() => {
-                let message = format_args!("the policy `{}` does not exist", file.display());
-                return Err(Failure::new(message));
-            }
-            Some(file) => file.clone(),
-            None => place.root.join("policy.yaml"),
-        },
-        root: place.root.clone(),
-        planner,
-        supervisor: supervisor.collect(),
-        port: args.port,
         stdio: args.stdio,
         idle: (args.idle > 0).then(|| Duration::from_secs(args.idle)),
+        ..setup(&args.decides, place, own, args.port)?
     };
     let engine = Engine::embedded()?;
     block_on(async { serve(engine, setup, Signals::new()?).await })
+}
+
+/// Returns what a daemon needs that serves nobody over standard streams, and ends no idle app.
+pub(crate) fn setup(
+    args: &Decides,
+    place: &args::Place,
+    own: Program<'_>,
+    port: u16,
+) -> Result<Setup, Failure> {
+    let program = std::env::current_exe().map_err(Failure::internal)?;
+    let before = own.before.iter().map(Into::into);
+    let supervisor = [program].into_iter().chain(before);
+    let policy = match &args.policy_file {
+        Some(file) if !file.exists() => {
+            let message = format_args!("the policy `{}` does not exist", file.display());
+            return Err(Failure::new(message));
+        }
+        Some(file) => file.clone(),
+        None => place.root.join("policy.yaml"),
+    };
+    Ok(Setup {
+        policy,
+        root: place.root.clone(),
+        planner: match &args.planner[..] {
+            [] => Planner::Template(Template::default()),
+            command => Planner::Command(PlanCommand::new(command)),
+        },
+        supervisor: supervisor.chain(["supervise".into()]).collect(),
+        port,
+        stdio: false,
+        idle: None,
+    })
+}
+
+/// Waits until the daemon of a folder answers, or the process that should be one has ended.
+pub(crate) async fn started(root: &Path, mut child: Option<&mut Child>) -> Result<Place, Failure> {
+    let until = Instant::now() + START;
+    while Instant::now() < until {
+        let has_ended = child
+            .as_mut()
+            .is_some_and(|it| matches!(it.try_wait(), Ok(Some(_))));
+        // Another one may have been started at the same time.
+        if let Some(place) = Place::of(root)? {
+            return Ok(place);
+        }
+        if has_ended {
+            break;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    let root = root.display();
+    Err(Failure::new(format_args!(
+        "the daemon of `{root}` does not start"
+    )))
 }
 
 /// Returns where the daemon is reached. Starts one where none runs.
@@ -59,37 +92,30 @@ pub(crate) fn found_or_started(
     place: &args::Place,
     program: Program<'_>,
 ) -> Result<Place, Failure> {
-    let root = std::path::absolute(&place.root).map_err(Failure::internal)?;
+    let root = prepare(&place.root)?;
     if let Some(place) = Place::of(&root)? {
         return Ok(place);
     }
-    start(&root, program)?;
-    let until = Instant::now() + START;
-    while Instant::now() < until {
-        if let Some(place) = Place::of(&root)? {
-            if !program.quiet {
-                output::note(format_args!("started the daemon of `{}`", root.display()));
-            }
-            return Ok(place);
-        }
-        sleep(LOOK);
-    }
+    let mut child = start(&root, program)?;
     let log = root.join(LOG);
-    let message = format_args!(
-        "the daemon does not start; its messages are in `{}`",
-        log.display()
-    );
-    Err(Failure::new(message).help("start it by yourself: `mcp mcpd`"))
+    let place = block_on(started(&root, Some(&mut child))).map_err(|failure| {
+        let log = log.display();
+        failure.help(format_args!(
+            "its messages are in `{log}`; start it by yourself: `mcp mcpd`"
+        ))
+    })?;
+    if !program.quiet {
+        output::note(format_args!("started the daemon of `{}`", root.display()));
+    }
+    Ok(place)
 }
 
 /// Starts a daemon that outlives this program and its terminal.
-fn start(root: &Path, own: Program<'_>) -> Result<(), Failure> {
+fn start(root: &Path, own: Program<'_>) -> Result<Child, Failure> {
     let log = root.join(LOG);
     let unusable = |error| Failure::new(format_args!("`{}` can't be used: {error}", log.display()));
-    if let Some(folder) = log.parent() {
-        fs::create_dir_all(folder).map_err(unusable)?;
-    }
-    let file = OpenOptions::new().create(true).append(true).open(&log);
+    let mut options = OpenOptions::new();
+    let file = options.create(true).append(true).mode(0o600).open(&log);
     let file = file.map_err(unusable)?;
     let program = std::env::current_exe().map_err(Failure::internal)?;
     let mut command = Command::new(program);
@@ -103,6 +129,5 @@ fn start(root: &Path, own: Program<'_>) -> Result<(), Failure> {
         .stderr(file);
     // A signal of the terminal must not end it.
     command.process_group(0);
-    command.spawn().map_err(Failure::internal)?;
-    Ok(())
+    command.spawn().map_err(Failure::internal)
 }

@@ -6,8 +6,10 @@
 //! | `pipeline` | from a prompt to an app that answers: the verbs one after the other |
 //! | `client`, `daemon` | the daemon as a command reaches it, and how it is started |
 //! | `list` | the tasks of a daemon |
+//! | `ci` | the pipeline with a daemon that ends with it |
 
 mod args;
+mod ci;
 mod client;
 mod daemon;
 mod list;
@@ -40,6 +42,7 @@ pub struct Program<'a> {
 pub fn run(App { command, place }: &App, program: Program<'_>) -> Result<bool, Failure> {
     match command {
         Command::Mcpd(args) => return daemon::run(args, place, program).map(|()| true),
+        Command::Ci(args) => return ci::run(args, place, program),
         Command::Supervise => {
             let done = agent_daemon::supervise(stdin().lock());
             return done.map(|()| true).map_err(Failure::new);
@@ -63,7 +66,7 @@ pub fn run(App { command, place }: &App, program: Program<'_>) -> Result<bool, F
                 let killed = client.post(&path, String::new()).await?;
                 Ok(done(killed.failure()))
             }
-            Command::Mcpd(_) | Command::Supervise => Ok(true),
+            Command::Ci(_) | Command::Mcpd(_) | Command::Supervise => Ok(true),
         }
     })
 }
@@ -114,16 +117,21 @@ async fn listed(client: &Client, place: &Place) -> Result<bool, Failure> {
     Ok(true)
 }
 
-async fn task(client: &Client, id: &str) -> Result<list::Task, Failure> {
+/// Returns a task; without one says so.
+async fn task(client: &Client, id: &str) -> Result<Option<list::Task>, Failure> {
     let tasks = list::tasks(&client.get("/tasks").await?);
     let found = tasks.into_iter().find(|task| task.task_id == id);
-    found.ok_or_else(|| {
-        Failure::new(format_args!("there is no task `{id}`")).help("list the tasks with `mcp list`")
-    })
+    if found.is_none() {
+        let message = format_args!("there is no task `{id}`");
+        draw(&Failure::new(message).help("list the tasks with `mcp list`"));
+    }
+    Ok(found)
 }
 
 async fn open(client: &Client, id: &str, place: &Place) -> Result<bool, Failure> {
-    let task = task(client, id).await?;
+    let Some(task) = task(client, id).await? else {
+        return Ok(false);
+    };
     let url = task.url.or(task.direct_url);
     match place.format {
         Format::Json => {
@@ -144,7 +152,9 @@ async fn open(client: &Client, id: &str, place: &Place) -> Result<bool, Failure>
 }
 
 async fn export(client: &Client, id: &str, folder: &Path) -> Result<bool, Failure> {
-    let task = task(client, id).await?;
+    let Some(task) = task(client, id).await? else {
+        return Ok(false);
+    };
     agent_daemon::export(Path::new(&task.artifact_dir), folder)?;
     Ok(true)
 }

@@ -3,7 +3,9 @@
 use crate::args::{Change, Limits, Run};
 use crate::client::{Client, Response};
 use agent_host::{Failure, output};
+use agent_planner::quoted;
 use agent_syntax::json_string;
+use agent_syntax::members::{items, member, string};
 use std::fmt;
 
 /// How a pipeline ended.
@@ -73,6 +75,7 @@ impl Pipeline<'_> {
         let (Some(apply), Some(start)) = (plan.json("apply"), plan.data("start")) else {
             return Err(Failure::internal("the plan has no files"));
         };
+        self.step(format_args!("planned a change of {task}: {start}"));
         if let Some(failure) = self.apply(task, &apply).await? {
             return Ok(Outcome::Failed(failure));
         }
@@ -150,23 +153,18 @@ impl Pipeline<'_> {
             return Ok(Outcome::Failed(failure));
         }
         if !passes {
-            let details = checked.json("details").unwrap_or_default();
-            let message = format!("the app of {task} does not answer as expected: {details}");
-            return Ok(Outcome::Failed(
-                Failure::new(message).help(format!("look at it with `mcp open {task}`")),
-            ));
+            let reason = checked.read(|root| {
+                let details = items(member(member(root, "data")?, "details")?)?;
+                let mut reasons = details
+                    .iter()
+                    .filter_map(|it| string(member(it, "reason")?));
+                reasons.next().map(str::to_owned)
+            });
+            let reason = reason.unwrap_or_else(|| "it failed".to_owned());
+            let message = format!("`GET /` of {task}: {reason}");
+            let help = "read `run.log` and `probes.log` in the task's folder";
+            return Ok(Outcome::Failed(Failure::new(message).help(help)));
         }
         Ok(Outcome::Passed(report))
     }
-}
-
-/// Returns the last text between quotation marks.
-fn quoted(prompt: &str) -> Option<&str> {
-    let pairs = [('"', '"'), ('`', '`'), ('“', '”'), ('\'', '\'')];
-    pairs.into_iter().find_map(|(open, close)| {
-        let end = prompt.rfind(close)?;
-        let start = prompt[..end].rfind(open)? + open.len_utf8();
-        let text = &prompt[start..end];
-        (!text.is_empty()).then_some(text)
-    })
 }

@@ -41,6 +41,7 @@ pub use request::{
     CallRequest, CallableTool, FilesRequest, PlannerRequest, PresentFile, StepsRequest,
     SummaryRequest, Task, Tool,
 };
+pub use services::quoted;
 pub use template::Template;
 
 use agent_way_out::Cancel;

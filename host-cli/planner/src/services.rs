@@ -4,7 +4,6 @@ use crate::error::{PlannerError, PlannerErrorKind};
 use crate::request::{FilesRequest, PlannerRequest};
 use crate::words::words;
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 /// The place of the text in a source.
 const TEXT: &str = "@TEXT@";
@@ -49,7 +48,7 @@ const SERVICES: [Service; 4] = [
     },
     Service {
         words: &[
-            "hello", "greets", "greeting", "responds", "respond", "says", "text",
+            "hello", "greets", "greeting", "responds", "respond", "say", "says", "text",
         ],
         about: "one text",
         kind: Kind::Hello,
@@ -123,19 +122,36 @@ struct File<'a> {
     mode: u32,
 }
 
-/// Returns the file plan of the service that the words of a prompt ask for.
+/// Returns the file plan of the service that the words of a prompt ask for. A change has to name another service or
+/// another text: nothing else is in a template.
 pub(crate) fn plan(request: &FilesRequest) -> Result<Vec<u8>, PlannerError> {
-    let words = words(&request.prompt);
-    let has = |of: &[&str]| of.iter().any(|word| words.contains(*word));
-    let Some(service) = SERVICES.iter().find(|service| has(service.words)) else {
+    let no = |message: String| Err(PlannerError::new(PlannerErrorKind::NoTool, message));
+    let change = request.change.as_deref();
+    let wanted = change
+        .and_then(service)
+        .or_else(|| service(&request.prompt));
+    let Some(service) = wanted else {
         let known: Vec<_> = SERVICES.iter().map(|service| service.about).collect();
         let known = known.join(", ");
-        let message =
-            format!("the template planner has no service for the prompt; it knows {known}");
-        return Err(PlannerError::new(PlannerErrorKind::NoTool, message));
+        return no(format!(
+            "the template planner has no service for the prompt; it knows {known}"
+        ));
     };
-    let language = language(request, &words)?;
-    let text = quoted(&request.prompt).unwrap_or(HELLO);
+    let text = change.and_then(quoted);
+    if let Some(change) = change {
+        if text.is_none() && self::service(change).is_none() {
+            return no(
+                "the template planner changes only the service, or a text in quotation marks"
+                    .to_owned(),
+            );
+        }
+        if language_in(change).is_some_and(|it| !request.languages.iter().any(|own| own == it.name))
+        {
+            return no("an app keeps its language; make another one".to_owned());
+        }
+    }
+    let language = language(request)?;
+    let text = text.or_else(|| quoted(&request.prompt)).unwrap_or(HELLO);
     let source = match service.kind {
         Kind::Store => language.store.to_owned(),
         Kind::Echo => language.echo.to_owned(),
@@ -161,32 +177,47 @@ pub(crate) fn plan(request: &FilesRequest) -> Result<Vec<u8>, PlannerError> {
     serde_json::to_vec(&plan).map_err(|error| PlannerRequest::invalid(&error))
 }
 
-/// Returns the language that the request or the prompt names, or the first one that the request allows.
-fn language(
-    request: &FilesRequest,
-    words: &BTreeSet<String>,
-) -> Result<&'static Language, PlannerError> {
+/// Returns the first service that a text asks for.
+fn service(text: &str) -> Option<&'static Service> {
+    let words = words(text);
+    let has = |of: &[&str]| of.iter().any(|word| words.contains(*word));
+    SERVICES.iter().find(|service| has(service.words))
+}
+
+/// Returns the language that a text names.
+fn language_in(text: &str) -> Option<&'static Language> {
+    let words = words(text);
+    let has = |of: &[&str]| of.iter().any(|word| words.contains(*word));
+    LANGUAGES.iter().find(|language| has(language.words))
+}
+
+/// Returns the language that the prompt names, if the request allows it, or the first one that the request allows.
+fn language(request: &FilesRequest) -> Result<&'static Language, PlannerError> {
     let hints = &request.languages;
     let allowed =
         |language: &&Language| hints.is_empty() || hints.iter().any(|hint| hint == language.name);
-    let mut languages = LANGUAGES.iter().filter(allowed);
-    let named = languages.clone().find(|language| {
-        let mut own = language.words.iter();
-        own.any(|word| words.contains(*word))
-    });
-    named.or_else(|| languages.next()).ok_or_else(|| {
-        let known: Vec<_> = LANGUAGES.iter().map(|language| language.name).collect();
-        let message = format!("the template planner knows only {}", known.join(", "));
-        PlannerError::new(PlannerErrorKind::NoTool, message)
-    })
+    let named = language_in(&request.prompt).filter(allowed);
+    named
+        .or_else(|| LANGUAGES.iter().find(allowed))
+        .ok_or_else(|| {
+            let message = "the template planner knows python, node and go".to_owned();
+            PlannerError::new(PlannerErrorKind::NoTool, message)
+        })
 }
 
-/// Returns the last text between quotation marks. An apostrophe within a word is none.
-fn quoted(prompt: &str) -> Option<&str> {
+/// Returns the last text of a prompt between quotation marks. An apostrophe within or after a word is none.
+#[must_use]
+pub fn quoted(prompt: &str) -> Option<&str> {
+    let before = |at: usize| prompt[..at].chars().next_back();
+    let after = |at: usize| prompt[at..].chars().nth(1);
+    let opens = |at: usize| before(at).is_none_or(|c| !c.is_alphanumeric());
+    let closes = |at: usize| after(at).is_none_or(|c| !c.is_alphanumeric());
     let pairs = [('"', '"'), ('`', '`'), ('“', '”'), ('\'', '\'')];
     pairs.into_iter().find_map(|(open, close)| {
-        let end = prompt.rfind(close)?;
-        let start = prompt[..end].rfind(open)? + open.len_utf8();
+        let mut ends = prompt.rmatch_indices(close).map(|(at, _)| at);
+        let end = ends.find(|at| close != '\'' || closes(*at))?;
+        let mut starts = prompt[..end].rmatch_indices(open).map(|(at, _)| at);
+        let start = starts.find(|at| open != '\'' || opens(*at))? + open.len_utf8();
         let text = &prompt[start..end];
         (!text.is_empty()).then_some(text)
     })

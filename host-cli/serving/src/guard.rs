@@ -35,16 +35,16 @@ impl Hosts {
         }
         let host = single(&request.headers, &HOST);
         if !host.is_ok_and(|host| host.is_some_and(|host| self.has(host))) {
-            return Err("`Host` is not the address of this gateway");
+            return Err("`Host` is not the address of this server");
         }
         let origin = single(&request.headers, &ORIGIN)
-            .map_err(|()| "`Origin` is not the address of this gateway")?;
+            .map_err(|()| "`Origin` is not the address of this server")?;
         let own = |origin: &str| {
             let host = origin.strip_prefix("http://");
             host.is_some_and(|host| self.has(host))
         };
         if origin.is_some_and(|origin| !own(origin)) {
-            return Err("`Origin` is not the address of this gateway");
+            return Err("`Origin` is not the address of this server");
         }
         match single(&request.headers, &SEC_FETCH_SITE) {
             Ok(None | Some("same-origin" | "none")) => Ok(()),

@@ -1,6 +1,7 @@
 //! The program `mcp`, with a daemon and apps in the sandbox.
 
 mod bed;
+mod ci;
 mod failures;
 mod lifecycle;
 mod protocol;

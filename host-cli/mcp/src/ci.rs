@@ -1,0 +1,66 @@
+//! `mcp ci`: the pipeline with a daemon that ends with it, and annotations for GitHub.
+
+use crate::args::{self, Ci};
+use crate::client::Client;
+use crate::daemon::{setup, started};
+use crate::pipeline::{Outcome, Pipeline};
+use crate::{Program, list};
+use agent_daemon::{prepare, serve};
+use agent_effects::{Signals, block_on};
+use agent_host::{Engine, Failure, output};
+
+/// Creates an app, tests it and ends it. Returns whether it answers as expected.
+pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Result<bool, Failure> {
+    let root = prepare(&place.root)?;
+    // Any free port will do: nobody but this command asks.
+    let setup = setup(&args.decides, place, program, 0)?;
+    let engine = Engine::embedded()?;
+    block_on(async {
+        let serving = serve(engine, setup, Signals::new()?);
+        let testing = async {
+            let client = Client::new(started(&root, None).await?);
+            let pipeline = Pipeline {
+                client: &client,
+                quiet: program.quiet,
+            };
+            let outcome = pipeline.run(&args.run).await;
+            // Nothing is left running.
+            for task in list::tasks(&client.get("/tasks").await?) {
+                let path = format!("/tasks/{}/kill", task.task_id);
+                client.post(&path, String::new()).await?;
+            }
+            annotate(outcome?)
+        };
+        tokio::select! {
+            served = serving => served.map(|()| false),
+            tested = testing => tested,
+        }
+    })
+}
+
+/// Prints the outcome as an annotation of GitHub.
+fn annotate(outcome: Outcome) -> Result<bool, Failure> {
+    let (kind, text, passes) = match outcome {
+        Outcome::Passed(report) => {
+            let folder = report.data("artifact_dir").unwrap_or_default();
+            (
+                "notice",
+                format!("the app passes; its artifacts are in {folder}"),
+                true,
+            )
+        }
+        Outcome::Failed(failure) => {
+            let help = failure.help.map(|help| format!("\nhelp: {help}"));
+            ("error", failure.message + &help.unwrap_or_default(), false)
+        }
+    };
+    output::print_data(&format!("::{kind} title=mcp::{}\n", escaped(&text)))?;
+    Ok(passes)
+}
+
+/// Returns a text as the message of a workflow command.
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
