@@ -342,3 +342,19 @@ impl App {
         }
     }
 }
+
+/// Joins chunks: the gateway may cut them elsewhere than the app did.
+pub(crate) fn joined(mut chunks: &[u8]) -> Vec<u8> {
+    let mut data = Vec::new();
+    loop {
+        let end = chunks.iter().position(|byte| *byte == b'\r').unwrap();
+        let size = usize::from_str_radix(str::from_utf8(&chunks[..end]).unwrap(), 16).unwrap();
+        if size == 0 {
+            assert_eq!(chunks, b"0\r\n\r\n");
+            return data;
+        }
+        let (chunk, rest) = chunks[end + 2..].split_at(size);
+        data.extend_from_slice(chunk);
+        chunks = rest.strip_prefix(b"\r\n").unwrap();
+    }
+}

@@ -1,6 +1,6 @@
 //! Bodies that pass while they are made.
 
-use crate::bed::{App, Bed, OK, TASK};
+use crate::bed::{App, Bed, OK, TASK, joined};
 use std::io::{Read as _, Write as _};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
@@ -168,22 +168,6 @@ fn many_chunks_pass_while_the_client_is_slow() {
             data.iter().all(|byte| *byte == b'0' + (number % 10) as u8),
             "{number}"
         );
-    }
-}
-
-/// Joins chunks: the gateway may cut them elsewhere than the app did.
-fn joined(mut chunks: &[u8]) -> Vec<u8> {
-    let mut data = Vec::new();
-    loop {
-        let end = chunks.iter().position(|byte| *byte == b'\r').unwrap();
-        let size = usize::from_str_radix(str::from_utf8(&chunks[..end]).unwrap(), 16).unwrap();
-        if size == 0 {
-            assert_eq!(chunks, b"0\r\n\r\n");
-            return data;
-        }
-        let (chunk, rest) = chunks[end + 2..].split_at(size);
-        data.extend_from_slice(chunk);
-        chunks = rest.strip_prefix(b"\r\n").unwrap();
     }
 }
 

@@ -1,7 +1,11 @@
 //! Responses of an app that breaks a rule of HTTP. An app is not trusted.
 
-use crate::bed::{Bed, TASK};
+use crate::bed::{Bed, OK, TASK};
 use agent_app_gateway::limits::{HEAD_BYTES, HEADERS, INTERIM_RESPONSES};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+use std::thread::sleep;
+use std::time::Duration;
 
 /// A name and a response of which the client must get nothing: 502.
 const REFUSED: &[(&str, &[u8])] = &[
@@ -88,16 +92,25 @@ fn bytes_behind_a_response_are_no_further_response() {
 #[test]
 fn bytes_that_come_while_a_connection_is_idle_are_no_response() {
     let bed = Bed::new();
-    bed.app(|mut app| {
+    let ((go, wait), (tell, told)) = (channel::<()>(), channel());
+    let ends = Mutex::new((wait, tell));
+    bed.app(move |mut app| {
         app.head();
-        app.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        app.send(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
-        app.head();
+        app.send(OK);
+        let ends = ends.lock().unwrap();
+        if ends.0.recv().is_ok() {
+            app.send(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+            ends.1.send(()).unwrap();
+            // The connection stays open.
+            app.head();
+        }
     });
     for _ in 0..2 {
         assert_eq!(bed.get("/apps/ab12cd/").text(), "ok");
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        go.send(()).unwrap();
+        told.recv().unwrap();
+        // The gateway sees the bytes in its next turn.
+        sleep(Duration::from_millis(100));
     }
 }
 
