@@ -27,18 +27,26 @@ pub(crate) fn install(packages: &[&str]) -> Result<()> {
     process::run(apt_get()?.args(install).args(&missing))
 }
 
-/// Unpacks a package into a folder, without what it depends on.
-pub(crate) fn unpack(package: &str, folder: &Path) -> Result<()> {
-    status::doing("Unpacking", format_args!("{package} of Debian"));
+/// Unpacks packages into a folder, without what they depend on.
+pub(crate) fn unpack(packages: &[&str], folder: &Path) -> Result<()> {
+    status::doing(
+        "Unpacking",
+        format_args!("{} of Debian", packages.join(", ")),
+    );
     folder::remove(folder)?;
     fs::create_dir_all(folder)?;
     let mut download = Command::new("apt-get");
-    download.current_dir(folder).args(["download", package]);
+    download.current_dir(folder).arg("download").args(packages);
     process::run(download.stdout(stderr()))?;
-    let archive = fs::read_dir(folder)?.next();
-    let archive = archive.context("apt-get downloaded nothing")??.path();
-    let mut unpack = Command::new("dpkg-deb");
-    process::run(unpack.arg("--extract").arg(archive).arg(folder))
+    let archives: Vec<_> = fs::read_dir(folder)?.collect::<std::io::Result<_>>()?;
+    if archives.len() != packages.len() {
+        bail!("apt-get downloaded {} files", archives.len());
+    }
+    for archive in archives {
+        let mut unpack = Command::new("dpkg-deb");
+        process::run(unpack.arg("--extract").arg(archive.path()).arg(folder))?;
+    }
+    Ok(())
 }
 
 fn is_installed(package: &str) -> bool {

@@ -85,7 +85,7 @@ fn nginx(workspace: &Workspace) -> Result<PathBuf> {
     let folder = workspace.tools().join("nginx");
     let program = folder.join(NGINX.1);
     if !program.exists() {
-        apt::unpack(NGINX.0, &folder)?;
+        apt::unpack(&[NGINX.0], &folder)?;
     }
     Ok(program)
 }

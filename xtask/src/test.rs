@@ -5,6 +5,7 @@ mod beside;
 mod browser;
 mod conformance;
 mod elsewhere;
+mod go_apps;
 mod in_toto;
 mod other_clients;
 mod other_host;
@@ -24,13 +25,15 @@ pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The parts of every run. A failed part does not stop the others, because a long run should report
 /// everything.
-const PARTS: [Part; 16] = [
+const PARTS: [Part; 17] = [
     ("unit, integration and documentation tests", |workspace| {
         let others = [
             "--skip",
             real_servers::TESTS,
             "--skip",
             other_clients::TESTS,
+            "--skip",
+            go_apps::TESTS,
         ];
         run_tests(workspace, &others, &[])
     }),
@@ -39,6 +42,7 @@ const PARTS: [Part; 16] = [
     ("the quality suite of plans that must not", quality::neg),
     ("a real MCP server", real_servers::one),
     ("a client that we did not write", other_clients::one),
+    ("apps in Go", go_apps::check),
     ("MCP conformance of the client", conformance::client),
     ("MCP conformance of the gateway", conformance::gateway),
     ("a short soak of the gateway", soak::short),

@@ -41,7 +41,9 @@ impl Daemon {
             };
             if let Err(refusal) = call!(
                 engine,
-                daemon.start_request.call_check_limits(request, unenforceable)
+                daemon
+                    .start_request
+                    .call_check_limits(request, unenforceable)
             )? {
                 return Ok(Err(refusal));
             }
@@ -350,6 +352,5 @@ fn how(cause: Option<&Cause>) -> String {
         Some(Cause::Stopped | Cause::Idle | Cause::Lost) | None => {
             "the app was ended before it was ready".to_owned()
         }
-    }
     }
 }

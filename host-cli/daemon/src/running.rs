@@ -194,7 +194,11 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
     let clients = vec![(CLIENT.to_owned(), token)];
     let http = Rc::new(Http::new(Rc::clone(&daemon), clients, listener.address()));
     let _announced = Announced::new(&root, listener.address())?;
-    output::note(format_args!("mcpd serves `{}` at http://{}/", root.display(), listener.address()));
+    output::note(format_args!(
+        "mcpd serves `{}` at http://{}/",
+        root.display(),
+        listener.address()
+    ));
     let tasks = LocalSet::new();
     let served = tasks.run_until(async {
         let answer = move |request| {

@@ -4,6 +4,7 @@ use crate::bed::{Bed, get, supervisors};
 use serde_json::{Value, json};
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 
 /// An app that answers `ok`.
 const APP: &str = "import os, http.server as h\nclass A(h.BaseHTTPRequestHandler):\n def do_GET(s):\n  s.send_response(200); s.end_headers(); s.wfile.write(b'ok')\nh.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), A).serve_forever()\n";
@@ -96,6 +97,14 @@ fn verbs_fail_with_their_codes() {
         &bed.verb("run.start", task, &start()),
         "E_POLICY",
         "can't enforce",
+    );
+    // A file that others can change is nobody's policy.
+    let policy = bed.path(".mcpd/policy.yaml");
+    fs::set_permissions(&policy, fs::Permissions::from_mode(0o666)).unwrap();
+    failed(
+        &bed.verb("run.start", task, &start()),
+        "E_POLICY",
+        "policy.yaml",
     );
     fs::remove_file(bed.path(".mcpd/policy.yaml")).unwrap();
 

@@ -1,7 +1,9 @@
 //! Daemons that end, and apps that outlive them.
 
-use crate::bed::{Bed, get, supervisors};
-use std::process::Command;
+use crate::bed::{Bed, PATIENCE, get, supervisors};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 #[test]
 fn an_app_outlives_its_daemon_and_is_found_by_the_next_one() {
@@ -55,6 +57,44 @@ fn one_daemon_serves_a_folder() {
     assert_eq!(second.status.code(), Some(2));
     let errors = String::from_utf8(second.stderr).unwrap();
     assert!(errors.contains("another daemon serves"), "{errors}");
+}
+
+#[test]
+fn of_daemons_that_start_at_once_one_serves() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
+        let arguments = ["mcpd", "--port", "0", "--idle", "1"];
+        let command = command.current_dir(folder.path()).args(arguments);
+        command.stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut daemons: Vec<_> = (0..4).map(|_| run()).collect();
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let ended = daemons.iter_mut().filter_map(|it| it.try_wait().unwrap());
+        let ended: Vec<_> = ended.map(|status| status.code()).collect();
+        if ended.len() == 3 {
+            assert_eq!(ended, [Some(2); 3]);
+            break;
+        }
+        assert!(Instant::now() < end, "{} have ended", ended.len());
+        sleep(Duration::from_millis(20));
+    }
+    for daemon in &mut daemons {
+        let _ = daemon.kill();
+        daemon.wait().unwrap();
+    }
+}
+
+#[test]
+fn tasks_are_named_by_their_ids() {
+    let bed = Bed::new(&[]);
+    for command in ["open", "kill"] {
+        assert_eq!(bed.mcp(&[command, "ab12cd"]).status.code(), Some(1));
+        for wrong in ["", "a/b", "AB12CD", "é"] {
+            assert_eq!(bed.mcp(&[command, wrong]).status.code(), Some(2), "{wrong}");
+        }
+    }
 }
 
 #[test]

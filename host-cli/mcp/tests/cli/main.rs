@@ -3,6 +3,7 @@
 mod bed;
 mod ci;
 mod failures;
+mod go_apps;
 mod lifecycle;
 mod protocol;
 mod run;

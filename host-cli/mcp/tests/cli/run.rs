@@ -76,7 +76,7 @@ fn a_change_is_applied_or_taken_back() {
     let planner = r#"
 import json, sys
 request = json.load(sys.stdin)
-word = request["prompt"].split()[-1]
+word = (request.get("change") or request["prompt"]).split()[-1]
 source = "import os, http.server as h\nclass A(h.BaseHTTPRequestHandler):\n def do_GET(s):\n  s.send_response(200); s.end_headers(); s.wfile.write(b'" + word + "')\n"
 source += "raise SystemExit(3)\n" if word == "crash" else "h.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), A).serve_forever()\n"
 json.dump({"files": [{"path": "app.py", "content": source}], "start": "python app.py", "lang": "python"}, sys.stdout)

@@ -1,7 +1,7 @@
 //! File plans without a model.
 
 use crate::request::AMPLE;
-use agent_planner::{Planner, PlannerErrorKind, PlannerRequest, Template};
+use agent_planner::{Planner, PlannerErrorKind, PlannerRequest, Template, quoted};
 use agent_way_out::Cancel;
 use serde_json::{Value, json};
 use std::fs;
@@ -52,6 +52,41 @@ async fn what_no_template_has_is_refused() {
     let no = Err(PlannerErrorKind::NoTool);
     assert_eq!(planned("Predict the weather", &[]).await, no);
     assert_eq!(planned("Say hello", &["rust"]).await, no);
+}
+
+#[test]
+fn the_last_text_in_quotation_marks_is_meant() {
+    for (prompt, text) in [
+        ("It says 'one' and \"two\"", Some("two")),
+        ("It says 'Ada's and Bob's'", Some("Ada's and Bob's")),
+        ("It's Ada's", None),
+        ("the users' page", None),
+        ("say '' or `x`", Some("x")),
+        ("“ü”", Some("ü")),
+        ("an open \" mark", None),
+    ] {
+        assert_eq!(quoted(prompt), text, "{prompt}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_names_a_text_or_a_service() {
+    let changed = async |change: &str| {
+        let request = json!({
+            "task": "files", "prompt": "It says 'one'", "languages": ["python"],
+            "change": change, "present": [], "schema": true,
+        });
+        let request = PlannerRequest::from_json(request.to_string().as_bytes()).unwrap();
+        let planner = Planner::Template(Template::default());
+        let plan = planner.plan(&request, &AMPLE, &Cancel::never()).await;
+        plan.map(|plan| String::from_utf8(plan).unwrap())
+            .map_err(|error| error.kind)
+    };
+    assert!(changed("say 'two'").await.unwrap().contains("two"));
+    assert!(changed("make it a store").await.unwrap().contains("VALUES"));
+    let no = Err(PlannerErrorKind::NoTool);
+    assert_eq!(changed("make it faster").await, no);
+    assert_eq!(changed("say 'two' in golang").await, no);
 }
 
 #[tokio::test]
