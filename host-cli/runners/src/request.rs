@@ -1,7 +1,7 @@
 //! What a runner is asked.
 
 use crate::limits::{APPLY_TIME, HEALTH_TIME, START_TIME, STOP_TIME};
-use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
@@ -9,8 +9,7 @@ use std::time::Duration;
 pub(crate) const VERSION: &str = "v1";
 
 /// A method of the protocol. \[2, 3\]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Writes the files of a plan.
     Apply,
@@ -23,6 +22,17 @@ pub enum Method {
 }
 
 impl Method {
+    /// Returns its name in requests.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Apply => "apply",
+            Self::Start => "start",
+            Self::Stop => "stop",
+            Self::Health => "health",
+        }
+    }
+
     /// Returns the time that an invocation may take.
     #[must_use]
     pub const fn time(self) -> Duration {
@@ -64,18 +74,6 @@ pub enum Request<'a> {
     },
 }
 
-/// A request as it is written.
-#[derive(Serialize)]
-struct Written<'a> {
-    method: Method,
-    version: &'static str,
-    task_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    plan: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    manifest: Option<&'a RawValue>,
-}
-
 impl Request<'_> {
     /// Returns the method.
     #[must_use]
@@ -89,23 +87,21 @@ impl Request<'_> {
     }
 
     /// Returns the JSON object of the request.
-    ///
-    /// # Errors
-    ///
-    /// None in practice: every member has a form in JSON.
-    pub(crate) fn json(&self) -> serde_json::Result<Vec<u8>> {
-        let (task_id, plan, manifest) = match *self {
-            Self::Apply { task_id, plan } => (task_id, Some(plan), None),
-            Self::Start { task_id, manifest } => (task_id, None, Some(manifest)),
-            Self::Stop { task_id } | Self::Health { task_id } => (task_id, None, None),
+    pub(crate) fn json(&self) -> Vec<u8> {
+        let (task_id, document) = match *self {
+            Self::Apply { task_id, plan } => (task_id, Some(("plan", plan))),
+            Self::Start { task_id, manifest } => (task_id, Some(("manifest", manifest))),
+            Self::Stop { task_id } | Self::Health { task_id } => (task_id, None),
         };
-        serde_json::to_vec(&Written {
-            method: self.method(),
-            version: VERSION,
-            task_id,
-            plan,
-            manifest,
-        })
+        let method = self.method().name();
+        let task_id = Value::from(task_id);
+        let mut text =
+            format!(r#"{{"method":"{method}","version":"{VERSION}","task_id":{task_id}"#);
+        if let Some((name, document)) = document {
+            text.push_str(&format!(r#","{name}":{document}"#));
+        }
+        text.push('}');
+        text.into_bytes()
     }
 }
 
@@ -124,11 +120,14 @@ mod tests {
         };
         let expected =
             r#"{"method":"apply","version":"v1","task_id":"ab12cd","plan":{"files": [ ]}}"#;
-        assert_eq!(text.json().unwrap(), expected.as_bytes());
-        let expected = r#"{"method":"health","version":"v1","task_id":"ab12cd"}"#;
-        assert_eq!(
-            Request::Health { task_id }.json().unwrap(),
-            expected.as_bytes()
-        );
+        assert_eq!(text.json(), expected.as_bytes());
+        let manifest = &*plan;
+        let text = Request::Start { task_id, manifest };
+        let expected =
+            r#"{"method":"start","version":"v1","task_id":"ab12cd","manifest":{"files": [ ]}}"#;
+        assert_eq!(text.json(), expected.as_bytes());
+        let task_id = "\"\n";
+        let expected = r#"{"method":"health","version":"v1","task_id":"\"\n"}"#;
+        assert_eq!(Request::Health { task_id }.json(), expected.as_bytes());
     }
 }

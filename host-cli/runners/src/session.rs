@@ -112,16 +112,13 @@ impl Session {
         })
     }
 
-    /// Invokes the runner.
+    /// Invokes the runner. Dropping the future ends the session.
     ///
     /// # Errors
     ///
     /// If there is no reply within the time of the method. The session is then over, unless the request was too large.
     pub async fn call(&mut self, request: &Request<'_>) -> Result<Reply, Error> {
-        let text = request
-            .json()
-            .map_err(|error| Error::Ended(error.to_string()))?;
-        self.invoke(&text, request.method().time()).await
+        self.invoke(&request.json(), request.method().time()).await
     }
 
     /// Invokes the runner with any bytes.

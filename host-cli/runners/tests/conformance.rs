@@ -58,7 +58,7 @@ async fn the_runner_of_the_reference_passes_every_check() {
 async fn health_is_optional() {
     let report = tested(&changed(", \"health\": health}", "}")).await;
     assert!(report.passed(), "{report}");
-    let skipped = ["health-before", "health-after"];
+    let skipped = ["health-before", "health-after", "health-stopped"];
     assert_eq!(names(&report, Outcome::Skipped), skipped);
 }
 
@@ -216,8 +216,22 @@ async fn a_runner_that_stops_wrongly_fails() {
     let none = "if pid is None:\n            break";
     let error = "if pid is None and sent == signal.SIGTERM:\n            raise Failure(\"E_RUNTIME\", \"nothing runs\")\n        if pid is None:\n            break";
     breaks(none, error, &["stop-twice"], "nothing runs").await;
+    let stale = "\"live\": PID.exists()";
+    breaks(
+        "\"live\": running() is not None",
+        stale,
+        &["health-stopped"],
+        "`live` true",
+    )
+    .await;
     let live = "\"live\": running() is not None";
-    breaks(live, "\"live\": True", &["health-before"], "`live` true").await;
+    breaks(
+        live,
+        "\"live\": True",
+        &["health-before", "health-stopped"],
+        "`live` true",
+    )
+    .await;
     breaks(
         "\"ready\": listens()",
         "\"ready\": False",

@@ -374,7 +374,19 @@ impl<J: Judge> Test<'_, J> {
             }
             Err(reason) => skipped(reason),
         };
+        let is_stopped = checked.is_ok();
         self.check("stop-ends", "`stop` ends the app", checked);
+
+        let checked = match (is_stopped, has_health) {
+            (false, _) => skipped("`stop` did not end the app"),
+            (true, false) => health_is(None, false, ""),
+            (true, true) => {
+                let stopped = self.health(session, "`health` after `stop`").await;
+                stopped.and_then(|it| health_is(it, false, "after `stop`"))
+            }
+        };
+        let meaning = "`health` reports that nothing runs after `stop`";
+        self.check("health-stopped", meaning, checked);
 
         let what = "`stop` of an app that does not run";
         let answer = self.ask(session, what, &stop).await;
