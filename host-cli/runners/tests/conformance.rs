@@ -101,6 +101,11 @@ async fn a_runner_with_wrong_envelopes_fails() {
     breaks("EXIT_CODES[code]\n", "0\n", &["exit-code"], "exited with 0").await;
     let dump = "{\"version\": \"v1\"}";
     breaks(dump, "{\"version\": 1}", &["envelope"], "`version`").await;
+    let message = "\"code\": code, \"message\": message";
+    breaks(message, "\"code\": code", &["envelope"], "has no `message`").await;
+    let twice = "\"version\": \"v1\"}, sys.stdout";
+    let other = "\"version\": \"v1\", \"error\": 1}, sys.stdout";
+    breaks(twice, other, &["envelope"], "has no `message`").await;
     // It fails itself.
     let unread = "\"E_PLAN\", f\"the request";
     let unlisted = "\"E_OTHER\", f\"the request";

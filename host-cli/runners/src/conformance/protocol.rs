@@ -63,6 +63,10 @@ impl Protocol {
             );
             return fault(&mut self.one_object, sentence);
         };
+        if lacks_message(&envelope) {
+            let sentence = format!("{what} failed with an `error` that has no `message`");
+            return fault(&mut self.envelope, sentence);
+        }
         // Standard error is a check of its own.
         let judged = |exit_code| judge.answer(&reply.stdout, b"", exit_code);
         match own(&envelope, judged(reply.exit_code)) {
@@ -92,13 +96,21 @@ fn own(envelope: &Map<String, Value>, judged: Result<String, Refusal>) -> Result
         Err(refusal) => refusal,
     };
     let of_error = |name: &str| envelope.get("error")?.get(name)?.as_str();
-    let is_own = of_error("code") == Some(&refusal.code)
-        && of_error("message") == Some(&refusal.message)
-        && !refusal.message.is_empty();
+    let is_own =
+        of_error("code") == Some(&refusal.code) && of_error("message") == Some(&refusal.message);
     match is_own {
         true => Ok(Answer::Refused(refusal)),
         false => Err(refusal),
     }
+}
+
+/// Returns whether an answer has an `error` that says nothing. The engine lets it pass.
+fn lacks_message(envelope: &Map<String, Value>) -> bool {
+    let Some(error) = envelope.get("error") else {
+        return false;
+    };
+    let message = error.get("message").and_then(Value::as_str);
+    message.unwrap_or_default().is_empty()
 }
 
 /// Records the first fault of a kind.

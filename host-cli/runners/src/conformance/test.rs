@@ -22,6 +22,8 @@ const PORTS: [u16; 2] = [8080, 8181];
 const LEASED: u16 = 61_000;
 /// The mode of a file without one.
 const MODE: u32 = 0o644;
+/// Why a check of `health` is skipped.
+const NO_HEALTH: &str = "the runner has no `health`";
 /// How often to look whether an app is gone.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -347,7 +349,7 @@ impl<J: Judge> Test<'_, J> {
 
         let checked = match (&runs, has_health) {
             (Err(reason), _) => skipped(reason),
-            (Ok(()), false) => health_is(None, true, ""),
+            (Ok(()), false) => skipped(NO_HEALTH),
             (Ok(()), true) => {
                 let after = self.health(session, "`health` after `start`").await;
                 after.and_then(|it| health_is(it, true, "after `start`"))
@@ -379,7 +381,7 @@ impl<J: Judge> Test<'_, J> {
 
         let checked = match (is_stopped, has_health) {
             (false, _) => skipped("`stop` did not end the app"),
-            (true, false) => health_is(None, false, ""),
+            (true, false) => skipped(NO_HEALTH),
             (true, true) => {
                 let stopped = self.health(session, "`health` after `stop`").await;
                 stopped.and_then(|it| health_is(it, false, "after `stop`"))
@@ -514,7 +516,7 @@ fn listens(session: &Session, port: u16) -> Checked {
 
 fn health_is(health: Option<Health>, expected: bool, when: &str) -> Checked {
     match health {
-        None => skipped("the runner has no `health`"),
+        None => skipped(NO_HEALTH),
         Some(it) if (it.live, it.ready) == (expected, expected) => Ok(()),
         Some(Health { live, ready }) => failed(format!(
             "`health` {when} returned `live` {live} and `ready` {ready}, not {expected}"
