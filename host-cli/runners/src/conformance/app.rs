@@ -1,0 +1,71 @@
+//! The app that a runner is tested with.
+
+use serde::Serialize;
+
+/// An app for the test. It listens at `PORT` of `127.0.0.1`, answers `GET /` with status 200, and writes to its
+/// standard output or error when it does so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct App {
+    /// Its language, by the name of file plans.
+    pub language: String,
+    /// Its files.
+    pub files: Vec<AppFile>,
+    /// The command line that starts it.
+    pub start: String,
+    /// What the body of its answer contains.
+    pub answer: String,
+}
+
+/// A file of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AppFile {
+    /// The path below the folder of the app.
+    pub path: String,
+    /// The content.
+    pub content: String,
+    /// The mode; `None` for 0o644.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
+}
+
+impl AppFile {
+    /// Returns a file with the usual mode.
+    #[must_use]
+    pub fn new(path: impl Into<String>, content: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            content: content.into(),
+            mode: None,
+        }
+    }
+}
+
+/// A server of Python's standard library, which writes a line for each request to standard error.
+const PYTHON: &str = r#"import os
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = b"conformance\n"
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+"#;
+
+impl App {
+    /// Returns an app for runners of Python 3.
+    #[must_use]
+    pub fn python() -> Self {
+        Self {
+            language: "python".to_owned(),
+            files: vec![AppFile::new("app.py", PYTHON)],
+            start: "python3 app.py".to_owned(),
+            answer: "conformance".to_owned(),
+        }
+    }
+}
