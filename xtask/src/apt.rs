@@ -1,6 +1,6 @@
 //! Installation of missing Debian packages, and unpacking without installation.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use std::fs;
 use std::io::{IsTerminal as _, stderr, stdin};
 use std::path::Path;

@@ -98,6 +98,8 @@ pub(crate) enum Command {
     Explain(Explain),
     Completions(Completions),
     Man(Man),
+    #[command(subcommand)]
+    Runner(Runner),
     App(Box<agent_app::App>),
     Mcpd(agent_app::Daemon),
 }
@@ -1455,6 +1457,26 @@ pub(crate) struct HandlerCheck {
     /// The kind of drivers that it handles
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Kind,
+
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: DataFormat,
+}
+
+/// Test a runner of a third party for the apps of a language
+#[derive(Debug, Subcommand)]
+pub(crate) enum Runner {
+    Test(RunnerTest),
+}
+
+/// Check that a runner keeps the protocol: its answers, its exit codes, and what it starts
+///
+/// The runner is called in the sandbox, for a small app in Python. The exit code is 1 if a check fails.
+#[derive(Args, Debug)]
+pub(crate) struct RunnerTest {
+    /// The runner, an executable
+    #[arg(value_name = "PROGRAM", value_hint = ValueHint::ExecutablePath)]
+    pub(crate) program: PathBuf,
 
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]

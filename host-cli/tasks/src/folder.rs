@@ -6,7 +6,7 @@ use crate::processes::Found;
 use crate::run::Run;
 use crate::source::Source;
 use crate::{Error, ErrorKind, TaskId};
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{FileType, FlockOperation, flock, fstat};
 use rustix::process::getuid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -424,6 +424,12 @@ impl Task {
         let name = format!("{}.run.lock", self.id);
         let file = self.state.open_lock(&name);
         file.map_err(Error::system(&self.state.path_of(&name)))
+    }
+
+    /// Returns whether a supervisor has the lock of the task.
+    pub(crate) fn has_supervisor(&self) -> Result<bool, Error> {
+        let lock = self.open_run_lock()?;
+        Ok(flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err())
     }
 
     fn write_state(&self, name: &str, value: &impl Serialize) -> Result<(), Error> {

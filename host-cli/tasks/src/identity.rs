@@ -129,6 +129,8 @@ mod tests {
         let mut other = own.clone();
         other.boot_id.push('x');
         assert!(!other.lives());
+        // Processes that start at once have the same time.
+        std::thread::sleep(Duration::from_millis(50));
         let mut child = std::process::Command::new("/bin/true").spawn().unwrap();
         let mut other = own;
         other.pid = i32::try_from(child.id()).unwrap();

@@ -88,6 +88,8 @@ impl Task {
                 },
                 // Another program was faster.
                 Some(_) if has_ended => return Err(self.already_runs()),
+                // It has not reported yet.
+                None if has_ended && self.has_supervisor()? => return Err(self.already_runs()),
                 None if has_ended => {
                     let id = self.id();
                     let message = format!("the supervisor of {id} has ended without a report");

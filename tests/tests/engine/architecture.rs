@@ -193,15 +193,46 @@ fn the_host_does_not_depend_on_the_engine() {
         (
             "host-cli/agent",
             &[
+                "agent-app",
                 "agent-effects",
                 "agent-evidence",
                 "agent-gateway",
                 "agent-host",
                 "agent-operator",
                 "agent-packages",
+                "agent-runners",
                 "agent-sandbox",
                 "agent-serving",
                 "agent-syntax",
+            ],
+        ),
+        (
+            "host-cli/daemon",
+            &[
+                "agent-app-gateway",
+                "agent-effects",
+                "agent-host",
+                "agent-mcp",
+                "agent-ownership",
+                "agent-packages",
+                "agent-planner",
+                "agent-sandbox",
+                "agent-serving",
+                "agent-syntax",
+                "agent-tasks",
+                "agent-telemetry",
+                "agent-way-out",
+            ],
+        ),
+        (
+            "host-cli/mcp",
+            &[
+                "agent-daemon",
+                "agent-effects",
+                "agent-host",
+                "agent-planner",
+                "agent-syntax",
+                "agent-way-out",
             ],
         ),
         (
@@ -456,11 +487,12 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     ];
     /// The chosen ones, with the packages that depend on them.
     const CHOSEN: [(&str, &[&str]); 4] = [
-        // Clients are served, and the gateway answers requests for its page. The soak has servers and clients of its own. A test of `agent-mcp` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
+        // Clients are served; the gateway answers requests for its page, and the daemon those for verbs. The soak has servers and clients of its own. A test of `agent-mcp` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
         // and its requests go to a hook of ours.
         (
             "hyper",
             &[
+                "agent-daemon",
                 "agent-gateway",
                 "agent-load",
                 "agent-mcp",

@@ -29,6 +29,7 @@ mod replay;
 mod rerun;
 mod resolve;
 mod run_plan;
+mod runner_test;
 mod running;
 mod sandbox_check;
 mod schema;
@@ -42,8 +43,8 @@ mod verify;
 mod why;
 
 use crate::args::{
-    Arguments, Audit, Command, Evidence, Handler, Index, Output, PlanCommand, Policy, Sandbox,
-    Schema, Servers,
+    Arguments, Audit, Command, Evidence, Handler, Index, Output, PlanCommand, Policy, Runner,
+    Sandbox, Schema, Servers,
 };
 use agent_host::Failure;
 use agent_host::contract::run::Mode;
@@ -124,6 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Explain(it) => explain::run(it, global),
         Command::Completions(it) => completions::run(it),
         Command::Man(it) => man::run(it),
+        Command::Runner(Runner::Test(it)) => runner_test::run(it),
         Command::App(it) => app::run(it, global),
         Command::Mcpd(it) => app::serve(it, global),
     }

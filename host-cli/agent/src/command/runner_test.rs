@@ -1,0 +1,89 @@
+//! `agent runner test`: whether a foreign runner keeps the protocol.
+
+use super::Answer;
+use crate::args::{DataFormat, RunnerTest};
+use agent_effects::block_on;
+use agent_host::contract::daemon::{ErrorCode, Failure as Refused};
+use agent_host::{Engine, Failure, call, output};
+use agent_runners::Runner;
+use agent_runners::conformance::{App, Judge, Outcome, Refusal, Report, test};
+use agent_syntax::json::Writer;
+use std::path;
+
+pub(super) fn run(args: &RunnerTest) -> Result<Answer, Failure> {
+    let program = path::absolute(&args.program).map_err(Failure::new)?;
+    let runner = Runner::new(&program).map_err(Failure::new)?;
+    let judge = ByEngine(Engine::embedded()?);
+    let report = block_on(async {
+        let tested = test(&runner, &App::python(), &judge).await;
+        tested.map_err(Failure::new)
+    })?;
+    match args.format {
+        DataFormat::Text => output::print_text(&report.to_string())?,
+        DataFormat::Json => output::print_data(&json(&report))?,
+    }
+    Ok(Answer::yes_if(report.passed()))
+}
+
+/// The engine says what a runner's documents mean.
+struct ByEngine(Engine);
+
+impl Judge for ByEngine {
+    fn answer(&self, stdout: &[u8], stderr: &[u8], exit_code: i32) -> Result<String, Refusal> {
+        let mut engine = self.0.instantiate().map_err(broken)?;
+        let answer = call!(engine, daemon.call_runner_answer(stdout, stderr, exit_code));
+        answer.map_err(broken)?.map_err(refusal)
+    }
+
+    fn manifest(&self, text: &[u8], task_id: &str) -> Result<(), Refusal> {
+        let mut engine = self.0.instantiate().map_err(broken)?;
+        let read = call!(engine, daemon.call_read_manifest(text, task_id));
+        read.map_err(broken)?.map(drop).map_err(refusal)
+    }
+}
+
+fn refusal(refused: Refused) -> Refusal {
+    let code = match refused.code {
+        ErrorCode::Plan => "E_PLAN",
+        ErrorCode::Fs => "E_FS",
+        ErrorCode::Policy => "E_POLICY",
+        ErrorCode::Build => "E_BUILD",
+        ErrorCode::Runtime => "E_RUNTIME",
+        ErrorCode::Timeout => "E_TIMEOUT",
+        ErrorCode::Network => "E_NETWORK",
+        ErrorCode::Port => "E_PORT",
+    };
+    Refusal {
+        code: code.to_owned(),
+        message: refused.message,
+    }
+}
+
+/// Returns the refusal of an engine that fails.
+fn broken(failure: Failure) -> Refusal {
+    Refusal {
+        code: "E_RUNTIME".to_owned(),
+        message: failure.message,
+    }
+}
+
+fn json(report: &Report) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("checks").array(|w| {
+            for check in &report.checks {
+                w.object(|w| {
+                    w.key("name").string(check.name);
+                    w.key("outcome").string(match check.outcome {
+                        Outcome::Passed => "passed",
+                        Outcome::Failed => "failed",
+                        Outcome::Skipped => "skipped",
+                    });
+                    w.key("sentence").string(&check.sentence);
+                });
+            }
+        });
+        w.key("passed").bool(report.passed());
+    });
+    w.finish()
+}
