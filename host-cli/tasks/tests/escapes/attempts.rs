@@ -121,8 +121,6 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
     stopped("tcp to the internet", &["ENETUNREACH"]),
     stopped("udp to the internet", &["ENETUNREACH"]),
     stopped("tcp to the internet, version 6", &["ENETUNREACH"]),
-    stopped("broadcast", &["ENETUNREACH"]),
-    stopped("address of metadata", &["ENETUNREACH"]),
     proven("other interfaces", &["EACCES"]),
     proven("unix socket of a task", &["EACCES"]),
     proven("unix socket in the app folder", &["EACCES"]),
