@@ -15,7 +15,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use support::{LONG, PYTHON, Place, get, log, supervisor};
+use support::{LONG, PYTHON, Place, get, log, run_unprivileged, supervisor};
 
 const APP: &str = include_str!("app.py");
 
@@ -141,4 +141,10 @@ fn parse(lines: &str) -> Seen {
         (text("name"), text("seen"))
     };
     lines.lines().map(line).collect()
+}
+
+#[test]
+fn none_passes_for_a_user_without_rights() {
+    run_unprivileged("no_attempt_passes");
+    run_unprivileged("limits::");
 }
