@@ -18,6 +18,7 @@ import resource
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 
@@ -230,8 +231,16 @@ attempt('owner of an own file', lambda outside: os.chown(new_file(), 0, 0))
 attempt('capability of a file', lambda outside: os.setxattr(
     new_file(), 'security.capability', struct.pack('<5I', 0x02000001, 0xffffffff, 0, 0, 0)))
 
-# A file that another user of the machine could run as this one.
 
+@attempt('file that can not be removed')
+def _(outside):
+    import fcntl
+    with open(new_file(), 'rb') as file:
+        # FS_IOC_SETFLAGS with FS_IMMUTABLE_FL.
+        fcntl.ioctl(file, 0x40086602, struct.pack('<q', 0x10))
+
+
+# A file that another user of the machine could run as this one.
 
 def is_special(path):
     return bool(os.stat(path).st_mode & 0o6000)
@@ -281,7 +290,14 @@ attempt('set-user-id by open', lambda outside: special_by_open(os.O_CREAT | os.O
 attempt('set-user-id by temporary file', lambda outside: special_by_open(os.O_TMPFILE))
 
 
-@attempt('rights by a program')
+@attempt('a sandbox in the sandbox')
+def _(outside):
+    command = ['/usr/bin/bwrap', '--unshare-all', '--ro-bind', '/', '/', '--', '/bin/true']
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return 'refused' if ended.returncode else 'passed: made'
+
+
+@attempt('own rights')
 def _(outside):
     status = open('/proc/self/status').read().split('\n')
     wanted = ('Cap', 'NoNewPrivs', 'Seccomp:')

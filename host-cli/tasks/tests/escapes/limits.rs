@@ -80,6 +80,17 @@ for number in range(1, 512):
     os.write(file, b'x' * (1 << 20))
     print(number, flush=True)";
 
+/// Holds memory in segments that belong to no process.
+const MEMORY_IN_SEGMENTS: &str = "
+import ctypes
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+for number in range(1, 512):
+    at = libc.shmat(libc.shmget(0, 1 << 20, 0o1600), None, 0)
+    ctypes.memset(at, 1, 1 << 20)
+    libc.shmdt(ctypes.c_void_p(at))
+    print(number, flush=True)";
+
 const PROCESSES: &str = "
 import os, time
 for number in range(1, 400):
@@ -120,6 +131,7 @@ fn memory_ends_an_app_however_it_is_held() {
                 (MEMORY_OF_TREE, 96 + 16),
                 (MEMORY_OF_FILES, 96),
                 (MEMORY_WITHOUT_NAME, 96),
+                (MEMORY_IN_SEGMENTS, 96),
             ] {
                 scope.spawn(move || is_ended_by("mem_mb", program, limits, allowed));
             }
