@@ -48,8 +48,9 @@
 //!
 //! Both tiers need bash for the trial run. Both filter system calls, so that a command has no
 //! `io_uring`, no `ptrace`, no keys, no mounts, no new namespaces, and no sockets but those of the
-//! internet, which have nowhere to go. `AF_UNIX` is limited to pairs of connected sockets: other ones
-//! could reach a service through a granted folder. [`Weakness`] lists what remains open.
+//! internet, which have nowhere to go. `AF_UNIX` is limited to pairs of connected sockets without
+//! addresses: other ones could reach a service through a granted folder. No file becomes one that
+//! others run as its owner. [`Weakness`] lists what remains open.
 //!
 //! # Limits
 //!

@@ -407,6 +407,7 @@ async fn a_command_may_have_the_network_of_the_machine() {
 attempt('tcp', lambda: socket.create_connection(('127.0.0.1', {port})).send(b'x'))
 attempt('name', lambda: len(socket.getaddrinfo('localhost', 80)) > 0)
 attempt('abstract', lambda: socket.socket(socket.AF_UNIX).connect('\\0{name}'))
+attempt('pair', lambda: socket.socketpair(type=socket.SOCK_DGRAM)[0].sendto(b'x', '\\0{name}'))
 attempt('vsock', lambda: socket.socket(40, socket.SOCK_STREAM))
 attempt('netlink', lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))"
     );
@@ -414,8 +415,8 @@ attempt('netlink', lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))"
         let mut command = attempts(&actions);
         command.network = Network::Host;
         let output = output_of(sandbox, command).await;
-        let expected =
-            "tcp: done 1\nname: done True\nabstract: EACCES\nvsock: EACCES\nnetlink: EACCES\n";
+        let refused = ["abstract", "pair", "vsock", "netlink"].map(|it| format!("{it}: EACCES\n"));
+        let expected = format!("tcp: done 1\nname: done True\n{}", refused.concat());
         assert_eq!(output, expected, "{sandbox:?}");
         listener.accept().unwrap();
         assert!(local.accept().is_err());

@@ -337,7 +337,15 @@ impl Arguments {
         for path in readable::ETC.iter().chain(network) {
             self.bind("--ro-bind-try", Path::new(path));
         }
-        self.words(["--proc", "/proc", "--remount-ro", "/proc"]);
+        self.words(["--proc", "/proc"]);
+        for path in readable::MASKED
+            .iter()
+            .filter(|path| Path::new(path).exists())
+        {
+            // Without devices on the mount, it can't even be opened.
+            self.words(["--ro-bind", "/dev/null", path]);
+        }
+        self.words(["--remount-ro", "/proc"]);
         self.words(["--dev", "/dev"]);
         self.folder("/dev/shm", limits);
         self.words(["--remount-ro", "/dev"]);

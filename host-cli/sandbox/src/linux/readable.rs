@@ -34,6 +34,23 @@ pub(super) const ETC_OF_NETWORK: [&str; 2] = ["/etc/hosts", "/etc/resolv.conf"];
 /// The lists of users, which the bubblewrap tier replaces by its own.
 pub(super) const ETC_OF_USERS: [&str; 2] = ["/etc/group", "/etc/passwd"];
 
+/// Files of `/proc` about the memory, keys and timers of the whole machine, which the bubblewrap tier hides:
+/// the kernel shows some to every process, and others to those of root, who keeps his files in a sandbox too.
+pub(super) const MASKED: [&str; 12] = [
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/kmsg",
+    "/proc/kpagecgroup",
+    "/proc/kpagecount",
+    "/proc/kpageflags",
+    "/proc/latency_stats",
+    "/proc/pagetypeinfo",
+    "/proc/sched_debug",
+    "/proc/slabinfo",
+    "/proc/timer_list",
+    "/proc/vmallocinfo",
+];
+
 /// Files of `/proc` about the machine, for the Landlock tier, which sees the machine's `/proc`. None
 /// is about a process.
 pub(super) const PROC: [&str; 7] = [

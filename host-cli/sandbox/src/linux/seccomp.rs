@@ -6,7 +6,11 @@
 //!
 //! A command gets no `AF_UNIX` socket, only pairs of connected ones, which runtimes use between
 //! their processes. A socket could connect to a service through a granted folder, even a read-only
-//! one, and with the network of the machine to every abstract address.
+//! one, and with the network of the machine to every abstract address. So could a pair of datagram
+//! sockets: each message may have an address of its own.
+//!
+//! No file gets the bits by which others run it as its user or group: outside of the sandbox, where the
+//! file may lie in a granted folder, they would have their effect.
 
 use libc::{c_long, sock_filter};
 
@@ -41,6 +45,40 @@ const NAMESPACE_FLAGS: u32 = (libc::CLONE_NEWUSER
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP) as u32;
+
+/// The bits of a file's mode by which others run it as its user or group.
+const SET_ID: u32 = libc::S_ISUID | libc::S_ISGID;
+
+/// Calls that give a file a mode, with the argument that has the mode.
+const OF_MODES: &[(c_long, u32)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+    (libc::SYS_mknodat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+];
+
+/// Calls that may make a file, with the argument that has the flags. The mode follows it.
+const OF_NEW_FILES: &[(c_long, u32)] = &[
+    (libc::SYS_openat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1),
+];
+
+/// The flags by which a file is made, and its mode is read.
+const NEW_FILE: u32 = (libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY) as u32;
+
+/// The type of a socket without its flags.
+const SOCKET_TYPE: u32 = 0xF;
+
+/// Types of `AF_UNIX` sockets whose messages may have addresses. To the kernel a raw one is a datagram
+/// socket.
+const WITH_ADDRESSES: [i32; 2] = [libc::SOCK_DGRAM, libc::SOCK_RAW];
 
 /// Terminal requests that type into a terminal.
 const TYPING_REQUESTS: [u32; 2] = [0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */];
@@ -176,6 +214,8 @@ enum When {
         argument: u32,
         bits: u32,
     },
+    /// Each of two arguments has any of its bits.
+    AnyBitOfEach([(u32, u32); 2]),
     OneOf {
         argument: u32,
         values: Vec<u32>,
@@ -254,6 +294,27 @@ fn rules(tier: Tier, network: Network) -> Vec<Rule> {
         values,
     };
     rules.push(rule(libc::SYS_socketpair, when, libc::EACCES));
+    for kind in WITH_ADDRESSES {
+        let (mask, value) = (SOCKET_TYPE, kind as u32);
+        let when = When::Masked {
+            argument: 1,
+            mask,
+            value,
+        };
+        rules.push(rule(libc::SYS_socketpair, when, libc::EACCES));
+    }
+
+    let bits = SET_ID;
+    for (call, argument) in OF_MODES.iter().copied() {
+        let when = When::AnyBit { argument, bits };
+        rules.push(rule(call, when, libc::EPERM));
+    }
+    for (call, flags) in OF_NEW_FILES.iter().copied() {
+        let when = When::AnyBitOfEach([(flags, NEW_FILE), (flags + 1, bits)]);
+        rules.push(rule(call, when, libc::EPERM));
+    }
+    // Its flags and mode are in memory, where no filter can read them. Programs then call `openat`.
+    rules.push(rule(libc::SYS_openat2, When::Always, libc::ENOSYS));
 
     if tier == Tier::Landlock {
         rules.extend(REFUSED_WITHOUT_NAMESPACES.iter().map(refuse));
@@ -287,15 +348,13 @@ fn truncation() -> Vec<Rule> {
         },
         error: libc::EACCES,
     };
-    let always = |call, error| Rule {
-        call,
+    let truncate = Rule {
+        call: libc::SYS_truncate,
         when: When::Always,
-        error,
+        error: libc::EACCES,
     };
     vec![
-        always(libc::SYS_truncate, libc::EACCES),
-        // Its flags are in memory, where no filter can read them.
-        always(libc::SYS_openat2, libc::ENOSYS),
+        truncate,
         cut(libc::SYS_openat, 2),
         #[cfg(target_arch = "x86_64")]
         cut(libc::SYS_open, 1),
@@ -359,6 +418,14 @@ fn condition(when: &When, error: i32) -> Vec<sock_filter> {
         When::AnyBit { argument: a, bits } => vec![
             argument(*a),
             step(IF_ANY_BIT, *bits, 0, 1),
+            refuse(error),
+            reload,
+        ],
+        When::AnyBitOfEach([(a, bits), (other, other_bits)]) => vec![
+            argument(*a),
+            step(IF_ANY_BIT, *bits, 0, 3),
+            argument(*other),
+            step(IF_ANY_BIT, *other_bits, 0, 1),
             refuse(error),
             reload,
         ],
@@ -556,11 +623,49 @@ mod tests {
                     let socket = call(tier, network, libc::SYS_socket, [family, 0]);
                     let allowed = is_internet && internet;
                     assert_eq!(socket == SECCOMP_RET_ALLOW, allowed, "{tier} {family}");
-                    let pair = call(tier, network, libc::SYS_socketpair, [family, 0]);
-                    let allowed = family == libc::AF_UNIX as u64;
-                    assert_eq!(pair == SECCOMP_RET_ALLOW, allowed, "{tier} {family}");
+                    let kinds = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET, libc::SOCK_DGRAM];
+                    for kind in kinds.into_iter().chain([libc::SOCK_RAW]) {
+                        let argument = (kind | libc::SOCK_CLOEXEC) as u64;
+                        let pair = call(tier, network, libc::SYS_socketpair, [family, argument]);
+                        let has_addresses = [libc::SOCK_DGRAM, libc::SOCK_RAW].contains(&kind);
+                        let allowed = family == libc::AF_UNIX as u64 && !has_addresses;
+                        assert_eq!(pair == SECCOMP_RET_ALLOW, allowed, "{tier} {family}");
+                    }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn files_that_run_as_their_owner_can_not_be_made() {
+        for network in NETWORKS {
+            let answer = |number: c_long, arguments: [i32; 4]| {
+                let [a, b, c, d] = arguments.map(|argument| argument as u64);
+                let data = (ARCHITECTURE, number as u32, [a, b, c, d, 0, 0]);
+                decide(Tier::Bubblewrap, network, data)
+            };
+            for mode in [0o755, 0o1777, 0o4755, 0o2755, 0o6000] {
+                let expected = match mode & 0o6000 {
+                    0 => SECCOMP_RET_ALLOW,
+                    _ => error(libc::EPERM),
+                };
+                assert_eq!(answer(libc::SYS_fchmod, [3, mode, 0, 0]), expected);
+                assert_eq!(answer(libc::SYS_fchmodat, [-100, 0, mode, 0]), expected);
+                assert_eq!(answer(452, [-100, 0, mode, 0]), expected);
+                assert_eq!(
+                    answer(libc::SYS_mknodat, [-100, 0, mode | 0o100_000, 0]),
+                    expected
+                );
+                for flags in [libc::O_CREAT, libc::O_TMPFILE] {
+                    let flags = flags | libc::O_WRONLY;
+                    assert_eq!(answer(libc::SYS_openat, [-100, 0, flags, mode]), expected);
+                }
+                // Without a new file the mode is not read, and may be anything.
+                let flags = libc::O_WRONLY | libc::O_DIRECTORY;
+                let opened = answer(libc::SYS_openat, [-100, 0, flags, mode]);
+                assert_eq!(opened, SECCOMP_RET_ALLOW);
+            }
+            assert_eq!(answer(libc::SYS_openat2, [0; 4]), error(libc::ENOSYS));
         }
     }
 

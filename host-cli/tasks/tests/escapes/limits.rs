@@ -1,0 +1,254 @@
+//! Limits that end an app, or slow it: how far it gets, by its own account.
+//!
+//! Nothing limits the number of files in the folder of the source: an app can fill its disk.
+
+use crate::support::{LONG, Place, eventually, log, processes, server, supervisor};
+use agent_tasks::limits::MAX_LOG_BYTES;
+use agent_tasks::{AskedLimits, Cause, Started};
+use std::thread;
+
+/// Runs a program that never gets ready to its end. Returns the cause and its log.
+fn end_of(program: &str, limits: AskedLimits) -> (Cause, String) {
+    let place = Place::new();
+    let task = place.task(program);
+    let mut spec = place.spec(&task);
+    spec.limits = limits;
+    let cause = match task.start(supervisor(), spec).unwrap() {
+        Started::Ended(run) => run.end.unwrap().cause,
+        other => panic!("{other:?}"),
+    };
+    (cause, log(&task))
+}
+
+fn limit(name: &str) -> Cause {
+    Cause::Limit {
+        limit: name.to_owned(),
+    }
+}
+
+/// Returns the last number that an app has written.
+fn last(log: &str) -> u64 {
+    log.lines()
+        .rev()
+        .find_map(|line| line.parse().ok())
+        .unwrap_or(0)
+}
+
+/// Runs a program that goes on up to `most`, and counts. It has to be ended by a limit before it has more
+/// than `allowed`.
+fn is_ended_by(name: &str, program: &str, limits: AskedLimits, allowed: u64) {
+    let (cause, log) = end_of(program, limits);
+    let reached = last(&log);
+    assert_eq!(cause, limit(name), "{log}");
+    assert!((1..=allowed).contains(&reached), "{name}: {reached}");
+}
+
+/// Holds memory in steps, each of which is used.
+const MEMORY: &str = "
+held = []
+for number in range(1, 512):
+    held.append(b'x' * (1 << 20))
+    print(number, flush=True)";
+
+/// Holds memory in the processes of a tree, each of which has little. The kernel may end one of them before
+/// the whole tree is ended: only those that live count.
+const MEMORY_OF_TREE: &str = "
+import os, time
+living = 0
+for number in range(16):
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        held = b'x' * (16 << 20)
+        os.write(writer, b'x')
+        time.sleep(1000)
+    os.close(writer)
+    living += len(os.read(reader, 1))
+    while os.waitpid(-1, os.WNOHANG)[0]: living -= 1
+    print(16 * living, flush=True)";
+
+/// Holds memory in files, none of which is large.
+const MEMORY_OF_FILES: &str = "
+for folder in ('/tmp', '/dev/shm', '/home/agent'):
+    for number in range(200):
+        with open(f'{folder}/{number}', 'wb') as file:
+            file.write(b'x' * (1 << 20))
+        print(number + 1, flush=True)";
+
+/// Holds memory in a file without a name.
+const MEMORY_WITHOUT_NAME: &str = "
+import os
+file = os.memfd_create('held')
+for number in range(1, 512):
+    os.write(file, b'x' * (1 << 20))
+    print(number, flush=True)";
+
+/// Holds memory in segments that belong to no process.
+const MEMORY_IN_SEGMENTS: &str = "
+import ctypes
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+for number in range(1, 512):
+    at = libc.shmat(libc.shmget(0, 1 << 20, 0o1600), None, 0)
+    ctypes.memset(at, 1, 1 << 20)
+    libc.shmdt(ctypes.c_void_p(at))
+    print(number, flush=True)";
+
+const PROCESSES: &str = "
+import os, time
+for number in range(1, 400):
+    try:
+        if os.fork() == 0: time.sleep(1000)
+    except OSError: time.sleep(1000)
+    print(number, flush=True)
+time.sleep(1000)";
+
+const THREADS: &str = "
+import threading, time
+for number in range(1, 400):
+    try: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+    except RuntimeError: time.sleep(1000)
+    print(number, flush=True)
+time.sleep(1000)";
+
+/// Each process starts the next one and ends.
+const CHAIN: &str = "
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for number in range(1, 100_000):
+    if os.fork(): time.sleep(0.02); os._exit(0)
+    os.setsid()
+    if number % 10 == 0: print(number, flush=True)";
+
+#[test]
+fn memory_ends_an_app_however_it_is_held() {
+    let groups = agent_sandbox::control_groups();
+    let limits = AskedLimits {
+        mem_mb: Some(96),
+        ..AskedLimits::default()
+    };
+    // Elsewhere the sum is only watched, and files in memory belong to no process.
+    if groups.memory {
+        thread::scope(|scope| {
+            for (program, allowed) in [
+                (MEMORY, 96),
+                // With one that has ended and is not yet seen to.
+                (MEMORY_OF_TREE, 96 + 16),
+                (MEMORY_OF_FILES, 96),
+                (MEMORY_WITHOUT_NAME, 96),
+                (MEMORY_IN_SEGMENTS, 96),
+            ] {
+                scope.spawn(move || is_ended_by("mem_mb", program, limits, allowed));
+            }
+        });
+    }
+}
+
+#[test]
+fn a_bomb_of_processes_or_threads_ends_itself_only() {
+    let place = Place::new();
+    let other = place.task(&server());
+    place.ready(&other);
+    let limits = AskedLimits {
+        pids: Some(24),
+        ..AskedLimits::default()
+    };
+    let allowed = match agent_sandbox::control_groups().processes {
+        true => 24,
+        // It is watched, 20 times a second.
+        false => 400,
+    };
+    thread::scope(|scope| {
+        for program in [PROCESSES, THREADS] {
+            scope.spawn(move || is_ended_by("pids", program, limits, allowed));
+        }
+    });
+    let run = place.tasks.task(other.id()).unwrap().stop(LONG).unwrap();
+    assert_eq!(run.unwrap().end.unwrap().cause, Cause::Stopped);
+}
+
+#[test]
+fn nobody_outlives_the_wall_time_or_the_end_of_the_app() {
+    let limits = AskedLimits {
+        wall_sec: Some(1),
+        ..AskedLimits::default()
+    };
+    let sleeper = "
+import ctypes, os, signal, sys, time
+if os.fork() == 0:
+    os.setsid()
+    for number in (1, 2, 15): signal.signal(number, signal.SIG_IGN)
+    # PR_SET_PDEATHSIG: none.
+    ctypes.CDLL(None).prctl(1, 0)
+    if os.fork() == 0:
+        print('outlives', flush=True)
+        time.sleep(1000)
+    os._exit(0)
+";
+    for (name, then, cause) in [
+        ("wall", "time.sleep(1000)", limit("wall_sec")),
+        ("exit", "time.sleep(0.5)", Cause::Exited { code: 0 }),
+        (
+            "crash",
+            "time.sleep(0.5); os.abort()",
+            Cause::Signal { signal: 6 },
+        ),
+    ] {
+        let place = Place::new();
+        let marker = format!("outlives-{name}-{}", std::process::id());
+        let task = place.task(&format!("{sleeper}{then}"));
+        let mut spec = place.spec(&task);
+        spec.limits = limits;
+        spec.commands[0].push(marker.clone());
+        let ended = thread::scope(|scope| {
+            let run = scope.spawn(|| task.start(supervisor(), spec));
+            eventually("the processes start", || processes(&marker).len() >= 3);
+            run.join().unwrap().unwrap()
+        });
+        let Started::Ended(run) = ended else {
+            panic!("{ended:?}");
+        };
+        assert_eq!(run.end.unwrap().cause, cause, "{name}");
+        assert_eq!(log(&task), "outlives\n");
+        let left = processes(&marker);
+        assert!(left.is_empty(), "{name}: {left:?}");
+    }
+    // A process whose parent is gone is not counted as the app, and ends with it.
+    let (cause, _) = end_of(CHAIN, limits);
+    assert!([limit("wall_sec"), Cause::Exited { code: 0 }].contains(&cause));
+}
+
+#[test]
+fn many_processes_share_one_share_of_processor_time() {
+    if !agent_sandbox::control_groups().cpu_percent {
+        return;
+    }
+    let limits = AskedLimits {
+        cpu_pct: Some(20),
+        ..AskedLimits::default()
+    };
+    let program = "
+import os, time
+end = time.monotonic() + 2
+for _ in range(4):
+    if os.fork() == 0:
+        while time.monotonic() < end: pass
+        os._exit(0)
+for _ in range(4): os.wait()
+print(round(1000 * sum(os.times()[:4])))";
+    let (cause, log) = end_of(program, limits);
+    assert_eq!(cause, Cause::Exited { code: 0 }, "{log}");
+    // Two seconds at 20 percent, and what it takes to start.
+    assert!((1..800).contains(&last(&log)), "{log}");
+}
+
+#[test]
+fn a_flood_of_output_fills_no_disk() {
+    let program = "
+import os
+for _ in range(48): os.write(1, b'x' * (1 << 20))";
+    let (cause, log) = end_of(program, AskedLimits::default());
+    assert_eq!(cause, Cause::Exited { code: 0 });
+    let length = u64::try_from(log.len()).unwrap();
+    let with_its_end = MAX_LOG_BYTES + 100;
+    assert!((MAX_LOG_BYTES..with_its_end).contains(&length), "{length}");
+}
