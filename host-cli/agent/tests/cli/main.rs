@@ -33,6 +33,7 @@ mod real_servers;
 mod rerun;
 mod resolve;
 mod run_plan;
+mod runner_test;
 mod sandbox;
 mod serve;
 mod terminal;
