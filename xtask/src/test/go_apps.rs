@@ -43,7 +43,7 @@ fn toolchain(workspace: &Workspace) -> Result<PathBuf> {
 fn version() -> Result<String> {
     let mut show = Command::new("apt-cache");
     let shown = process::output(show.args(["show", "--no-all-versions", PACKAGE]))?;
-    let mut words = shown.split_whitespace();
+    let mut words = shown.split([' ', ',', '\n']);
     let found = words.find_map(|word| {
         let version = word.strip_prefix("golang-")?.strip_suffix("-go")?;
         Some(version.to_owned())
