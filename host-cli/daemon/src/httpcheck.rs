@@ -118,7 +118,7 @@ fn lines(probes: &[Probe], outcomes: &[ProbeOutcome]) -> String {
     let lines = probes.iter().zip(outcomes).map(|(probe, outcome)| {
         let mut w = Writer::dense();
         w.object(|w| {
-            w.key("latency_ms").number(outcome.latency_ms.into());
+            w.key("latency_ms").number(outcome.latency_ms);
             w.key("method").string(&probe.method);
             w.key("pass").bool(outcome.reason.is_none());
             w.key("path").string(&probe.path);

@@ -143,7 +143,7 @@ impl Daemon {
             return Err(refused(ErrorCode::Plan, message, "say what to change"));
         };
         let present = self
-            .with_folder(&task, ErrorCode::Fs, |folder| super::files::texts(folder))
+            .with_folder(&task, ErrorCode::Fs, super::files::texts)
             .await?;
         let change = Change {
             prompt: prompt.to_owned(),
@@ -165,7 +165,7 @@ impl Daemon {
                         w.object(|w| {
                             w.key("content").string(&file.content);
                             if let Some(mode) = file.mode {
-                                w.key("mode").number(mode.into());
+                                w.key("mode").number(mode);
                             }
                             w.key("path").string(&file.path);
                         });

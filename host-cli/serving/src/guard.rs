@@ -38,7 +38,7 @@ impl Hosts {
             return Err("`Host` is not the address of this server");
         }
         let origin = single(&request.headers, &ORIGIN)
-            .map_err(|()| "`Origin` is not the address of this server")?;
+            .map_err(|Ambiguous| "`Origin` is not the address of this server")?;
         let own = |origin: &str| {
             let host = origin.strip_prefix("http://");
             host.is_some_and(|host| self.has(host))
@@ -53,13 +53,21 @@ impl Hosts {
     }
 }
 
-/// Returns the value of a header. The error is a header that is there twice, or not ASCII.
-pub fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
+/// A header that is there twice, or is not ASCII.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ambiguous;
+
+/// Returns the value of a header.
+///
+/// # Errors
+///
+/// When it is there twice, or is not ASCII.
+pub fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Ambiguous> {
     let mut values = headers.get_all(name).iter();
     let value = values.next().map(HeaderValue::to_str).transpose();
     match (value, values.next()) {
         (Ok(value), None) => Ok(value),
-        _ => Err(()),
+        _ => Err(Ambiguous),
     }
 }
 

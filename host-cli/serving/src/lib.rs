@@ -35,7 +35,7 @@ pub use changes::{Announcements, ClientList};
 pub use conversation::Response;
 pub use endpoint::Endpoint;
 pub use events::Body;
-pub use guard::{Hosts, client, single};
+pub use guard::{Ambiguous, Hosts, client, single};
 pub use listener::Listener;
 pub use served::Served;
 pub use service::{Answer, Client, INTERNAL_ERROR, Service, Trace};

@@ -63,7 +63,7 @@ pub(crate) fn check(
 }
 
 fn equal(headers: &HeaderMap, name: &HeaderName, expected: Option<&str>) -> Result<(), String> {
-    let given = single(headers, name).map_err(|()| format!("`{name}` is not one line of ASCII"))?;
+    let given = single(headers, name).map_err(|_| format!("`{name}` is not one line of ASCII"))?;
     let given = given.ok_or_else(|| format!("`{name}` is missing"))?;
     // The version and the method are never encoded.
     let text = match *name == VERSION || *name == METHOD {

@@ -47,7 +47,7 @@ const PORT_AFTER_LINE: Duration = Duration::from_secs(2);
 /// How often to look whether the app is used.
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What a supervisor is told.
+/// The order of a supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Order {

@@ -13,7 +13,7 @@ const BUFFER: usize = 16 << 10;
 /// What the log ends with when the rest is dropped.
 const CUT: &[u8] = b"\n[run.log has reached its limit; the rest is not recorded]\n";
 
-/// A part of the output that is looked for.
+/// A part of the output for which somebody waits.
 pub(super) struct Awaited {
     pub(super) regex: Regex,
     pub(super) found: oneshot::Sender<()>,
