@@ -143,7 +143,6 @@ fn a_client_over_standard_streams_ends_with_its_input() {
         json!({"name": "plan.create", "arguments": {"prompt": "hello"}}),
     );
     assert_eq!(plan["result"]["isError"], false, "{plan}");
-    drop(ask);
     drop(input);
     assert!(daemon.wait().unwrap().success());
 }
