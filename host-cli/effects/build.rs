@@ -4,12 +4,8 @@
 //! `include_bytes!(env!(...))`; `AGENT_HANDLER_NOOP_DIGEST` and so on are the digests of the components:
 //! `sha256-` and base64.
 
-use agent_pack::{
-    Compiler, HandlerKind, Result, Toolchain, Workspace, World, pack, write_if_changed,
-};
+use agent_pack::{Embedding, HandlerKind, Result, Workspace, World};
 use base64::prelude::{BASE64_STANDARD, Engine};
-use std::env;
-use std::path::PathBuf;
 
 fn main() {
     if let Err(error) = embed() {
@@ -20,26 +16,13 @@ fn main() {
 }
 
 fn embed() -> Result<()> {
-    let workspace = Workspace::of_this_build();
-    let inputs = workspace.handler_inputs().into_iter();
-    for input in inputs.chain(Compiler::inputs(&workspace)) {
-        println!("cargo::rerun-if-changed={}", input.display());
-    }
-    let toolchain = Toolchain::find(&workspace)?;
-    let compiler = Compiler::find(&workspace)?;
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let target = env::var("TARGET").expect("cargo sets TARGET");
+    let embedding = Embedding::begin(Workspace::handler_inputs)?;
     for kind in HandlerKind::ALL {
-        let folder = workspace.component_target_dir();
-        let component = pack(&workspace, &toolchain, &folder, World::Handler(kind))?;
-        let wasm = out.join(format!("{}.wasm", kind.world()));
-        let cwasm = out.join(format!("{}.cwasm", kind.world()));
-        write_if_changed(&wasm, component.bytes())?;
-        compiler.compile_handler(&target, &wasm, &cwasm)?;
         let name = kind.world().to_uppercase().replace('-', "_");
-        println!("cargo::rustc-env=AGENT_HANDLER_{name}={}", cwasm.display());
+        let variable = format!("AGENT_HANDLER_{name}");
+        let component = embedding.embed(World::Handler(kind), kind.world(), &variable)?;
         let digest = integrity(component.sha256());
-        println!("cargo::rustc-env=AGENT_HANDLER_{name}_DIGEST={digest}");
+        println!("cargo::rustc-env={variable}_DIGEST={digest}");
     }
     Ok(())
 }

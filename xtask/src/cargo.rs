@@ -10,7 +10,12 @@ use std::process::Command;
 use crate::process;
 
 /// The packages that are built for wasm only.
-pub(crate) const GUESTS: [&str; 3] = ["agent-component", "agent-handlers", "agent-example-handler"];
+pub(crate) const GUESTS: [&str; 4] = [
+    "agent-component",
+    "agent-handlers",
+    "agent-language-runners",
+    "agent-example-handler",
+];
 
 /// The packages of the playground. They also run here, but need separate builds: the features of
 /// their procedural macros would compile wasmtime once more.

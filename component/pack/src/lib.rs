@@ -15,6 +15,7 @@
 mod aot;
 mod component;
 mod digest;
+mod embedding;
 mod environment;
 mod error;
 mod files;
@@ -26,6 +27,7 @@ mod workspace;
 pub use aot::Compiler;
 pub use component::Component;
 pub use digest::sha256;
+pub use embedding::Embedding;
 pub use environment::scrub;
 pub use error::{Error, Result};
 pub use files::{read, write_if_changed};
@@ -45,6 +47,8 @@ pub enum World {
     ResolverOnly,
     /// A built-in handler, which imports what its kind may do.
     Handler(HandlerKind),
+    /// A built-in runner, which sees one folder and asks for one process.
+    Runner(RunnerLanguage),
     /// `examples/handler`, a handler of the kind `http`.
     ExampleHandler(ExampleApi),
 }
@@ -115,6 +119,46 @@ impl HandlerKind {
     }
 }
 
+/// The imports of a built-in runner.
+const RUNNER_IMPORTS: [&str; 7] = [
+    "agent:runner/process@0.1.0",
+    "agent:runner/types@0.1.0",
+    "wasi:clocks/wall-clock@0.2.12",
+    "wasi:filesystem/preopens@0.2.12",
+    "wasi:filesystem/types@0.2.12",
+    "wasi:io/error@0.2.12",
+    "wasi:io/streams@0.2.12",
+];
+
+/// The language of a built-in runner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunnerLanguage {
+    /// Python
+    Python,
+    /// JavaScript under Node.js
+    Node,
+    /// Go
+    Go,
+    /// Rust
+    Rust,
+}
+
+impl RunnerLanguage {
+    /// Every language.
+    pub const ALL: [Self; 4] = [Self::Python, Self::Node, Self::Go, Self::Rust];
+
+    /// Returns its name, which is also the feature of its package.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::Node => "node",
+            Self::Go => "go",
+            Self::Rust => "rust",
+        }
+    }
+}
+
 /// Builds the component of `workspace`, leaving cargo's files in `target_dir`.
 ///
 /// The bytes depend on the sources, `Cargo.lock` and the toolchain only, neither on the folder nor
@@ -133,6 +177,7 @@ pub fn pack(
     let allowed = match world {
         World::Engine | World::ResolverOnly => &[],
         World::Handler(kind) => kind.imports(),
+        World::Runner(_) => &RUNNER_IMPORTS,
         World::ExampleHandler(ExampleApi::Own) => HandlerKind::Http.imports(),
         World::ExampleHandler(ExampleApi::Wasi) => &WASI_IMPORTS,
     };

@@ -11,6 +11,7 @@ impl World {
             Self::Engine => ("agent-component", None),
             Self::ResolverOnly => ("agent-component", Some("")),
             Self::Handler(kind) => ("agent-handlers", Some(kind.world())),
+            Self::Runner(language) => ("agent-language-runners", Some(language.name())),
             Self::ExampleHandler(ExampleApi::Own) => ("agent-example-handler", None),
             Self::ExampleHandler(ExampleApi::Wasi) => ("agent-example-handler", Some("wasi")),
         }
@@ -20,14 +21,18 @@ impl World {
     fn profile(self) -> &'static str {
         match self {
             Self::Engine => "component",
-            Self::ResolverOnly | Self::Handler(_) | Self::ExampleHandler(_) => "resolver-only",
+            Self::ResolverOnly | Self::Handler(_) | Self::Runner(_) | Self::ExampleHandler(_) => {
+                "resolver-only"
+            }
         }
     }
 
     fn aim(self) -> Aim {
         match self {
             Self::Engine => Aim::Speed,
-            Self::ResolverOnly | Self::Handler(_) | Self::ExampleHandler(_) => Aim::Size,
+            Self::ResolverOnly | Self::Handler(_) | Self::Runner(_) | Self::ExampleHandler(_) => {
+                Aim::Size
+            }
         }
     }
 }

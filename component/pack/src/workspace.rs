@@ -78,6 +78,21 @@ impl Workspace {
         inputs
     }
 
+    /// Returns the paths that the bytes of the built-in runners depend on, as
+    /// [`Workspace::component_inputs`].
+    #[must_use]
+    pub fn runner_inputs(&self) -> Vec<PathBuf> {
+        let sources = [
+            "Cargo.lock",
+            "Cargo.toml",
+            "component/pack",
+            "host-cli/language-runners",
+            "wit/handler/deps",
+            "wit/runner",
+        ];
+        self.inputs(&sources)
+    }
+
     fn inputs(&self, sources: &[&str]) -> Vec<PathBuf> {
         let mut inputs: Vec<_> = sources.iter().map(|name| self.root.join(name)).collect();
         inputs.push(crate::Toolchain::record(self));

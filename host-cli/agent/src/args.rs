@@ -1463,7 +1463,7 @@ pub(crate) struct HandlerCheck {
     pub(crate) format: DataFormat,
 }
 
-/// Test a runner of a third party for the apps of a language
+/// Test a runner for the apps of a language
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runner {
     Test(RunnerTest),
@@ -1471,16 +1471,35 @@ pub(crate) enum Runner {
 
 /// Check that a runner keeps the protocol: its answers, its exit codes, and what it starts
 ///
-/// The runner is called in the sandbox, for a small app in Python. The exit code is 1 if a check fails.
+/// The runner is called in the sandbox, for a small app in a language. The exit code is 1 if a check fails.
 #[derive(Args, Debug)]
 pub(crate) struct RunnerTest {
     /// The runner, an executable
-    #[arg(value_name = "PROGRAM", value_hint = ValueHint::ExecutablePath)]
-    pub(crate) program: PathBuf,
+    #[arg(value_name = "PROGRAM", value_hint = ValueHint::ExecutablePath, required_unless_present = "built_in")]
+    pub(crate) program: Option<PathBuf>,
+
+    /// Test the built-in runner of the language instead
+    #[arg(long, conflicts_with = "program")]
+    pub(crate) built_in: bool,
+
+    /// The language of the app
+    #[arg(long, value_name = "LANGUAGE", default_value = "python")]
+    pub(crate) lang: RunnerLanguage,
 
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: DataFormat,
+}
+
+/// A language of apps for the test of a runner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunnerLanguage {
+    /// Python 3, a server of its standard library
+    Python,
+    /// JavaScript under Node.js
+    Node,
+    /// Go, a server of its standard library
+    Go,
 }
 
 /// A kind of drivers, as bindings name it.

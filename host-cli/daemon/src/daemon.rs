@@ -2,11 +2,13 @@
 
 use super::counts::{Counts, state_name};
 use super::decider::Decider;
+use super::ending::is_failure;
 use super::files::at;
 use super::memory::{memory, remembered};
 use super::planning::name as language_name;
+use super::process::AppProcess;
 use super::refusal::{Answered, Trouble, broken, refused, stored};
-use super::run_start::is_failure;
+use super::runners::{failed, runner_of};
 use super::shown::{Shown, ShownTask};
 use super::task::Task;
 use agent_app_gateway::{Gateway, TaskSummary};
@@ -16,6 +18,8 @@ use agent_host::contract::daemon::{
 use agent_host::{Failure, Instance, ResourceAny, call};
 use agent_ownership::refuse_foreign;
 use agent_planner::Planner;
+use agent_runners::Runner;
+use agent_runners::built_in::{BuiltIn, Condition};
 use agent_serving::Announcements;
 use agent_syntax::json::Writer;
 use agent_tasks::{Found, SocketFolder, TaskId, Tasks};
@@ -46,6 +50,9 @@ pub struct Daemon {
     pub(crate) root: PathBuf,
     /// The program and its first arguments that supervise an app.
     pub(crate) supervisor: Vec<PathBuf>,
+    pub(crate) runners: BuiltIn,
+    /// The foreign runners, by the languages whose built-in ones they replace.
+    pub(crate) foreign: BTreeMap<&'static str, Runner>,
     pub(crate) sockets: SocketFolder,
     pub(crate) gateway: Gateway,
     /// Time without a connection after which an app ends.
@@ -266,11 +273,16 @@ impl Daemon {
     }
 
     /// Returns the tasks as JSON.
-    pub(crate) fn list(&self) -> String {
+    pub(crate) async fn list(&self) -> String {
+        let tasks: Vec<_> = self.tasks.borrow().values().map(Rc::clone).collect();
+        let mut conditions = Vec::new();
+        for task in &tasks {
+            conditions.push(self.health(task).await);
+        }
         let mut w = Writer::dense();
         w.object(|w| {
             w.key("tasks").array(|w| {
-                for task in self.tasks.borrow().values() {
+                for (task, condition) in tasks.iter().zip(conditions) {
                     let is_ready = task.state.get() == TaskState::Ready;
                     let url = self.gateway.url(&task.id).filter(|_| is_ready);
                     let direct = task.port.get().filter(|_| is_ready);
@@ -279,6 +291,12 @@ impl Daemon {
                         w.key("artifact_dir").string(&self.artifact_dir(task));
                         w.key("client").string(&task.client);
                         w.key("direct_url").optional(direct.as_deref());
+                        if let Some(Condition { live, ready }) = condition {
+                            w.key("health").object(|w| {
+                                w.key("live").bool(live);
+                                w.key("ready").bool(ready);
+                            });
+                        }
                         w.key("lang").string(language_name(task.language));
                         w.key("probes").string(&task.probes.borrow());
                         w.key("prompt").string(&task.prompt);
@@ -291,6 +309,18 @@ impl Daemon {
             });
         });
         w.finish()
+    }
+
+    /// Asks the runner of a task how its app does; `None` for an app that should not run.
+    async fn health(&self, task: &Rc<Task>) -> Option<Condition> {
+        if task.state.get() != TaskState::Ready {
+            return None;
+        }
+        let (folder, process) = (self.source(task), AppProcess::of(self, task));
+        let runner = runner_of(task.language);
+        let health = self.runners.health(runner, &folder, &process).await;
+        // The failure of a runner says nothing of the app.
+        health.ok()
     }
 
     /// Returns where the artifacts of a task are.
@@ -308,8 +338,10 @@ impl Daemon {
 
     /// Ends the app of a task.
     pub(crate) async fn stop(&self, task: &Rc<Task>) -> Answered<()> {
-        self.with_folder(task, ErrorCode::Runtime, |folder| Ok(folder.stop(GRACE)?))
-            .await?;
+        let (folder, process) = (self.source(task), AppProcess::of(self, task));
+        let runner = runner_of(task.language);
+        let stopped = self.runners.stop(runner, &folder, &process);
+        stopped.await.map_err(failed)?;
         self.gateway.release(&task.id);
         task.port.set(None);
         task.socket.replace(None);

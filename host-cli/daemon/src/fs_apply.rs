@@ -5,32 +5,18 @@ use super::files::present;
 use super::refusal::{Answered, refused};
 use super::task::Task;
 use agent_host::call;
-use agent_host::contract::daemon::{ErrorCode, TaskState, Verb};
+use agent_host::contract::daemon::{ErrorCode, FileChange, TaskState, Verb};
 use agent_tasks::{Change, SourcePath};
 use std::rc::Rc;
 
 impl Daemon {
     /// Changes files of a task, all of them or none.
     pub(crate) async fn fs_apply(&self, task: &Rc<Task>, input: &str) -> Answered<String> {
-        let reads = self.decider.decide(|engine| {
-            let request = match call!(engine, daemon.apply_request.call_read(input.as_bytes()))? {
-                Ok(request) => request,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
-            call!(engine, daemon.apply_request.call_reads(request)).map(Ok)
-        })?;
-        let files = self
-            .with_folder(task, ErrorCode::Fs, move |folder| present(folder, &reads))
-            .await?;
-        let (changes, data) = self.decider.decide(|engine| {
-            let request = match call!(engine, daemon.apply_request.call_read(input.as_bytes()))? {
-                Ok(request) => request,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
-            let changes = call!(engine, daemon.apply_request.call_changes(request, &files))?;
-            let data = call!(engine, daemon.apply_request.call_data(request))?;
-            Ok(changes.map(|changes| (changes, data)))
-        })?;
+        let (mut changes, data) = self.changes(task, input).await?;
+        if let Some(own) = self.staged(task, &changes).await? {
+            changes.retain(|change| change.after.is_none());
+            changes.extend(self.changes(task, &own).await?.0);
+        }
         self.with_folder(task, ErrorCode::Fs, move |folder| {
             let changes = changes.into_iter().map(|change| {
                 let path = SourcePath::parse(&change.path)?;
@@ -56,6 +42,29 @@ impl Daemon {
         };
         self.go(task, next).await?;
         Ok(data)
+    }
+
+    /// Decides which files a request changes. Returns `data` of the response, too.
+    async fn changes(&self, task: &Task, input: &str) -> Answered<(Vec<FileChange>, String)> {
+        let reads = self.decider.decide(|engine| {
+            let request = match call!(engine, daemon.apply_request.call_read(input.as_bytes()))? {
+                Ok(request) => request,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            call!(engine, daemon.apply_request.call_reads(request)).map(Ok)
+        })?;
+        let files = self
+            .with_folder(task, ErrorCode::Fs, move |folder| present(folder, &reads))
+            .await?;
+        self.decider.decide(|engine| {
+            let request = match call!(engine, daemon.apply_request.call_read(input.as_bytes()))? {
+                Ok(request) => request,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let changes = call!(engine, daemon.apply_request.call_changes(request, &files))?;
+            let data = call!(engine, daemon.apply_request.call_data(request))?;
+            Ok(changes.map(|changes| (changes, data)))
+        })
     }
 
     /// Takes the last batch of changes back.

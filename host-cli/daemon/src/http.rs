@@ -72,7 +72,7 @@ impl Http {
         let segments: Vec<_> = parts.uri.path().split('/').skip(1).collect();
         match (&parts.method, &segments[..]) {
             (&Method::GET, [""]) => self.said(self.discovery()),
-            (&Method::GET, ["tasks"]) => json(StatusCode::OK, self.daemon.list()),
+            (&Method::GET, ["tasks"]) => json(StatusCode::OK, self.daemon.list().await),
             (&Method::POST, ["verbs", verb]) => match read(body).await {
                 Ok(body) => self.said(self.verb(client, verb, &body).await),
                 Err(answer) => *answer,

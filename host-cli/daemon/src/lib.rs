@@ -7,7 +7,8 @@
 //! |---|---|
 //! | `daemon` | the tasks, and the way of a request through the daemon |
 //! | `plan_create`, `fs_apply`, `run_start`, `httpcheck`, `report` | the five verbs |
-//! | `planning`, `packages`, `toolchain`, `probes`, `files` | planners, the dependency step, the programs of languages, requests that test an app, the files of a task |
+//! | `planning`, `packages`, `probes`, `files` | planners, the dependency step, requests that test an app, the files of a task |
+//! | `runners`, `foreign`, `staging`, `process`, `ending` | the runners of apps, foreign ones, the files that they write, the process that they ask for, how apps end |
 //! | `task`, `memory`, `shown` | a task as the daemon knows it, as it is remembered, and as the app gateway sees it |
 //! | `http`, `service`, `tools` | the verbs over HTTP, and as tools of the Model Context Protocol |
 //! | `decider`, `refusal` | the engine, and why a verb fails |
@@ -17,7 +18,9 @@
 mod counts;
 mod daemon;
 mod decider;
+mod ending;
 mod files;
+mod foreign;
 mod fs_apply;
 mod http;
 mod httpcheck;
@@ -26,14 +29,16 @@ mod packages;
 mod plan_create;
 mod planning;
 mod probes;
+mod process;
 mod refusal;
 mod report;
 mod run_start;
+mod runners;
 mod running;
 mod service;
 mod shown;
+mod staging;
 mod task;
-mod toolchain;
 mod tools;
 
 pub use agent_tasks::supervise;

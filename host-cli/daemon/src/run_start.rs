@@ -1,31 +1,21 @@
 //! `run.start` \[2, 2.3\].
 
-use super::daemon::{Daemon, GRACE};
+use super::daemon::Daemon;
 use super::files::{files_below, scanned};
+use super::process::AppProcess;
 use super::refusal::{Answered, refused};
+use super::runners::{failed, runner_of};
 use super::task::Task;
-use super::toolchain::{Toolchain, toolchain};
 use agent_host::call;
 use agent_host::contract::daemon::{
-    ErrorCode, FilesystemPolicy, FindingSeverity, Manifest, RunLimit, Running, StartContent,
-    TaskState,
+    ErrorCode, Failure, FilesystemPolicy, FindingSeverity, Manifest, RunLimit, Running,
+    StartContent, TaskState,
 };
 use agent_packages::AppPackages;
+use agent_runners::built_in;
 use agent_sandbox::control_groups;
-use agent_tasks::{Artifact, AskedLimits, Cause, Run, Spec, Started, TaskId};
-use std::collections::BTreeMap;
-use std::process::Command;
+use agent_tasks::{Artifact, Run};
 use std::rc::Rc;
-use std::time::Duration;
-
-/// The port at which an app is asked to listen, in a network of its own.
-const PORT: u16 = 8080;
-
-/// The exit code of the shell for a program that it does not find.
-const NOT_FOUND: i32 = 127;
-
-/// Number of bytes of `run.log` in a message.
-const QUOTED: usize = 400;
 
 impl Daemon {
     /// Starts the app of a task, and waits until it is ready.
@@ -146,82 +136,32 @@ impl Daemon {
         self.packages(task, content).await
     }
 
-    /// Starts the app under a supervisor. Returns the run of an app that is ready.
+    /// Has the runner of the language start the app. Returns the run of an app that is ready.
     async fn started(
         &self,
         task: &Rc<Task>,
         content: &StartContent,
         packages: Option<AppPackages>,
     ) -> Answered<Run> {
-        let asked = |limit: RunLimit| {
-            let mut limits = content.limits.iter();
-            limits.find(|(it, _)| *it == limit).map(|(_, value)| *value)
-        };
-        let id = TaskId::parse(&task.id);
-        let id = id.map_err(|error| refused(ErrorCode::Plan, error.to_string(), "name a task"))?;
-        let Toolchain {
-            mut command,
-            mut env,
-            mut read,
-        } = toolchain(task.language, &content.steps.start);
-        let mut folders = BTreeMap::new();
-        let program = command.first().cloned();
-        if let Some(packages) = packages {
-            // They were chosen for this interpreter.
-            if let Some(first) = command.first_mut().filter(|it| is_interpreter(it)) {
-                *first = packages.program.display().to_string();
-            }
-            env.extend(packages.env);
-            folders = packages.folders;
-            read.extend(packages.runtime);
+        if let Some(runner) = self.foreign(task) {
+            return self.started_by(runner, task, content, packages).await;
         }
-        env.extend(content.env.iter().cloned());
-        let spec = Spec {
-            commands: vec![command],
-            env,
-            port: PORT,
-            socket: self.sockets.socket(&id),
-            ready_regex: content.ready_regex.clone(),
-            ready_timeout: Duration::from_secs(content.ready_timeout_sec.into()),
-            limits: AskedLimits {
-                cpu_pct: asked(RunLimit::CpuPct),
-                mem_mb: asked(RunLimit::MemMb).map(Into::into),
-                wall_sec: asked(RunLimit::WallSec).map(Into::into),
-                pids: None,
-            },
-            grace: GRACE,
-            idle: self.idle,
-            folders,
-            read,
+        let process = AppProcess::to_start(self, task, content, packages);
+        let manifest = built_in::Manifest {
+            words: content.steps.start.clone(),
+            env: content.env.clone(),
         };
-        let supervisor = self.supervisor.clone();
-        let before = self.log(task).await.len();
-        let started = self
-            .with_folder(task, ErrorCode::Runtime, move |folder| {
-                let [program, arguments @ ..] = &supervisor[..] else {
-                    return Err("no program supervises apps".into());
-                };
-                let mut command = Command::new(program);
-                command.args(arguments);
-                Ok(folder.start(command, spec)?)
-            })
-            .await?;
-        match started {
-            Started::Ready(run) => Ok(run),
-            Started::Ended(run) => {
-                let cause = run.end.map(|end| end.cause);
-                let log = self.log(task).await;
-                let log = log.get(before..).unwrap_or_default();
-                Err(ended(cause.as_ref(), program.as_deref(), &tail(log)))
-            }
-            Started::TimedOut(_) => {
-                let seconds = content.ready_timeout_sec;
-                let message = format!("the app was not ready within {seconds} s");
-                let hint =
-                    "print a line that `ready.regex` matches, or listen at the port in `PORT`";
-                Err(refused(ErrorCode::Timeout, message, hint))
-            }
-        }
+        let (runner, folder) = (runner_of(task.language), self.source(task));
+        let started = self.runners.start(runner, &folder, &manifest, &process);
+        started.await.map_err(failed)?;
+        process.run().ok_or_else(|| {
+            let message = "the runner reported an app that it did not start";
+            refused(
+                ErrorCode::Runtime,
+                message,
+                "report this as a defect of the runner",
+            )
+        })
     }
 
     /// Leases a port to an app that is ready, and writes the manifest.
@@ -232,10 +172,7 @@ impl Daemon {
         run: &Run,
     ) -> Answered<String> {
         let lease = self.gateway.lease(&task.id);
-        let address = lease.map_err(|error| {
-            let hint = "end other tasks, or free a port from 61000 to 64999";
-            refused(ErrorCode::Port, error.to_string(), hint)
-        })?;
+        let address = lease.map_err(no_port)?;
         task.port.set(Some(address.port()));
         let socket = self.gateway.address().is_ok();
         let socket = socket.then(|| run.socket.display().to_string());
@@ -272,31 +209,12 @@ impl Daemon {
         self.go(task, TaskState::Ready).await?;
         Ok(data)
     }
-
-    /// Returns the log of a task.
-    async fn log(&self, task: &Rc<Task>) -> Vec<u8> {
-        let read = self.with_folder(task, ErrorCode::Fs, |folder| {
-            Ok(folder.read(Artifact::RunLog)?)
-        });
-        read.await.unwrap_or_default()
-    }
 }
 
-/// Returns the last whole lines of a log, as many as are quoted.
-fn tail(log: &[u8]) -> String {
-    let text = String::from_utf8_lossy(log);
-    let mut tail = text.trim();
-    while tail.len() > QUOTED {
-        match tail.split_once('\n') {
-            Some((_, rest)) => tail = rest,
-            None => break,
-        }
-    }
-    tail.chars().take(QUOTED).collect()
-}
-
-fn is_interpreter(program: &str) -> bool {
-    matches!(program, "python3" | "node")
+/// Returns the failure of a task for which no port is free.
+pub(crate) fn no_port(error: std::io::Error) -> Failure {
+    let hint = "end other tasks, or free a port from 61000 to 64999";
+    refused(ErrorCode::Port, error.to_string(), hint)
 }
 
 fn limit(name: &str) -> Option<RunLimit> {
@@ -305,52 +223,5 @@ fn limit(name: &str) -> Option<RunLimit> {
         "mem_mb" => Some(RunLimit::MemMb),
         "wall_sec" => Some(RunLimit::WallSec),
         _ => None,
-    }
-}
-
-/// Returns whether an app failed, and did not end because somebody or its time wanted it.
-pub(crate) fn is_failure(cause: &Cause) -> bool {
-    match cause {
-        Cause::Exited { code } => *code != 0,
-        // Its time was known before.
-        Cause::Limit { limit } => limit != "wall_sec",
-        Cause::Signal { .. } | Cause::NotStarted { .. } => true,
-        Cause::Stopped | Cause::Idle | Cause::Lost => false,
-    }
-}
-
-/// Returns the failure of an app that ended before it was ready.
-fn ended(
-    cause: Option<&Cause>,
-    program: Option<&str>,
-    log: &str,
-) -> agent_host::contract::daemon::Failure {
-    let message = match (cause, program) {
-        (Some(Cause::Exited { code: NOT_FOUND }), Some(program)) => {
-            format!("the program `{program}` is not in the sandbox")
-        }
-        (cause, _) => how(cause),
-    };
-    let mut refusal = refused(
-        ErrorCode::Runtime,
-        message,
-        "read `run.log`, correct the files and call `run.start`",
-    );
-    if !log.is_empty() {
-        refusal.hints.push(format!("the log ends with: {log}"));
-    }
-    refusal
-}
-
-/// Returns how an app ended.
-fn how(cause: Option<&Cause>) -> String {
-    match cause {
-        Some(Cause::Exited { code }) => format!("the app exited with code {code}"),
-        Some(Cause::Signal { signal }) => format!("the app was ended by signal {signal}"),
-        Some(Cause::Limit { limit }) => format!("the app reached its limit `{limit}`"),
-        Some(Cause::NotStarted { reason }) => format!("the app was not started: {reason}"),
-        Some(Cause::Stopped | Cause::Idle | Cause::Lost) | None => {
-            "the app was ended before it was ready".to_owned()
-        }
     }
 }

@@ -4,16 +4,21 @@ use super::counts::Counts;
 use super::daemon::{CLIENT, Daemon};
 use super::decider::Decider;
 use super::http::Http;
+use super::planning::{name, named};
 use super::shown::Shown;
+use super::staging::clear;
 use agent_app_gateway::{Config, Gateway};
 use agent_effects::Signals;
 use agent_host::atomic_write::StagedFile;
 use agent_host::{Engine, Failure, output};
 use agent_planner::Planner;
+use agent_runners::Runner;
+use agent_runners::built_in::BuiltIn;
 use agent_serving::{Announcements, Listener, Token, serve_stdio};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
 use agent_tasks::{Identity, SocketFolder, TaskId, Tasks};
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -40,6 +45,8 @@ pub struct Setup {
     pub planner: Planner,
     /// The program and its first arguments that supervise an app.
     pub supervisor: Vec<PathBuf>,
+    /// Foreign runners, each with the name of the language whose built-in runner it replaces.
+    pub runners: Vec<(String, PathBuf)>,
     /// Whether one more client is served over standard input and output, with which the daemon ends.
     pub stdio: bool,
     /// The port of the app gateway.
@@ -139,6 +146,19 @@ impl Drop for Announced {
     }
 }
 
+/// Returns the foreign runners by their languages.
+fn foreign(runners: &[(String, PathBuf)]) -> Result<BTreeMap<&'static str, Runner>, Failure> {
+    let runners = runners.iter().map(|(language, program)| {
+        let known = named(language).ok_or_else(|| {
+            let message = format_args!("`{language}` is no language of apps");
+            Failure::new(message).help("name `python`, `node`, `go` or `rust`")
+        })?;
+        let runner = Runner::new(program).map_err(Failure::new)?;
+        Ok((name(known), runner))
+    });
+    runners.collect()
+}
+
 /// Serves clients over HTTP until the user or the system ends the program. Apps outlive it: the next daemon finds them.
 ///
 /// # Errors
@@ -148,6 +168,7 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
     let failed = |error: agent_tasks::Error| Failure::new(error);
     let root = prepare(&setup.root)?;
     let _alone = alone(&root)?;
+    clear(&root).map_err(Failure::internal)?;
     let shown = Arc::new(Shown::default());
     let mut config = Config {
         port: setup.port,
@@ -175,6 +196,8 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
         decider: Decider::new(engine),
         planner: setup.planner,
         policy: setup.policy,
+        runners: BuiltIn::load().map_err(Failure::internal)?,
+        foreign: foreign(&setup.runners)?,
         sockets: SocketFolder::usual().map_err(failed)?,
         supervisor: setup.supervisor,
         gateway,

@@ -155,6 +155,9 @@ pub(crate) struct Decides {
     /// A program that plans, with its arguments: it reads a request on standard input and prints a file plan
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
     pub(crate) planner: Vec<String>,
+    /// An executable that runs the apps of a language, in the sandbox
+    #[arg(long = "runner", value_name = "LANGUAGE=PROGRAM", value_parser = runner)]
+    pub(crate) runners: Vec<(String, PathBuf)>,
 }
 
 /// Create and test an app without a daemon that stays, and print annotations for GitHub
@@ -166,6 +169,14 @@ pub(crate) struct Ci {
     pub(crate) run: Run,
     #[command(flatten)]
     pub(crate) decides: Decides,
+}
+
+/// Reads a language and its runner.
+fn runner(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((language, program)) => Ok((language.to_owned(), program.into())),
+        None => Err("a runner is a language, `=` and a program".to_owned()),
+    }
 }
 
 /// Reads the id of a task.

@@ -59,6 +59,7 @@ pub(crate) fn setup(
             command => Planner::Command(PlanCommand::new(command)),
         },
         supervisor: supervisor.chain(["supervise".into()]).collect(),
+        runners: args.runners.clone(),
         port,
         stdio: false,
         idle: None,

@@ -1,6 +1,7 @@
 //! Why an invocation left nothing.
 
 use crate::limits::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES};
+use agent_sandbox::RunError;
 use std::fmt;
 use std::time::Duration;
 
@@ -16,7 +17,9 @@ pub enum Error {
     AnswerTooLarge,
     /// The runner took longer than this.
     Timeout(Duration),
-    /// The sandbox of the session has ended.
+    /// The sandbox of the session has ended, by itself or by a limit.
+    Sandbox(RunError),
+    /// The session has ended.
     Ended(String),
 }
 
@@ -33,6 +36,7 @@ impl fmt::Display for Error {
             Self::Timeout(time) => {
                 write!(f, "the runner did not end within {} s", time.as_secs())
             }
+            Self::Sandbox(error) => write!(f, "the sandbox of the runner has ended: {error}"),
             Self::Ended(reason) => write!(f, "the sandbox of the runner has ended: {reason}"),
         }
     }

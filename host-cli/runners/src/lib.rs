@@ -20,6 +20,7 @@
 #![cfg(target_os = "linux")]
 
 mod answer;
+pub mod built_in;
 pub mod conformance;
 mod error;
 pub mod limits;

@@ -52,3 +52,12 @@ pub const CONFORMANCE_RESPONSE_BYTES: u64 = 64 << 10;
 
 /// Size of the file in the largest plan of the test, in bytes.
 pub const CONFORMANCE_BIG_BYTES: usize = 4 << 20;
+
+/// Units of fuel of a call of a built-in runner: about as many WebAssembly instructions.
+pub const RUNNER_FUEL: u64 = 2_000_000_000;
+
+/// Memory of a call of a built-in runner, in bytes. The largest plan has 16 MiB.
+pub const RUNNER_MEMORY_BYTES: usize = 64 << 20;
+
+/// Units of fuel after which a built-in runner lets others go on.
+pub(crate) const RUNNER_YIELD_FUEL: u64 = 1_000_000;

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::limits::{FILE_BYTES, LOG_BYTES, MEMORY_BYTES, OPEN_FILES, PROCESSES};
 use agent_sandbox::Limits;
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,10 @@ pub struct Place {
     pub folder: PathBuf,
     /// The port at which the app is asked to listen, in a network of its own.
     pub port: u16,
+    /// The environment of runner and app, beside `PATH`, `PORT` and the private folders.
+    pub env: BTreeMap<String, String>,
+    /// Folders of the machine that runner and app can read, by their path inside.
+    pub folders: BTreeMap<PathBuf, PathBuf>,
     /// The limits of the session.
     pub limits: Limits,
 }
@@ -62,6 +67,8 @@ impl Place {
         Self {
             folder: folder.into(),
             port,
+            env: BTreeMap::new(),
+            folders: BTreeMap::new(),
             limits: Limits {
                 wall_time: None,
                 cpu_time: None,

@@ -77,10 +77,19 @@ impl Session {
         command.arguments = ["-c", KEEPER, "keeper"].map(Into::into).to_vec();
         command.arguments.push(runner.program().into());
         command.env.insert("PATH".into(), PATH.into());
+        let env = place.env.iter();
+        command
+            .env
+            .extend(env.map(|(name, value)| (name.into(), value.into())));
         let port = place.port.to_string();
         command.env.insert("PORT".into(), port.into());
         command.read = runner.read.clone();
         command.read.push(runner.program().to_owned());
+        for (inside, folder) in &place.folders {
+            let (folder, writable) = (folder.clone(), false);
+            let mount = Mount { folder, writable };
+            command.mounts.insert(inside.clone(), mount);
+        }
         for (inside, folder, writable) in [
             (APP, place.folder.as_path(), true),
             (REQUESTS, requests.path(), false),
@@ -166,11 +175,10 @@ impl Session {
                 // It has ended, and its end says why; or it is of no use any more.
                 let Keeper { child, input, .. } = keeper;
                 drop(input);
-                let reason = match timeout(time, child.wait()).await {
-                    Ok(Err(reason)) => reason.to_string(),
-                    Ok(Ok(_)) | Err(_) => error.to_string(),
-                };
-                Err(Error::Ended(reason))
+                match timeout(time, child.wait()).await {
+                    Ok(Err(reason)) => Err(Error::Sandbox(reason)),
+                    Ok(Ok(_)) | Err(_) => Err(Error::Ended(error.to_string())),
+                }
             }
             Err(_) => Err(Error::Timeout(time)),
         }
@@ -187,6 +195,12 @@ impl Session {
     pub fn listening(&self) -> Vec<SocketAddr> {
         let listening = self.keeper.as_ref().map(|keeper| keeper.inside.listening());
         listening.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Returns the process id of the sandbox's first process, as this machine sees it.
+    #[must_use]
+    pub fn id(&self) -> Option<i32> {
+        self.keeper.as_ref()?.child.handle().id()
     }
 
     /// Returns what the app has written to its log until now.

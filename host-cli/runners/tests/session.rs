@@ -3,6 +3,7 @@
 mod support;
 
 use agent_runners::{Error, Place, Reply, Request, Runner, Session, Started};
+use agent_sandbox::{Limit, RunError};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use std::fs;
@@ -200,7 +201,12 @@ async fn a_session_ends_at_its_limit_of_memory() {
     let hungry = "#!/usr/bin/python3 -ISB\nheld = [bytearray(1 << 20) for _ in range(400)]\nprint(len(held))\n";
     let mut case = open_within(hungry, |place| place.limits.memory_bytes = 128 << 20).await;
     match health(&mut case.session).await {
-        Err(Error::Ended(reason)) => assert!(reason.contains("memory"), "{reason}"),
+        Err(Error::Sandbox(error)) => {
+            assert!(
+                matches!(error, RunError::LimitExceeded(Limit::Memory, _)),
+                "{error}"
+            );
+        }
         // Where each process is limited by itself, the allocation fails.
         Ok(reply) => assert_ne!(reply.exit_code, 0),
         Err(error) => panic!("{error}"),

@@ -11,6 +11,7 @@
 //! | [`Source`], [`Change`], [`Record`] | the files of an app; batches that apply whole or not at all; their records |
 //! | [`SocketFolder`] | where the sockets of tasks are |
 //! | [`Spec`], [`Run`], [`Cause`] | what to run, how far it is, why it ended |
+//! | [`ForeignRunner`], [`Reply`] | a runner that starts the app, and what it answered |
 //! | [`supervise`] | the whole work of a supervisor |
 //! | [`Started`], [`Found`] | answers of [`Task::start`] and [`Task::find`] |
 //! | [`limits`] | every limit, with its unit |
@@ -46,7 +47,7 @@ pub use folder::{Artifact, Listed, Memory, Task, Tasks};
 pub use id::TaskId;
 pub use identity::Identity;
 pub use processes::{Found, Started};
-pub use run::{AskedLimits, Cause, End, Phase, Run, RunLimits, Spec};
+pub use run::{AskedLimits, Cause, End, ForeignRunner, Phase, Reply, Run, RunLimits, Spec};
 pub use sockets::SocketFolder;
 pub use source::{Change, Exported, Record, Recorded, Source, SourcePath, Version};
 pub use supervisor::supervise;

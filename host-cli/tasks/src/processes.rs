@@ -212,7 +212,8 @@ fn reaped(mut supervisor: Child, run: Run) -> Run {
 /// Refuses a description that no supervisor could carry out.
 fn check(spec: &Spec) -> Result<(), Error> {
     let refused = |why: &str| Err(Error::new(ErrorKind::Refused, why));
-    if spec.commands.is_empty() || spec.commands.iter().any(Vec::is_empty) {
+    let is_missing = spec.commands.is_empty() && spec.runner.is_none();
+    if is_missing || spec.commands.iter().any(Vec::is_empty) {
         return refused("there is no command to run");
     }
     let words = spec.commands.iter().flatten();

@@ -12,8 +12,11 @@ use std::time::Duration;
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// The commands, each as its words. Each begins when the one before has ended well; the last one is the
-    /// app.
+    /// app. A foreign runner has its own.
     pub commands: Vec<Vec<String>>,
+    /// The runner that starts the app in place of the commands.
+    #[serde(default)]
+    pub runner: Option<ForeignRunner>,
     /// The environment. `PATH` is that of the system if it is not given; `PORT` is always [`Self::port`].
     pub env: BTreeMap<String, String>,
     /// The port at which the app is asked to listen. It is one of the app's own network, so several apps may
@@ -39,6 +42,28 @@ pub struct Spec {
     /// Files and folders of the machine that the app can read at their own path.
     #[serde(default)]
     pub read: Vec<PathBuf>,
+}
+
+/// A foreign runner of an app. \[2, 3\]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForeignRunner {
+    /// The executable, as an absolute path.
+    pub program: PathBuf,
+    /// The manifest that it gets, a JSON object.
+    pub manifest: String,
+}
+
+/// What a foreign runner answered to `start`. Nobody has judged it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    /// Its standard output; empty if it is not text.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+    /// Its exit code; 128 and the number of the signal that ended it.
+    pub exit_code: i32,
 }
 
 /// The limits that were asked for. Those that were not have a default. \[2, 2.3\]
@@ -124,6 +149,9 @@ pub struct Run {
     /// When the app was ready, in milliseconds since 1970.
     #[serde(default)]
     pub ready_ms: Option<u64>,
+    /// What the foreign runner answered that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<Reply>,
     /// How it ended.
     #[serde(default)]
     pub end: Option<End>,
@@ -176,6 +204,8 @@ pub enum Cause {
     Stopped,
     /// Nobody connected to it for long.
     Idle,
+    /// It does not listen any more, and its foreign runner does not say that it lives.
+    Gone,
     /// It was not started.
     NotStarted {
         /// The reason.

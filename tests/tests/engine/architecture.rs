@@ -216,6 +216,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-ownership",
                 "agent-packages",
                 "agent-planner",
+                "agent-runners",
                 "agent-sandbox",
                 "agent-serving",
                 "agent-syntax",
@@ -288,7 +289,11 @@ fn the_host_does_not_depend_on_the_engine() {
             "host-cli/planner",
             &["agent-smallest-value", "agent-way-out"],
         ),
-        ("host-cli/runners", &["agent-sandbox"]),
+        ("host-cli/language-runners", &[]),
+        (
+            "host-cli/runners",
+            &["agent-aot", "agent-pack", "agent-sandbox"],
+        ),
         ("host-cli/sandbox", &[]),
         ("host-cli/smallest-value", &[]),
         (
@@ -310,7 +315,10 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-syntax",
             ],
         ),
-        ("host-cli/tasks", &["agent-ownership", "agent-sandbox"]),
+        (
+            "host-cli/tasks",
+            &["agent-ownership", "agent-runners", "agent-sandbox"],
+        ),
         ("host-cli/telemetry", &["agent-syntax"]),
         ("host-cli/way-out", &["agent-text"]),
         (

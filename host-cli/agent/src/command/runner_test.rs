@@ -1,23 +1,37 @@
-//! `agent runner test`: whether a foreign runner keeps the protocol.
+//! `agent runner test`: whether a runner keeps the protocol.
 
 use super::Answer;
-use crate::args::{DataFormat, RunnerTest};
+use crate::args::{DataFormat, RunnerLanguage, RunnerTest};
 use agent_effects::block_on;
 use agent_host::contract::daemon::{ErrorCode, Failure as Refused};
 use agent_host::{Engine, Failure, call, output};
 use agent_runners::Runner;
-use agent_runners::conformance::{App, Judge, Outcome, Refusal, Report, test};
+use agent_runners::built_in::{BuiltIn, Language};
+use agent_runners::conformance::{App, Judge, Outcome, Refusal, Report, test, test_built_in};
 use agent_syntax::json::Writer;
 use std::path;
 
 pub(super) fn run(args: &RunnerTest) -> Result<Answer, Failure> {
-    let program = path::absolute(&args.program).map_err(Failure::new)?;
-    let runner = Runner::new(&program).map_err(Failure::new)?;
-    let judge = ByEngine(Engine::embedded()?);
-    let report = block_on(async {
-        let tested = test(&runner, &App::python(), &judge).await;
-        tested.map_err(Failure::new)
-    })?;
+    let (language, app) = match args.lang {
+        RunnerLanguage::Python => (Language::Python, App::python()),
+        RunnerLanguage::Node => (Language::Node, App::node()),
+        RunnerLanguage::Go => (Language::Go, App::go()),
+    };
+    let report = match &args.program {
+        Some(program) => {
+            let program = path::absolute(program).map_err(Failure::new)?;
+            let runner = Runner::new(&program).map_err(Failure::new)?;
+            let judge = ByEngine(Engine::embedded()?);
+            block_on(async { test(&runner, &app, &judge).await.map_err(Failure::new) })?
+        }
+        None => {
+            let runners = BuiltIn::load().map_err(Failure::internal)?;
+            block_on(async {
+                let tested = test_built_in(&runners, language, &app).await;
+                tested.map_err(Failure::new)
+            })?
+        }
+    };
     match args.format {
         DataFormat::Text => output::print_text(&report.to_string())?,
         DataFormat::Json => output::print_data(&json(&report))?,

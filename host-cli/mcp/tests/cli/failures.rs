@@ -14,7 +14,7 @@ fn start() -> Value {
 }
 
 /// Asserts that a verb failed with a code, says something, and gives hints.
-fn failed(response: &Value, code: &str, says: &str) {
+pub(crate) fn failed(response: &Value, code: &str, says: &str) {
     assert_eq!(response["ok"], false, "{response}");
     let error = &response["error"];
     assert_eq!(error["code"], code, "{response}");

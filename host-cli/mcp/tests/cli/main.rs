@@ -3,6 +3,7 @@
 mod bed;
 mod ci;
 mod failures;
+mod foreign;
 mod go_apps;
 mod lifecycle;
 mod protocol;

@@ -57,14 +57,57 @@ class Handler(BaseHTTPRequestHandler):
 HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
 "#;
 
+/// A server of Node.js, which writes a line for each request.
+const NODE: &str = r#"const http = require("node:http");
+const server = http.createServer((request, response) => {
+  console.log(request.url);
+  response.end("conformance\n");
+});
+server.listen(Number(process.env.PORT), "127.0.0.1");
+"#;
+
+/// A server of Go's standard library, which writes a line for each request.
+const GO: &str = r#"package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+)
+
+func main() {
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Println(r.URL.Path)
+		fmt.Fprintln(w, "conformance")
+	})
+	http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), nil)
+}
+"#;
+
 impl App {
     /// Returns an app for runners of Python 3.
     #[must_use]
     pub fn python() -> Self {
+        Self::new("python", "app.py", PYTHON, "python3 app.py")
+    }
+
+    /// Returns an app for runners of Node.js.
+    #[must_use]
+    pub fn node() -> Self {
+        Self::new("node", "index.js", NODE, "node index.js")
+    }
+
+    /// Returns an app for runners of Go.
+    #[must_use]
+    pub fn go() -> Self {
+        Self::new("go", "main.go", GO, "go run main.go")
+    }
+
+    fn new(language: &str, path: &str, content: &str, start: &str) -> Self {
         Self {
-            language: "python".to_owned(),
-            files: vec![AppFile::new("app.py", PYTHON)],
-            start: "python3 app.py".to_owned(),
+            language: language.to_owned(),
+            files: vec![AppFile::new(path, content)],
+            start: start.to_owned(),
             answer: "conformance".to_owned(),
         }
     }

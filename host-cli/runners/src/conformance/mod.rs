@@ -4,14 +4,17 @@
 //! an answer means: the engine, in the programs of this project.
 
 mod app;
+mod built_in;
 mod client;
+mod foreign;
 mod protocol;
 mod report;
+mod subject;
 mod test;
 
 pub use app::{App, AppFile};
 pub use report::{Check, Outcome, Report};
-pub use test::test;
+pub use test::{test, test_built_in};
 
 /// Says what runners' documents mean, as the engine does.
 pub trait Judge {

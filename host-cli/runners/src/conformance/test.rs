@@ -1,12 +1,17 @@
 //! The checks, and the sessions in which they happen.
 
+use super::built_in::BuiltInRunner;
+use super::foreign::Foreign;
 use super::protocol::{Answer, Protocol, quoted};
-use super::{App, AppFile, Check, Judge, Outcome, Report, client};
-use crate::limits::{CONFORMANCE_BIG_BYTES, CONFORMANCE_TIME, CONFORMANCE_WAIT, HEALTH_TIME};
-use crate::{APP, Applied, Error, Health, Place, Reply, Request, Runner, Session, Started};
+use super::subject::{Subject, Subjects};
+use super::{App, AppFile, Check, Judge, Outcome, Refusal, Report, client};
+use crate::built_in::{BuiltIn, Language};
+use crate::limits::{CONFORMANCE_BIG_BYTES, CONFORMANCE_WAIT};
+use crate::{APP, Applied, Error, Health, Request, Runner, Started};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
+use std::cell::RefCell;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -22,25 +27,48 @@ const PORTS: [u16; 2] = [8080, 8181];
 const LEASED: u16 = 61_000;
 /// The mode of a file without one.
 const MODE: u32 = 0o644;
+/// The check that an app has other streams than its runner.
+const APP_OUTPUT: &str = "app-output";
 /// Why a check of `health` is skipped.
 const NO_HEALTH: &str = "the runner has no `health`";
 /// How often to look whether an app is gone.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Tests a runner with an app.
+/// Tests a foreign runner with an app.
 ///
 /// # Errors
 ///
 /// If this machine has no sandbox for it, or the runner is not executable. Whatever the runner does is in the report.
 pub async fn test(runner: &Runner, app: &App, judge: &impl Judge) -> Result<Report, Error> {
-    let mut test = Test {
+    let foreign = Foreign {
         runner,
-        app,
         judge,
-        protocol: Protocol::default(),
-        checks: Vec::new(),
+        protocol: RefCell::default(),
     };
+    let judged = |manifest: &[u8]| judge.manifest(manifest, TASK);
+    let mut test = Test::new(&foreign, app, &judged);
     test.requests().await?;
+    test.plans().await?;
+    test.runs().await?;
+    test.crash().await?;
+    test.protocol();
+    Ok(test.report())
+}
+
+/// Tests the built-in runner of a language with an app. What only invocations of executables can break is not
+/// checked.
+///
+/// # Errors
+///
+/// As [`test`].
+pub async fn test_built_in(
+    runners: &BuiltIn,
+    language: Language,
+    app: &App,
+) -> Result<Report, Error> {
+    let runner = BuiltInRunner { runners, language };
+    // The host makes the manifests of built-in runners.
+    let mut test = Test::new(&runner, app, &|_| Ok(()));
     test.plans().await?;
     test.runs().await?;
     test.crash().await?;
@@ -88,11 +116,11 @@ impl Answer {
     }
 }
 
-struct Test<'a, J> {
-    runner: &'a Runner,
+struct Test<'a, S> {
+    subjects: S,
     app: &'a App,
-    judge: &'a J,
-    protocol: Protocol,
+    /// Accepts the manifest that a runner made.
+    judged: &'a dyn Fn(&[u8]) -> Result<(), Refusal>,
     checks: Vec<Check>,
 }
 
@@ -104,44 +132,11 @@ struct Plan<'a> {
     lang: &'a str,
 }
 
-impl<J: Judge> Test<'_, J> {
-    fn check(&mut self, name: &'static str, meaning: &str, checked: Checked) {
-        let (outcome, sentence) = match checked {
-            Ok(()) => (Outcome::Passed, meaning.to_owned()),
-            Err(Why::Failed(sentence)) => (Outcome::Failed, sentence),
-            Err(Why::Skipped(reason)) => (Outcome::Skipped, format!("not checked: {reason}")),
-        };
-        self.checks.push(Check {
-            name,
-            outcome,
-            sentence,
-        });
-    }
-
-    async fn open(&self, folder: &Path, port: u16) -> Result<Session, Error> {
-        let mut place = Place::new(folder, port);
-        place.limits.wall_time = Some(CONFORMANCE_TIME);
-        Session::open(self.runner, &place).await
-    }
-
-    fn read(&mut self, what: &str, reply: &Result<Reply, Error>) -> Answer {
-        self.protocol.read(self.judge, what, reply)
-    }
-
-    async fn ask(&mut self, session: &mut Session, what: &str, request: &Request<'_>) -> Answer {
-        let reply = session.call(request).await;
-        self.read(what, &reply)
-    }
-
-    async fn ask_raw(&mut self, session: &mut Session, what: &str, request: &[u8]) -> Answer {
-        let reply = session.invoke(request, HEALTH_TIME).await;
-        self.read(what, &reply)
-    }
-
+impl<'a, J: Judge> Test<'a, &'a Foreign<'a, J>> {
     /// Requests that no runner of this version knows.
     async fn requests(&mut self) -> Result<(), Error> {
         let folder = folder()?;
-        let mut session = self.open(folder.path(), PORTS[0]).await?;
+        let mut session = self.subjects.open(folder.path(), PORTS[0]).await?;
         let requests: [(&str, &str, &str, &[u8]); 3] = [
             (
                 "unknown-method",
@@ -163,16 +158,73 @@ impl<J: Judge> Test<'_, J> {
             ),
         ];
         for (name, what, meaning, request) in requests {
-            let answer = self.ask_raw(&mut session, what, request).await;
+            let answer = session.ask_raw(what, request).await;
             self.check(name, meaning, answer.refused(what, &["E_PLAN"]));
         }
         session.end().await;
         Ok(())
     }
 
+    /// Adds the checks of every invocation.
+    fn protocol(&mut self) {
+        let Protocol {
+            ends,
+            one_object,
+            quiet,
+            envelope,
+            exit_code,
+        } = self.subjects.protocol.take();
+        for (name, meaning, fault) in [
+            ("ends", "each invocation ends in its time", ends),
+            (
+                "one-object",
+                "each invocation writes one JSON object to standard output",
+                one_object,
+            ),
+            ("quiet", "no invocation writes to standard error", quiet),
+            (
+                "envelope",
+                "each answer has `ok`, `version`, and an `error` with `code` and `message` if it failed",
+                envelope,
+            ),
+            (
+                "exit-code",
+                "each exit code is that of the answer's `error.code`, or 0",
+                exit_code,
+            ),
+        ] {
+            let checked = fault.map_or(Ok(()), failed);
+            self.check(name, meaning, checked);
+        }
+    }
+}
+
+impl<'a, S: Subjects> Test<'a, S> {
+    fn new(subjects: S, app: &'a App, judged: &'a dyn Fn(&[u8]) -> Result<(), Refusal>) -> Self {
+        Self {
+            subjects,
+            app,
+            judged,
+            checks: Vec::new(),
+        }
+    }
+
+    fn check(&mut self, name: &'static str, meaning: &str, checked: Checked) {
+        let (outcome, sentence) = match checked {
+            Ok(()) => (Outcome::Passed, meaning.to_owned()),
+            Err(Why::Failed(sentence)) => (Outcome::Failed, sentence),
+            Err(Why::Skipped(reason)) => (Outcome::Skipped, format!("not checked: {reason}")),
+        };
+        self.checks.push(Check {
+            name,
+            outcome,
+            sentence,
+        });
+    }
+
     async fn apply(
         &mut self,
-        session: &mut Session,
+        session: &mut S::Subject,
         what: &str,
         files: &[AppFile],
     ) -> Result<Answer, Error> {
@@ -186,13 +238,13 @@ impl<J: Judge> Test<'_, J> {
             task_id,
             plan: &plan,
         };
-        Ok(self.ask(session, what, &request).await)
+        Ok(session.ask(what, &request).await)
     }
 
     /// Plans that are applied, and plans that are not.
     async fn plans(&mut self) -> Result<(), Error> {
         let folder = folder()?;
-        let mut session = self.open(folder.path(), PORTS[0]).await?;
+        let mut session = self.subjects.open(folder.path(), PORTS[0]).await?;
         let files = vec![
             AppFile::new("data/ünï \u{1f600}.txt", "line\r\n\u{0}\"\\\n"),
             AppFile {
@@ -263,7 +315,7 @@ impl<J: Judge> Test<'_, J> {
             ));
         }
         if let Some(manifest) = &applied.manifest
-            && let Err(refusal) = self.judge.manifest(manifest.get().as_bytes(), TASK)
+            && let Err(refusal) = (self.judged)(manifest.get().as_bytes())
         {
             let message = refusal.message;
             return failed(format!("{what} returned a wrong manifest: {message}"));
@@ -286,7 +338,7 @@ impl<J: Judge> Test<'_, J> {
     /// The app's life, in a session for each port.
     async fn runs(&mut self) -> Result<(), Error> {
         let folder = folder()?;
-        let mut session = self.open(folder.path(), PORTS[0]).await?;
+        let mut session = self.subjects.open(folder.path(), PORTS[0]).await?;
         let files = &self.app.files;
         let what = "`apply` of the app";
         let answer = self.apply(&mut session, what, files).await?;
@@ -301,10 +353,10 @@ impl<J: Judge> Test<'_, J> {
         session.end().await;
 
         let [_, port] = PORTS;
-        let mut session = self.open(folder.path(), port).await?;
+        let mut session = self.subjects.open(folder.path(), port).await?;
         let checked = match &manifest {
             Ok(manifest) => {
-                let (answer, _) = self.start(&mut session, manifest).await;
+                let answer = self.start(&mut session, manifest).await;
                 started(answer).and_then(|_| listens(&session, port))
             }
             Err(reason) => skipped(reason),
@@ -314,28 +366,22 @@ impl<J: Judge> Test<'_, J> {
         Ok(())
     }
 
-    async fn start(
-        &mut self,
-        session: &mut Session,
-        manifest: &RawValue,
-    ) -> (Answer, Result<Reply, Error>) {
+    async fn start(&self, session: &mut S::Subject, manifest: &RawValue) -> Answer {
         let task_id = TASK;
-        let reply = session.call(&Request::Start { task_id, manifest }).await;
-        (self.read("`start`", &reply), reply)
+        let request = Request::Start { task_id, manifest };
+        session.ask("`start`", &request).await
     }
 
-    async fn life(&mut self, session: &mut Session, manifest: &Result<Box<RawValue>, String>) {
+    async fn life(&mut self, session: &mut S::Subject, manifest: &Result<Box<RawValue>, String>) {
         let before = self.health(session, "`health` before `start`").await;
         let has_health = before.as_ref().map_or(true, Option::is_some);
         let checked = before.and_then(|it| health_is(it, false, "before `start`"));
         let meaning = "`health` reports that nothing runs before `start`";
         self.check("health-before", meaning, checked);
 
-        let mut reply = None;
         let begun = match manifest {
             Ok(manifest) => {
-                let (answer, left) = self.start(session, manifest).await;
-                reply = left.ok();
+                let answer = self.start(session, manifest).await;
                 self.reached(session, answer).await
             }
             Err(reason) => skipped(reason),
@@ -358,17 +404,24 @@ impl<J: Judge> Test<'_, J> {
         let meaning = "`health` reports an app that runs and is ready after `start`";
         self.check("health-after", meaning, checked);
 
-        let checked = match &reply {
-            Some(reply) if runs.is_ok() => still(session, reply).await,
-            _ => skipped("the app did not start"),
-        };
-        let meaning = "the app does not write to the streams of the runner";
-        self.check("app-output", meaning, checked);
+        if runs.is_err() {
+            self.check(APP_OUTPUT, "", skipped("the app did not start"));
+        } else if let Some(spoils) = session.spoils_streams().await {
+            let checked = match spoils {
+                Ok(false) => Ok(()),
+                Ok(true) => {
+                    failed("the app writes to the standard output or error that `start` gave it")
+                }
+                Err(error) => skipped(error.to_string()),
+            };
+            let meaning = "the app does not write to the streams of the runner";
+            self.check(APP_OUTPUT, meaning, checked);
+        }
 
         let stop = Request::Stop { task_id: TASK };
         let checked = match &runs {
             Ok(()) => {
-                let answer = self.ask(session, "`stop`", &stop).await;
+                let answer = session.ask("`stop`", &stop).await;
                 match answer.data("`stop`") {
                     Ok(_) => gone(session).await,
                     Err(why) => Err(why),
@@ -391,7 +444,7 @@ impl<J: Judge> Test<'_, J> {
         self.check("health-stopped", meaning, checked);
 
         let what = "`stop` of an app that does not run";
-        let answer = self.ask(session, what, &stop).await;
+        let answer = session.ask(what, &stop).await;
         let checked = answer.data(what).map(|_| ());
         self.check(
             "stop-twice",
@@ -401,9 +454,9 @@ impl<J: Judge> Test<'_, J> {
     }
 
     /// Returns what `health` answers; `None` if the runner does without.
-    async fn health(&mut self, session: &mut Session, what: &str) -> Checked<Option<Health>> {
+    async fn health(&mut self, session: &mut S::Subject, what: &str) -> Checked<Option<Health>> {
         let request = Request::Health { task_id: TASK };
-        match self.ask(session, what, &request).await {
+        match session.ask(what, &request).await {
             Answer::Refused(it) if it.code == "E_PLAN" => Ok(None),
             answer => {
                 let data = answer.data(what)?;
@@ -415,7 +468,7 @@ impl<J: Judge> Test<'_, J> {
     }
 
     /// Checks that the app answers where `start` says.
-    async fn reached(&self, session: &Session, answer: Answer) -> Checked {
+    async fn reached(&self, session: &S::Subject, answer: Answer) -> Checked {
         let it = started(answer)?;
         let (host, port) = (it.host, it.port);
         let (true, Some(inside)) = (it.is_among(&session.listening()), session.inside()) else {
@@ -443,7 +496,7 @@ impl<J: Judge> Test<'_, J> {
     /// An app that ends at once.
     async fn crash(&mut self) -> Result<(), Error> {
         let folder = folder()?;
-        let mut session = self.open(folder.path(), PORTS[0]).await?;
+        let mut session = self.subjects.open(folder.path(), PORTS[0]).await?;
         let manifest = self.manifest("false")?;
         let what = "`start` of an app that ends at once";
         let task_id = TASK;
@@ -451,7 +504,7 @@ impl<J: Judge> Test<'_, J> {
             task_id,
             manifest: &manifest,
         };
-        let answer = self.ask(&mut session, what, &request).await;
+        let answer = session.ask(what, &request).await;
         let checked = answer.refused(what, &["E_RUNTIME"]);
         self.check(
             "start-crash",
@@ -462,37 +515,7 @@ impl<J: Judge> Test<'_, J> {
         Ok(())
     }
 
-    /// Adds the checks of every invocation.
-    fn report(mut self) -> Report {
-        let Protocol {
-            ends,
-            one_object,
-            quiet,
-            envelope,
-            exit_code,
-        } = std::mem::take(&mut self.protocol);
-        for (name, meaning, fault) in [
-            ("ends", "each invocation ends in its time", ends),
-            (
-                "one-object",
-                "each invocation writes one JSON object to standard output",
-                one_object,
-            ),
-            ("quiet", "no invocation writes to standard error", quiet),
-            (
-                "envelope",
-                "each answer has `ok`, `version`, and an `error` with `code` and `message` if it failed",
-                envelope,
-            ),
-            (
-                "exit-code",
-                "each exit code is that of the answer's `error.code`, or 0",
-                exit_code,
-            ),
-        ] {
-            let checked = fault.map_or(Ok(()), failed);
-            self.check(name, meaning, checked);
-        }
+    fn report(self) -> Report {
         Report {
             checks: self.checks,
         }
@@ -504,7 +527,7 @@ fn started(answer: Answer) -> Checked<Started> {
     Started::read(&data).or_else(|reason| failed(format!("`start` returned wrong data: {reason}")))
 }
 
-fn listens(session: &Session, port: u16) -> Checked {
+fn listens(session: &impl Subject, port: u16) -> Checked {
     let listening = session.listening();
     if listening.iter().any(|it| it.port() == port) {
         return Ok(());
@@ -524,17 +547,8 @@ fn health_is(health: Option<Health>, expected: bool, when: &str) -> Checked {
     }
 }
 
-/// Checks that the streams of an invocation got no more bytes after its end.
-async fn still(session: &mut Session, reply: &Reply) -> Checked {
-    match session.written(reply.number).await {
-        Ok(written) if written == reply.written => Ok(()),
-        Ok(_) => failed("the app writes to the standard output or error that `start` gave it"),
-        Err(error) => skipped(error.to_string()),
-    }
-}
-
 /// Checks that nothing listens any more.
-async fn gone(session: &Session) -> Checked {
+async fn gone(session: &impl Subject) -> Checked {
     let deadline = Instant::now() + CONFORMANCE_WAIT;
     while !session.listening().is_empty() {
         if Instant::now() >= deadline {

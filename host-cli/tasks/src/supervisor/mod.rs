@@ -1,6 +1,7 @@
 //! The process that runs one task: it outlives the program that started it, and the app ends with it.
 
 mod bridge;
+mod foreign;
 mod output;
 
 use crate::clock::now_ms;
@@ -105,6 +106,7 @@ pub fn supervise(input: impl Read) -> Result<(), Error> {
                 unenforced: Vec::new(),
                 started_ms: now_ms(),
                 ready_ms: None,
+                reply: None,
                 end: None,
             },
             task,
@@ -160,6 +162,11 @@ impl Supervision {
         });
         let (found, line) = oneshot::channel();
         let awaited = regex.transpose()?.map(|regex| Awaited { regex, found });
+        if let Some(foreign) = &spec.runner {
+            return self
+                .perform_by_runner(&spec, foreign, limits, awaited, stop)
+                .await;
+        }
         let line = awaited.is_some().then_some(line);
         let log = self.task.open_log(Artifact::RunLog).map_err(words)?;
         let log = RunLog::new(log).map_err(|error| error.to_string())?;

@@ -23,6 +23,8 @@ pub(super) struct Awaited {
 pub(super) struct RunLog {
     file: File,
     left: u64,
+    /// The present line, for the expression.
+    line: Vec<u8>,
 }
 
 impl RunLog {
@@ -34,7 +36,20 @@ impl RunLog {
             size = 0;
         }
         let left = MAX_LOG_BYTES - size;
-        Ok(Self { file, left })
+        let line = Vec::new();
+        Ok(Self { file, left, line })
+    }
+
+    /// Writes output, and looks for the line that is awaited: then nothing is any more.
+    pub(super) fn take(&mut self, bytes: &[u8], awaited: &mut Option<Awaited>) {
+        self.write(bytes);
+        if let Some(regex) = awaited.as_ref().map(|awaited| &awaited.regex)
+            && is_in(regex, &mut self.line, bytes)
+            && let Some(awaited) = awaited.take()
+        {
+            // Whoever gave up waiting does not mind.
+            let _ = awaited.found.send(());
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) {
@@ -61,15 +76,8 @@ pub(super) async fn record(
     mut awaited: Option<Awaited>,
 ) {
     let mut buffer = vec![0; BUFFER];
-    let mut line = Vec::new();
     while let Ok(count @ 1..) = output.read(&mut buffer).await {
-        log.write(&buffer[..count]);
-        if let Some(regex) = awaited.as_ref().map(|awaited| &awaited.regex)
-            && is_in(regex, &mut line, &buffer[..count])
-            && let Some(awaited) = awaited.take()
-        {
-            let _ = awaited.found.send(());
-        }
+        log.take(&buffer[..count], &mut awaited);
     }
 }
 

@@ -78,6 +78,7 @@ impl Place {
     /// Describes a run of `app.py`.
     pub(crate) fn spec(&self, task: &Task) -> Spec {
         Spec {
+            runner: None,
             commands: vec![
                 [PYTHON, "-I", "-S", "-B", "app.py"]
                     .map(str::to_owned)

@@ -1,0 +1,132 @@
+//! Foreign runners: what they answer is judged by the engine \[2, 3\].
+
+use super::daemon::Daemon;
+use super::files::files_below;
+use super::planning::name as language_name;
+use super::process::AppProcess;
+use super::refusal::{Answered, refused};
+use super::run_start::no_port;
+use super::task::Task;
+use agent_host::call;
+use agent_host::contract::daemon::{ErrorCode, Manifest, StartContent};
+use agent_packages::AppPackages;
+use agent_runners::built_in::File;
+use agent_runners::{Place, Request, Runner, Session};
+use agent_syntax::json::Writer;
+use agent_tasks::{ForeignRunner, Reply, Run};
+use serde_json::value::RawValue;
+use std::path::Path;
+use std::rc::Rc;
+
+/// The port of a session in which nothing is started.
+const NO_APP: u16 = 8080;
+
+impl Daemon {
+    /// Returns the foreign runner of a task's language, if the user gave one.
+    pub(crate) fn foreign(&self, task: &Task) -> Option<&Runner> {
+        self.foreign.get(language_name(task.language))
+    }
+
+    /// Has a foreign runner write files into a folder, in a session of its own.
+    pub(crate) async fn apply_by(
+        &self,
+        runner: &Runner,
+        task: &Task,
+        files: &[(File, u32)],
+        folder: &Path,
+    ) -> Answered<()> {
+        let plan = plan(task, files);
+        let plan = RawValue::from_string(plan).map_err(|error| broken(&error))?;
+        let place = Place::new(folder, NO_APP);
+        let session = Session::open(runner, &place).await;
+        let mut session = session.map_err(|error| broken(&error))?;
+        let request = Request::Apply {
+            task_id: &task.id,
+            plan: &plan,
+        };
+        let reply = session.call(&request).await;
+        session.end().await;
+        let reply = reply.map_err(|error| broken(&error))?;
+        self.judged(&reply.stdout, &reply.stderr, reply.exit_code)
+    }
+
+    /// Has a foreign runner start the app of a task, under the task's supervisor.
+    pub(crate) async fn started_by(
+        &self,
+        runner: &Runner,
+        task: &Rc<Task>,
+        content: &StartContent,
+        packages: Option<AppPackages>,
+    ) -> Answered<Run> {
+        // A manifest names the port of the host.
+        let lease = self.gateway.lease(&task.id).map_err(no_port)?;
+        let folder = self.source(task);
+        let files = self
+            .with_folder(task, ErrorCode::Fs, move |_| Ok(files_below(&folder)?))
+            .await?;
+        let manifest = Manifest {
+            task_id: task.id.clone(),
+            cmd: content.steps.start.join(" "),
+            socket: None,
+            tcp_port: Some(lease.port()),
+            files,
+            language: task.language,
+        };
+        let manifest = self
+            .decider
+            .ask(|engine| call!(engine, daemon.call_manifest_json(&manifest)))?;
+        let program = runner.program().to_owned();
+        let process = AppProcess::to_start(self, task, content, packages);
+        let started = process
+            .started_by(ForeignRunner { program, manifest })
+            .await;
+        // What the runner says of a failure is better than what was seen of it.
+        let reply = match &started {
+            Ok(run) => run.reply.clone(),
+            Err((_, reply)) => reply.clone(),
+        };
+        if let Some(Reply {
+            stdout,
+            stderr,
+            exit_code,
+        }) = reply
+        {
+            self.judged(stdout.as_bytes(), stderr.as_bytes(), exit_code)?;
+        }
+        started.map_err(|(refusal, _)| refusal)
+    }
+
+    /// Judges an answer.
+    fn judged(&self, stdout: &[u8], stderr: &[u8], exit_code: i32) -> Answered<()> {
+        self.decider.decide(|engine| {
+            let answer = call!(engine, daemon.call_runner_answer(stdout, stderr, exit_code))?;
+            Ok(answer.map(drop))
+        })
+    }
+}
+
+/// Returns a file plan for files of a task.
+fn plan(task: &Task, files: &[(File, u32)]) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("files").array(|w| {
+            for (File { path, content }, mode) in files {
+                w.object(|w| {
+                    // A request has texts alone.
+                    w.key("content").string(&String::from_utf8_lossy(content));
+                    w.key("mode").number(*mode);
+                    w.key("path").string(path);
+                });
+            }
+        });
+        w.key("lang").string(language_name(task.language));
+        let start = task.started.borrow();
+        w.key("start").string(start.as_deref().unwrap_or_default());
+    });
+    w.finish()
+}
+
+fn broken(error: &dyn std::error::Error) -> agent_host::contract::daemon::Failure {
+    let hint = "check the runner with `agent runner test`";
+    refused(ErrorCode::Runtime, error.to_string(), hint)
+}

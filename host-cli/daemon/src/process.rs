@@ -1,0 +1,221 @@
+//! The process of an app, as its runner asks for it.
+
+use super::daemon::{Daemon, GRACE};
+use super::ending::ended;
+use super::refusal::{Answered, refused};
+use super::runners::told;
+use super::task::Task;
+use agent_host::contract::daemon::{ErrorCode, Failure, RunLimit, StartContent};
+use agent_packages::AppPackages;
+use agent_runners::built_in::{self, Command, Condition, Process, toolchain};
+use agent_tasks::{
+    Artifact, AskedLimits, ForeignRunner, Found, Phase, Reply, Run, Spec, Started, TaskId,
+};
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::process;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The port at which an app is asked to listen, in a network of its own.
+const PORT: u16 = 8080;
+
+/// The process of a task's app.
+pub(crate) struct AppProcess<'a> {
+    daemon: &'a Daemon,
+    task: &'a Rc<Task>,
+    /// What the app starts with; `None` if it may not be started.
+    start: Option<(&'a StartContent, Option<AppPackages>)>,
+    /// The folders of the toolchains that the runner has asked for.
+    toolchains: RefCell<Vec<PathBuf>>,
+    run: RefCell<Option<Run>>,
+}
+
+impl<'a> AppProcess<'a> {
+    /// Returns the process of an app that is not to be started.
+    pub(crate) fn of(daemon: &'a Daemon, task: &'a Rc<Task>) -> Self {
+        Self {
+            daemon,
+            task,
+            start: None,
+            toolchains: RefCell::default(),
+            run: RefCell::default(),
+        }
+    }
+
+    /// Returns the process of an app that a runner is to start.
+    pub(crate) fn to_start(
+        daemon: &'a Daemon,
+        task: &'a Rc<Task>,
+        content: &'a StartContent,
+        packages: Option<AppPackages>,
+    ) -> Self {
+        let start = Some((content, packages));
+        Self {
+            start,
+            ..Self::of(daemon, task)
+        }
+    }
+
+    /// Returns the run that was started.
+    pub(crate) fn run(self) -> Option<Run> {
+        self.run.into_inner()
+    }
+
+    /// Has a foreign runner start the app under a supervisor. The error has what the runner answered, too.
+    pub(crate) async fn started_by(
+        &self,
+        runner: ForeignRunner,
+    ) -> Result<Run, (Failure, Option<Reply>)> {
+        let spec = self.spec(Command {
+            words: Vec::new(),
+            env: Vec::new(),
+        });
+        let spec = spec.map_err(|refusal| (refusal, None))?;
+        let spec = Spec {
+            commands: Vec::new(),
+            runner: Some(runner),
+            ..spec
+        };
+        self.supervised(spec, None).await
+    }
+
+    /// Starts the app under a supervisor. Returns the run of an app that is ready.
+    async fn supervised(
+        &self,
+        spec: Spec,
+        program: Option<&str>,
+    ) -> Result<Run, (Failure, Option<Reply>)> {
+        let supervisor = self.daemon.supervisor.clone();
+        let before = self.log().await.len();
+        let timeout = spec.ready_timeout;
+        let started = self
+            .daemon
+            .with_folder(self.task, ErrorCode::Runtime, move |folder| {
+                let [program, arguments @ ..] = &supervisor[..] else {
+                    return Err("no program supervises apps".into());
+                };
+                let mut command = process::Command::new(program);
+                command.args(arguments);
+                Ok(folder.start(command, spec)?)
+            });
+        match started.await.map_err(|refusal| (refusal, None))? {
+            Started::Ready(run) => Ok(run),
+            Started::Ended(run) => {
+                let cause = run.end.map(|end| end.cause);
+                let log = self.log().await;
+                let log = log.get(before..).unwrap_or_default();
+                Err((ended(cause.as_ref(), program, log), run.reply))
+            }
+            Started::TimedOut(run) => {
+                let message = format!("the app was not ready within {} s", timeout.as_secs());
+                let hint =
+                    "print a line that `ready.regex` matches, or listen at the port in `PORT`";
+                Err((refused(ErrorCode::Timeout, message, hint), run.reply))
+            }
+        }
+    }
+
+    fn spec(&self, Command { mut words, env }: Command) -> Answered<Spec> {
+        let Some((content, packages)) = &self.start else {
+            let message = "a runner may start an app in `start` alone";
+            let hint = "report this as a defect of the runner";
+            return Err(refused(ErrorCode::Runtime, message, hint));
+        };
+        let packages = packages.as_ref();
+        let id = TaskId::parse(&self.task.id);
+        let id = id.map_err(|error| refused(ErrorCode::Plan, error.to_string(), "name a task"))?;
+        let asked = |limit: RunLimit| {
+            let mut limits = content.limits.iter();
+            limits.find(|(it, _)| *it == limit).map(|(_, value)| *value)
+        };
+        let mut read = self.toolchains.borrow().clone();
+        if let Some(packages) = packages {
+            // They were chosen for this interpreter.
+            if let Some(first) = words.first_mut().filter(|it| is_interpreter(it)) {
+                *first = packages.program.display().to_string();
+            }
+            read.extend(packages.runtime.iter().cloned());
+        }
+        let own = packages.map(|it| it.env.clone()).unwrap_or_default();
+        let wanted = content.env.iter().cloned();
+        Ok(Spec {
+            commands: vec![words],
+            runner: None,
+            // What the request wants wins.
+            env: own.into_iter().chain(env).chain(wanted).collect(),
+            port: PORT,
+            socket: self.daemon.sockets.socket(&id),
+            ready_regex: content.ready_regex.clone(),
+            ready_timeout: Duration::from_secs(content.ready_timeout_sec.into()),
+            limits: AskedLimits {
+                cpu_pct: asked(RunLimit::CpuPct),
+                mem_mb: asked(RunLimit::MemMb).map(Into::into),
+                wall_sec: asked(RunLimit::WallSec).map(Into::into),
+                pids: None,
+            },
+            grace: GRACE,
+            idle: self.daemon.idle,
+            folders: packages.map(|it| it.folders.clone()).unwrap_or_default(),
+            read,
+        })
+    }
+
+    /// Returns the log of the task.
+    async fn log(&self) -> Vec<u8> {
+        let read = self.daemon.with_folder(self.task, ErrorCode::Fs, |folder| {
+            Ok(folder.read(Artifact::RunLog)?)
+        });
+        read.await.unwrap_or_default()
+    }
+}
+
+impl Process for AppProcess<'_> {
+    async fn toolchain(&self, program: &str) -> Option<String> {
+        let found = toolchain(program)?;
+        self.toolchains.borrow_mut().extend(found.read);
+        Some(found.program)
+    }
+
+    async fn start(&self, command: Command) -> Result<built_in::Started, built_in::Failure> {
+        let program = command.words.first().cloned();
+        let spec = self.spec(command).map_err(told)?;
+        let run = self.supervised(spec, program.as_deref()).await;
+        let run = run.map_err(|(refusal, _)| told(refusal))?;
+        let started = built_in::Started {
+            pid: run.pid.and_then(|pid| u32::try_from(pid).ok()),
+            port: run.port,
+        };
+        self.run.replace(Some(run));
+        Ok(started)
+    }
+
+    async fn stop(&self) -> Result<(), built_in::Failure> {
+        let stopped = self
+            .daemon
+            .with_folder(self.task, ErrorCode::Runtime, |folder| {
+                Ok(folder.stop(GRACE)?)
+            });
+        stopped.await.map(drop).map_err(told)
+    }
+
+    async fn check(&self) -> Condition {
+        let found = self
+            .daemon
+            .with_folder(self.task, ErrorCode::Runtime, |folder| Ok(folder.find()?));
+        match found.await {
+            Ok(Found::Running(run)) => Condition {
+                live: true,
+                ready: run.phase == Phase::Ready,
+            },
+            Ok(Found::Never | Found::Ended(_)) | Err(_) => Condition {
+                live: false,
+                ready: false,
+            },
+        }
+    }
+}
+
+fn is_interpreter(program: &str) -> bool {
+    matches!(program, "python3" | "node")
+}

@@ -1,0 +1,207 @@
+//! An app that a foreign runner starts: runner and app share a sandbox \[2, 3\].
+
+use super::bridge::Bridge;
+use super::output::{Awaited, RunLog};
+use super::{IDLE_INTERVAL, Socket, Supervision};
+use crate::folder::Artifact;
+use crate::limits::{RUN_FILE_BYTES, RUN_OPEN_FILES};
+use crate::run::{Cause, ForeignRunner, Phase, Reply, RunLimits, Spec};
+use crate::{clock, sockets};
+use agent_runners::{Error, Place, Request, Runner, Session};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::UnixListener;
+use tokio::select;
+use tokio::signal::unix::Signal;
+use tokio::task;
+use tokio::time::{Instant, interval, timeout};
+
+/// How often to look at the log and the ports of the app.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Number of looks after which the runner is asked about an app that does not listen any more.
+const SILENT_LOOKS: u32 = 10;
+
+/// The exit code of a success.
+const SUCCESS: i32 = 0;
+
+impl Supervision {
+    /// Has the runner start the app, and waits for its end. The error is why it was not started.
+    pub(super) async fn perform_by_runner(
+        &mut self,
+        spec: &Spec,
+        foreign: &ForeignRunner,
+        limits: RunLimits,
+        mut awaited: Option<Awaited>,
+        mut stop: Signal,
+    ) -> Result<Cause, String> {
+        let words = |error: &dyn std::fmt::Display| error.to_string();
+        let id = self.run.task_id.clone();
+        let manifest = RawValue::from_string(foreign.manifest.clone());
+        let manifest = manifest.map_err(|error| words(&error))?;
+        let mut runner = Runner::new(&foreign.program).map_err(|error| words(&error))?;
+        runner.read.extend(spec.read.iter().cloned());
+        let log = self.task.open_log(Artifact::RunLog);
+        let log = log.map_err(|error| words(&error))?;
+        let mut log = Followed {
+            file: RunLog::new(log).map_err(|error| words(&error))?,
+            taken: 0,
+        };
+        let listener = sockets::listen(&spec.socket).map_err(|error| words(&error))?;
+        let _socket = Socket(&spec.socket);
+        let listener = UnixListener::from_std(listener).map_err(|error| words(&error))?;
+
+        let mut place = Place::new(self.task.source_path(), spec.port);
+        place.env.clone_from(&spec.env);
+        place.folders.clone_from(&spec.folders);
+        place.limits.wall_time = Some(Duration::from_secs(limits.wall_sec));
+        place.limits.cpu_percent = limits.cpu_pct;
+        place.limits.memory_bytes = limits.mem_mb.saturating_mul(1 << 20);
+        place.limits.processes = limits.pids;
+        place.limits.file_bytes = RUN_FILE_BYTES;
+        place.limits.open_files = RUN_OPEN_FILES;
+        let mut session = Session::open(&runner, &place).await;
+        let session = session.as_mut().map_err(|error| words(error))?;
+        let deadline = Instant::now() + spec.ready_timeout;
+
+        let start = Request::Start {
+            task_id: id.as_str(),
+            manifest: &manifest,
+        };
+        let reply = select! {
+            biased;
+            _ = stop.recv() => return Ok(Cause::Stopped),
+            reply = session.call(&start) => reply.map_err(|error| words(&error)),
+        };
+        log.follow(session, &mut awaited);
+        let reply = reply?;
+        let exit_code = reply.exit_code;
+        self.run.reply = Some(Reply {
+            stdout: String::from_utf8(reply.stdout).unwrap_or_default(),
+            stderr: String::from_utf8_lossy(&reply.stderr).into_owned(),
+            exit_code,
+        });
+        if exit_code != SUCCESS {
+            return Err(format!("the runner ended with {exit_code}"));
+        }
+        let inside = session.inside().ok_or("the runner's sandbox has ended")?;
+        let bridge = Arc::new(Bridge::new(inside, spec.port));
+        let serving = task::spawn(Arc::clone(&bridge).serve(listener));
+        let cause = self
+            .watch_runner(spec, session, &bridge, &mut log, awaited, deadline, stop)
+            .await;
+        serving.abort();
+        log.follow(session, &mut None);
+        Ok(cause)
+    }
+
+    /// Waits for the end of the app, and reports when it is ready.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one run")]
+    async fn watch_runner(
+        &mut self,
+        spec: &Spec,
+        session: &mut Session,
+        bridge: &Bridge,
+        log: &mut Followed,
+        mut awaited: Option<Awaited>,
+        deadline: Instant,
+        mut stop: Signal,
+    ) -> Cause {
+        let (mut looks, mut idle) = (interval(LOOK_INTERVAL), interval(IDLE_INTERVAL));
+        let mut silent = 0;
+        loop {
+            select! {
+                biased;
+                _ = stop.recv() => {
+                    self.stop_by_runner(spec, session).await;
+                    return Cause::Stopped;
+                }
+                _ = idle.tick() => {
+                    if spec.idle.is_some_and(|limit| bridge.idle() >= limit) {
+                        self.stop_by_runner(spec, session).await;
+                        return Cause::Idle;
+                    }
+                }
+                _ = looks.tick() => {}
+            }
+            log.follow(session, &mut awaited);
+            let found = bridge.find();
+            if self.run.phase == Phase::Starting {
+                let is_ready = awaited.is_none() && found.is_some();
+                if is_ready || Instant::now() >= deadline {
+                    self.report_app(found.filter(|_| is_ready).map(|it| it.port()), session);
+                }
+            }
+            silent = if found.is_some() { 0 } else { silent + 1 };
+            if silent < SILENT_LOOKS {
+                continue;
+            }
+            silent = 0;
+            let task_id = self.run.task_id.clone();
+            let health = Request::Health {
+                task_id: task_id.as_str(),
+            };
+            match session.call(&health).await {
+                Ok(reply) if is_live(&reply.stdout) => {}
+                // Without a word of its runner, an app that does not listen is gone.
+                Ok(_) => return Cause::Gone,
+                Err(error) => return ended(error),
+            }
+        }
+    }
+
+    /// Has the runner end the app; then nothing is left of it.
+    async fn stop_by_runner(&self, spec: &Spec, session: &mut Session) {
+        let stop = Request::Stop {
+            task_id: self.run.task_id.as_str(),
+        };
+        let _ = timeout(spec.grace, session.call(&stop)).await;
+    }
+
+    /// Reports that the app is ready at a port, or is not ready in time.
+    fn report_app(&mut self, port: Option<u16>, session: &Session) {
+        self.run.pid = session.id();
+        self.run.port = port;
+        self.run.phase = match port {
+            Some(_) => Phase::Ready,
+            None => Phase::NotReady,
+        };
+        self.run.ready_ms = port.map(|_| clock::now_ms());
+        // The end will be reported, and who waits for this report gives up in time.
+        let _ = self.report();
+    }
+}
+
+/// The log of a session, of which a part is in `run.log`.
+struct Followed {
+    file: RunLog,
+    taken: usize,
+}
+
+impl Followed {
+    /// Writes what is new, and looks for the line that is awaited.
+    fn follow(&mut self, session: &Session, awaited: &mut Option<Awaited>) {
+        let log = session.log().bytes;
+        let new = log.get(self.taken..).unwrap_or_default();
+        if !new.is_empty() {
+            self.file.take(new, awaited);
+            self.taken = log.len();
+        }
+    }
+}
+
+/// Returns whether an answer of `health` says that the app runs.
+fn is_live(answer: &[u8]) -> bool {
+    let answer = serde_json::from_slice::<serde_json::Value>(answer);
+    answer.is_ok_and(|it| it["data"]["live"] == true)
+}
+
+fn ended(error: Error) -> Cause {
+    match error {
+        Error::Sandbox(error) => super::cause(Err(error)),
+        other => Cause::NotStarted {
+            reason: other.to_string(),
+        },
+    }
+}
