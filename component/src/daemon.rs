@@ -122,6 +122,10 @@ impl Guest for Component {
         all(agent_verbs::pinned(&requirements, &lock))
     }
 
+    fn secret_forms(secret: String) -> Vec<String> {
+        agent_verbs::forms_of(&secret)
+    }
+
     fn scan(files: Vec<ScannedFile>) -> Scanned {
         let files = files
             .iter()

@@ -127,6 +127,7 @@ impl From<agent_verbs::RunStart> for daemon::StartContent {
             ready_regex: start.ready_regex,
             ready_timeout_sec: start.ready_timeout_sec,
             limits: limits.map(|(limit, value)| (limit.into(), value)).collect(),
+            denies_egress: start.denies_egress,
         }
     }
 }

@@ -7,4 +7,4 @@ mod clock;
 mod redact;
 
 pub use clock::Clock;
-pub use redact::{MARKER, Redactor, Secret, is_presence, mark_in, unredacted};
+pub use redact::{MARKER, Redactor, Secret, forms_of, is_presence, mark_in, unredacted};

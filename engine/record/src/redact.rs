@@ -575,8 +575,8 @@ fn marker(len: usize) -> String {
     format!("{MARKER}{len}}}")
 }
 
-/// Returns the forms of a secret that are searched for.
-fn forms_of(secret: &str) -> Vec<String> {
+/// Returns the forms of a secret that are searched for: as it is, percent-encoded, escaped in JSON, and in base64.
+pub fn forms_of(secret: &str) -> Vec<String> {
     let quoted = json_string(secret);
     let escaped = &quoted[1..quoted.len() - 1];
     let mut forms = vec![
@@ -585,7 +585,7 @@ fn forms_of(secret: &str) -> Vec<String> {
         escaped.replace('/', "\\/"),
         ascii_escaped(secret),
     ];
-    for keeps in [is_unreserved, is_url_safe] {
+    for keeps in [is_unreserved, is_path_safe, is_url_safe] {
         let upper = percent_encoded(secret, keeps, char::to_ascii_uppercase);
         forms.push(percent_encoded(secret, keeps, char::to_ascii_lowercase));
         // A form of `application/x-www-form-urlencoded`.
@@ -616,6 +616,11 @@ fn ascii_escaped(text: &str) -> String {
 
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+/// What Python's `quote` leaves as it is.
+fn is_path_safe(byte: u8) -> bool {
+    is_unreserved(byte) || byte == b'/'
 }
 
 /// What `encodeURI` leaves as it is.

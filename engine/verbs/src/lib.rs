@@ -52,6 +52,8 @@ mod task;
 mod verb;
 mod words;
 
+/// Returns what a secret may look like in a text.
+pub use agent_record::forms_of;
 pub use failure::{ErrorCode, Failure};
 pub use file_plan::{FilePlan, Write, file_plan};
 pub use fs_apply::{Change, Content, FsApply, Patch, Present};

@@ -7,7 +7,7 @@ use super::limits::{CLOSURE_MAX, POLICY_MAX_BYTES};
 use super::verb::DaemonVerb;
 use agent_diagnostic::Problems as Diagnostics;
 use agent_syntax::{Entry, Node, Value, json_string, yaml};
-use agent_text::{DocumentKind, Span, Text};
+use agent_text::{DocumentKind, Span, Text, misspelt};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an application may do with files.
@@ -303,7 +303,11 @@ impl<'t> Reader<'t> {
         };
         for entry in entries.iter().filter(|it| !known.contains(&&*it.key)) {
             let message = format!("{} is not a key of the policy here", quoted(&entry.key));
-            self.add(entry.key_span, &message, hint.clone());
+            let hint = match misspelt(&entry.key, known) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => hint.clone(),
+            };
+            self.add(entry.key_span, &message, hint);
         }
         entries
             .iter()

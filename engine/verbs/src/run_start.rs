@@ -51,6 +51,8 @@ pub struct RunStart {
     pub ready_timeout_sec: u32,
     /// The limits that were asked for, in the order of [`RunLimit::ALL`].
     pub limits: Vec<(RunLimit, u32)>,
+    /// Whether the application gets no network, whatever the policy allows.
+    pub denies_egress: bool,
 }
 
 impl RunStart {
@@ -104,6 +106,7 @@ impl RunStart {
                 ready_regex: ready_regex.map(str::to_owned),
                 ready_timeout_sec: timeout.unwrap_or(READY_TIMEOUT_SEC),
                 limits,
+                denies_egress: member(root, "egress").is_some(),
             })
         })
     }
@@ -197,6 +200,10 @@ mod tests {
         assert_eq!(read.steps.packages().count(), 1);
         assert_eq!(read.env[1], ("A_B".to_owned(), String::new()));
         assert_eq!(read.ready_timeout_sec, 600);
+        assert!(!read.denies_egress);
+        let denies = RunStart::read(br#"{"cmd": "python app.py", "egress": "deny"}"#);
+        assert!(denies.expect("an input").denies_egress);
+        assert!(RunStart::read(br#"{"cmd": "python app.py", "egress": "allow"}"#).is_err());
         let limits = [
             (RunLimit::CpuPct, 1),
             (RunLimit::MemMb, 8192),

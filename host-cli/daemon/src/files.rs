@@ -89,11 +89,3 @@ pub(crate) fn scanned(folder: &Path) -> io::Result<Vec<ScannedFile>> {
     }
     Ok(files)
 }
-
-/// Returns the files of an app that are texts, for a planner that changes them.
-pub(crate) fn texts(task: &agent_tasks::Task) -> Result<Vec<(String, String)>, Trouble> {
-    let folder = task.source_path();
-    let files = scanned(&folder)?.into_iter();
-    let texts = files.filter_map(|file| Some((file.path, String::from_utf8(file.content).ok()?)));
-    Ok(texts.collect())
-}

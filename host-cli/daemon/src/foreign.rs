@@ -2,6 +2,7 @@
 
 use super::daemon::Daemon;
 use super::files::files_below;
+use super::grants::Grants;
 use super::planning::name as language_name;
 use super::process::AppProcess;
 use super::refusal::{Answered, refused};
@@ -57,6 +58,7 @@ impl Daemon {
         task: &Rc<Task>,
         content: &StartContent,
         packages: Option<AppPackages>,
+        grants: Grants,
     ) -> Answered<Run> {
         // A manifest names the port of the host.
         let lease = self.gateway.lease(&task.id).map_err(no_port)?;
@@ -76,7 +78,7 @@ impl Daemon {
             .decider
             .ask(|engine| call!(engine, daemon.call_manifest_json(&manifest)))?;
         let program = runner.program().to_owned();
-        let process = AppProcess::to_start(self, task, content, packages);
+        let process = AppProcess::to_start(self, task, content, packages, grants);
         let started = process
             .started_by(ForeignRunner { program, manifest })
             .await;

@@ -9,6 +9,7 @@
 //! | `plan_create`, `fs_apply`, `run_start`, `httpcheck`, `report` | the five verbs |
 //! | `planning`, `packages`, `probes`, `files` | planners, the dependency step, requests that test an app, the files of a task |
 //! | `runners`, `foreign`, `staging`, `process`, `ending` | the runners of apps, foreign ones, the files that they write, the process that they ask for, how apps end |
+//! | `grants` | files, network and secrets that the policy gives an app |
 //! | `task`, `memory`, `shown` | a task as the daemon knows it, as it is remembered, and as the app gateway sees it |
 //! | `http`, `service`, `tools` | the verbs over HTTP, and as tools of the Model Context Protocol |
 //! | `decider`, `refusal` | the engine, and why a verb fails |
@@ -22,6 +23,7 @@ mod ending;
 mod files;
 mod foreign;
 mod fs_apply;
+mod grants;
 mod http;
 mod httpcheck;
 mod memory;
@@ -41,6 +43,23 @@ mod staging;
 mod task;
 mod tools;
 
-pub use agent_tasks::supervise;
 pub use daemon::Daemon;
 pub use running::{Place, Setup, export, prepare, serve};
+
+use agent_effects::app_proxy;
+use agent_host::{Engine, Failure};
+use std::io::Read;
+
+/// Runs the app of a task to its end, as its description says. The proxy of an app is in this process, which outlives the
+/// daemon, and the engine in this process decides on each of its connections.
+///
+/// # Errors
+///
+/// When there is nothing to report to: the description is unusable, the task is missing, or it runs already.
+pub fn supervise(input: impl Read) -> Result<(), Failure> {
+    let proxy = |hosts| {
+        let made = Engine::embedded().and_then(|engine| app_proxy(&engine, hosts));
+        made.map_err(|failure| failure.message)
+    };
+    agent_tasks::supervise(input, proxy).map_err(Failure::new)
+}

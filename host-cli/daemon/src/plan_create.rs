@@ -1,6 +1,7 @@
 //! `plan.create` \[2, 2.1\].
 
 use super::daemon::Daemon;
+use super::files::scanned;
 use super::memory::memory;
 use super::planning::{Change, plan};
 use super::refusal::{Answered, broken, refused, stored};
@@ -142,9 +143,17 @@ impl Daemon {
             let message = "`prompt` is not a string";
             return Err(refused(ErrorCode::Plan, message, "say what to change"));
         };
-        let present = self
-            .with_folder(&task, ErrorCode::Fs, super::files::texts)
+        let files = self
+            .with_folder(&task, ErrorCode::Fs, |folder| {
+                Ok(scanned(&folder.source_path())?)
+            })
             .await?;
+        // A planner may be on another machine.
+        self.grants(true).await?.refuse_in_files(&files)?;
+        let texts = files
+            .into_iter()
+            .filter_map(|file| Some((file.path, String::from_utf8(file.content).ok()?)));
+        let present = texts.collect();
         let change = Change {
             prompt: prompt.to_owned(),
             present,

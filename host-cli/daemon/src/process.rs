@@ -2,6 +2,7 @@
 
 use super::daemon::{Daemon, GRACE};
 use super::ending::ended;
+use super::grants::Grants;
 use super::refusal::{Answered, refused};
 use super::runners::told;
 use super::task::Task;
@@ -25,7 +26,7 @@ pub(crate) struct AppProcess<'a> {
     daemon: &'a Daemon,
     task: &'a Rc<Task>,
     /// What the app starts with; `None` if it may not be started.
-    start: Option<(&'a StartContent, Option<AppPackages>)>,
+    start: Option<(&'a StartContent, Option<AppPackages>, Grants)>,
     /// The folders of the toolchains that the runner has asked for.
     toolchains: RefCell<Vec<PathBuf>>,
     run: RefCell<Option<Run>>,
@@ -49,8 +50,9 @@ impl<'a> AppProcess<'a> {
         task: &'a Rc<Task>,
         content: &'a StartContent,
         packages: Option<AppPackages>,
+        grants: Grants,
     ) -> Self {
-        let start = Some((content, packages));
+        let start = Some((content, packages, grants));
         Self {
             start,
             ..Self::of(daemon, task)
@@ -117,7 +119,7 @@ impl<'a> AppProcess<'a> {
     }
 
     fn spec(&self, Command { mut words, env }: Command) -> Answered<Spec> {
-        let Some((content, packages)) = &self.start else {
+        let Some((content, packages, grants)) = &self.start else {
             let message = "a runner may start an app in `start` alone";
             let hint = "report this as a defect of the runner";
             return Err(refused(ErrorCode::Runtime, message, hint));
@@ -158,6 +160,9 @@ impl<'a> AppProcess<'a> {
             idle: self.daemon.idle,
             folders: packages.map(|it| it.folders.clone()).unwrap_or_default(),
             read,
+            readonly: grants.readonly,
+            egress: grants.egress.clone(),
+            secrets: grants.secrets.clone(),
         })
     }
 

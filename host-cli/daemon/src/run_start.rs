@@ -2,14 +2,14 @@
 
 use super::daemon::Daemon;
 use super::files::{files_below, scanned};
+use super::grants::Grants;
 use super::process::AppProcess;
 use super::refusal::{Answered, refused};
 use super::runners::{failed, runner_of};
 use super::task::Task;
 use agent_host::call;
 use agent_host::contract::daemon::{
-    ErrorCode, Failure, FilesystemPolicy, FindingSeverity, Manifest, RunLimit, Running,
-    StartContent, TaskState,
+    ErrorCode, Failure, FindingSeverity, Manifest, RunLimit, Running, StartContent, TaskState,
 };
 use agent_packages::AppPackages;
 use agent_runners::built_in;
@@ -39,8 +39,8 @@ impl Daemon {
             }
             call!(engine, daemon.start_request.call_content(request)).map(Ok)
         })?;
-        self.tools()?;
-        self.scan(task).await?;
+        let grants = self.grants(content.denies_egress).await?;
+        self.scan(task, &grants).await?;
         if task.state.get() == TaskState::Ready {
             self.stop(task).await?;
         }
@@ -53,7 +53,7 @@ impl Daemon {
             }
         };
         self.go(task, TaskState::Starting).await?;
-        match self.started(task, &content, packages).await {
+        match self.started(task, &content, packages, grants).await {
             Ok(run) => {
                 self.show(task, Some(&run.socket));
                 let answered = self.announce(task, &content, &run).await;
@@ -75,29 +75,14 @@ impl Daemon {
         let _ = self.go(task, TaskState::Failed).await;
     }
 
-    /// Refuses what the policy wants of apps and this daemon can't enforce.
-    fn tools(&self) -> Answered<()> {
-        let tools = self.by_policy(|engine, policy| {
-            call!(engine, daemon.task_policy.call_tools(policy)).map(Ok)
-        })?;
-        match tools.filesystem {
-            FilesystemPolicy::Task => Ok(()),
-            FilesystemPolicy::Readonly => {
-                let message =
-                    "the policy wants apps that write no files, which this daemon can't enforce";
-                let hint = "set `filesystem: task` in the policy";
-                Err(refused(ErrorCode::Policy, message, hint))
-            }
-        }
-    }
-
     /// Looks for secrets and dangerous calls in the files of an app.
-    async fn scan(&self, task: &Rc<Task>) -> Answered<()> {
+    async fn scan(&self, task: &Rc<Task>, grants: &Grants) -> Answered<()> {
         let files = self
             .with_folder(task, ErrorCode::Fs, |folder| {
                 Ok(scanned(&folder.source_path())?)
             })
             .await?;
+        grants.refuse_in_files(&files)?;
         let scanned = self
             .decider
             .ask(|engine| call!(engine, daemon.call_scan(&files)))?;
@@ -142,11 +127,13 @@ impl Daemon {
         task: &Rc<Task>,
         content: &StartContent,
         packages: Option<AppPackages>,
+        grants: Grants,
     ) -> Answered<Run> {
         if let Some(runner) = self.foreign(task) {
-            return self.started_by(runner, task, content, packages).await;
+            let started = self.started_by(runner, task, content, packages, grants);
+            return started.await;
         }
-        let process = AppProcess::to_start(self, task, content, packages);
+        let process = AppProcess::to_start(self, task, content, packages, grants);
         let manifest = built_in::Manifest {
             words: content.steps.start.clone(),
             env: content.env.clone(),

@@ -6,7 +6,8 @@
 //! | [`Effects`] | performs one action |
 //! | [`Access`], [`Connected`] | what this host can reach, and servers that it talks to |
 //! | [`Capture`] | the capture of a live server |
-//! | [`proxy`] | the network of programs that reach only listed hosts |
+//! | [`proxy`], [`app_proxy`] | the network of programs that reach only listed hosts |
+//! | [`named_secrets`] | secrets of the operator, by name |
 //! | [`login`] | logins of this user to remote servers |
 //! | [`handler`] | handlers as components under wasmtime |
 
@@ -34,8 +35,9 @@ pub use agent_way_out::{Lookup, Proxy, Resolver};
 pub use capture::{Capture, Wanted};
 pub use connected::{ConnectError, Connected, Connection, Ended, Process};
 pub use effects::{Approver, Effects};
-pub use network::proxy;
+pub use network::{app_proxy, proxy};
 pub use planners::PlannerChoice;
 pub use run::{Run, block_on, clock, random, run_id};
+pub use secrets::named_secrets;
 pub use signals::{Hangups, Signals};
 pub use zone::Zone;

@@ -11,6 +11,28 @@ use std::net::IpAddr;
 ///
 /// When an entry is invalid, or the engine can't be started.
 pub fn proxy(engine: &Engine, allowed: Vec<String>, resolver: Resolver) -> Result<Proxy, Failure> {
+    proxy_within(engine, allowed, resolver, ProxyLimits::default())
+}
+
+/// Returns the proxy of an app, which may live for long: each refused destination is kept, up to 1,024.
+///
+/// # Errors
+///
+/// As of [`proxy`].
+pub fn app_proxy(engine: &Engine, allowed: Vec<String>) -> Result<Proxy, Failure> {
+    let limits = ProxyLimits {
+        refusals: 1024,
+        ..ProxyLimits::default()
+    };
+    proxy_within(engine, allowed, Resolver::system(), limits)
+}
+
+fn proxy_within(
+    engine: &Engine,
+    allowed: Vec<String>,
+    resolver: Resolver,
+    limits: ProxyLimits,
+) -> Result<Proxy, Failure> {
     let mut gate = EngineGate {
         engine: engine.instantiate()?,
         allowed,
@@ -19,7 +41,7 @@ pub fn proxy(engine: &Engine, allowed: Vec<String>, resolver: Resolver) -> Resul
     if let Some(first) = gate.allowed.first().cloned() {
         gate.admit(&first).map_err(Failure::new)?;
     }
-    Ok(Proxy::new(gate, resolver, ProxyLimits::default()))
+    Ok(Proxy::new(gate, resolver, limits))
 }
 
 /// The engine's decisions on a program's connections.

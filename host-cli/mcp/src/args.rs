@@ -108,7 +108,7 @@ pub(crate) struct Limits {
     /// Share of processor time in percent of one processor [1 to 100]
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) cpu: Option<u32>,
-    /// Give the app no network, whatever the policy allows: the default
+    /// Give the app no network, whatever the policy allows
     #[arg(long)]
     pub(crate) no_egress: bool,
 }

@@ -45,7 +45,7 @@ pub fn run(App { command, place }: &App, program: Program<'_>) -> Result<bool, F
         Command::Ci(args) => return ci::run(args, place, program),
         Command::Supervise => {
             let done = agent_daemon::supervise(stdin().lock());
-            return done.map(|()| true).map_err(Failure::new);
+            return done.map(|()| true);
         }
         _ => {}
     }

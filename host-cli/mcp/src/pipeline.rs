@@ -121,10 +121,15 @@ impl Pipeline<'_> {
             .filter_map(|(name, value)| Some(format!(r#""{name}":{}"#, value?)));
         let asked: Vec<_> = asked.collect();
         let input = format!(
-            r#"{{"cmd":{},"ready":{{"timeout_sec":{}}},"limits":{{{}}}}}"#,
+            r#"{{"cmd":{},"ready":{{"timeout_sec":{}}},"limits":{{{}}}{}}}"#,
             json_string(start),
             limits.timeout,
-            asked.join(",")
+            asked.join(","),
+            if limits.no_egress {
+                r#","egress":"deny""#
+            } else {
+                ""
+            },
         );
         let started = self.client.verb("run.start@v1", Some(task), &input).await?;
         if let Some(failure) = started.failure() {

@@ -58,6 +58,10 @@ pub struct Place {
     pub folders: BTreeMap<PathBuf, PathBuf>,
     /// The limits of the session.
     pub limits: Limits,
+    /// Whether runner and app may only read the folder.
+    pub readonly: bool,
+    /// Whether runner and app have a proxy, whose connections arrive at [`Session::take_proxy`](crate::Session::take_proxy).
+    pub has_proxy: bool,
 }
 
 impl Place {
@@ -81,6 +85,8 @@ impl Place {
                 stdout_bytes: u64::MAX,
                 stderr_bytes: LOG_BYTES,
             },
+            readonly: false,
+            has_proxy: false,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::{Error, Place, Request, Runner};
 use agent_sandbox::{Child, Command, Inside, Log, Mount, Network, Sandbox, Tier};
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -91,7 +91,7 @@ impl Session {
             command.mounts.insert(inside.clone(), mount);
         }
         for (inside, folder, writable) in [
-            (APP, place.folder.as_path(), true),
+            (APP, place.folder.as_path(), !place.readonly),
             (REQUESTS, requests.path(), false),
         ] {
             let folder = folder.to_owned();
@@ -99,7 +99,10 @@ impl Session {
             command.mounts.insert(inside.into(), mount);
         }
         command.cwd = Some(APP.into());
-        command.network = Network::Inbound;
+        command.network = match place.has_proxy {
+            true => Network::InboundAndProxy,
+            false => Network::Inbound,
+        };
         let mut child = sandbox
             .spawn(command, place.limits.clone())
             .await
@@ -119,6 +122,11 @@ impl Session {
             requests,
             count: 0,
         })
+    }
+
+    /// Returns the socket at which connections to the proxy arrive, once. It does not block.
+    pub fn take_proxy(&mut self) -> Option<TcpListener> {
+        self.keeper.as_mut()?.child.proxy.take()
     }
 
     /// Invokes the runner. Dropping the future ends the session.

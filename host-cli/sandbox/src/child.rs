@@ -42,8 +42,10 @@ impl Child {
         Ok(Self {
             stdin: Some(stdin),
             stdout: Some(stdout),
+            inside: started
+                .inside
+                .map(|network| Inside::new(network, started.proxy.is_some())),
             proxy: started.proxy,
-            inside: started.inside.map(|network| Inside(Arc::new(network))),
             log,
             log_task,
             end: started.end,

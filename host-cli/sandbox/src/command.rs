@@ -82,6 +82,8 @@ pub enum Network {
     /// None, but the caller can connect to what the command listens at, by
     /// [`Child::inside`](crate::Child::inside). Only the bubblewrap tier has it.
     Inbound,
+    /// Both of these: the command has a proxy, and the caller can connect to it.
+    InboundAndProxy,
     /// The network of the machine, with its loopback services: weaker than any other choice.
     Host,
 }
@@ -90,9 +92,19 @@ impl Network {
     /// Returns whether the command shares no network with the machine.
     pub(crate) fn is_own(self) -> bool {
         match self {
-            Self::None | Self::Proxy | Self::Inbound => true,
+            Self::None | Self::Proxy | Self::Inbound | Self::InboundAndProxy => true,
             Self::Host => false,
         }
+    }
+
+    /// Returns whether the command has a proxy.
+    pub(crate) fn has_proxy(self) -> bool {
+        matches!(self, Self::Proxy | Self::InboundAndProxy)
+    }
+
+    /// Returns whether the caller can connect to the command.
+    pub(crate) fn is_inbound(self) -> bool {
+        matches!(self, Self::Inbound | Self::InboundAndProxy)
     }
 }
 

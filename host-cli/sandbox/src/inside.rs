@@ -1,9 +1,10 @@
 //! The network of a running command, for connections to it.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 
+use crate::PROXY_PORT;
 use crate::system::NetworkNamespace;
 
 /// Maximum number of sockets that [`Inside::sockets`] makes at a time.
@@ -12,16 +13,32 @@ pub const MAX_SOCKETS: usize = 64;
 /// The network of a command with [`Network::Inbound`](crate::Network::Inbound). It has nothing but the
 /// command's own loopback, so whatever listens there belongs to the command.
 #[derive(Clone, Debug)]
-pub struct Inside(pub(crate) Arc<NetworkNamespace>);
+pub struct Inside {
+    network: Arc<NetworkNamespace>,
+    /// Whether a socket of ours listens there, too.
+    has_proxy: bool,
+}
 
 impl Inside {
-    /// Returns where the command listens for TCP, in the order of ports.
+    pub(crate) fn new(network: NetworkNamespace, has_proxy: bool) -> Self {
+        Self {
+            network: Arc::new(network),
+            has_proxy,
+        }
+    }
+
+    /// Returns where the command listens for TCP, in the order of ports. Its proxy is not among them.
     ///
     /// # Errors
     ///
     /// If the command has ended.
     pub fn listening(&self) -> io::Result<Vec<SocketAddr>> {
-        self.0.listening()
+        let mut listening = self.network.listening()?;
+        if self.has_proxy {
+            let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, PROXY_PORT));
+            listening.retain(|address| *address != proxy);
+        }
+        Ok(listening)
     }
 
     /// Returns sockets of this network that are not connected and don't block. A process is started for
@@ -36,7 +53,7 @@ impl Inside {
         if count > MAX_SOCKETS {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let sockets = self.0.unconnected(count)?;
+        let sockets = self.network.unconnected(count)?;
         Ok(sockets.into_iter().map(TcpStream::from).collect())
     }
 }

@@ -42,7 +42,7 @@
 //! | needs | Linux 5.11, `bwrap`, user namespaces | Linux 5.13 with Landlock |
 //! | files | only granted ones and those of the system exist | others exist, and can't be opened |
 //! | private folders | home, `/tmp`, `/dev/shm` in memory, of limited size | a folder of the machine, in `HOME` and `TMPDIR` |
-//! | network | a namespace of its own: empty, with the socket of a proxy, or open to the caller | no sockets |
+//! | network | a namespace of its own: empty, with the socket of a proxy, open to the caller, or both | no sockets |
 //! | processes | a namespace of its own | a process group that nobody can leave |
 //! | user | 1000 in a namespace of its own, without capabilities | the user of the host, without capabilities |
 //!

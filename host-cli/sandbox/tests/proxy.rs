@@ -70,6 +70,46 @@ async fn a_command_reaches_its_proxy_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_command_that_is_reached_may_have_a_proxy_too() {
+    let program = format!(
+        "
+import socket
+server = socket.create_server(('127.0.0.1', 8080))
+with socket.create_connection(('127.0.0.1', {PROXY_PORT})) as proxy:
+    proxy.sendall(b'hello')
+server.accept()
+"
+    );
+    let mut command = python(&program);
+    command.network = Network::InboundAndProxy;
+    let sandbox = Sandbox::of(Tier::Bubblewrap).await.unwrap();
+    let mut child = sandbox.spawn(command, ample()).await.unwrap();
+    let proxy = child.proxy.take().unwrap();
+    let inside = child.inside().unwrap();
+    let begin = Instant::now();
+    let mut received = String::new();
+    while received.is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "nothing arrives");
+        if let Ok((mut connection, _)) = proxy.accept() {
+            connection.set_nonblocking(false).unwrap();
+            connection.read_to_string(&mut received).unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(received, "hello");
+    // The socket of the proxy is not one of the command.
+    let listening = inside.listening().unwrap();
+    assert_eq!(listening, ["127.0.0.1:8080".parse().unwrap()]);
+    let socket = inside.sockets(1).unwrap().pop().unwrap();
+    socket.set_nonblocking(false).unwrap();
+    let target = "[::ffff:127.0.0.1]:8080"
+        .parse::<std::net::SocketAddr>()
+        .unwrap();
+    rustix::net::connect(std::os::fd::AsFd::as_fd(&socket), &target).unwrap();
+    assert!(child.wait().await.unwrap().0.success());
+}
+
+#[tokio::test]
 async fn the_tier_without_networks_refuses() {
     let sandbox = Sandbox::of(Tier::Landlock).await.unwrap();
     let refused = support::run(sandbox, command(1)).await;

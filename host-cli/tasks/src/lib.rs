@@ -10,7 +10,7 @@
 //! | [`Artifact`], [`Memory`], [`Listed`] | the files of a task, what is remembered of it, a row of a list |
 //! | [`Source`], [`Change`], [`Record`] | the files of an app; batches that apply whole or not at all; their records |
 //! | [`SocketFolder`] | where the sockets of tasks are |
-//! | [`Spec`], [`Run`], [`Cause`] | what to run, how far it is, why it ended |
+//! | [`Spec`], [`Secret`], [`Run`], [`Cause`] | what to run, with which secrets, how far it is, why it ended |
 //! | [`ForeignRunner`], [`Reply`] | a runner that starts the app, and what it answered |
 //! | [`supervise`] | the whole work of a supervisor |
 //! | [`Started`], [`Found`] | answers of [`Task::start`] and [`Task::find`] |
@@ -21,7 +21,7 @@
 //! The app runs in the bubblewrap tier of the sandbox: a network of its own with nothing but loopback, a
 //! read-only root, a private `/tmp`, and the task's `source/` at `/app`. Clients reach it at a Unix socket
 //! that only this user can open. The supervisor accepts there, connects to the port of the app, and passes
-//! bytes on. If it is killed, the kernel ends the app and everything that the app has started.
+//! bytes on. It is also the proxy of an app that may connect to some hosts, and keeps secrets out of `run.log`. If it is killed, the kernel ends the app and everything that the app has started.
 //!
 //! Functions of [`Task`] block; call them on a thread that may wait.
 //!
@@ -47,7 +47,7 @@ pub use folder::{Artifact, Listed, Memory, Task, Tasks};
 pub use id::TaskId;
 pub use identity::Identity;
 pub use processes::{Found, Started};
-pub use run::{AskedLimits, Cause, End, ForeignRunner, Phase, Reply, Run, RunLimits, Spec};
+pub use run::{AskedLimits, Cause, End, ForeignRunner, Phase, Reply, Run, RunLimits, Secret, Spec};
 pub use sockets::SocketFolder;
 pub use source::{Change, Exported, Record, Recorded, Source, SourcePath, Version};
 pub use supervisor::supervise;

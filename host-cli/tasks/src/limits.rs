@@ -50,8 +50,8 @@ pub const MAX_REGEX_BYTES: usize = 1 << 20;
 /// Maximum number of connections to a task at a time. Others wait.
 pub const MAX_CONNECTIONS: usize = 1024;
 
-/// Maximum size of a description of a run, in bytes.
-pub const MAX_SPEC_BYTES: u64 = 4 << 20;
+/// Maximum size of a description of a run, in bytes. Each secret is in it in about 12 forms.
+pub const MAX_SPEC_BYTES: u64 = 16 << 20;
 
 /// Memory of a run that asks for no limit, in MiB.
 pub const DEFAULT_MEM_MB: u64 = 512;

@@ -2,7 +2,7 @@
 
 use crate::clock::now_ms;
 use crate::folder::Task;
-use crate::limits::{SUPERVISOR_END, SUPERVISOR_START};
+use crate::limits::{MAX_SPEC_BYTES, SUPERVISOR_END, SUPERVISOR_START};
 use crate::run::{Cause, End, Phase, Run, Spec};
 use crate::sockets;
 use crate::supervisor::Order;
@@ -61,6 +61,11 @@ impl Task {
         };
         let text = serde_json::to_vec(&order)
             .map_err(|error| Error::new(ErrorKind::System, error.to_string()))?;
+        if text.len() as u64 > MAX_SPEC_BYTES {
+            let message =
+                format!("the description of the run has more than {MAX_SPEC_BYTES} bytes");
+            return Err(Error::new(ErrorKind::Refused, message));
+        }
         program
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -219,6 +224,7 @@ fn check(spec: &Spec) -> Result<(), Error> {
     let words = spec.commands.iter().flatten();
     if words
         .chain(spec.env.values())
+        .chain(spec.secrets.values().map(|secret| &secret.value))
         .any(|text| text.contains('\0'))
     {
         return refused("a word of the command or the environment contains U+0000");

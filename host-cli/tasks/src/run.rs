@@ -4,6 +4,7 @@ use crate::limits::{DEFAULT_CPU_PCT, DEFAULT_MEM_MB, DEFAULT_PIDS, DEFAULT_WALL_
 use crate::{Identity, TaskId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -42,6 +43,31 @@ pub struct Spec {
     /// Files and folders of the machine that the app can read at their own path.
     #[serde(default)]
     pub read: Vec<PathBuf>,
+    /// Whether the app may read its files only. It may still write to its private `/tmp` and home.
+    #[serde(default)]
+    pub readonly: bool,
+    /// Each `host:port` that the app may connect to, through a proxy. Without one it has no way out.
+    #[serde(default)]
+    pub egress: Vec<String>,
+    /// Secrets, each by the name of its variable. They replace variables of [`Self::env`].
+    #[serde(default)]
+    pub secrets: BTreeMap<String, Secret>,
+}
+
+/// A secret of an app. `run.log` contains none of its forms.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Secret {
+    /// The value.
+    pub value: String,
+    /// What it may look like in a text, encoded in some way.
+    pub forms: Vec<String>,
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{{present, len: {}}}", self.value.len())
+    }
 }
 
 /// A foreign runner of an app. \[2, 3\]

@@ -2,10 +2,12 @@
 
 mod support;
 
-use agent_tasks::{AskedLimits, Cause, Error, ErrorKind, Found, Phase, Started, Tasks};
+use agent_tasks::{AskedLimits, Cause, Error, ErrorKind, Found, Phase, Secret, Started, Tasks};
+
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 use std::time::Duration;
@@ -572,4 +574,63 @@ for _ in range(3000):
     assert!(!of_removed.has_folder && of_removed.run.is_some());
     running.stop(LONG).unwrap();
     place.tasks.remove(running.id()).unwrap();
+}
+
+#[test]
+fn an_app_gets_what_its_description_gives() {
+    let outside = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = outside.local_addr().unwrap().port();
+    let served = thread::spawn(move || {
+        let (mut connection, _) = outside.accept().unwrap();
+        let _ = connection.read(&mut [0; 4096]);
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\noutside";
+        connection.write_all(answer).unwrap();
+    });
+    let program = format!(
+        r#"
+import os, urllib.error, urllib.request
+print(urllib.request.urlopen('http://127.0.0.1:{port}/').read().decode())
+for number in range(20):
+    try:
+        urllib.request.urlopen('http://denied%d.example/' % number)
+    except urllib.error.HTTPError as error:
+        pass
+try:
+    open('new', 'w')
+except OSError as error:
+    print(error.strerror)
+open('/tmp/new', 'w').write('x')
+print(os.environ['KEY'], end='')
+"#
+    ) + &server();
+    let place = Place::new();
+    let task = place.task(&program);
+    let mut spec = place.spec(&task);
+    spec.readonly = true;
+    spec.egress = vec![format!("127.0.0.1:{port}")];
+    let secret = Secret {
+        value: "open sesame".to_owned(),
+        forms: Vec::new(),
+    };
+    spec.env.insert("KEY".to_owned(), "other".to_owned());
+    spec.secrets.insert("KEY".to_owned(), secret);
+    let run = match task.start(supervisor(), spec).unwrap() {
+        Started::Ready(run) => run,
+        other => panic!("{other:?}: {}", log(&task)),
+    };
+    served.join().unwrap();
+    // The socket of the proxy is not taken for the app's.
+    assert_eq!(run.port, Some(8080));
+    assert!(get(&run.socket).unwrap().ends_with("Hello, World!"));
+    task.stop(LONG).unwrap();
+    let log = log(&task);
+    assert!(
+        log.contains("outside\nRead-only file system\n{present, len: 11}"),
+        "{log}"
+    );
+    for number in 0..20 {
+        let line = format!("\nmcpd: egress denied: `denied{number}.example:80` is not listed\n");
+        assert_eq!(log.matches(&line).count(), 1, "{log}");
+    }
+    assert!(!task.source_path().join("new").exists());
 }

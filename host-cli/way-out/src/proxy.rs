@@ -16,8 +16,6 @@ use tokio::time::{sleep, timeout};
 
 /// Size of the buffer for one direction of a connection, in bytes.
 const BUFFER: usize = 16 << 10;
-/// Maximum number of refusals that are kept.
-const REFUSALS: usize = 16;
 /// Maximum number of characters of a refusal.
 const REFUSAL_CHARS: usize = 400;
 /// Time until the next connection is accepted after a failure to accept one.
@@ -55,10 +53,13 @@ pub struct ProxyLimits {
     pub idle: Duration,
     /// Maximum number of bytes of all connections together, in both directions.
     pub bytes: u64,
+    /// Maximum number of refusals that are kept.
+    pub refusals: usize,
 }
 
 impl Default for ProxyLimits {
-    /// 32 connections, 16 KiB and 10 s for a head, 10 s to connect, 5 minutes without a byte, 4 GiB.
+    /// 32 connections, 16 KiB and 10 s for a head, 10 s to connect, 5 minutes without a byte, 4 GiB, 16
+    /// refusals.
     fn default() -> Self {
         Self {
             connections: 32,
@@ -67,6 +68,7 @@ impl Default for ProxyLimits {
             connect: Duration::from_secs(10),
             idle: Duration::from_secs(300),
             bytes: 4 << 30,
+            refusals: 16,
         }
     }
 }
@@ -207,7 +209,7 @@ impl Shared {
 
     fn keep(&self, refusal: &Refusal) {
         let mut refusals = lock(&self.refusals);
-        if refusals.len() < REFUSALS && !refusals.contains(refusal) {
+        if refusals.len() < self.limits.refusals && !refusals.contains(refusal) {
             refusals.push(refusal.clone());
         }
     }

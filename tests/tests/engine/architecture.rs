@@ -317,7 +317,12 @@ fn the_host_does_not_depend_on_the_engine() {
         ),
         (
             "host-cli/tasks",
-            &["agent-ownership", "agent-runners", "agent-sandbox"],
+            &[
+                "agent-ownership",
+                "agent-runners",
+                "agent-sandbox",
+                "agent-way-out",
+            ],
         ),
         ("host-cli/telemetry", &["agent-syntax"]),
         ("host-cli/way-out", &["agent-text"]),
@@ -427,6 +432,8 @@ fn only_the_way_out_opens_connections() {
         ("gateway/src/control.rs", "UnixStream"),
         // The test of a runner asks its app, in a network that has loopback only.
         ("runners/src/conformance/client.rs", "TcpSocket"),
+        // The socket of a proxy goes on to the supervisor of a task.
+        ("runners/src/session.rs", "TcpListener"),
         // Clients are served on loopback.
         ("serving/src/listener.rs", "TcpListener"),
         ("serving/src/listener.rs", "TcpStream"),

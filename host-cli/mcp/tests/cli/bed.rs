@@ -70,6 +70,8 @@ impl Bed {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
         command.current_dir(self.folder.path()).args(arguments);
+        // The files of the user who runs the tests are not read.
+        command.env("XDG_CONFIG_HOME", self.path("config"));
         command
     }
 

@@ -5,6 +5,7 @@ mod ci;
 mod failures;
 mod foreign;
 mod go_apps;
+mod grants;
 mod lifecycle;
 mod protocol;
 mod run;

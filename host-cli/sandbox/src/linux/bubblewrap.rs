@@ -18,10 +18,9 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::cgroup::{self, Cgroup, Resource};
 use super::child_setup::ChildSetup;
 use super::launch::{Launched, give_up, spawn_error};
-use super::network_namespace::NetworkNamespace;
 use super::seccomp::Gaps;
 use super::tree::{self, Tree};
-use super::{listener, readable, rlimits, seccomp};
+use super::{readable, rlimits, seccomp};
 use crate::command::{NODE_USES_PROXY, PROXY_VARIABLES};
 use crate::{Command, Home, Limits, Network, PROXY_PORT, Tier};
 
@@ -168,16 +167,7 @@ pub(super) fn launch(
             return Err(format!("the limits can't be set: {error}"));
         }
     }
-    let network = match command.network {
-        Network::None | Network::Host => Ok(()),
-        Network::Proxy => NetworkNamespace::of(first)
-            .and_then(|network| listener::listener(&network))
-            .map(|listener| launched.proxy = Some(listener)),
-        Network::Inbound => {
-            NetworkNamespace::of(first).map(|network| launched.inside = Some(network))
-        }
-    };
-    if let Err(error) = network {
+    if let Err(error) = launched.reach_network(command.network, first) {
         launched.abandon();
         return Err(format!("its network can't be reached: {error}"));
     }
@@ -330,9 +320,9 @@ impl Arguments {
                 Err(_) => {}
             }
         }
-        let network = match network {
-            Network::None | Network::Proxy | Network::Inbound => &[][..],
-            Network::Host => &readable::ETC_OF_NETWORK,
+        let network = match network.is_own() {
+            true => &[][..],
+            false => &readable::ETC_OF_NETWORK,
         };
         for path in readable::ETC.iter().chain(network) {
             self.bind("--ro-bind-try", Path::new(path));
@@ -390,7 +380,7 @@ impl Arguments {
             self.words(["--setenv", name]);
             self.add([value]);
         }
-        if command.network == Network::Proxy {
+        if command.network.has_proxy() {
             let address = format!("http://{}:{PROXY_PORT}", Ipv4Addr::LOCALHOST);
             for name in PROXY_VARIABLES {
                 self.words(["--setenv", name, &address]);

@@ -10,7 +10,7 @@ use landlock::{
 
 use super::private::PrivateFolder;
 use super::readable;
-use crate::{Command, Network};
+use crate::Command;
 
 /// The version whose rights are handled; an older kernel handles fewer.
 const NEWEST: ABI = ABI::V7;
@@ -62,9 +62,9 @@ fn create(command: &Command, private: &PrivateFolder) -> Result<RulesetCreated, 
         & !(AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::IoctlDev);
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
 
-    let network = match command.network {
-        Network::None | Network::Proxy | Network::Inbound => &[][..],
-        Network::Host => &readable::ETC_OF_NETWORK,
+    let network = match command.network.is_own() {
+        true => &[][..],
+        false => &readable::ETC_OF_NETWORK,
     };
     let parts = [
         &readable::FOLDERS[..],

@@ -6,13 +6,15 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Child;
 
+use rustix::process::Pid;
+
 use super::cgroup::Cgroup;
 use super::network_namespace::NetworkNamespace;
 use super::private::PrivateFolder;
 use super::tree::Tree;
-use super::{bubblewrap, unnamespaced, unsandboxed};
+use super::{bubblewrap, listener, unnamespaced, unsandboxed};
 use crate::sandbox::Place;
-use crate::{Command, Limits, Tier};
+use crate::{Command, Limits, Network, Tier};
 
 /// A started command with what has to outlive it.
 pub(super) struct Launched {
@@ -43,6 +45,17 @@ impl Launched {
             Tier::Bubblewrap => bubblewrap::launch(command, limits, use_groups),
             Tier::Landlock => unnamespaced::launch(command, limits, use_groups),
         }
+    }
+
+    /// Makes what the caller needs of the network of a command, whose first process is `first`.
+    pub(super) fn reach_network(&mut self, network: Network, first: Pid) -> io::Result<()> {
+        if network.has_proxy() {
+            self.proxy = Some(listener::listener(&NetworkNamespace::of(first)?)?);
+        }
+        if network.is_inbound() {
+            self.inside = Some(NetworkNamespace::of(first)?);
+        }
+        Ok(())
     }
 
     /// Ends a command before its result is wanted.

@@ -278,8 +278,8 @@ fn rules(tier: Tier, network: Network) -> Vec<Rule> {
 
     // In a network namespace of its own the internet reaches only the command itself.
     let values = match (tier, network) {
-        (Tier::Landlock, Network::None | Network::Proxy | Network::Inbound) => Vec::new(),
-        (Tier::Bubblewrap, _) | (Tier::Landlock, Network::Host) => {
+        (Tier::Landlock, network) if network.is_own() => Vec::new(),
+        (Tier::Bubblewrap | Tier::Landlock, _) => {
             vec![libc::AF_INET as u32, libc::AF_INET6 as u32]
         }
     };
@@ -479,10 +479,11 @@ mod tests {
     };
 
     const TIERS: [Tier; 2] = [Tier::Bubblewrap, Tier::Landlock];
-    const NETWORKS: [Network; 4] = [
+    const NETWORKS: [Network; 5] = [
         Network::None,
         Network::Proxy,
         Network::Inbound,
+        Network::InboundAndProxy,
         Network::Host,
     ];
 

@@ -25,7 +25,9 @@ pub(super) fn launch(
 ) -> Result<Launched, String> {
     let missing = match command.network {
         // Landlock knows ports and no addresses: the port of a proxy would be open everywhere.
-        Network::Proxy => Some("network of its own, which a proxy needs"),
+        Network::Proxy | Network::InboundAndProxy => {
+            Some("network of its own, which a proxy needs")
+        }
         Network::Inbound => Some("network of its own to connect to"),
         Network::None | Network::Host if !command.mounts.is_empty() => {
             Some("other paths for folders")

@@ -1,15 +1,18 @@
 //! An app that a foreign runner starts: runner and app share a sandbox \[2, 3\].
 
 use super::bridge::Bridge;
-use super::output::{Awaited, RunLog};
+use super::output::{Awaited, RunLog, locked};
+use super::redactor::Redactor;
+use super::way_out::WayOut;
 use super::{IDLE_INTERVAL, Socket, Supervision};
 use crate::folder::Artifact;
 use crate::limits::{RUN_FILE_BYTES, RUN_OPEN_FILES};
 use crate::run::{Cause, ForeignRunner, Phase, Reply, RunLimits, Spec};
 use crate::{clock, sockets};
 use agent_runners::{Error, Place, Request, Runner, Session};
+use agent_way_out::Proxy;
 use serde_json::value::RawValue;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::UnixListener;
 use tokio::select;
@@ -33,6 +36,7 @@ impl Supervision {
         spec: &Spec,
         foreign: &ForeignRunner,
         limits: RunLimits,
+        proxy: Option<Proxy>,
         mut awaited: Option<Awaited>,
         mut stop: Signal,
     ) -> Result<Cause, String> {
@@ -44,8 +48,10 @@ impl Supervision {
         runner.read.extend(spec.read.iter().cloned());
         let log = self.task.open_log(Artifact::RunLog);
         let log = log.map_err(|error| words(&error))?;
+        let redactor = Redactor::new(spec.secrets.values());
+        let log = RunLog::new(log, redactor).map_err(|error| words(&error))?;
         let mut log = Followed {
-            file: RunLog::new(log).map_err(|error| words(&error))?,
+            file: Arc::new(Mutex::new(log)),
             taken: 0,
         };
         let listener = sockets::listen(&spec.socket).map_err(|error| words(&error))?;
@@ -54,6 +60,11 @@ impl Supervision {
 
         let mut place = Place::new(self.task.source_path(), spec.port);
         place.env.clone_from(&spec.env);
+        let secrets = spec.secrets.iter();
+        let secrets = secrets.map(|(name, secret)| (name.clone(), secret.value.clone()));
+        place.env.extend(secrets);
+        place.readonly = spec.readonly;
+        place.has_proxy = proxy.is_some();
         place.folders.clone_from(&spec.folders);
         place.limits.wall_time = Some(Duration::from_secs(limits.wall_sec));
         place.limits.cpu_percent = limits.cpu_pct;
@@ -63,6 +74,10 @@ impl Supervision {
         place.limits.open_files = RUN_OPEN_FILES;
         let mut session = Session::open(&runner, &place).await;
         let session = session.as_mut().map_err(|error| words(error))?;
+        let way_out = proxy.zip(session.take_proxy());
+        let way_out = way_out.map(|(proxy, listener)| proxy.start(listener));
+        let way_out = way_out.transpose().map_err(|error| words(&error))?;
+        let mut way_out = way_out.map(|serving| WayOut::new(serving, Arc::clone(&log.file)));
         let deadline = Instant::now() + spec.ready_timeout;
 
         let start = Request::Start {
@@ -77,9 +92,13 @@ impl Supervision {
         log.follow(session, &mut awaited);
         let reply = reply?;
         let exit_code = reply.exit_code;
+        let clean = |bytes: &[u8]| {
+            let mut redactor = Redactor::new(spec.secrets.values());
+            [redactor.push(bytes), redactor.finish()].concat()
+        };
         self.run.reply = Some(Reply {
-            stdout: String::from_utf8(reply.stdout).unwrap_or_default(),
-            stderr: String::from_utf8_lossy(&reply.stderr).into_owned(),
+            stdout: String::from_utf8(clean(&reply.stdout)).unwrap_or_default(),
+            stderr: String::from_utf8_lossy(&clean(&reply.stderr)).into_owned(),
             exit_code,
         });
         if exit_code != SUCCESS {
@@ -89,10 +108,23 @@ impl Supervision {
         let bridge = Arc::new(Bridge::new(inside, spec.port));
         let serving = task::spawn(Arc::clone(&bridge).serve(listener));
         let cause = self
-            .watch_runner(spec, session, &bridge, &mut log, awaited, deadline, stop)
+            .watch_runner(
+                spec,
+                session,
+                &bridge,
+                &mut log,
+                way_out.as_mut(),
+                awaited,
+                deadline,
+                stop,
+            )
             .await;
         serving.abort();
         log.follow(session, &mut None);
+        locked(&log.file).finish();
+        if let Some(way_out) = &mut way_out {
+            way_out.log_refusals();
+        }
         Ok(cause)
     }
 
@@ -104,6 +136,7 @@ impl Supervision {
         session: &mut Session,
         bridge: &Bridge,
         log: &mut Followed,
+        mut way_out: Option<&mut WayOut>,
         mut awaited: Option<Awaited>,
         deadline: Instant,
         mut stop: Signal,
@@ -118,6 +151,9 @@ impl Supervision {
                     return Cause::Stopped;
                 }
                 _ = idle.tick() => {
+                    if let Some(way_out) = &mut way_out {
+                        way_out.log_refusals();
+                    }
                     if spec.idle.is_some_and(|limit| bridge.idle() >= limit) {
                         self.stop_by_runner(spec, session).await;
                         return Cause::Idle;
@@ -175,7 +211,7 @@ impl Supervision {
 
 /// The log of a session, of which a part is in `run.log`.
 struct Followed {
-    file: RunLog,
+    file: Arc<Mutex<RunLog>>,
     taken: usize,
 }
 
@@ -185,7 +221,7 @@ impl Followed {
         let log = session.log().bytes;
         let new = log.get(self.taken..).unwrap_or_default();
         if !new.is_empty() {
-            self.file.take(new, awaited);
+            locked(&self.file).take(new, awaited);
             self.taken = log.len();
         }
     }

@@ -3,6 +3,8 @@
 mod bridge;
 mod foreign;
 mod output;
+mod redactor;
+mod way_out;
 
 use crate::clock::now_ms;
 use crate::folder::{Artifact, Task, Tasks};
@@ -12,8 +14,10 @@ use crate::{Error, ErrorKind, Identity, TaskId, sockets};
 use agent_sandbox::{
     Child, Command, Exit, Handle, Limit, Limits, Log, Mount, Network, RunError, Sandbox, Tier,
 };
+use agent_way_out::Proxy;
 use bridge::Bridge;
 use output::{Awaited, RunLog};
+use redactor::Redactor;
 use regex::bytes::RegexBuilder;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
@@ -23,7 +27,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::runtime;
@@ -31,6 +35,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task;
 use tokio::time::{interval, sleep, sleep_until, timeout};
+use way_out::WayOut;
 
 /// Where the app finds its files.
 const SOURCE: &str = "/app";
@@ -64,10 +69,16 @@ pub(crate) struct Order {
 /// The process writes how far it is into the folder of tasks. `SIGTERM` makes it end the app in its grace
 /// time. If the process is killed, everything that the app has started ends with it.
 ///
+/// `proxy` makes the proxy of an app that may connect to some `host:port`. It is called for no other app, and its
+/// error is why there is none.
+///
 /// # Errors
 ///
 /// When there is nothing to report to: the description is unusable, the task is missing, or it runs already.
-pub fn supervise(input: impl Read) -> Result<(), Error> {
+pub fn supervise(
+    input: impl Read,
+    proxy: impl FnOnce(Vec<String>) -> Result<Proxy, String>,
+) -> Result<(), Error> {
     let mut text = Vec::new();
     input
         .take(MAX_SPEC_BYTES)
@@ -113,7 +124,7 @@ pub fn supervise(input: impl Read) -> Result<(), Error> {
         };
         supervision.report()?;
         let cause = supervision
-            .perform(order.spec, stop)
+            .perform(order.spec, proxy, stop)
             .await
             .unwrap_or_else(|reason| Cause::NotStarted { reason });
         let at_ms = now_ms();
@@ -145,7 +156,12 @@ impl Supervision {
     }
 
     /// Starts the app and waits for its end. The error is why it was not started.
-    async fn perform(&mut self, spec: Spec, stop: Signal) -> Result<Cause, String> {
+    async fn perform(
+        &mut self,
+        spec: Spec,
+        proxy: impl FnOnce(Vec<String>) -> Result<Proxy, String>,
+        stop: Signal,
+    ) -> Result<Cause, String> {
         let words = |error: Error| error.to_string();
         let sandbox = Sandbox::of(Tier::Bubblewrap).await;
         let sandbox = sandbox.map_err(|error| error.to_string())?;
@@ -162,14 +178,19 @@ impl Supervision {
         });
         let (found, line) = oneshot::channel();
         let awaited = regex.transpose()?.map(|regex| Awaited { regex, found });
+        let proxy = match &spec.egress[..] {
+            [] => None,
+            hosts => Some(proxy(hosts.to_vec())?),
+        };
         if let Some(foreign) = &spec.runner {
             return self
-                .perform_by_runner(&spec, foreign, limits, awaited, stop)
+                .perform_by_runner(&spec, foreign, limits, proxy, awaited, stop)
                 .await;
         }
         let line = awaited.is_some().then_some(line);
         let log = self.task.open_log(Artifact::RunLog).map_err(words)?;
-        let log = RunLog::new(log).map_err(|error| error.to_string())?;
+        let log = RunLog::new(log, Redactor::new(spec.secrets.values()));
+        let log = Arc::new(Mutex::new(log.map_err(|error| error.to_string())?));
         let listener = sockets::listen(&spec.socket).map_err(words)?;
         let _socket = Socket(&spec.socket);
         let listener = UnixListener::from_std(listener).map_err(|error| error.to_string())?;
@@ -183,12 +204,20 @@ impl Supervision {
         let (Some(stdout), Some(inside)) = (child.stdout.take(), child.inside()) else {
             return Err("the sandbox gave no output and no network".to_owned());
         };
+        let serving = proxy.zip(child.proxy.take());
+        let serving = serving.map(|(proxy, listener)| proxy.start(listener));
+        let serving = serving.transpose().map_err(|error| error.to_string())?;
+        let mut way_out = serving.map(|serving| WayOut::new(serving, Arc::clone(&log)));
         let recorded = task::spawn(output::record(stdout, log, awaited));
         let bridge = Arc::new(Bridge::new(inside, spec.port));
         let serving = task::spawn(Arc::clone(&bridge).serve(listener));
-        let cause = self.watch(&spec, child, &bridge, line, stop).await;
+        let watched = self.watch(&spec, child, &bridge, line, stop, way_out.as_mut());
+        let cause = watched.await;
         serving.abort();
         let _ = recorded.await;
+        if let Some(way_out) = &mut way_out {
+            way_out.log_refusals();
+        }
         Ok(cause)
     }
 
@@ -200,6 +229,7 @@ impl Supervision {
         bridge: &Bridge,
         line: Option<oneshot::Receiver<()>>,
         mut stop: Signal,
+        mut way_out: Option<&mut WayOut>,
     ) -> Cause {
         let handle = child.handle();
         let mut ended = pin!(child.wait());
@@ -221,6 +251,9 @@ impl Supervision {
                 }
                 found = &mut ready, if is_starting => self.report_ready(found.ok(), &handle),
                 _ = idle.tick(), if stopping.is_none() => {
+                    if let Some(way_out) = &mut way_out {
+                        way_out.log_refusals();
+                    }
                     if spec.idle.is_some_and(|limit| bridge.idle() >= limit) {
                         stopping = Some(self.ask_to_end(Cause::Idle, spec, &handle));
                     }
@@ -331,6 +364,10 @@ fn command(spec: &Spec, source: &Path) -> Command {
     command
         .env
         .extend(env.map(|(name, value)| (name.into(), value.into())));
+    let secrets = spec.secrets.iter();
+    command
+        .env
+        .extend(secrets.map(|(name, secret)| (name.into(), (&secret.value).into())));
     command.env.insert("PORT".into(), port.into());
     command.read = spec.read.clone();
     let folders = spec.folders.iter().map(|(inside, folder)| {
@@ -339,12 +376,15 @@ fn command(spec: &Spec, source: &Path) -> Command {
         (inside.clone(), Mount { folder, writable })
     });
     command.mounts.extend(folders);
-    let (folder, writable) = (source.to_owned(), true);
+    let (folder, writable) = (source.to_owned(), !spec.readonly);
     command
         .mounts
         .insert(SOURCE.into(), Mount { folder, writable });
     command.cwd = Some(SOURCE.into());
-    command.network = Network::Inbound;
+    command.network = match spec.egress.is_empty() {
+        true => Network::Inbound,
+        false => Network::InboundAndProxy,
+    };
     command
 }
 

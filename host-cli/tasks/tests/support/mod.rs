@@ -94,6 +94,9 @@ impl Place {
             idle: None,
             folders: BTreeMap::new(),
             read: Vec::new(),
+            readonly: false,
+            egress: Vec::new(),
+            secrets: BTreeMap::new(),
         }
     }
 

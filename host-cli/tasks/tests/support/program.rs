@@ -1,19 +1,49 @@
 //! What the tests start: a supervisor, or a process that applies batches until it is killed.
 
 use agent_tasks::{Change, SourcePath, TaskId, Tasks};
+use agent_way_out::{Gate, Proxy, ProxyLimits, Resolver};
 use std::env;
 use std::error::Error;
 use std::io;
+use std::net::IpAddr;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     match &arguments[..] {
-        [verb] if verb == "supervise" => agent_tasks::supervise(io::stdin())?,
+        [verb] if verb == "supervise" => {
+            agent_tasks::supervise(io::stdin(), |hosts| Ok(proxy(hosts)))?
+        }
         [verb, root, id, files] if verb == "apply" => apply(root, id, files.parse()?)?,
         _ => return Err("unknown arguments".into()),
     }
     Ok(())
+}
+
+/// Returns a proxy to listed hosts, at whatever address.
+fn proxy(hosts: Vec<String>) -> Proxy {
+    let limits = ProxyLimits {
+        refusals: 64,
+        ..ProxyLimits::default()
+    };
+    Proxy::new(Listed(hosts), Resolver::system(), limits)
+}
+
+/// Decides by a list alone.
+struct Listed(Vec<String>);
+
+impl Gate for Listed {
+    fn admit(&mut self, wanted: &str) -> Result<(String, u16), String> {
+        let (host, port) = wanted.rsplit_once(':').ok_or("no port")?;
+        match self.0.iter().any(|it| it == wanted) {
+            true => Ok((host.to_owned(), port.parse().map_err(|_| "no port")?)),
+            false => Err(format!("`{wanted}` is not listed")),
+        }
+    }
+
+    fn authorize(&mut self, _: &str, addresses: &[IpAddr]) -> Result<Vec<IpAddr>, String> {
+        Ok(addresses.to_vec())
+    }
 }
 
 /// Applies batches without end. In each, all files have the same content, some are in new folders.
