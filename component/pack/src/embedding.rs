@@ -1,5 +1,10 @@
 //! Components that a build script embeds: built, and compiled ahead of time as handlers are.
 
+#![expect(
+    clippy::print_stdout,
+    reason = "standard output is where a build script speaks with cargo"
+)]
+
 use crate::{Compiler, Component, Result, Toolchain, Workspace, World, pack, write_if_changed};
 use std::env;
 use std::path::PathBuf;

@@ -48,10 +48,14 @@ async fn the_runner_of_node_passes_every_check() {
     passes(Language::Node, &App::node()).await;
 }
 
-/// Needs a toolchain of Go in `PATH`.
-#[tokio::test]
-async fn go_apps_the_runner_passes_every_check() {
-    passes(Language::Go, &App::go()).await;
+/// What needs a toolchain of Go in `PATH`.
+mod go_apps {
+    use super::{App, Language, passes};
+
+    #[tokio::test]
+    async fn the_runner_of_go_passes_every_check() {
+        passes(Language::Go, &App::go()).await;
+    }
 }
 
 /// A host that starts nothing, and keeps what it is asked for.
