@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// How often to look for a report.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
+/// How long the processes of a killed supervisor may take to end.
+const GROUPS_END: Duration = Duration::from_secs(2);
+
 /// The beginning of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Started {
@@ -138,6 +141,23 @@ impl Task {
         }
     }
 
+    /// Waits for the report of a supervisor that has just begun. The program that started it may have been killed, and
+    /// another one would not find the app.
+    ///
+    /// # Errors
+    ///
+    /// When the report can't be read.
+    pub fn await_supervisor(&self) -> Result<(), Error> {
+        let deadline = Instant::now() + SUPERVISOR_START;
+        while !matches!(self.find()?, Found::Running(_))
+            && self.has_supervisor()?
+            && Instant::now() < deadline
+        {
+            thread::sleep(LOOK_INTERVAL);
+        }
+        Ok(())
+    }
+
     /// Ends the run: the app is asked to, and killed after the grace time of its run. A supervisor that has
     /// not ended some time after `grace` is killed. Returns the run with its end; `None` if the task never
     /// ran.
@@ -195,7 +215,11 @@ impl Task {
     fn lost(&self, mut run: Run) -> Result<Run, Error> {
         // Something else of that name stays.
         let _ = sockets::remove_stale(&run.socket);
-        agent_sandbox::remove_abandoned_groups();
+        // Its processes may be about to end.
+        let until = Instant::now() + GROUPS_END;
+        while !agent_sandbox::remove_abandoned_groups() && Instant::now() < until {
+            thread::sleep(LOOK_INTERVAL);
+        }
         run.phase = Phase::Ended;
         run.end = Some(End {
             cause: Cause::Lost,

@@ -71,10 +71,11 @@ pub(super) fn has(resource: Resource) -> bool {
 }
 
 /// Removes the control groups of commands whose process was killed before it could do it.
-pub fn remove_abandoned_groups() {
-    for parent in parents() {
-        remove_abandoned(&parent.folder);
-    }
+///
+/// Returns whether none is left: a group is there until the last of its processes has ended.
+pub fn remove_abandoned_groups() -> bool {
+    let removed = parents().iter().map(|it| remove_abandoned(&it.folder));
+    removed.fold(true, |all, removed| all & removed)
 }
 
 /// The usable groups of this process. Found once.
@@ -164,8 +165,9 @@ fn folder(line: &str, version: Version, controller: &str, group: &str) -> Option
 }
 
 /// Removes groups of processes that are gone, which were killed before they could do it. Only empty
-/// groups can be removed.
-fn remove_abandoned(parent: &Path) {
+/// groups can be removed. Returns whether none is left.
+fn remove_abandoned(parent: &Path) -> bool {
+    let mut is_done = true;
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let owner = name
@@ -173,11 +175,26 @@ fn remove_abandoned(parent: &Path) {
             .and_then(|name| name.strip_prefix(PREFIX))
             .and_then(|rest| rest.split('-').next());
         if let Some(owner) = owner
-            && !Path::new("/proc").join(owner).exists()
+            && has_ended(owner)
         {
-            let _ = fs::remove_dir(entry.path());
+            // Another process may have been faster.
+            is_done &= fs::remove_dir(entry.path()).is_ok() || !entry.path().exists();
         }
     }
+    is_done
+}
+
+/// Returns whether a process has ended. One whose parent does not notice, as the first process of many containers, stays in
+/// the table of processes as a zombie.
+fn has_ended(pid: &str) -> bool {
+    let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
+    // The state is behind the name in parentheses, which may itself contain some.
+    stat.map_or(true, |stat| {
+        let state = stat
+            .rsplit_once(") ")
+            .and_then(|(_, rest)| rest.chars().next());
+        matches!(state, Some('Z' | 'X'))
+    })
 }
 
 fn next_name() -> String {
@@ -354,8 +371,23 @@ fn count(file: &Path, name: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Parent, Resource, Version, find};
+    use super::{Parent, Resource, Version, find, has_ended};
     use std::path::Path;
+    use std::process::{Command, id};
+
+    #[test]
+    fn a_process_whose_end_nobody_noticed_has_ended() {
+        assert!(!has_ended(&id().to_string()));
+        let mut child = Command::new("true").spawn().unwrap();
+        let pid = child.id().to_string();
+        // It is a zombie until it is waited for.
+        while !has_ended(&pid) {
+            std::thread::yield_now();
+        }
+        assert!(Path::new("/proc").join(&pid).exists());
+        child.wait().unwrap();
+        assert!(has_ended(&pid));
+    }
 
     #[test]
     fn groups_of_version_1_are_found_by_their_controllers() {
