@@ -335,6 +335,17 @@ impl Task {
         Source::open(self.id.clone(), &self.folder, state)
     }
 
+    /// Lists the paths of all regular files of the task, in order. Links are not followed, and names that are not Unicode
+    /// are left out.
+    ///
+    /// # Errors
+    ///
+    /// When there are more than `max` files, or a folder can't be read.
+    pub fn files(&self, max: usize) -> Result<Vec<String>, Error> {
+        let files = self.folder.files(max);
+        files.map_err(Error::system(self.folder.path()))
+    }
+
     /// Replaces an artifact as a whole.
     ///
     /// # Errors

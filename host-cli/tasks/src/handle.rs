@@ -5,6 +5,7 @@ use rustix::fs::{
     openat2, renameat, unlinkat,
 };
 use rustix::io::Errno;
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -227,6 +228,18 @@ impl Folder {
 
     /// Lists the names and kinds of entries, in order of names. A name that is no text is an error.
     pub(crate) fn entries(&self) -> io::Result<Vec<(String, FileType)>> {
+        self.entries_but(|name| {
+            Err(io::Error::other(format!(
+                "the name {name:?} in it is not Unicode text"
+            )))
+        })
+    }
+
+    /// Lists the names and kinds of entries, in order of names. `other` decides on a name that is no text.
+    fn entries_but(
+        &self,
+        other: impl Fn(&CStr) -> io::Result<()>,
+    ) -> io::Result<Vec<(String, FileType)>> {
         let mut found = Vec::new();
         for entry in Dir::read_from(&self.handle)? {
             let entry = entry?;
@@ -234,9 +247,10 @@ impl Folder {
             if [c".", c".."].contains(&name) {
                 continue;
             }
-            let name = name.to_str().map_err(|_| {
-                io::Error::other(format!("the name {name:?} in it is not Unicode text"))
-            })?;
+            let Ok(name) = name.to_str() else {
+                other(name)?;
+                continue;
+            };
             let kind = match entry.file_type() {
                 FileType::Unknown => {
                     let flags = AtFlags::SYMLINK_NOFOLLOW;
@@ -251,10 +265,44 @@ impl Folder {
         Ok(found)
     }
 
+    /// Lists the regular files below this folder, in order of paths with `/` between their names. Links are not
+    /// followed, even while somebody moves folders. A name that is no text is left out, and so is a folder that goes meanwhile.
+    pub(crate) fn files(&self, max: usize) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        let mut folders = vec![String::new()];
+        while let Some(path) = folders.pop() {
+            let names: Vec<&str> = path.split_terminator('/').collect();
+            let folder = match self.below(&names) {
+                Err(error) if !names.is_empty() && is_gone(&error) => continue,
+                opened => opened?,
+            };
+            for (name, kind) in folder.entries_but(|_| Ok(()))? {
+                match kind {
+                    FileType::Directory => folders.push(format!("{path}{name}/")),
+                    FileType::RegularFile => found.push(format!("{path}{name}")),
+                    _ => {}
+                }
+            }
+            if found.len() + folders.len() > max {
+                let message = format!("there are more than {max} files");
+                return Err(io::Error::other(message));
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
     /// Waits until the names in the folder are stored.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(fsync(&self.handle)?)
     }
+}
+
+/// Returns whether there is no folder of a name any more, but nothing or something else.
+fn is_gone(error: &io::Error) -> bool {
+    let gone = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP];
+    gone.iter()
+        .any(|it| error.raw_os_error() == Some(it.raw_os_error()))
 }
 
 impl AsFd for Folder {

@@ -185,6 +185,81 @@ fn folders_that_are_swapped_for_links_lead_nowhere() {
 }
 
 #[test]
+fn no_file_is_listed_or_read_through_a_link_that_appears_meanwhile() {
+    let place = Place::new();
+    let task = place.task("first");
+    let outside = place.folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("secret"), "secret").unwrap();
+    let files = task.source_path();
+    fs::create_dir(files.join("folder")).unwrap();
+    fs::write(files.join("folder/own"), "own").unwrap();
+    symlink(&outside, files.join("link")).unwrap();
+    // A pipe that nobody writes to would block who opens it.
+    fs::write(files.join("file"), "own").unwrap();
+    mknodat(CWD, files.join("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    symlink(outside.join("secret"), files.join("file-link")).unwrap();
+    let is_over = AtomicBool::new(false);
+    let source = task.source().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let exchange = |a: &str, b: &str| {
+                let flags = rustix::fs::RenameFlags::EXCHANGE;
+                let _ = rustix::fs::renameat_with(CWD, files.join(a), CWD, files.join(b), flags);
+            };
+            while !is_over.load(Ordering::Relaxed) {
+                exchange("folder", "link");
+                exchange("file", "pipe");
+                exchange("file", "file-link");
+            }
+        });
+        let mut seen = [0, 0];
+        support::eventually("the folder is seen and is not", || {
+            let listed = source.files(100).unwrap();
+            let all = task.files(100).unwrap();
+            assert!(all.iter().any(|path| path == "source/app.py"), "{all:?}");
+            let read = source.contents(100, 1 << 20, 1 << 20).unwrap();
+            let read_paths = read.iter().map(|(path, _)| path);
+            for path in listed.iter().chain(&all).chain(read_paths) {
+                assert!(!path.contains("secret"), "{path}");
+            }
+            for (path, content) in &read {
+                assert_ne!(content, b"secret", "{path}");
+            }
+            let is_seen = listed.iter().any(|path| path.ends_with("/own"));
+            seen[usize::from(is_seen)] += 1;
+            seen.iter().all(|count| *count > 20)
+        });
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn files_are_read_up_to_their_limits() {
+    let place = Place::new();
+    let task = place.task("four");
+    let source = task.source().unwrap();
+    source
+        .apply(vec![write("a/b", "six bytes"), write("c", "x")])
+        .unwrap();
+    let paths = |each, all| -> Vec<String> {
+        let read = source.contents(10, each, all).unwrap();
+        read.into_iter().map(|(path, _)| path).collect()
+    };
+    assert_eq!(source.files(3).unwrap(), ["a/b", "app.py", "c"]);
+    assert!(
+        source
+            .files(2)
+            .unwrap_err()
+            .to_string()
+            .contains("more than 2 files")
+    );
+    assert_eq!(paths(9, 100), ["a/b", "app.py", "c"]);
+    assert_eq!(paths(8, 100), ["app.py", "c"]);
+    assert_eq!(paths(9, 10), ["a/b", "c"]);
+}
+
+#[test]
 fn a_batch_that_is_killed_applies_whole_or_not_at_all() {
     const FILES: u32 = 30;
     let place = Place::new();

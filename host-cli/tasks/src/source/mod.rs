@@ -112,6 +112,40 @@ impl Source {
         Ok(read.map(Version::from))
     }
 
+    /// Lists the paths of all regular files, in order. Links are not followed, and names that are not Unicode are left out.
+    ///
+    /// # Errors
+    ///
+    /// When there are more than `max` files, or a folder can't be read.
+    pub fn files(&self, max: usize) -> Result<Vec<String>, Error> {
+        let files = self.source.files(max);
+        files.map_err(Error::system(self.source.path()))
+    }
+
+    /// Returns the regular files with their contents, in order of paths. Left out is a file of more than `each` bytes, one
+    /// with which all would be more than `all` bytes, and one that the app removes meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As for [`files`](Self::files).
+    pub fn contents(
+        &self,
+        max: usize,
+        each: u64,
+        mut all: u64,
+    ) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        let files = self.files(max)?.into_iter();
+        let contents = files.filter_map(|path| {
+            let (folders, name) = path.rsplit_once('/').unwrap_or(("", &path));
+            let folders: Vec<&str> = folders.split_terminator('/').collect();
+            let read = self.source.below(&folders).ok()?.read(name, each.min(all));
+            let content = read.ok()??.content;
+            all = all.saturating_sub(content.len() as u64);
+            Some((path, content))
+        });
+        Ok(contents.collect())
+    }
+
     /// Applies a batch. Returns its record, which also is in `patches/`.
     ///
     /// # Errors
