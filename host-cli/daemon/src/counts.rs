@@ -19,6 +19,12 @@ const TIMES: Family = Family {
     labels: &["verb"],
 };
 
+const STAGES: Family = Family {
+    name: "mcpd_start_stage_duration_seconds",
+    help: "Time of the stages of a start that ends with an app that is ready.",
+    labels: &["stage"],
+};
+
 const TASKS: Family = Family {
     name: "mcpd_tasks",
     help: "Tasks, by state.",
@@ -41,6 +47,15 @@ impl Counts {
         let code = answered.as_ref().err().map_or("", |it| code(it.code));
         self.0.count(VERBS, &[name(verb), code]);
         self.0.observe(TIMES, &[name(verb)], time);
+    }
+
+    /// Counts the stages of a start, as far as they are known.
+    pub(crate) fn started(&self, stages: &[(&str, Option<Duration>)]) {
+        for (stage, time) in stages {
+            if let Some(time) = time {
+                self.0.observe(STAGES, &[stage], *time);
+            }
+        }
     }
 
     /// Returns all counts as text.

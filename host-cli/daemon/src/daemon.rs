@@ -2,7 +2,7 @@
 
 use super::counts::{Counts, state_name};
 use super::decider::Decider;
-use super::ending::is_failure;
+use super::ending::{BEFORE_START, BY_USER, how, is_failure};
 use super::files::at;
 use super::memory::{memory, remembered};
 use super::planning::name as language_name;
@@ -22,7 +22,7 @@ use agent_runners::Runner;
 use agent_runners::built_in::{BuiltIn, Condition};
 use agent_serving::Announcements;
 use agent_syntax::json::Writer;
-use agent_tasks::{Found, SocketFolder, TaskId, Tasks};
+use agent_tasks::{Found, Phase, SocketFolder, TaskId, Tasks};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -237,7 +237,11 @@ impl Daemon {
             return Err(refused(ErrorCode::Plan, message, "wait, and try again"));
         }
         task.state.set(next);
+        if !matches!(next, TaskState::Failed | TaskState::Ended) {
+            task.reason.replace(None);
+        }
         self.show(task, None);
+        let _remembering = task.remembering.lock().await;
         let memory = memory(task);
         self.with_folder(task, ErrorCode::Fs, move |folder| {
             Ok(folder.remember(&memory)?)
@@ -265,7 +269,10 @@ impl Daemon {
                 task_id: task.id.clone(),
                 title: task.prompt.clone(),
                 lang: language_name(task.language).to_owned(),
-                status: state_name(state).to_owned(),
+                status: match task.reason.borrow().as_deref().filter(|_| is_over) {
+                    Some(reason) => format!("{}: {reason}", state_name(state)),
+                    None => state_name(state).to_owned(),
+                },
                 is_running,
                 probes: task.probes.borrow().clone(),
             },
@@ -300,6 +307,7 @@ impl Daemon {
                         w.key("lang").string(language_name(task.language));
                         w.key("probes").string(&task.probes.borrow());
                         w.key("prompt").string(&task.prompt);
+                        w.key("reason").optional(task.reason.borrow().as_deref());
                         w.key("start").optional(task.started.borrow().as_deref());
                         w.key("state").string(state_name(task.state.get()));
                         w.key("task_id").string(&task.id);
@@ -332,6 +340,9 @@ impl Daemon {
     pub(crate) async fn kill(&self, id: &str) -> Answered<String> {
         let task = self.task(id)?;
         self.stop(&task).await?;
+        if !task.has_ended() {
+            task.reason.replace(Some(BY_USER.to_owned()));
+        }
         self.go(&task, TaskState::Ended).await?;
         Ok(self.envelope(Ok("{}".to_owned())))
     }
@@ -367,6 +378,10 @@ impl Daemon {
                 .borrow_mut()
                 .insert(task.id.clone(), Rc::clone(&task));
             self.show(&task, None);
+            if has_app(&task) {
+                let begun = |folder: &agent_tasks::Task| Ok(folder.await_supervisor()?);
+                self.with_folder(&task, ErrorCode::Runtime, begun).await?;
+            }
             self.look(&task).await?;
             if task.state.get() == TaskState::Ready
                 && let Ok(address) = self.gateway.lease(&task.id)
@@ -382,7 +397,7 @@ impl Daemon {
         loop {
             tokio::time::sleep(LOOK).await;
             let tasks: Vec<_> = self.tasks.borrow().values().map(Rc::clone).collect();
-            for task in tasks.iter().filter(|it| it.state.get() == TaskState::Ready) {
+            for task in tasks.iter().filter(|it| has_app(it)) {
                 // A verb that is at work looks by itself.
                 let Ok(_work) = task.work.try_lock() else {
                     continue;
@@ -396,10 +411,7 @@ impl Daemon {
 
     /// Looks what the app of a task does.
     async fn look(&self, task: &Rc<Task>) -> Answered<()> {
-        if !matches!(
-            task.state.get(),
-            TaskState::Installing | TaskState::Starting | TaskState::Ready
-        ) {
+        if !has_app(task) {
             return Ok(());
         }
         let found = self
@@ -408,21 +420,44 @@ impl Daemon {
         match found {
             Found::Running(run) => {
                 self.show(task, Some(&run.socket));
+                // Who starts an app waits until it is ready. An earlier daemon could not.
+                match (task.state.get(), run.phase) {
+                    (TaskState::Ready, _) | (_, Phase::Starting) => {}
+                    (_, Phase::Ready) => {
+                        let cmd = task.started.borrow().clone().unwrap_or_default();
+                        // A failure is the reason of the task.
+                        let _ = self.announced(task, &cmd, &run).await;
+                    }
+                    (_, Phase::NotReady | Phase::Ended) => {
+                        self.give_up(task, "the app was not ready in time").await;
+                    }
+                }
                 Ok(())
             }
             Found::Never | Found::Ended(_) => {
                 self.gateway.release(&task.id);
                 task.port.set(None);
-                let next = match found {
-                    Found::Ended(run)
-                        if run.end.as_ref().is_some_and(|end| is_failure(&end.cause)) =>
-                    {
-                        TaskState::Failed
-                    }
-                    _ => TaskState::Ended,
+                let cause = match found {
+                    Found::Ended(run) => run.end.map(|end| end.cause),
+                    _ => None,
+                };
+                let reason = cause.as_ref().map_or_else(|| BEFORE_START.to_owned(), how);
+                task.reason.replace(Some(reason));
+                let next = match cause.is_some_and(|cause| is_failure(&cause)) {
+                    true => TaskState::Failed,
+                    false => TaskState::Ended,
                 };
                 self.go(task, next).await
             }
         }
     }
+}
+
+/// Returns whether a task may have an app.
+fn has_app(task: &Task) -> bool {
+    let state = task.state.get();
+    matches!(
+        state,
+        TaskState::Installing | TaskState::Starting | TaskState::Ready
+    )
 }

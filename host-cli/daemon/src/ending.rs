@@ -1,4 +1,4 @@
-//! How apps end, in words.
+//! How and why apps end, in words.
 
 use super::refusal::refused;
 use agent_host::contract::daemon::{ErrorCode, Failure};
@@ -9,6 +9,12 @@ const NOT_FOUND: i32 = 127;
 
 /// Number of bytes of `run.log` in a message.
 const QUOTED: usize = 400;
+
+/// The reason of a task that its user has ended.
+pub(crate) const BY_USER: &str = "it was ended by its user";
+
+/// The reason of a task whose daemon ended before its app was started.
+pub(crate) const BEFORE_START: &str = "its daemon ended before the app was started";
 
 /// Returns whether an app failed, and did not end because somebody or its time wanted it.
 pub(crate) fn is_failure(cause: &Cause) -> bool {
@@ -27,7 +33,10 @@ pub(crate) fn ended(cause: Option<&Cause>, program: Option<&str>, log: &[u8]) ->
         (Some(Cause::Exited { code: NOT_FOUND }), Some(program)) => {
             format!("the program `{program}` is not in the sandbox")
         }
-        (cause, _) => how(cause),
+        (Some(Cause::Stopped | Cause::Idle | Cause::Lost) | None, _) => {
+            "the app was ended before it was ready".to_owned()
+        }
+        (Some(cause), _) => how(cause),
     };
     let mut refusal = refused(
         ErrorCode::Runtime,
@@ -42,16 +51,16 @@ pub(crate) fn ended(cause: Option<&Cause>, program: Option<&str>, log: &[u8]) ->
 }
 
 /// Returns how an app ended.
-fn how(cause: Option<&Cause>) -> String {
+pub(crate) fn how(cause: &Cause) -> String {
     match cause {
-        Some(Cause::Exited { code }) => format!("the app exited with code {code}"),
-        Some(Cause::Signal { signal }) => format!("the app was ended by signal {signal}"),
-        Some(Cause::Limit { limit }) => format!("the app reached its limit `{limit}`"),
-        Some(Cause::Gone) => "the app ended by itself".to_owned(),
-        Some(Cause::NotStarted { reason }) => format!("the app was not started: {reason}"),
-        Some(Cause::Stopped | Cause::Idle | Cause::Lost) | None => {
-            "the app was ended before it was ready".to_owned()
-        }
+        Cause::Exited { code } => format!("the app exited with code {code}"),
+        Cause::Signal { signal } => format!("the app was ended by signal {signal}"),
+        Cause::Limit { limit } => format!("the app reached its limit `{limit}`"),
+        Cause::Gone => "the app ended by itself".to_owned(),
+        Cause::NotStarted { reason } => format!("the app was not started: {reason}"),
+        Cause::Stopped => "the app was ended".to_owned(),
+        Cause::Idle => "the app had no connection for too long".to_owned(),
+        Cause::Lost => "its supervisor was killed, or the machine was restarted".to_owned(),
     }
 }
 

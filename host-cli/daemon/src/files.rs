@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 /// Maximum number of files of a task that are looked at.
-const FILES: usize = 20_000;
+pub(crate) const FILES: usize = 20_000;
 
 /// Maximum size of a file that is scanned, in bytes. Secrets are in small ones.
 const SCANNED_BYTES: u64 = 1 << 20;
@@ -22,7 +22,7 @@ pub(crate) fn at(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
-/// Returns the paths of all regular files below a folder, in order, with `/` between their segments. Links are not
+/// Returns the paths of all regular files below a folder, in order, with `/` between their segments. Nobody may change the folder meanwhile. Links are not
 /// followed, and names that are not Unicode are left out.
 pub(crate) fn files_below(folder: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn present(
     reads: &[String],
 ) -> Result<Vec<PresentFile>, Trouble> {
     let source = task.source()?;
-    let paths = files_below(&task.source_path())?;
+    let paths = source.files(FILES)?;
     let files = paths.into_iter().map(|path| {
         let content = match reads.contains(&path) {
             true => source.read(&SourcePath::parse(&path)?)?,
@@ -76,16 +76,12 @@ pub(crate) fn present(
 }
 
 /// Returns the files of an app that are scanned before it starts.
-pub(crate) fn scanned(folder: &Path) -> io::Result<Vec<ScannedFile>> {
-    let (mut files, mut all) = (Vec::new(), 0);
-    for path in files_below(folder)? {
-        let size = fs::symlink_metadata(folder.join(&path))?.len();
-        if size > SCANNED_BYTES || all + size > SCANNED_ALL_BYTES {
-            continue;
-        }
-        all += size;
-        let content = fs::read(folder.join(&path))?;
-        files.push(ScannedFile { path, content });
-    }
-    Ok(files)
+pub(crate) fn scanned(task: &agent_tasks::Task) -> Result<Vec<ScannedFile>, Trouble> {
+    let contents = task
+        .source()?
+        .contents(FILES, SCANNED_BYTES, SCANNED_ALL_BYTES)?;
+    let files = contents
+        .into_iter()
+        .map(|(path, content)| ScannedFile { path, content });
+    Ok(files.collect())
 }

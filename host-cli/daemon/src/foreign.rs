@@ -1,7 +1,7 @@
 //! Foreign runners: what they answer is judged by the engine \[2, 3\].
 
 use super::daemon::Daemon;
-use super::files::files_below;
+use super::files::FILES;
 use super::grants::Grants;
 use super::planning::name as language_name;
 use super::process::AppProcess;
@@ -62,9 +62,10 @@ impl Daemon {
     ) -> Answered<Run> {
         // A manifest names the port of the host.
         let lease = self.gateway.lease(&task.id).map_err(no_port)?;
-        let folder = self.source(task);
         let files = self
-            .with_folder(task, ErrorCode::Fs, move |_| Ok(files_below(&folder)?))
+            .with_folder(task, ErrorCode::Fs, |folder| {
+                Ok(folder.source()?.files(FILES)?)
+            })
             .await?;
         let manifest = Manifest {
             task_id: task.id.clone(),

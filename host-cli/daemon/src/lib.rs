@@ -12,7 +12,7 @@
 //! | `grants` | files, network and secrets that the policy gives an app |
 //! | `task`, `memory`, `shown` | a task as the daemon knows it, as it is remembered, and as the app gateway sees it |
 //! | `http`, `service`, `tools` | the verbs over HTTP, and as tools of the Model Context Protocol |
-//! | `decider`, `refusal` | the engine, and why a verb fails |
+//! | `decider`, `refusal`, `ending` | the engine, why a verb fails, and why an app is over |
 //! | `counts` | counts of verbs, for Prometheus |
 //! | `running` | the daemon as its program sees it |
 

@@ -28,6 +28,7 @@ pub(crate) fn memory(task: &Task) -> Memory {
     keep("prompt", Some(task.prompt.clone()));
     keep("lang", Some(name(task.language).to_owned()));
     keep("probes", Some(task.probes.borrow().clone()));
+    keep("reason", task.reason.borrow().clone());
     keep("start", task.started.borrow().clone());
     let allowed = task.deps_allowlist.as_ref().map(|it| it.join("\n"));
     keep("deps_allowlist", allowed);
@@ -96,6 +97,7 @@ pub(crate) fn remembered(id: &str, memory: &Memory) -> Option<Task> {
     task.requirements.replace(requirements.collect());
     task.locked.replace(locked.collect());
     task.state.set(state);
+    task.reason.replace(of("reason").map(str::to_owned));
     task.started.replace(of("start").map(str::to_owned));
     task.probes
         .replace(of("probes").unwrap_or_default().to_owned());

@@ -143,11 +143,7 @@ impl Daemon {
             let message = "`prompt` is not a string";
             return Err(refused(ErrorCode::Plan, message, "say what to change"));
         };
-        let files = self
-            .with_folder(&task, ErrorCode::Fs, |folder| {
-                Ok(scanned(&folder.source_path())?)
-            })
-            .await?;
+        let files = self.with_folder(&task, ErrorCode::Fs, scanned).await?;
         // A planner may be on another machine.
         self.grants(true).await?.refuse_in_files(&files)?;
         let texts = files

@@ -1,7 +1,7 @@
 //! `report.finish` \[2, 2.5\].
 
 use super::daemon::Daemon;
-use super::files::{at, files_below};
+use super::files::{FILES, at};
 use super::refusal::Answered;
 use super::task::Task;
 use agent_host::call;
@@ -12,9 +12,7 @@ impl Daemon {
     /// Lists the artifacts of a task and the URLs of its app.
     pub(crate) async fn report(&self, task: &Rc<Task>, input: &str) -> Answered<String> {
         let files = self
-            .with_folder(task, ErrorCode::Fs, |folder| {
-                Ok(files_below(folder.path())?)
-            })
+            .with_folder(task, ErrorCode::Fs, |folder| Ok(folder.files(FILES)?))
             .await?;
         let is_ready = task.state.get() == TaskState::Ready;
         let direct = task.port.get().filter(|_| is_ready);

@@ -1,12 +1,13 @@
 //! `run.start` \[2, 2.3\].
 
 use super::daemon::Daemon;
-use super::files::{files_below, scanned};
+use super::files::{FILES, scanned};
 use super::grants::Grants;
 use super::process::AppProcess;
 use super::refusal::{Answered, refused};
 use super::runners::{failed, runner_of};
 use super::task::Task;
+use agent_effects::{Zone, clock};
 use agent_host::call;
 use agent_host::contract::daemon::{
     ErrorCode, Failure, FindingSeverity, Manifest, RunLimit, Running, StartContent, TaskState,
@@ -16,6 +17,7 @@ use agent_runners::built_in;
 use agent_sandbox::control_groups;
 use agent_tasks::{Artifact, Run};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 impl Daemon {
     /// Starts the app of a task, and waits until it is ready.
@@ -45,43 +47,63 @@ impl Daemon {
             self.stop(task).await?;
         }
         task.started.replace(Some(content.cmd.clone()));
+        let began = Instant::now();
         let packages = match self.install(task, &content).await {
             Ok(packages) => packages,
             Err(refusal) => {
-                self.give_up(task).await;
+                self.give_up(task, &refusal.message).await;
                 return Err(refusal);
             }
         };
+        let installed = needs_packages(task, &content).then(|| began.elapsed());
         self.go(task, TaskState::Starting).await?;
+        let before_ms = clock(&Zone::default()).unix_ms;
         match self.started(task, &content, packages, grants).await {
             Ok(run) => {
                 self.show(task, Some(&run.socket));
-                let answered = self.announce(task, &content, &run).await;
-                if answered.is_err() {
-                    self.give_up(task).await;
-                }
-                answered
+                let between = |from: Option<u64>, to: Option<u64>| {
+                    Some(Duration::from_millis(to?.saturating_sub(from?)))
+                };
+                self.counts.started(&[
+                    ("packages", installed),
+                    ("sandbox", between(Some(before_ms), run.spawned_ms)),
+                    ("ready", between(run.spawned_ms, run.ready_ms)),
+                ]);
+                self.announced(task, &content.cmd, &run).await
             }
             Err(refusal) => {
-                self.give_up(task).await;
+                self.give_up(task, &refusal.message).await;
                 Err(refusal)
             }
         }
     }
 
+    /// Serves an app that is ready, or ends it.
+    pub(crate) async fn announced(
+        &self,
+        task: &Rc<Task>,
+        cmd: &str,
+        run: &Run,
+    ) -> Answered<String> {
+        let answered = self.announce(task, cmd, run).await;
+        if let Err(refusal) = &answered {
+            self.give_up(task, &refusal.message).await;
+        }
+        answered
+    }
+
     /// Ends an app that can't be served. The task may have been ended in the meantime.
-    async fn give_up(&self, task: &Rc<Task>) {
+    pub(crate) async fn give_up(&self, task: &Rc<Task>, reason: &str) {
         let _ = self.stop(task).await;
+        if !task.has_ended() {
+            task.reason.replace(Some(reason.to_owned()));
+        }
         let _ = self.go(task, TaskState::Failed).await;
     }
 
     /// Looks for secrets and dangerous calls in the files of an app.
     async fn scan(&self, task: &Rc<Task>, grants: &Grants) -> Answered<()> {
-        let files = self
-            .with_folder(task, ErrorCode::Fs, |folder| {
-                Ok(scanned(&folder.source_path())?)
-            })
-            .await?;
+        let files = self.with_folder(task, ErrorCode::Fs, scanned).await?;
         grants.refuse_in_files(&files)?;
         let scanned = self
             .decider
@@ -113,8 +135,7 @@ impl Daemon {
         task: &Rc<Task>,
         content: &StartContent,
     ) -> Answered<Option<AppPackages>> {
-        let asks = !task.requirements.borrow().is_empty() || !content.steps.dependencies.is_empty();
-        if !asks {
+        if !needs_packages(task, content) {
             return Ok(None);
         }
         self.go(task, TaskState::Installing).await?;
@@ -152,12 +173,7 @@ impl Daemon {
     }
 
     /// Leases a port to an app that is ready, and writes the manifest.
-    async fn announce(
-        &self,
-        task: &Rc<Task>,
-        content: &StartContent,
-        run: &Run,
-    ) -> Answered<String> {
+    async fn announce(&self, task: &Rc<Task>, cmd: &str, run: &Run) -> Answered<String> {
         let lease = self.gateway.lease(&task.id);
         let address = lease.map_err(no_port)?;
         task.port.set(Some(address.port()));
@@ -165,12 +181,12 @@ impl Daemon {
         let socket = socket.then(|| run.socket.display().to_string());
         let files = self
             .with_folder(task, ErrorCode::Fs, |folder| {
-                Ok(files_below(&folder.source_path())?)
+                Ok(folder.source()?.files(FILES)?)
             })
             .await?;
         let manifest = Manifest {
             task_id: task.id.clone(),
-            cmd: content.cmd.clone(),
+            cmd: cmd.to_owned(),
             socket: socket.clone(),
             tcp_port: Some(address.port()),
             files,
@@ -202,6 +218,11 @@ impl Daemon {
 pub(crate) fn no_port(error: std::io::Error) -> Failure {
     let hint = "end other tasks, or free a port from 61000 to 64999";
     refused(ErrorCode::Port, error.to_string(), hint)
+}
+
+/// Returns whether an app needs packages.
+fn needs_packages(task: &Task, content: &StartContent) -> bool {
+    !task.requirements.borrow().is_empty() || !content.steps.dependencies.is_empty()
 }
 
 fn limit(name: &str) -> Option<RunLimit> {

@@ -178,6 +178,8 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
         // A connection that is kept for the next request is no use of an app.
         config.limits.idle_app_time = config.limits.idle_app_time.min(idle / 2);
     }
+    // Apps can be reached without a gateway, and not without the daemon.
+    let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let gateway = Gateway::start(Arc::clone(&shown) as _, config).map_err(Failure::internal)?;
     match gateway.address() {
         Ok(address) if address.port() == setup.port => {}
@@ -212,7 +214,6 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
         .recover()
         .await
         .map_err(|refusal| Failure::new(refusal.message))?;
-    let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let token = Token::of_file(&root.join(TOKEN))?;
     let clients = vec![(CLIENT.to_owned(), token)];
     let http = Rc::new(Http::new(Rc::clone(&daemon), clients, listener.address()));

@@ -25,6 +25,8 @@ pub(crate) struct Task {
     pub(crate) locked: RefCell<Vec<ResolvedPackage>>,
     /// Held by what changes the files or the app: one after the other.
     pub(crate) work: Mutex<()>,
+    /// Held while the task is remembered: what was written last is how it is.
+    pub(crate) remembering: Mutex<()>,
     pub(crate) state: Cell<TaskState>,
     /// The leased port, while the app runs.
     pub(crate) port: Cell<Option<u16>>,
@@ -34,6 +36,8 @@ pub(crate) struct Task {
     pub(crate) started: RefCell<Option<String>>,
     /// The outcome of the last probes, such as `3 of 3 passed`.
     pub(crate) probes: RefCell<String>,
+    /// Why its app failed or ended.
+    pub(crate) reason: RefCell<Option<String>>,
 }
 
 impl Task {
@@ -60,11 +64,13 @@ impl Task {
             requirements: RefCell::default(),
             locked: RefCell::default(),
             work: Mutex::default(),
+            remembering: Mutex::default(),
             state: Cell::new(TaskState::Planned),
             port: Cell::new(None),
             socket: RefCell::default(),
             started: RefCell::default(),
             probes: RefCell::default(),
+            reason: RefCell::default(),
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Task {
     pub(crate) start: Option<String>,
     pub(crate) url: Option<String>,
     pub(crate) direct_url: Option<String>,
+    /// Why its app failed or ended.
+    pub(crate) reason: Option<String>,
 }
 
 /// Returns the tasks of a response.
@@ -33,6 +35,7 @@ pub(crate) fn tasks(response: &Response) -> Vec<Task> {
                 start: text("start"),
                 url: text("url"),
                 direct_url: text("direct_url"),
+                reason: text("reason"),
             })
         });
         tasks.collect()
@@ -45,6 +48,8 @@ pub(crate) fn text(tasks: &[Task]) -> String {
     let mut out = String::new();
     for task in tasks {
         let url = task.url.as_deref().or(task.direct_url.as_deref());
+        let place = url.or(task.reason.as_deref()).unwrap_or("-");
+        let place = place.replace(['\n', '\r'], " ");
         let (id, state, lang) = (&task.task_id, &task.state, &task.lang);
         let probes = &task.probes;
         let prompt: String = task.prompt.chars().take(60).collect();
@@ -52,8 +57,7 @@ pub(crate) fn text(tasks: &[Task]) -> String {
         // Writing into a string can't fail.
         let _ = writeln!(
             out,
-            "{id}  {state:<10}  {lang:<6}  {probes:<13}  {}  {prompt}",
-            url.unwrap_or("-")
+            "{id}  {state:<10}  {lang:<6}  {probes:<13}  {place}  {prompt}"
         );
     }
     out

@@ -172,6 +172,9 @@ pub struct Run {
     pub unenforced: Vec<String>,
     /// When the supervisor was started, in milliseconds since 1970.
     pub started_ms: u64,
+    /// When its command began in the sandbox, in milliseconds since 1970.
+    #[serde(default)]
+    pub spawned_ms: Option<u64>,
     /// When the app was ready, in milliseconds since 1970.
     #[serde(default)]
     pub ready_ms: Option<u64>,

@@ -26,26 +26,29 @@ pub(crate) struct Response {
 }
 
 impl Bed {
-    /// Starts a daemon with more options.
+    /// Starts a daemon at any port, with more options.
     pub(crate) fn new(options: &[&str]) -> Self {
-        let mut bed = Self {
-            folder: tempfile::tempdir().unwrap(),
-            daemon: None,
-        };
+        let mut bed = Self::not_started();
         bed.start(options);
         bed
     }
 
-    /// Starts the daemon again.
+    /// Makes a folder without a daemon.
+    pub(crate) fn not_started() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            daemon: None,
+        }
+    }
+
+    /// Starts the daemon at any port, also again.
     pub(crate) fn start(&mut self, options: &[&str]) {
-        let log = fs::File::options()
-            .create(true)
-            .append(true)
-            .open(self.path("daemon.log"))
-            .unwrap();
-        let mut daemon = self.command(&["mcpd", "--port", "0"]);
-        let daemon = daemon.args(options).stdin(Stdio::null()).stderr(log);
-        self.daemon = Some(daemon.spawn().unwrap());
+        self.start_at("0", options);
+    }
+
+    /// Starts the daemon, whose gateway gets a port.
+    pub(crate) fn start_at(&mut self, port: &str, options: &[&str]) {
+        self.spawn(&[&["--port", port], options].concat());
         let address = self.path(".mcpd/.state/daemon.json");
         self.eventually("the daemon listens", || {
             let text = fs::read_to_string(&address).ok()?;
@@ -53,6 +56,23 @@ impl Bed {
             let address = value["address"].as_str()?.to_owned();
             TcpStream::connect(address).ok()
         });
+    }
+
+    /// Starts the daemon, and does not wait for it.
+    pub(crate) fn spawn(&mut self, options: &[&str]) {
+        let log = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.path("daemon.log"))
+            .unwrap();
+        let mut daemon = self.command(&["mcpd"]);
+        let daemon = daemon.args(options).stdin(Stdio::null()).stderr(log);
+        self.daemon = Some(daemon.spawn().unwrap());
+    }
+
+    /// Returns the process of the daemon.
+    pub(crate) fn pid(&self) -> i64 {
+        self.daemon.as_ref().unwrap().id().into()
     }
 
     /// Kills the daemon, without a warning.
@@ -130,6 +150,13 @@ impl Bed {
         let text = fs::read_to_string(self.path(".mcpd/.state/daemon.json")).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
         value["address"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns the URL at which the gateway has an app, whether it runs or not.
+    pub(crate) fn app_url(&self, id: &str) -> String {
+        let log = fs::read_to_string(self.path("daemon.log")).unwrap();
+        let (_, last) = log.rsplit_once("apps are at ").unwrap();
+        format!("{}apps/{id}/", last.lines().next().unwrap())
     }
 
     /// Calls a verb for a task. Returns its envelope.

@@ -78,6 +78,7 @@ impl Supervision {
         let way_out = way_out.map(|(proxy, listener)| proxy.start(listener));
         let way_out = way_out.transpose().map_err(|error| words(&error))?;
         let mut way_out = way_out.map(|serving| WayOut::new(serving, Arc::clone(&log.file)));
+        self.run.spawned_ms = Some(clock::now_ms());
         let deadline = Instant::now() + spec.ready_timeout;
 
         let start = Request::Start {
