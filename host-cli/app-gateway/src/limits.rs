@@ -78,6 +78,10 @@ pub const WRITE_TIME: Duration = Duration::from_secs(30);
 /// Time in which an app has to accept a connection.
 pub const CONNECT_TIME: Duration = Duration::from_secs(5);
 
+/// Time for which a connection must stay open that shows an app is reachable: what stands before an app that does not
+/// listen accepts connections, and closes them.
+pub const HEALTH_TIME: Duration = Duration::from_millis(50);
+
 /// Time in which an app has to begin its response.
 pub const RESPONSE_TIME: Duration = Duration::from_secs(120);
 

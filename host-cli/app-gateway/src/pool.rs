@@ -1,7 +1,7 @@
 //! Connections to the apps, which are kept for further requests.
 
 use crate::buffer::Buffer;
-use crate::limits::{FRESH_APP_TIME, IDLE_APP_CONNECTIONS, Limits};
+use crate::limits::{FRESH_APP_TIME, HEALTH_TIME, IDLE_APP_CONNECTIONS, Limits};
 use crate::refusal::Refusal;
 use std::collections::HashMap;
 use std::io;
@@ -83,6 +83,20 @@ impl Pool {
         }
     }
 
+    /// Opens a connection, and looks whether it stays open.
+    ///
+    /// # Errors
+    ///
+    /// As for [`connect`](Self::connect); 502 also if the connection is closed at once.
+    pub(crate) async fn reach(&self, limits: &Limits) -> Result<App, Refusal> {
+        let app = self.connect(limits).await?;
+        match timeout(HEALTH_TIME, app.stream.readable()).await {
+            Err(_) => Ok(app),
+            // The end, or bytes that no request asked for.
+            Ok(_) => Err(unreachable()),
+        }
+    }
+
     /// Opens a connection.
     ///
     /// # Errors
@@ -107,14 +121,18 @@ impl Pool {
                 Err(Refusal::new(503, "the gateway has too many open files")
                     .help("try again later"))
             }
-            Ok(Err(_)) => Err(Refusal::new(502, "the app of this task is not reachable")
-                .help("read the log of the task: the app may have stopped")),
+            Ok(Err(_)) => Err(unreachable()),
             Err(_) => Err(Refusal::new(
                 504,
                 "the app did not accept the connection in time",
             )),
         }
     }
+}
+
+fn unreachable() -> Refusal {
+    Refusal::new(502, "the app of this task is not reachable")
+        .help("read the log of the task: the app may have stopped")
 }
 
 /// Returns whether the process or the system has too many open files: `EMFILE` or `ENFILE`.

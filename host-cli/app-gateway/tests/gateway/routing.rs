@@ -99,6 +99,12 @@ fn health_is_whether_the_app_can_be_reached() {
     bed.app(ok);
     let response = bed.get("/apps/ab12cd/_health");
     assert_eq!((response.status, response.text()), (200, "ok\n"));
+    // A supervisor accepts for an app that does not listen, and closes.
+    bed.tasks
+        .set("deaf", TaskState::Running(bed.socket("deaf").into()));
+    let listener = bed.listen("deaf");
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    assert_eq!(bed.get("/apps/deaf/_health").status, 502);
     let mut client = bed.client();
     client.send(format!(
         "POST /apps/ab12cd/_health HTTP/1.1\r\nHost: {}\r\n\r\n",
