@@ -162,16 +162,20 @@ impl Client {
                 Err(error) => failed(error),
             },
             Wish::Log(task_id, log) => {
-                match spawn_blocking(move || tasks.log(&task_id, log)).await {
+                let id = task_id.clone();
+                match spawn_blocking(move || tasks.log(&id, log)).await {
                     Ok(Some(mut text)) => {
                         text.drain(..text.len().saturating_sub(LOG_BYTES));
-                        Reply::new(200, "text/plain; charset=utf-8", text)
+                        match facts.wanted {
+                            Wanted::Page => page::log(&task_id, log, &text),
+                            _ => Reply::new(200, "text/plain; charset=utf-8", text),
+                        }
                     }
                     Ok(None) => Refusal::new(404, "the task has no such log").reply(facts.wanted),
                     Err(error) => failed(error),
                 }
             }
-            Wish::Health(pool) => match pool.connect(&self.site.shared.limits).await {
+            Wish::Health(pool) => match pool.reach(&self.site.shared.limits).await {
                 Ok(app) => {
                     pool.keep(app);
                     Reply::new(200, "text/plain; charset=utf-8", b"ok\n".to_vec())

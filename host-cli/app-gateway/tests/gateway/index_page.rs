@@ -33,10 +33,11 @@ fn the_page_lists_tasks_with_links() {
         "<h1>AssertLang</h1>",
         "One port, five verbs, infinite software.",
         "<a href=\"/apps/ab12cd/\">ab12cd</a>",
-        "<td>Says hello <span class=\"quiet\">(python)</span><td>running<td>1 of 1 passed",
+        "<td>Says hello <span class=\"quiet\">(python)</span><td data-name=\"Status\"><span class=\"good\">running</span>\
+         <td data-name=\"Probes\">1 of 1 passed",
         "<a href=\"/tasks/ab12cd/log\"",
         "<a href=\"/tasks/ab12cd/probes\"",
-        "<tr><td>ffffff<td><td>ended<td>none",
+        "<tr><th scope=\"row\">ffffff<td><td data-name=\"Status\"><span>ended</span><td data-name=\"Probes\">none",
     ] {
         assert!(text.contains(part), "no {part} in {text}");
     }
@@ -137,6 +138,21 @@ fn logs_are_text_and_their_ends() {
     let log = bed.get("/tasks/ab12cd/log");
     assert!(log.has("Content-Type: text/plain; charset=utf-8"));
     assert_eq!(log.text(), "<b>started</b>\n");
+    // For a person it is a page, with the way back.
+    let mut client = bed.client();
+    client.send(format!(
+        "GET /tasks/ab12cd/log HTTP/1.1\r\nHost: {}\r\nAccept: text/html\r\n\r\n",
+        bed.address()
+    ));
+    let page = client.response();
+    assert!(page.has("Content-Type: text/html; charset=utf-8"));
+    for part in [
+        "&lt;b&gt;started&lt;/b&gt;\n</pre>",
+        "<h1>run.log</h1>",
+        "<a href=\"/\">",
+    ] {
+        assert!(page.text().contains(part), "no {part} in {}", page.text());
+    }
     let probes = bed.get("/tasks/ab12cd/probes");
     assert_eq!(probes.body.len(), LOG_BYTES);
     assert!(probes.text().starts_with("xxx") && probes.text().ends_with("xlast"));
