@@ -25,7 +25,7 @@ pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The parts of every run. A failed part does not stop the others, because a long run should report
 /// everything.
-const PARTS: [Part; 17] = [
+const PARTS: [Part; 19] = [
     ("unit, integration and documentation tests", |workspace| {
         let others = [
             "--skip",
@@ -45,6 +45,7 @@ const PARTS: [Part; 17] = [
     ("apps in Go", go_apps::check),
     ("MCP conformance of the client", conformance::client),
     ("MCP conformance of the gateway", conformance::gateway),
+    ("MCP conformance of the daemon", conformance::daemon),
     ("a short soak of the gateway", soak::short),
     ("the tests of the playground's packages", |workspace| {
         run(workspace, &playground(), &[], &[])?;
@@ -64,6 +65,7 @@ const PARTS: [Part; 17] = [
         "the playground is within its budget",
         crate::playground::dist,
     ),
+    ("the index page of apps in a browser", browser::index_page),
     ("the engine's module in the browser", browser::module),
     ("the editor", browser::editor),
     ("the playground in a real browser", browser::page),

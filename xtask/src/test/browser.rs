@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::browser::chromium::{self, BROWSER_VARIABLE, Chromium, DRIVER_VARIABLE};
 use crate::browser::{self, npm, tools};
-use crate::{cargo, folder, playground, process};
+use crate::{bubblewrap, build, cargo, folder, playground, process, setup};
 
 /// The package whose tests run in the browser.
 const PACKAGE: &str = "agent-worker";
@@ -32,6 +32,10 @@ const DRIVER_TIMEOUT: &str = "60";
 
 /// The variable that names the built page to its tests.
 const DIST_VARIABLE: &str = "PLAYGROUND_DIST";
+
+/// The folder with the tests of the index page of apps, and the variable that names the program to them.
+const INDEX_PAGE: &str = "host-cli/mcp/tests/browser";
+const AGENT_VARIABLE: &str = "AGENT";
 
 /// The arguments of Chromium: no window, no own requests to network or system, and no sandbox,
 /// which is unavailable to root and in containers. It opens only our own pages.
@@ -116,6 +120,22 @@ pub(super) fn page(workspace: &Workspace) -> Result<()> {
         bail!("the playground is missing because its build failed");
     }
     process::run(node(workspace, "e2e")?.env(DIST_VARIABLE, &dist))
+}
+
+/// Tests the index page of the app gateway, with tasks of a daemon.
+pub(super) fn index_page(workspace: &Workspace) -> Result<()> {
+    let lock = setup::lock(workspace)?;
+    npm::ensure(workspace)?;
+    drop(lock);
+    let chromium = chromium::ensure()?;
+    bubblewrap::ensure()?;
+    let agent = build::programs(workspace, &[])?;
+    let mut node = npm::node(workspace);
+    node.env(BROWSER_VARIABLE, &chromium.browser)
+        .env(AGENT_VARIABLE, agent)
+        .arg("--test")
+        .args(test_files(&workspace.root().join(INDEX_PAGE))?);
+    process::run(&mut node)
 }
 
 /// Returns a call of Node.js with the tests in a folder of the playground.

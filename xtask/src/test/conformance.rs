@@ -1,8 +1,9 @@
-//! The conformance tests of the Model Context Protocol, which npm has, against the client and the gateway.
+//! The conformance tests of the Model Context Protocol, which npm has, against the client, the gateway and the daemon.
 //!
 //! The suite starts the client, an example of `agent-effects`. The server behind the gateway is an example too. The suite
 //! also calls it directly, so that a scenario which fails with the gateway is known to pass without it.
 
+mod daemon;
 mod expected;
 mod gateway;
 mod proxy;
@@ -45,7 +46,22 @@ pub(super) fn gateway(workspace: &Workspace) -> Result<()> {
         report.add(suite.server(&url, revision, "gateway", Some(&expected))?);
     }
     expected.check_all_met(report.runs())?;
-    compare(workspace, &report.table(&expected))
+    compare(workspace, &report.table(&expected, "withheld"))
+}
+
+/// Tests the daemon of the five verbs in every revision, and compares the results with those in the book.
+pub(super) fn daemon(workspace: &Workspace) -> Result<()> {
+    let suite = Suite::install(workspace)?;
+    let agent = build::programs(workspace, &[])?;
+    let project = suite::results(workspace).join("daemon-project");
+    let (_daemon, url) = daemon::start(&agent, &project)?;
+    let mut report = Report::default();
+    let expected = Expected::read(&suite.folder().join("daemon.yaml"))?;
+    for revision in REVISIONS {
+        report.add(suite.server(&url, revision, "daemon", Some(&expected))?);
+    }
+    expected.check_all_met(report.runs())?;
+    compare(workspace, &report.table(&expected, "not applicable"))
 }
 
 /// Tests the client in every revision, and compares the results with those in the book.
@@ -58,7 +74,7 @@ pub(super) fn client(workspace: &Workspace) -> Result<()> {
         report.add(suite.client(&client, revision, &expected)?);
     }
     expected.check_all_met(report.runs())?;
-    compare(workspace, &report.table(&expected))
+    compare(workspace, &report.table(&expected, "withheld"))
 }
 
 /// Builds an example, and returns its path.
@@ -88,7 +104,7 @@ fn shown(workspace: &Workspace, path: &Path) -> String {
 
 /// A server over HTTP, which ends with this value.
 struct Server {
-    child: Child,
+    _running: Running,
     /// It stays open: a server may print more.
     output: BufReader<ChildStdout>,
     url: String,
@@ -104,7 +120,7 @@ impl Server {
             .context("the server of the tests can't be started")?;
         let output = child.stdout.take().expect("standard output was piped");
         let mut server = Self {
-            child,
+            _running: Running(child),
             output: BufReader::new(output),
             url: String::new(),
         };
@@ -117,10 +133,13 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+/// A process, which ends with this value.
+struct Running(Child);
+
+impl Drop for Running {
     fn drop(&mut self) {
         // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

@@ -29,14 +29,20 @@ impl Run {
     }
 
     /// Returns what the table says about a scenario, and why.
-    fn cell(&self, name: &str, expected: &Expected) -> Option<(&str, Option<String>)> {
+    /// `failing` is the word for one that fails as expected.
+    fn cell<'r>(
+        &'r self,
+        name: &str,
+        expected: &Expected,
+        failing: &'r str,
+    ) -> Option<(&'r str, Option<String>)> {
         let scenario = self.scenarios.iter().find(|it| it.name == name)?;
         let reason = || expected.reason(name).map(str::to_owned);
         let part = format!("{name}:");
         Some(match &scenario.not_required {
             Some(why) if scenario.has_passed => ("passed", Some(format!("not required: {why}"))),
             Some(why) => ("failed", Some(format!("not required: {why}"))),
-            None if self.expected.iter().any(|it| it == name) => ("withheld", reason()),
+            None if self.expected.iter().any(|it| it == name) => (failing, reason()),
             None if self.expected.iter().any(|it| it.starts_with(&part)) => ("in part", reason()),
             None => ("passed", None),
         })
@@ -108,8 +114,8 @@ impl Report {
         &self.runs
     }
 
-    /// Returns a table of Markdown.
-    pub(super) fn table(&self, expected: &Expected) -> String {
+    /// Returns a table of Markdown. `failing` is the word for a scenario that fails as expected.
+    pub(super) fn table(&self, expected: &Expected, failing: &str) -> String {
         let mut names: Vec<&str> = Vec::new();
         for scenario in self.runs.iter().flat_map(|run| &run.scenarios) {
             if !names.contains(&&*scenario.name) {
@@ -124,7 +130,7 @@ impl Report {
             let mut reasons: Vec<String> = Vec::new();
             let cells = REVISIONS.map(|revision| {
                 let run = self.runs.iter().find(|run| run.revision == revision);
-                let cell = run.and_then(|run| run.cell(name, expected));
+                let cell = run.and_then(|run| run.cell(name, expected, failing));
                 let (word, reason) = cell.unwrap_or_default();
                 if let Some(reason) = reason
                     && !reasons.contains(&reason)
@@ -165,7 +171,7 @@ mod tests {
         let rows = "| `a` |  | passed |  |\n| `b` |  | withheld | no b |\n| `c` |  | in part | no check |\n\
                     | `d` |  | failed | not required: added after release |\n";
         let head = "| scenario | 2025-11-25 | 2026-07-28 | reason |\n|---|---|---|---|\n";
-        assert_eq!(report.table(&expected), format!("{head}{rows}"));
+        assert_eq!(report.table(&expected, "withheld"), format!("{head}{rows}"));
         assert!(read("nothing", REQUIREMENTS, "server", "2026-07-28").is_err());
     }
 }
