@@ -1,16 +1,18 @@
 //! The test of runners: one that passes, and many that break one rule each.
 
-#[path = "support/double.rs"]
-mod double;
+#[path = "support/engine.rs"]
+mod engine;
 mod support;
 
 use agent_runners::conformance::{App, Check, Outcome, Report, test};
-use double::Double;
+use engine::ByEngine;
 use support::{example, runner};
 
 async fn tested(text: &str) -> Report {
     let (runner, _folder) = runner(text);
-    test(&runner, &App::python(), &Double).await.unwrap()
+    test(&runner, &App::python(), &ByEngine::new())
+        .await
+        .unwrap()
 }
 
 fn names(report: &Report, outcome: Outcome) -> Vec<&'static str> {
@@ -65,8 +67,11 @@ async fn health_is_optional() {
 #[tokio::test]
 async fn a_manifest_of_the_runner_is_judged_and_used() {
     let made = |task: &str| {
+        let transport = r#"{"type": "tcp", "tcp_fallback": {"host": "127.0.0.1", "port": 61000}}"#;
+        let files = r#"[file["path"] for file in request["plan"]["files"]]"#;
         let manifest = format!(
-            "{{\"task_id\": {task}, \"entry\": {{\"cmd\": request[\"plan\"][\"start\"]}}}}"
+            r#"{{"task_id": {task}, "entry": {{"cmd": request["plan"]["start"]}}, "lang": "python",
+               "files": {files}, "transport": {transport}}}"#
         );
         let to = format!("\"target\": str(APP), \"manifest\": {manifest}}}");
         changed("\"target\": str(APP)}", &to)

@@ -292,7 +292,7 @@ fn the_host_does_not_depend_on_the_engine() {
         ("host-cli/language-runners", &[]),
         (
             "host-cli/runners",
-            &["agent-aot", "agent-pack", "agent-sandbox"],
+            &["agent-aot", "agent-host", "agent-pack", "agent-sandbox"],
         ),
         ("host-cli/sandbox", &[]),
         ("host-cli/smallest-value", &[]),
