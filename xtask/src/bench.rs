@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::path::PathBuf;
 
 use crate::browser::npm;
-use crate::{apt, build, cargo, process, python, setup, soak};
+use crate::{apt, bubblewrap, build, cargo, process, python, setup, soak};
 
 const PACKAGE: &str = "agent-bench";
 
@@ -68,15 +68,18 @@ fn serve(workspace: &Workspace) -> Result<()> {
     process::run(&mut command)
 }
 
-/// Measures requests through the gateway of apps, beside nginx. Needs neither the component nor wasmtime.
+/// Measures requests through the gateway of apps beside nginx, and the stages of `mcp run`.
 fn apps(workspace: &Workspace) -> Result<()> {
+    setup::ensure(workspace)?;
+    bubblewrap::ensure()?;
+    let agent = build::programs(workspace, &["--release"])?;
     let build = ["--release", "--package", PACKAGE, "--no-default-features"];
     let mut command = cargo::cargo(workspace);
     command
         .arg("run")
         .args(build)
         .args(["--bin", "agent-bench-apps", "--"])
-        .arg(nginx(workspace)?);
+        .args([nginx(workspace)?, agent]);
     process::run(&mut command)
 }
 

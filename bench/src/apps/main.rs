@@ -1,12 +1,13 @@
-//! Measures the gateway of apps beside nginx before the same Unix socket.
+//! Measures the gateway of apps beside nginx before the same Unix socket, and the stages of `mcp run`.
 //!
-//! Prints tables and writes them as JSON to `target/bench-apps.json`. `cargo xtask bench --apps` passes the path of
-//! nginx. The app, the gateway and nginx are processes of their own; this program starts itself for the first two.
+//! Prints tables and writes them as JSON to `target/bench-apps.json`. `cargo xtask bench --apps` passes the paths of
+//! nginx and `agent`. The app, the gateway and nginx are processes of their own; this program starts itself for the first two.
 
 #![expect(clippy::print_stdout, reason = "the program prints tables")]
 
 mod app;
 mod load;
+mod pipeline;
 mod proxies;
 #[path = "../table.rs"]
 mod table;
@@ -30,12 +31,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments[..] {
         [app::ROLE, socket] => Ok(app::serve(Path::new(socket))?),
         [proxies::ROLE, socket] => Ok(proxies::serve(Path::new(socket))?),
-        [nginx] => measure(Path::new(nginx)),
-        _ => Err("the path of nginx is missing".into()),
+        [nginx, agent] => measure(Path::new(nginx), Path::new(agent)),
+        _ => Err("the paths of nginx and `agent` are missing".into()),
     }
 }
 
-fn measure(nginx: &Path) -> Result<(), Box<dyn Error>> {
+fn measure(nginx: &Path, agent: &Path) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let socket = folder.path().join("app.sock");
     let _app = Running::app(&socket)?;
@@ -47,6 +48,7 @@ fn measure(nginx: &Path) -> Result<(), Box<dyn Error>> {
         let costs = load::measure(&load, &proxies)?;
         tables.extend(compare(&load, &costs));
     }
+    tables.extend(pipeline::measure(agent)?);
     for table in &tables {
         println!("{table}");
     }
