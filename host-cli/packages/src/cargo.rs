@@ -32,14 +32,14 @@ const HOME: &str = "home";
 /// The files of the user's home of cargo that name registries, and the tokens for them.
 const CONFIGURATION: [&str; 2] = ["config.toml", "credentials.toml"];
 
-/// The sparse index of crates.io, which is used without a configuration.
-const INDEX: &str = "sparse+https://index.crates.io/";
+/// The host of the sparse index of crates.io, which is used without a configuration.
+const INDEX: &str = "index.crates.io";
 
 /// The source of the crates of crates.io, in configurations and in lock files.
 const CRATES_IO: &str = "crates-io";
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// What stands before the digest of an archive.
+/// The algorithm of the digests.
 const DIGEST: &str = "sha256=";
 
 /// Maximum number of sources that replace one another.
@@ -243,7 +243,7 @@ fn index_of(configuration: &Value) -> Result<String, Error> {
         }
         let url = at(["source", name, "registry"]).or_else(|| at(["registries", name, "index"]));
         return match url {
-            None if name == CRATES_IO => Ok(INDEX.to_owned()),
+            None if name == CRATES_IO => Ok(format!("sparse+https://{INDEX}/")),
             Some(url) if url.starts_with("sparse+") => Ok(url.to_owned()),
             _ => {
                 let message = format!("the source `{name}` of cargo's configuration is not sparse");
@@ -384,11 +384,12 @@ mod tests {
     #[test]
     fn the_index_is_that_of_the_configuration() {
         let mirror = "sparse+https://mirror.example/index/";
+        let usual = format!("sparse+https://{INDEX}/");
         for (configuration, url) in [
-            (json!({}), INDEX),
+            (json!({}), &*usual),
             (
                 json!({ "registries": { "acme": { "index": mirror } } }),
-                INDEX,
+                &*usual,
             ),
             (
                 json!({ "source": { "crates-io": { "replace-with": "a" }, "a": { "registry": mirror } } }),

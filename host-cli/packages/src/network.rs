@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn an_index_names_hosts_and_no_addresses() {
-        let found = named("https://static.example/crates");
-        assert_eq!(found.as_deref(), Some("static.example:443"));
+        let found = named("https://crates.example/x");
+        assert_eq!(found.as_deref(), Some("crates.example:443"));
         for url in ["http://127.0.0.1:81/x", "https://[::1]/", "file:///srv"] {
             assert_eq!(named(url), None, "{url}");
         }

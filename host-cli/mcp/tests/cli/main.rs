@@ -7,5 +7,6 @@ mod foreign;
 mod go_apps;
 mod grants;
 mod lifecycle;
+mod packages;
 mod protocol;
 mod run;
