@@ -2,11 +2,12 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::daemon::{
-    self, Addressed, ErrorCode, Failure, FileChange, FilePlanContent, GatewayAddress, Guest,
-    GuestApplyRequest, GuestChangeRecord, GuestCheckRequest, GuestFilePlan, GuestReadiness,
-    GuestReportRequest, GuestStartRequest, GuestTaskPolicy, Language, Manifest, PlanRequest,
-    PresentFile, Probe, ProbeOutcome, ReportPlace, Requirement, ResolvedPackage, RunLimit, Running,
-    Scanned, ScannedFile, SchemaOf, StartContent, Task, TaskState, ToolPolicy, Verb, VersionedVerb,
+    self, Addressed, Declaration, DeclaredDependencies, DeclaringFile, ErrorCode, Failure,
+    FileChange, FilePlanContent, GatewayAddress, Guest, GuestApplyRequest, GuestChangeRecord,
+    GuestCheckRequest, GuestFilePlan, GuestReadiness, GuestReportRequest, GuestStartRequest,
+    GuestTaskPolicy, Language, Manifest, PlanRequest, PresentFile, Probe, ProbeOutcome,
+    ReportPlace, Requirement, ResolvedPackage, RunLimit, Running, Scanned, ScannedFile, SchemaOf,
+    StartContent, Task, TaskState, ToolPolicy, Verb, VersionedVerb,
 };
 use crate::convert::{all, strings};
 
@@ -115,6 +116,21 @@ impl Guest for Component {
     ) -> Result<(), Failure> {
         let (requirements, closure): (Vec<_>, Vec<_>) = (all(requirements), all(closure));
         converted(agent_verbs::check_resolution(&requirements, &closure))
+    }
+
+    fn read_declared(
+        declared: DeclaredDependencies,
+        present: Vec<DeclaringFile>,
+    ) -> Result<Declaration, Failure> {
+        let present: Vec<_> = all(present);
+        converted(agent_verbs::Declared::from(declared).read(&present))
+    }
+
+    fn merge(requirements: Vec<Requirement>) -> Result<Vec<Requirement>, Failure> {
+        let requirements: Vec<_> = all(requirements);
+        agent_verbs::merge(&requirements)
+            .map(all)
+            .map_err(Into::into)
     }
 
     fn pinned(requirements: Vec<Requirement>, lock: Vec<ResolvedPackage>) -> Vec<Requirement> {

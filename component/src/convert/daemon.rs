@@ -18,6 +18,9 @@ same! {
 alike! {
     agent_verbs::Addressed = daemon::Addressed { input, task_id; ; }
     agent_verbs::Content = daemon::FileContent { bytes, mode; ; }
+    agent_verbs::Declaration = daemon::Declaration { lock; ; requirements }
+    agent_verbs::Declared = daemon::DeclaredDependencies { locked, files; language; }
+    agent_verbs::DeclaringFile = daemon::DeclaringFile { path, content; ; }
     agent_verbs::Failure = daemon::Failure { message, hints, task_id; code; }
     agent_verbs::GatewayAddress = daemon::GatewayAddress { host, port; ; }
     agent_verbs::Manifest = daemon::Manifest { task_id, cmd, socket, tcp_port, files; language; }
@@ -28,7 +31,7 @@ alike! {
     agent_verbs::ProbeOutcome = daemon::ProbeOutcome { status, latency_ms, reason; ; }
     agent_verbs::ReportPlace = daemon::ReportPlace { artifact_dir, url, direct_url; ; }
     agent_verbs::Requirement = daemon::Requirement {
-        name, normal_name, extras, version; language;
+        name, normal_name, extras, default_features, version, range; language;
     }
     agent_verbs::ResolvedPackage = daemon::ResolvedPackage { name, version, required_by; ; }
     agent_verbs::Running = daemon::Running { task_id, socket, host, port, pid; ; unenforced }
@@ -54,12 +57,7 @@ impl From<agent_verbs::DependencyStep> for daemon::DependencyStep {
         use agent_verbs::DependencyStep;
         match step {
             DependencyStep::Install(packages) => Self::Install(all(packages)),
-            DependencyStep::InstallDeclared { language, locked } => {
-                Self::InstallDeclared(daemon::DeclaredDependencies {
-                    language: language.into(),
-                    locked,
-                })
-            }
+            DependencyStep::InstallDeclared(declared) => Self::InstallDeclared(declared.into()),
             DependencyStep::InitPackage => Self::InitPackage,
             DependencyStep::InitModule(name) => Self::InitModule(name),
         }

@@ -210,7 +210,8 @@ pub(crate) fn merged<'r>(
                 known.extras.push(extra.clone());
             }
         }
-        match (&known.version, &requirement.version) {
+        known.default_features |= requirement.default_features;
+        match (known.bound(), requirement.bound()) {
             (Some(one), Some(other)) if one != other => problems.add(
                 format!(
                     "{} is required in the versions {one} and {other}",
@@ -218,7 +219,10 @@ pub(crate) fn merged<'r>(
                 ),
                 "require one version",
             ),
-            (None, Some(version)) => known.version = Some(version.clone()),
+            (None, Some(_)) => {
+                known.version.clone_from(&requirement.version);
+                known.range.clone_from(&requirement.range);
+            }
             _ => {}
         }
     }

@@ -110,10 +110,14 @@ pub struct Requirement {
     pub name: String,
     /// The name as its registry compares it.
     pub normal_name: String,
-    /// The extras of a Python package, as they were written.
+    /// The extras of a Python package, or the features of a crate, as they were written.
     pub extras: Vec<String>,
-    /// The exact version. Without one the newest is resolved once, and then locked.
+    /// Whether a crate has its default features.
+    pub default_features: bool,
+    /// The exact version. Without one and without a range the newest is resolved once, and then locked.
     pub version: Option<String>,
+    /// A range of versions, in the form of the language. Only files that declare dependencies have it.
+    pub range: Option<String>,
 }
 
 impl Requirement {
@@ -158,9 +162,38 @@ impl Requirement {
                 name: base.to_owned(),
                 normal_name,
                 extras,
+                default_features: true,
                 version: version.map(str::to_owned),
+                range: None,
             }),
         }
+    }
+
+    /// Reads a dependency of a file that declares it: a name, and versions in the form of the language, which may be
+    /// a range. The error is the predicate of a sentence about the dependency.
+    pub(crate) fn declared(
+        language: Language,
+        name: &str,
+        extras: Vec<String>,
+        versions: &str,
+    ) -> Result<Self, &'static str> {
+        let normal_name = language.normal_name(name);
+        let normal_name = normal_name.ok_or("does not begin with the name of a package")?;
+        let (version, range) = versions_of(language, versions)?;
+        Ok(Self {
+            language,
+            name: name.to_owned(),
+            normal_name,
+            extras,
+            default_features: true,
+            version,
+            range,
+        })
+    }
+
+    /// Returns what a dependency says of its version, in words.
+    pub(crate) fn bound(&self) -> Option<&str> {
+        self.version.as_deref().or(self.range.as_deref())
     }
 
     /// Returns the dependency in the form of its language, such as `flask==3.0.3`.
@@ -169,13 +202,13 @@ impl Requirement {
         if !self.extras.is_empty() {
             text.push_str(&format!("[{}]", self.extras.join(",")));
         }
-        if let Some(version) = &self.version {
-            text.push_str(if self.language == Language::Python {
-                "=="
-            } else {
-                "@"
+        if let Some(bound) = self.bound() {
+            text.push_str(match (self.language, &self.version) {
+                (Language::Python, Some(_)) => "==",
+                (Language::Python, None) => "",
+                _ => "@",
             });
-            text.push_str(version);
+            text.push_str(bound);
         }
         text
     }
@@ -200,7 +233,7 @@ fn split(language: Language, text: &str) -> (&str, Option<&str>) {
 }
 
 /// Splits a Python name from its extras.
-fn extras(language: Language, name: &str) -> Option<(&str, Vec<String>)> {
+pub(crate) fn extras(language: Language, name: &str) -> Option<(&str, Vec<String>)> {
     match name.split_once('[') {
         Some((name, extras)) if language == Language::Python => {
             let extras = extras.strip_suffix(']')?.split(',').map(str::trim);
@@ -210,6 +243,77 @@ fn extras(language: Language, name: &str) -> Option<(&str, Vec<String>)> {
         }
         _ => Some((name, Vec::new())),
     }
+}
+
+/// Operators of PEP 440 with the longest first, and of Cargo.
+const PYTHON_OPERATORS: [&str; 8] = ["===", "==", "~=", "!=", "<=", ">=", "<", ">"];
+const RUST_OPERATORS: [&str; 8] = [">=", "<=", ">", "<", "=", "^", "~", ""];
+
+/// Reads versions in the form of a language: returns an exact one, or a range of several.
+fn versions_of(
+    language: Language,
+    text: &str,
+) -> Result<(Option<String>, Option<String>), &'static str> {
+    let text = text.trim();
+    if text.len() > PACKAGE_VERSION_MAX_BYTES {
+        return Err("has too long a version");
+    }
+    if text.is_empty() || text == "*" {
+        return Ok((None, None));
+    }
+    let exact = match language {
+        Language::Python => text.strip_prefix("==").map(str::trim),
+        Language::Node => Some(text.trim_start_matches(['=', 'v', ' '])),
+        Language::Rust => text.strip_prefix('=').map(str::trim),
+        Language::Go => Some(text),
+    };
+    if let Some(exact) = exact.filter(|it| language.is_version(it)) {
+        return Ok((Some(exact.to_owned()), None));
+    }
+    let is_range = match language {
+        Language::Python => text.split(',').all(is_python_bound),
+        Language::Node => text.split("||").all(is_node_range),
+        Language::Rust => text.split(',').all(is_rust_bound),
+        Language::Go => false,
+    };
+    match is_range {
+        true => Ok((None, Some(text.to_owned()))),
+        false => Err("has no version or range of versions"),
+    }
+}
+
+fn is_python_bound(text: &str) -> bool {
+    let text = text.trim();
+    let mut operators = PYTHON_OPERATORS.into_iter();
+    let found = operators.find_map(|it| Some((it, text.strip_prefix(it)?.trim())));
+    found.is_some_and(|(operator, version)| match version.strip_suffix(".*") {
+        Some(version) => matches!(operator, "==" | "!=") && is_python_version(version),
+        None => is_python_version(version),
+    })
+}
+
+fn is_node_range(text: &str) -> bool {
+    text.split_whitespace().all(|word| {
+        let version = word.trim_start_matches(['<', '>', '=', '^', '~']);
+        let version = version.strip_prefix('v').unwrap_or(version);
+        let is_operator = version.is_empty() && !word.is_empty();
+        is_operator || word == "-" || version == "x" || version == "X" || is_partial(version)
+    }) && !text.trim().is_empty()
+}
+
+fn is_rust_bound(text: &str) -> bool {
+    let text = text.trim();
+    let mut operators = RUST_OPERATORS.into_iter();
+    let version = operators.find_map(|it| text.strip_prefix(it));
+    version.is_some_and(|it| is_partial(it.trim()))
+}
+
+/// Returns whether a text is a version of Semantic Versioning, of which parts may be missing or `*`.
+fn is_partial(version: &str) -> bool {
+    version.starts_with(|c: char| c.is_ascii_digit() || c == '*')
+        && version
+            .bytes()
+            .all(|it| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'-' | b'+' | b'*'))
 }
 
 fn is_word(byte: u8) -> bool {
@@ -407,6 +511,61 @@ mod tests {
             "uvicorn[standard]==0.30.0"
         );
         assert_eq!(text(Node, "@a/b@1.0.0"), "@a/b@1.0.0");
+    }
+
+    #[test]
+    fn declared_versions_are_exact_ones_or_ranges() {
+        use Language::{Go, Node, Python, Rust};
+        let read = |language, versions: &str| {
+            let read = Requirement::declared(language, "a.b/c", Vec::new(), versions);
+            let read = read.or_else(|_| Requirement::declared(language, "a", Vec::new(), versions));
+            read.map(|it| (it.version, it.range))
+        };
+        for (language, versions, version, range) in [
+            (Python, "", None, None),
+            (Python, "==3.0.3", Some("3.0.3"), None),
+            (Python, "== 3.0.3", Some("3.0.3"), None),
+            (Python, ">=2", None, Some(">=2")),
+            (Python, "~=2.0, !=2.5.*", None, Some("~=2.0, !=2.5.*")),
+            (Python, "==2.*", None, Some("==2.*")),
+            (Node, "*", None, None),
+            (Node, "4.19.2", Some("4.19.2"), None),
+            (Node, "=4.19.2", Some("4.19.2"), None),
+            (Node, "^4.19.2", None, Some("^4.19.2")),
+            (Node, "1.x || >=2.5.0 <3", None, Some("1.x || >=2.5.0 <3")),
+            (Node, "1.2 - 2", None, Some("1.2 - 2")),
+            (Node, "> 1", None, Some("> 1")),
+            (Rust, "=1.0.2", Some("1.0.2"), None),
+            (Rust, "1.0.2", None, Some("1.0.2")),
+            (Rust, ">=1, <3", None, Some(">=1, <3")),
+            (Rust, "0.5.*", None, Some("0.5.*")),
+            (Go, "v1.2.3", Some("v1.2.3"), None),
+        ] {
+            let expected = (version.map(str::to_owned), range.map(str::to_owned));
+            assert_eq!(read(language, versions), Ok(expected), "{versions}");
+        }
+        for (language, versions) in [
+            (Python, "2"),
+            (Python, ">=2; python_version<'3'"),
+            (Python, ">=2.*"),
+            (Python, "@ https://x/y"),
+            (Python, ">="),
+            (Node, "latest"),
+            (Node, "npm:b@1.0.0"),
+            (Node, "file:../b"),
+            (Node, "user/repo"),
+            (Node, "^1 ||"),
+            (Node, "workspace:*"),
+            (Rust, "latest"),
+            (Rust, "1\""),
+            (Rust, "1 2"),
+            (Go, "v1"),
+            (Go, "1.2.3"),
+        ] {
+            assert!(read(language, versions).is_err(), "{versions}");
+        }
+        let long = format!("^1.{}", "1".repeat(PACKAGE_VERSION_MAX_BYTES));
+        assert!(read(Node, &long).is_err());
     }
 
     #[test]

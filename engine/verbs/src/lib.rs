@@ -13,6 +13,7 @@
 //! | `plan_create`, `file_plan` | the input of `plan.create`, and what planners answer with |
 //! | `path` | which paths are sound, and which files collide |
 //! | `words`, `steps` | command lines, and their dependency steps |
+//! | `declared`, `toml` | files of an application that declare its dependencies |
 //! | `language`, `resolution` | names and versions of packages, and what they were resolved to |
 //! | `fs_apply`, `diff`, `record` | changes of files, exact diffs, and records that can be undone |
 //! | `run_start`, `readiness` | the start of an application, and when it is ready |
@@ -24,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+mod declared;
 mod diff;
 mod document;
 pub mod envelope;
@@ -49,11 +51,13 @@ mod scan_rules;
 mod schemas;
 mod steps;
 mod task;
+mod toml;
 mod verb;
 mod words;
 
 /// Returns what a secret may look like in a text.
 pub use agent_record::forms_of;
+pub use declared::{Declaration, Declared, DeclaringFile};
 pub use failure::{ErrorCode, Failure};
 pub use file_plan::{FilePlan, Write, file_plan};
 pub use fs_apply::{Change, Content, FsApply, Patch, Present};
@@ -66,7 +70,7 @@ pub use policy::{FilesystemPolicy, Policy, ResolvedPackage};
 pub use readiness::Readiness;
 pub use record::{Record, record};
 pub use report::{ReportFinish, ReportPlace, Verdict};
-pub use resolution::{check_resolution, pinned};
+pub use resolution::{check_resolution, merge, pinned};
 pub use run_start::{RunLimit, RunStart, Running};
 pub use scan::{FindingSeverity, Scan, ScanFinding, scan};
 pub use schemas::SchemaOf;

@@ -75,6 +75,9 @@ pub const PACKAGE_NAME_MAX_BYTES: usize = 214;
 /// Maximum size of the version of a package, in bytes.
 pub const PACKAGE_VERSION_MAX_BYTES: usize = 128;
 
+/// Maximum size of a file that declares dependencies, and of a lock file, in bytes.
+pub const DECLARING_FILE_MAX_BYTES: usize = 4 << 20;
+
 /// Maximum number of packages of a resolved closure.
 pub const CLOSURE_MAX: usize = 8_192;
 

@@ -1,6 +1,7 @@
 //! Resolved dependencies: whether a resolver did what it was asked for, and what a lock pins.
 
 use super::failure::{ErrorCode, Failure, Problems, quoted};
+use super::file_plan::merged;
 use super::language::{Language, Requirement};
 use super::policy::ResolvedPackage;
 
@@ -46,10 +47,13 @@ pub fn check_resolution(
 }
 
 /// Returns requirements with the versions of an earlier resolution, the lock, where they have none. A requirement
-/// that the lock does not have, or has twice, stays as it is.
+/// that the lock does not have, or has twice, stays as it is, and one with a range, which the lock may not fit.
 pub fn pinned(requirements: &[Requirement], lock: &[ResolvedPackage]) -> Vec<Requirement> {
     let pin = |requirement: &Requirement| {
-        let mut locked = lock.iter().filter(|it| provides(it, requirement));
+        let is_free = requirement.range.is_none();
+        let mut locked = lock
+            .iter()
+            .filter(|it| is_free && provides(it, requirement));
         let only = locked.next().filter(|_| locked.next().is_none());
         let version = only.map(|it| it.version.clone());
         Requirement {
@@ -58,6 +62,29 @@ pub fn pinned(requirements: &[Requirement], lock: &[ResolvedPackage]) -> Vec<Req
         }
     };
     requirements.iter().map(pin).collect()
+}
+
+/// Returns each requirement once, ordered by their normal names. One with a version decides about one without.
+///
+/// # Errors
+/// `E_PLAN`: they are of several languages, one is required in two versions, or there are too many.
+pub fn merge(requirements: &[Requirement]) -> Result<Vec<Requirement>, Failure> {
+    let language = requirements.first().map(|it| it.language);
+    let mut problems = Problems::new();
+    for other in requirements
+        .iter()
+        .filter(|it| Some(it.language) != language)
+    {
+        problems.add(
+            format!("{} is a package of another language", quoted(&other.name)),
+            "use packages of one language",
+        );
+    }
+    problems.finish(ErrorCode::Plan)?;
+    let mut problems = Problems::new();
+    let merged = merged(requirements.iter(), &mut problems);
+    problems.finish(ErrorCode::Plan)?;
+    Ok(merged)
 }
 
 /// Returns whether a resolved package is the required one. A Go module provides the packages in it.
@@ -103,7 +130,7 @@ fn python_version(version: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_resolution, pinned};
+    use super::{check_resolution, merge, pinned};
     use crate::failure::ErrorCode;
     use crate::language::{Language, Requirement};
     use crate::policy::ResolvedPackage;
@@ -190,6 +217,48 @@ mod tests {
     }
 
     #[test]
+    fn requirements_are_merged() {
+        use Language::{Node, Python, Rust};
+        let read = |language, text: &str| match text.split_once(' ') {
+            Some((name, range)) => {
+                Requirement::declared(language, name, Vec::new(), range).expect(text)
+            }
+            None => Requirement::read(language, text).expect(text),
+        };
+        for (texts, expected) in [
+            (&["b", "a==1.0", "b[x]", "B==2.0"][..], "a==1.0 b[x]==2.0"),
+            (&["a", "a >=2", "a >=2"], "a>=2"),
+            (
+                &["a >=2", "a==2.0"],
+                "`a` is required in the versions >=2 and 2.0",
+            ),
+        ] {
+            let list: Vec<_> = texts.iter().map(|it| read(Python, it)).collect();
+            let found = match merge(&list) {
+                Ok(merged) => {
+                    let texts: Vec<_> = merged.iter().map(Requirement::text).collect();
+                    texts.join(" ")
+                }
+                Err(failure) => failure.message,
+            };
+            assert_eq!(found, expected);
+        }
+        let mixed = [read(Python, "a"), read(Node, "b")];
+        let failure = merge(&mixed).expect_err("two languages");
+        assert_eq!(failure.message, "`b` is a package of another language");
+        // A crate has its default features if somebody wants them.
+        let bare = Requirement {
+            default_features: false,
+            ..read(Rust, "a")
+        };
+        let merged = merge(&[bare.clone(), read(Rust, "a")]).expect("a crate");
+        assert!(merged[0].default_features);
+        let merged = merge(&[bare.clone(), bare]).expect("a crate");
+        assert!(!merged[0].default_features);
+        assert_eq!(merge(&[]), Ok(Vec::new()));
+    }
+
+    #[test]
     fn a_lock_pins_names_without_versions() {
         let lock = packages(&["a@1.0.0", "b@1.0.0", "b@2.0.0"]);
         for (text, expected) in [
@@ -201,5 +270,8 @@ mod tests {
             let found = pinned(&required(Language::Node, text), &lock);
             assert_eq!(found[0].text(), expected);
         }
+        let ranged = Requirement::declared(Language::Node, "a", Vec::new(), "^2").expect("a range");
+        let expected = vec![ranged];
+        assert_eq!(pinned(&expected, &lock), expected);
     }
 }

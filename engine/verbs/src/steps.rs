@@ -1,8 +1,10 @@
 //! The steps of a command line: what installs dependencies, and what starts the application.
 
+use super::declared::Declared;
 use super::failure::{ErrorCode, Failure, quoted};
 use super::language::{Language, Requirement};
 use super::limits::DEPENDENCIES_MAX;
+use super::path::path_fault;
 use super::words::commands;
 
 /// A step that is performed before the application starts.
@@ -10,13 +12,8 @@ use super::words::commands;
 pub enum DependencyStep {
     /// Installs these packages, of one language.
     Install(Vec<Requirement>),
-    /// Installs what the files of the language declare, such as `package.json`.
-    InstallDeclared {
-        /// The language.
-        language: Language,
-        /// Whether the lock file must have everything (`npm ci`).
-        locked: bool,
-    },
+    /// Installs what files declare, such as `package.json`.
+    InstallDeclared(Declared),
     /// Makes `package.json` with default values, unless it exists (`npm init -y`).
     InitPackage,
     /// Makes `go.mod` for a module, unless it exists (`go mod init`).
@@ -28,7 +25,7 @@ impl DependencyStep {
     pub fn language(&self) -> Option<Language> {
         match self {
             Self::Install(packages) => packages.first().map(|it| it.language),
-            Self::InstallDeclared { language, .. } => Some(*language),
+            Self::InstallDeclared(declared) => Some(declared.language),
             Self::InitPackage => Some(Language::Node),
             Self::InitModule(_) => Some(Language::Go),
         }
@@ -57,14 +54,15 @@ impl Steps {
         };
         let mut dependencies = Vec::new();
         for command in &commands {
-            match dependency_step(command)? {
-                Some(step) => dependencies.push(step),
+            match dependency_steps(command)? {
+                Some(steps) => dependencies.extend(steps),
                 None => {
                     let shown = quoted(&command.join(" "));
                     let message =
                         format!("{shown} comes before the start step, and installs nothing");
-                    let hint = "use pip install, npm install, npm ci, npm init -y, go get, go mod or \
-                                cargo add, and start the application with the last command";
+                    let hint = "use pip install, npm install, npm ci, npm init -y, go get, go mod, \
+                                cargo add, cargo fetch or cargo build, and start the application \
+                                with the last command";
                     return Err(Failure::new(ErrorCode::Plan, message).hint(hint));
                 }
             }
@@ -73,6 +71,13 @@ impl Steps {
             let message = format!("{} starts no application", quoted(&start.join(" ")));
             let hint = "add `&&` and the command that starts the application";
             return Err(Failure::new(ErrorCode::Plan, message).hint(hint));
+        }
+        if let ["cargo", "run", ..] = &start.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            // Cargo installs what a build needs.
+            let declared = declared(Language::Rust, false);
+            if !dependencies.contains(&declared) {
+                dependencies.push(declared);
+            }
         }
         let steps = Self {
             dependencies,
@@ -108,6 +113,8 @@ fn arguments(command: &[String]) -> Option<(&'static str, &[String])> {
         ["go", "get", ..] => ("go get", 2),
         ["go", "mod", ..] => ("go mod", 2),
         ["cargo", "add", ..] => ("cargo add", 2),
+        ["cargo", "fetch", ..] => ("cargo fetch", 2),
+        ["cargo", "build" | "b", ..] => ("cargo build", 2),
         _ => return None,
     };
     Some((kind, &command[used..]))
@@ -117,8 +124,8 @@ fn is_dependency_step(command: &[String]) -> bool {
     arguments(command).is_some()
 }
 
-/// Returns the dependency step that a command is, `None` for another command.
-fn dependency_step(command: &[String]) -> Result<Option<DependencyStep>, Failure> {
+/// Returns the dependency steps that a command is, `None` for another command.
+fn dependency_steps(command: &[String]) -> Result<Option<Vec<DependencyStep>>, Failure> {
     let Some((kind, arguments)) = arguments(command) else {
         return Ok(None);
     };
@@ -130,35 +137,74 @@ fn dependency_step(command: &[String]) -> Result<Option<DependencyStep>, Failure
         );
         Err(Failure::new(ErrorCode::Plan, message).hint(hint))
     };
-    let declared = |locked| DependencyStep::InstallDeclared {
-        language: Language::Node,
-        locked,
-    };
     let step = match (kind, &words[..]) {
         ("pip", []) => return unsupported("name the packages"),
-        ("pip", packages) => install(Language::Python, packages)?,
+        ("pip", arguments) => return pip_steps(arguments).map(Some),
         ("npm init", ["-y" | "--yes"]) => DependencyStep::InitPackage,
         ("npm init", _) => return unsupported("write `npm init -y`"),
-        ("npm ci", []) => declared(true),
+        ("npm ci", []) => declared(Language::Node, true),
         ("npm ci", _) => return unsupported("write `npm ci` alone"),
-        ("npm install", []) => declared(false),
+        ("npm install", []) => declared(Language::Node, false),
         ("npm install", packages) => install(Language::Node, packages)?,
         ("go get", []) => return unsupported("name the modules"),
         ("go get", modules) => install(Language::Go, modules)?,
-        ("go mod", ["tidy" | "download"]) => DependencyStep::InstallDeclared {
-            language: Language::Go,
-            locked: words == ["download"],
-        },
+        ("go mod", ["tidy"]) => declared(Language::Go, false),
+        ("go mod", ["download"]) => declared(Language::Go, true),
         ("go mod", ["init", module]) if is_module_name(module) => {
             DependencyStep::InitModule((*module).to_owned())
         }
         ("go mod", _) => {
             return unsupported("write `go mod init NAME`, `go mod tidy` or `go mod download`");
         }
+        // What a build needs is installed before it, whatever the build is like.
+        ("cargo fetch", []) | ("cargo build", _) => declared(Language::Rust, false),
+        ("cargo fetch", _) => return unsupported("write `cargo fetch` alone"),
         (_, []) => return unsupported("name the crates"),
         (_, crates) => install(Language::Rust, crates)?,
     };
-    Ok(Some(step))
+    Ok(Some(vec![step]))
+}
+
+/// Returns the step that installs what the usual files of a language declare.
+fn declared(language: Language, locked: bool) -> DependencyStep {
+    DependencyStep::InstallDeclared(Declared::usual(language, locked))
+}
+
+/// Returns the steps of `pip install`, by its arguments.
+fn pip_steps(arguments: &[&str]) -> Result<Vec<DependencyStep>, Failure> {
+    let (mut packages, mut files) = (Vec::new(), Vec::new());
+    let mut arguments = arguments.iter().copied();
+    while let Some(argument) = arguments.next() {
+        let file = match argument {
+            "-r" | "--requirement" => Some(arguments.next().unwrap_or_default()),
+            _ => argument
+                .strip_prefix("--requirement=")
+                .or_else(|| argument.strip_prefix("-r")),
+        };
+        let Some(file) = file else {
+            packages.push(argument);
+            continue;
+        };
+        let file = file.strip_prefix("./").unwrap_or(file);
+        if let Some(fault) = path_fault(file) {
+            let message = format!("the requirements file {} {fault}", quoted(file));
+            let hint = "name a file of the application, such as `requirements.txt`";
+            return Err(Failure::new(ErrorCode::Plan, message).hint(hint));
+        }
+        files.push(file.to_owned());
+    }
+    let mut steps = Vec::new();
+    if !files.is_empty() {
+        steps.push(DependencyStep::InstallDeclared(Declared {
+            language: Language::Python,
+            locked: false,
+            files,
+        }));
+    }
+    if !packages.is_empty() {
+        steps.push(install(Language::Python, &packages)?);
+    }
+    Ok(steps)
 }
 
 /// Returns whether a text can be the name of an application's own Go module, which needs no host.
@@ -197,8 +243,13 @@ mod tests {
                     let packages: Vec<_> = packages.iter().map(|it| it.text()).collect();
                     format!("{} {}", packages.len(), packages.join(" "))
                 }
-                DependencyStep::InstallDeclared { language, locked } => {
-                    format!("{} declared {locked}", language.name())
+                DependencyStep::InstallDeclared(it) => {
+                    format!(
+                        "{} declared {} {}",
+                        it.language.name(),
+                        it.locked,
+                        it.files.join(" ")
+                    )
                 }
                 DependencyStep::InitPackage => "init".to_owned(),
                 DependencyStep::InitModule(name) => format!("module {name}"),
@@ -228,8 +279,14 @@ mod tests {
                 "npm init -y && npm i express && node index.js",
                 "init / 1 express / node|index.js",
             ),
-            ("npm ci && npm start", "node declared true / npm|start"),
-            ("npm install && node .", "node declared false / node|."),
+            (
+                "npm ci && npm start",
+                "node declared true package.json package-lock.json / npm|start",
+            ),
+            (
+                "npm install && node .",
+                "node declared false package.json package-lock.json / node|.",
+            ),
             (
                 "npm install @a/b@1.0.0 c && npm run dev",
                 "2 @a/b@1.0.0 c / npm|run|dev",
@@ -237,16 +294,31 @@ mod tests {
             ("go run main.go", "go|run|main.go"),
             (
                 "go mod init app && go mod tidy && go run .",
-                "module app / go declared false / go|run|.",
+                "module app / go declared false go.mod / go|run|.",
             ),
-            ("go mod download && go run .", "go declared true / go|run|."),
+            (
+                "go mod download && go run .",
+                "go declared true go.mod / go|run|.",
+            ),
             (
                 "go get golang.org/x/text@v0.3.0 && go run .",
                 "1 golang.org/x/text@v0.3.0 / go|run|.",
             ),
             (
                 "cargo add axum@0.7.5 && cargo run",
-                "1 axum@0.7.5 / cargo|run",
+                "1 axum@0.7.5 / rust declared false Cargo.toml Cargo.lock / cargo|run",
+            ),
+            (
+                "cargo build --release && cargo run --release",
+                "rust declared false Cargo.toml Cargo.lock / cargo|run|--release",
+            ),
+            (
+                "cargo fetch && ./app",
+                "rust declared false Cargo.toml Cargo.lock / ./app",
+            ),
+            (
+                "pip install -r ./requirements.txt flask --requirement=a/b.txt -rc && python x",
+                "python declared false requirements.txt a/b.txt c / 1 flask / python|x",
             ),
             ("python -m pip", "python|-m|pip"),
         ] {
@@ -263,10 +335,11 @@ mod tests {
             ("pip install flask", "starts no application"),
             ("npm ci", "starts no application"),
             ("pip install && python x", "not a supported form"),
-            (
-                "pip install -r requirements.txt && python x",
-                "is an option",
-            ),
+            ("pip install -r && python x", "file `` is empty"),
+            ("pip install -r ../x && python x", "has a segment of dots"),
+            ("pip install -r https://x/y && python x", "contains a colon"),
+            ("pip install -e . && python x", "is an option"),
+            ("cargo fetch --locked && cargo run", "not a supported form"),
             (
                 "pip install --index-url http://x flask && python x",
                 "is an option",

@@ -35,7 +35,8 @@ pub(crate) fn memory(task: &Task) -> Memory {
     let requirements = task.requirements.borrow();
     let requirements = requirements.iter().map(|it| {
         let version = it.version.as_deref().unwrap_or_default();
-        format!("{} {} {version}", it.name, it.normal_name)
+        let extras = it.extras.join(",");
+        format!("{} {} {version} {extras}", it.name, it.normal_name)
     });
     keep("requirements", lines(requirements));
     let locked = task.locked.borrow();
@@ -82,8 +83,15 @@ pub(crate) fn remembered(id: &str, memory: &Memory) -> Option<Task> {
             language,
             name: word(),
             normal_name: word(),
-            extras: Vec::new(),
             version: Some(word()).filter(|it| !it.is_empty()),
+            extras: word()
+                .split(',')
+                .filter(|it| !it.is_empty())
+                .map(str::to_owned)
+                .collect(),
+            // A plan has neither.
+            default_features: true,
+            range: None,
         }
     });
     let locked = lines("locked").filter_map(|line| {

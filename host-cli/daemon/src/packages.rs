@@ -1,28 +1,30 @@
 //! The dependency step: packages are resolved, decided on as a whole, and installed apart from the app \[2, 5\].
 
 use super::daemon::Daemon;
-use super::planning::name;
-use super::refusal::{Answered, refused};
+use super::refusal::{Answered, Trouble, refused};
 use super::task::Task;
 use agent_effects::{Resolver, proxy};
 use agent_host::call;
 use agent_host::contract::daemon::{
-    DependencyStep, ErrorCode, Failure as Refusal, Language, Requirement, ResolvedPackage,
-    StartContent,
+    DeclaringFile, DependencyStep, ErrorCode, Failure as Refusal, Language, Requirement,
+    ResolvedPackage, StartContent,
 };
-use agent_packages::{AppPackages, Error, Network, Registry, Requirements, Resolved, Store};
+use agent_packages::{
+    AppPackages, Error, Network, Registry, Requirements, Resolved, Store, Version,
+};
 use agent_sandbox::Sandbox;
+use agent_tasks::SourcePath;
 use std::rc::Rc;
 
 impl Daemon {
-    /// Installs the packages that the plan of a task and a command line ask for; `None` if they ask for none. They are
-    /// the same ones at each start.
+    /// Installs the packages that the plan of a task, a command line and the files of the app ask for; `None` if they
+    /// ask for none. They are the same ones at each start.
     pub(crate) async fn packages(
         &self,
         task: &Rc<Task>,
         content: &StartContent,
     ) -> Answered<Option<AppPackages>> {
-        let wanted = wanted(task, content)?;
+        let (wanted, lock) = self.wanted(task, content).await?;
         let Some(language) = wanted.first().map(|it| it.language) else {
             return Ok(None);
         };
@@ -32,24 +34,20 @@ impl Daemon {
         let registry = match language {
             Language::Python => Registry::PyPi,
             Language::Node => Registry::Npm,
-            Language::Go | Language::Rust => {
-                let message = format!("this daemon installs no packages of {}", name(language));
+            Language::Rust => Registry::CratesIo,
+            Language::Go => {
+                let message = "this daemon installs no packages of go";
                 let hint = "use the standard library of the language";
                 return Err(refused(ErrorCode::Build, message, hint));
             }
         };
-        if let Some(requirement) = wanted.iter().find(|it| !it.extras.is_empty()) {
-            let message = format!("the extras of `{}` can't be installed", requirement.name);
-            let hint = "ask for the packages of the extras by their names";
-            return Err(refused(ErrorCode::Build, message, hint));
-        }
         let locked = task.locked.borrow().clone();
         let wanted = self
             .decider
             .ask(|engine| call!(engine, daemon.call_pinned(&wanted, &locked)))?;
-        let texts: Vec<_> = wanted.iter().map(text).collect();
-        let requirements = Requirements::parse(registry, texts.iter().map(|it| &**it));
-        let requirements = requirements.map_err(failed)?;
+        let list = wanted.iter().map(requirement).collect();
+        let requirements = Requirements::new(registry, list).map_err(failed)?;
+        let requirements = requirements.with_lock(lock);
         let sandbox = Sandbox::best().await;
         let sandbox = sandbox.map_err(|none| {
             let hint = "run `agent sandbox check` for what is missing";
@@ -80,6 +78,38 @@ impl Daemon {
         Ok(Some(installed))
     }
 
+    /// Returns the packages of a plan, of a command line and of files, each once, and the lock file of the app.
+    async fn wanted(
+        &self,
+        task: &Rc<Task>,
+        content: &StartContent,
+    ) -> Answered<(Vec<Requirement>, Option<String>)> {
+        let mut wanted: Vec<Requirement> = task.requirements.borrow().clone();
+        let mut lock = None;
+        for step in &content.steps.dependencies {
+            match step {
+                DependencyStep::Install(packages) => wanted.extend(packages.iter().cloned()),
+                // The app gets its packages without these files.
+                DependencyStep::InitPackage | DependencyStep::InitModule(_) => {}
+                DependencyStep::InstallDeclared(declared) => {
+                    let paths = declared.files.clone();
+                    let files =
+                        self.with_folder(task, ErrorCode::Fs, move |task| declaring(task, &paths));
+                    let files = files.await?;
+                    let declaration = self.decider.decide(|engine| {
+                        call!(engine, daemon.call_read_declared(declared, &files))
+                    })?;
+                    wanted.extend(declaration.requirements);
+                    lock = declaration.lock.or(lock);
+                }
+            }
+        }
+        let wanted = self
+            .decider
+            .decide(|engine| call!(engine, daemon.call_merge(&wanted)))?;
+        Ok((wanted, lock))
+    }
+
     /// Returns the network of the registries' clients: the registries, and nothing else.
     fn registries(&self) -> Network {
         let engine = self.decider.engine();
@@ -94,53 +124,35 @@ impl Daemon {
     }
 }
 
-/// Returns the packages of a plan and of a command line, each once.
-fn wanted(task: &Task, content: &StartContent) -> Answered<Vec<Requirement>> {
-    let mut wanted: Vec<Requirement> = task.requirements.borrow().clone();
-    for step in &content.steps.dependencies {
-        match step {
-            DependencyStep::Install(packages) => {
-                for package in packages {
-                    let is_same = |it: &&Requirement| it.normal_name == package.normal_name;
-                    match wanted.iter().find(is_same) {
-                        Some(known)
-                            if package.version.is_none() || known.version == package.version => {}
-                        Some(_) => {
-                            let message = format!("`{}` is wanted in two versions", package.name);
-                            let hint = "name one version of each package";
-                            return Err(refused(ErrorCode::Plan, message, hint));
-                        }
-                        None => wanted.push(package.clone()),
-                    }
-                }
-            }
-            // The app gets its packages without these files.
-            DependencyStep::InitPackage | DependencyStep::InitModule(_) => {}
-            DependencyStep::InstallDeclared(declared) => {
-                let message = format!(
-                    "this daemon installs nothing that files of {} declare",
-                    name(declared.language)
-                );
-                let hint = "name the packages, as in `npm install express && node index.js`";
-                return Err(refused(ErrorCode::Build, message, hint));
-            }
-        }
+/// Returns a requirement as the clients of registries have it.
+fn requirement(wanted: &Requirement) -> agent_packages::Requirement {
+    let version = match (&wanted.version, &wanted.range) {
+        (Some(version), _) => Version::Exact(version.clone()),
+        (None, Some(range)) => Version::Range(range.clone()),
+        (None, None) => Version::Any,
+    };
+    agent_packages::Requirement {
+        name: wanted.name.clone(),
+        extras: wanted.extras.clone(),
+        default_features: wanted.default_features,
+        version,
     }
-    let language = wanted.first().map(|it| it.language);
-    if let Some(other) = wanted.iter().find(|it| Some(it.language) != language) {
-        let message = format!("`{}` is a package of another language", other.name);
-        let hint = "use packages of one language";
-        return Err(refused(ErrorCode::Plan, message, hint));
-    }
-    Ok(wanted)
 }
 
-/// Returns a requirement as the clients of registries have it.
-pub(crate) fn text(requirement: &Requirement) -> String {
-    match &requirement.version {
-        Some(version) => format!("{}@{version}", requirement.name),
-        None => requirement.name.clone(),
+/// Returns the files that exist of those that declare dependencies.
+fn declaring(task: &agent_tasks::Task, paths: &[String]) -> Result<Vec<DeclaringFile>, Trouble> {
+    let source = task.source()?;
+    let mut files = Vec::new();
+    for path in paths {
+        let Some(version) = source.read(&SourcePath::parse(path)?)? else {
+            continue;
+        };
+        files.push(DeclaringFile {
+            path: path.clone(),
+            content: version.content()?,
+        });
     }
+    Ok(files)
 }
 
 fn closure(resolved: &Resolved) -> Vec<ResolvedPackage> {

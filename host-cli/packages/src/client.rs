@@ -43,6 +43,8 @@ const CERTIFICATES: [&str; 5] = [
 pub(crate) struct Client {
     name: &'static str,
     command: Command,
+    /// URLs that it may reach beside the registries, if their hosts are public.
+    more: Vec<String>,
 }
 
 impl Client {
@@ -51,7 +53,11 @@ impl Client {
         let mut command = Command::new(program);
         command.write = vec![folder.to_owned()];
         command.env.insert("PATH".into(), PATH.into());
-        Self { name, command }
+        Self {
+            name,
+            command,
+            more: Vec::new(),
+        }
     }
 
     pub(crate) fn arguments<const N: usize>(&mut self, arguments: [&str; N]) {
@@ -60,6 +66,16 @@ impl Client {
 
     pub(crate) fn argument(&mut self, argument: impl Into<OsString>) {
         self.command.arguments.push(argument.into());
+    }
+
+    /// Sets a variable of the client's environment.
+    pub(crate) fn variable(&mut self, name: &str, value: impl Into<OsString>) {
+        self.command.env.insert(name.into(), value.into());
+    }
+
+    /// Lets the client reach a URL that a registry names.
+    pub(crate) fn reach(&mut self, url: String) {
+        self.more.push(url);
     }
 
     /// Lets the client read a folder or a file.
@@ -104,7 +120,7 @@ impl Client {
     ) -> Result<(), Error> {
         let name = self.name;
         let failed = |why: String| Error::new(format!("{name} can't install `{package}`: {why}"));
-        let proxy = network.proxy(registries).await?;
+        let proxy = network.proxy(registries, &self.more).await?;
         match &proxy {
             Some(_) => {
                 self.command.network = Reach::Proxy;

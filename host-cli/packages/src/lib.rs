@@ -12,20 +12,23 @@
 //! | [`Network`] | what a client may reach |
 //! | [`Store`] | the folder of installed packages |
 //! | [`Installed`], [`Item`] | how an installed server is started, and its closure |
-//! | [`Requirements`], [`Resolved`], [`AppPackages`] | what an app needs; its exact closure, to decide on before anything is installed; what the app is given |
+//! | [`Requirement`], [`Requirements`], [`Resolved`], [`AppPackages`] | what an app needs; its exact closure, to decide on before anything is installed; what the app is given |
 
 mod app;
+mod cargo;
 mod client;
 mod error;
 mod network;
 mod npm;
 mod package;
 mod pip;
+mod requirement;
 mod store;
 mod tree;
 
-pub use app::{AppPackages, MAX_REQUIREMENTS, Requirement, Requirements, Resolved};
+pub use app::{AppPackages, Resolved};
 pub use error::Error;
 pub use network::{Network, ProxyMaker};
 pub use package::{Package, Registry};
+pub use requirement::{MAX_REQUIREMENTS, Requirement, Requirements, Version};
 pub use store::{Installed, Item, Store};

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use agent_way_out::{Proxy, Resolver};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Makes a proxy that connects to the listed `host:port` and to nothing else.
 pub type ProxyMaker = Box<dyn Fn(Vec<String>) -> Result<Proxy, String>>;
@@ -23,11 +23,16 @@ pub enum Network {
 }
 
 impl Network {
-    /// Returns the proxy to the registries at some URLs; `None` if the client has the whole network.
+    /// Returns the proxy to the registries at some URLs, and to more public ones; `None` if the client has the whole
+    /// network.
     ///
     /// A registry may be in a private network, such as a company's mirror: the user's configuration names
-    /// it, so its present addresses are destinations, too.
-    pub(crate) async fn proxy(&self, registries: &[String]) -> Result<Option<Proxy>, Error> {
+    /// it, so its present addresses are destinations, too. Those of a URL that a registry names are not.
+    pub(crate) async fn proxy(
+        &self,
+        registries: &[String],
+        public: &[String],
+    ) -> Result<Option<Proxy>, Error> {
         let Self::Registries {
             proxy,
             resolver,
@@ -41,9 +46,18 @@ impl Network {
             hosts.extend(addresses(&host, resolver).await);
             hosts.push(host);
         }
+        hosts.extend(public.iter().filter_map(|url| named(url)));
         hosts.extend(more.iter().cloned());
         proxy(hosts).map(Some).map_err(Error::new)
     }
+}
+
+/// Returns the host of a URL, unless it is an address: one that is listed is a destination even if it is not public.
+fn named(url: &str) -> Option<String> {
+    let host = authority(url)?;
+    let (name, _) = host.rsplit_once(':')?;
+    let is_address = name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    (!is_address).then_some(host)
 }
 
 /// Returns the addresses of a host, each with its port. A name without one fails where it is used.
@@ -61,7 +75,9 @@ async fn addresses(host: &str, resolver: &Resolver) -> Vec<String> {
 /// Returns `host:port` of the URL of a registry; `None` for one that needs no network, such as a folder.
 fn authority(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
-    let port = match &*scheme.to_ascii_lowercase() {
+    let scheme = scheme.to_ascii_lowercase();
+    // Cargo's URLs say how an index is read.
+    let port = match scheme.strip_prefix("sparse+").unwrap_or(&scheme) {
         "https" => 443,
         "http" => 80,
         _ => return None,
@@ -73,7 +89,7 @@ fn authority(url: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{addresses, authority};
+    use super::{addresses, authority, named};
     use agent_way_out::{Lookup, Resolver};
     use std::io;
     use std::net::IpAddr;
@@ -105,6 +121,15 @@ mod tests {
     }
 
     #[test]
+    fn an_index_names_hosts_and_no_addresses() {
+        let found = named("https://crates.example/x");
+        assert_eq!(found.as_deref(), Some("crates.example:443"));
+        for url in ["http://127.0.0.1:81/x", "https://[::1]/", "file:///srv"] {
+            assert_eq!(named(url), None, "{url}");
+        }
+    }
+
+    #[test]
     fn a_registry_is_reached_at_the_host_of_its_url() {
         for (url, host) in [
             (
@@ -121,6 +146,7 @@ mod tests {
             ),
             ("https://[::1]/", Some("[::1]:443")),
             ("http://[::1]:81/", Some("[::1]:81")),
+            ("sparse+https://a.example/x/", Some("a.example:443")),
             ("/srv/packages", None),
             ("file:///srv/packages", None),
         ] {

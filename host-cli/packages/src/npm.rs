@@ -1,6 +1,7 @@
 //! The client `npm`: installing a package, and what it installed.
 
 use crate::client::{Client, program, read};
+use crate::requirement::Version;
 use crate::store::Start;
 use crate::{Error, Item, Network, Package, Requirements};
 use agent_sandbox::Sandbox;
@@ -16,6 +17,9 @@ use std::process::{Command, Stdio};
 /// The commands that choose versions, and that take those of the lock file.
 const INSTALL: &str = "install";
 const INSTALL_LOCKED: &str = "ci";
+
+/// The versions of all packages, below the folder.
+const LOCK: &str = "package-lock.json";
 
 /// The version of a package that was asked for without one.
 const ANY_VERSION: &str = "*";
@@ -80,12 +84,19 @@ pub(crate) async fn resolve(
     let npm = program("npm")?;
     let registries = registries(&npm, folder)?;
     let wanted = requirements.list().iter().map(|it| {
-        let version = it.version().unwrap_or(ANY_VERSION);
-        (it.name().to_owned(), version.into())
+        let version = match &it.version {
+            Version::Any => ANY_VERSION,
+            Version::Exact(version) | Version::Range(version) => version,
+        };
+        (it.name.clone(), version.into())
     });
     let manifest = json!({ "private": true, "dependencies": Value::Object(wanted.collect()) });
     let file = folder.join("package.json");
     fs::write(&file, manifest.to_string()).map_err(Error::file(&file))?;
+    if let Some(lock) = requirements.lock() {
+        let file = folder.join(LOCK);
+        fs::write(&file, lock).map_err(Error::file(&file))?;
+    }
     let mut client = client(npm, INSTALL, folder);
     client.arguments(["--package-lock-only"]);
     let run = client.run(requirements, sandbox, network, &registries, &PROXIED);
@@ -143,16 +154,31 @@ struct Lock {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Locked {
-    #[serde(default)]
+    /// The name, if the folder has another one.
+    name: Option<String>,
     version: Option<String>,
-    #[serde(default)]
     integrity: Option<String>,
+    #[serde(default)]
+    dependencies: BTreeMap<String, String>,
+    #[serde(default)]
+    optional_dependencies: BTreeMap<String, String>,
+}
+
+/// Returns whether a package needs another one from elsewhere than a registry: by a URL, a path or a repository.
+fn is_elsewhere(wanted: &str) -> bool {
+    // Another name of a package of the registry.
+    let wanted = match wanted.strip_prefix("npm:") {
+        Some(alias) => alias.trim_start_matches('@').replacen('/', "", 1),
+        None => wanted.to_owned(),
+    };
+    wanted.contains([':', '/'])
 }
 
 /// Returns everything in the lock file of npm.
 fn locked(what: &impl Display, folder: &Path) -> Result<Vec<Item>, Error> {
-    let lock: Lock = read(&folder.join("package-lock.json"))?;
+    let lock: Lock = read(&folder.join(LOCK))?;
     let mut closure = Vec::new();
     // The entry without a path is the folder itself.
     for (path, locked) in lock
@@ -160,6 +186,13 @@ fn locked(what: &impl Display, folder: &Path) -> Result<Vec<Item>, Error> {
         .into_iter()
         .filter(|(path, _)| !path.is_empty())
     {
+        let needed = [&locked.dependencies, &locked.optional_dependencies];
+        let needed = needed.into_iter().flatten();
+        if let Some((name, place)) = needed.into_iter().find(|(_, it)| is_elsewhere(it)) {
+            return Err(Error::new(format!(
+                "`{path}` of `{what}` needs `{name}` from `{place}`, which is no registry"
+            )));
+        }
         let (Some(version), Some(integrity)) = (locked.version, locked.integrity) else {
             return Err(Error::new(format!(
                 "`{path}` of `{what}` has no digest: it comes from no registry"
@@ -167,6 +200,7 @@ fn locked(what: &impl Display, folder: &Path) -> Result<Vec<Item>, Error> {
         };
         closure.push(Item {
             path,
+            alias_of: locked.name,
             version,
             integrity,
         });
@@ -224,4 +258,33 @@ fn start(package: &Package, folder: &Path) -> Result<PathBuf, Error> {
         )));
     }
     Ok(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_elsewhere;
+
+    #[test]
+    fn packages_are_needed_from_the_registry() {
+        for wanted in [
+            "^1.0.0",
+            "*",
+            "latest",
+            "1 || 2",
+            "npm:b@^1",
+            "npm:@s/b@1.0.0",
+        ] {
+            assert!(!is_elsewhere(wanted), "{wanted}");
+        }
+        for wanted in [
+            "https://a.example/b.tgz",
+            "file:../b",
+            "git+ssh://x",
+            "github:a/b",
+            "a/b",
+            "npm:a/b/c@1",
+        ] {
+            assert!(is_elsewhere(wanted), "{wanted}");
+        }
+    }
 }

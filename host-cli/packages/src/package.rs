@@ -13,6 +13,8 @@ pub enum Registry {
     Npm,
     /// PyPI, for Python.
     PyPi,
+    /// crates.io, for Rust. It has packages of apps alone.
+    CratesIo,
 }
 
 /// A package in an exact version: `pkg:npm/%40scope/name@1.2.3` or `pkg:pypi/name@1.2.3`.
@@ -88,19 +90,20 @@ pub(crate) fn is_name(registry: Registry, name: &str) -> bool {
     match registry {
         Registry::Npm => is_name_of_npm(name),
         Registry::PyPi => is_part(name),
+        Registry::CratesIo => is_name_of_crate(name),
     }
 }
 
 /// Returns whether a text is one version of a package.
 pub(crate) fn is_exact(registry: Registry, version: &str) -> bool {
     match registry {
-        Registry::Npm => is_exact_of_npm(version),
+        Registry::Npm | Registry::CratesIo => is_semantic(version),
         Registry::PyPi => is_exact_of_pypi(version),
     }
 }
 
 /// Returns whether a text is the part of a name. It is also the name of a file.
-fn is_part(part: &str) -> bool {
+pub(crate) fn is_part(part: &str) -> bool {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b"-_.~".contains(&b);
     let is_short = part.len() <= NAME_MAX;
     is_short && !part.is_empty() && !part.starts_with(['.', '_', '-']) && part.bytes().all(fits)
@@ -123,8 +126,16 @@ fn is_exact_of_pypi(version: &str) -> bool {
     version.starts_with(|c: char| c.is_ascii_digit()) && version.bytes().all(fits)
 }
 
-/// Returns whether a text is one version of npm, and neither a range nor a tag.
-fn is_exact_of_npm(version: &str) -> bool {
+/// Returns whether a text is a name of crates.io. It is also the name of a file and a key of TOML.
+fn is_name_of_crate(name: &str) -> bool {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
+    name.len() <= NAME_MAX
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(fits)
+}
+
+/// Returns whether a text is one version of semantic versioning, and neither a range nor a tag.
+fn is_semantic(version: &str) -> bool {
     let core = version.split(['-', '+']).next().unwrap_or_default();
     let numbers: Vec<_> = core.split('.').collect();
     let is_number = |it: &&str| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit());

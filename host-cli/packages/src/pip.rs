@@ -1,8 +1,9 @@
 //! The client `pip`: installing a package, and what it installed.
 
 use crate::client::{Client, program, read};
+use crate::requirement::Version;
 use crate::store::Start;
-use crate::{Error, Item, Network, Package, Requirements};
+use crate::{Error, Item, Network, Package, Requirement, Requirements};
 use agent_sandbox::Sandbox;
 use serde::Deserialize;
 use std::env;
@@ -105,15 +106,26 @@ pub(crate) async fn resolve(
     let mut client = client(&python, runtime.as_ref(), folder);
     client.arguments(["--dry-run", "--ignore-installed"]);
     for requirement in requirements.list() {
-        client.argument(match requirement.version() {
-            Some(version) => format!("{}=={version}", requirement.name()),
-            None => requirement.name().to_owned(),
-        });
+        client.argument(wanted(requirement));
     }
     let indexes = indexes(&python, folder)?;
     let run = client.run(requirements, sandbox, network, &indexes, &PROXIED);
     run.await?;
     reported(requirements, folder)
+}
+
+/// Returns a requirement as an argument of pip (PEP 508).
+fn wanted(requirement: &Requirement) -> String {
+    let mut text = requirement.name.clone();
+    if !requirement.extras.is_empty() {
+        text.push_str(&format!("[{}]", requirement.extras.join(",")));
+    }
+    match &requirement.version {
+        Version::Any => {}
+        Version::Exact(version) => text.push_str(&format!("=={version}")),
+        Version::Range(range) => text.push_str(range),
+    }
+    text
 }
 
 /// Installs exactly the resolved packages, which have to have the recorded digests.
@@ -249,6 +261,7 @@ fn reported(what: &impl Display, folder: &Path) -> Result<Vec<Item>, Error> {
         };
         closure.push(Item {
             path: normalized(&name),
+            alias_of: None,
             version,
             integrity,
         });

@@ -43,8 +43,12 @@ pub struct Installed {
 /// A package of a closure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// The path below the folder, such as `node_modules/acme`, or the name of a package of PyPI.
+    /// The path below the folder, such as `node_modules/acme`, or the name of a package of PyPI or
+    /// crates.io.
     pub path: String,
+    /// The name of the package, if the folder of the path has another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias_of: Option<String>,
     /// The version.
     pub version: String,
     /// The digest of the registry's archive, as its client writes it: `sha512-...` or `sha256=...`.
@@ -55,8 +59,9 @@ impl Item {
     /// Returns the name of the package, without its place.
     #[must_use]
     pub fn name(&self) -> &str {
-        let last = self.path.rsplit("node_modules/").next();
-        last.unwrap_or(&self.path)
+        let last = || self.path.rsplit("node_modules/").next();
+        let own = self.alias_of.as_deref().or_else(last);
+        own.unwrap_or(&self.path)
     }
 }
 
@@ -168,6 +173,9 @@ impl Store {
         let (start, closure) = match package.registry() {
             Registry::Npm => npm::install(package, staged.path(), sandbox, network).await?,
             Registry::PyPi => pip::install(package, staged.path(), sandbox, network).await?,
+            Registry::CratesIo => {
+                return Err(Error::new("a server is a package of npm or PyPI"));
+            }
         };
         let record = Record {
             package: package.to_string(),

@@ -2,7 +2,7 @@
 
 mod support;
 
-use agent_packages::{Package, Registry as Kind, Requirements, Store};
+use agent_packages::{Package, Registry as Kind, Store};
 use agent_sandbox::{Command, Exit, Limits, Mount, Sandbox, Tier};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use std::future;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
-use support::registries;
+use support::{registries, required};
 
 /// Returns an archive with files below `package`: blocks of 512 bytes, each file behind its header.
 fn archive(files: &[(&str, &str)]) -> Vec<u8> {
@@ -305,7 +305,7 @@ async fn an_app_is_given_what_was_resolved_before_it_is_installed() {
     let sandbox = Sandbox::of(Tier::Bubblewrap).await.unwrap();
     let network = registries([]);
     let resolve = || {
-        let requirements = Requirements::parse(Kind::Npm, ["acme"]).unwrap();
+        let requirements = required(Kind::Npm, [("acme", None)]);
         store.resolve(requirements, &sandbox, &network)
     };
     let resolved = resolve().await.unwrap();
@@ -347,4 +347,36 @@ async fn an_app_is_given_what_was_resolved_before_it_is_installed() {
     choose(&Registry(1));
     let again = store.install_resolved(resolved, &sandbox, &network);
     assert_eq!(again.await.unwrap(), app);
+}
+
+#[tokio::test]
+async fn a_package_has_its_own_name_and_comes_from_the_registry() {
+    let needs = |place: fn(&str) -> Value| {
+        move |version: &mut Value| {
+            if version["name"] == "acme" {
+                let archive = version["dist"]["tarball"].as_str().unwrap();
+                version["dependencies"] = place(&archive.replace("acme.tgz", "helper.tgz"));
+            }
+        }
+    };
+    let sandbox = Sandbox::of(Tier::Bubblewrap).await.unwrap();
+    let network = registries([]);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path().join("packages"));
+    let resolve = || store.resolve(required(Kind::Npm, [("acme", None)]), &sandbox, &network);
+
+    // A package that calls another one as it likes hides nothing.
+    let registry = Registry::start(needs(|_| json!({ "express": "npm:helper@2.x" })));
+    choose(&registry);
+    let resolved = resolve().await.unwrap();
+    let names: Vec<_> = resolved.closure().iter().map(|it| it.name()).collect();
+    assert_eq!(names, ["acme", "helper"]);
+
+    let registry = Registry::start(needs(|archive| json!({ "express": archive })));
+    choose(&registry);
+    let refused = resolve().await.unwrap_err().to_string();
+    assert!(
+        refused.contains("needs `express` from `http://"),
+        "{refused}"
+    );
 }

@@ -2,30 +2,34 @@
 
 mod support;
 
-use agent_packages::{Package, Registry, Requirements, Store};
+use agent_packages::{Package, Registry, Requirement, Requirements, Resolved, Store, Version};
 use agent_sandbox::{Command, Exit, Limits, Mount, Sandbox, Tier};
 use std::fs;
 use std::future;
 use std::path::Path;
 use std::process;
-use support::registries;
+use support::{registries, required};
 
-/// Makes the wheel of `acme-server`, whose program prints its module, and a source archive of `built`, which
-/// would run code when it is built.
+/// Makes the wheels of `acme-server`, whose program prints its module, and of `acme-extra`, which its extra needs, and
+/// a source archive of `built`, which would run code when it is built.
 const MAKE: &str = r#"
 import io, sys, tarfile, zipfile
 folder = sys.argv[1]
-info = 'acme_server-1.0.0.dist-info/'
-files = {
-  'acme_server.py': "def main():\n    print('started', __name__)\n",
-  info + 'METADATA': 'Metadata-Version: 2.1\nName: acme-server\nVersion: 1.0.0\n',
-  info + 'WHEEL': 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
-  info + 'entry_points.txt': '[console_scripts]\nacme-server = acme_server:main\n',
-}
-files[info + 'RECORD'] = ''.join(name + ',,\n' for name in [*files, info + 'RECORD'])
-with zipfile.ZipFile(folder + '/acme_server-1.0.0-py3-none-any.whl', 'w') as wheel:
-    for name, text in files.items():
-        wheel.writestr(name, text)
+def wheel(name, more, files):
+    info = name + '-1.0.0.dist-info/'
+    files = {
+      name + '.py': "def main():\n    print('started', __name__)\n",
+      info + 'METADATA': 'Metadata-Version: 2.1\nName: ' + name + '\nVersion: 1.0.0\n' + more,
+      info + 'WHEEL': 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+      **{info + path: text for path, text in files.items()},
+    }
+    files[info + 'RECORD'] = ''.join(path + ',,\n' for path in [*files, info + 'RECORD'])
+    with zipfile.ZipFile(folder + '/' + name + '-1.0.0-py3-none-any.whl', 'w') as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+wheel('acme_server', 'Provides-Extra: extra\nRequires-Dist: acme-extra; extra == "extra"\n',
+      {'entry_points.txt': '[console_scripts]\nacme-server = acme_server:main\n'})
+wheel('acme_extra', '', {})
 sources = {'setup.py': 'raise SystemExit("code of the package")',
            'PKG-INFO': 'Metadata-Version: 2.1\nName: built\nVersion: 1.0.0\n'}
 with tarfile.open(folder + '/built-1.0.0.tar.gz', 'w:gz') as archive:
@@ -110,14 +114,26 @@ async fn an_app_is_given_what_was_resolved_before_it_is_installed() {
     let store = Store::new(&root);
     let sandbox = Sandbox::of(Tier::Bubblewrap).await.unwrap();
     let network = registries([]);
-    let parse = |texts: &[&str]| Requirements::parse(Registry::PyPi, texts.iter().copied());
+    let exact = || required(Registry::PyPi, [("acme-server", Some("1.0.0"))]);
+    let mut list = Requirement::new("acme_server", Version::Range("<2,>=1".to_owned()));
+    list.extras = vec!["extra".to_owned()];
+    let list = Requirements::new(Registry::PyPi, vec![list]).unwrap();
 
-    let resolved = store.resolve(parse(&["acme_server"]).unwrap(), &sandbox, &network);
+    // The extra needs a second package.
+    let resolved = store.resolve(list, &sandbox, &network);
     let resolved = resolved.await.unwrap();
-    let [item] = resolved.closure() else {
-        panic!("{:?}", resolved.closure());
+    let closure = |resolved: &Resolved| {
+        let items = resolved.closure().iter();
+        let items = items.map(|it| format!("{} {}", it.name(), it.version));
+        items.collect::<Vec<_>>()
     };
-    assert_eq!((item.name(), &*item.version), ("acme-server", "1.0.0"));
+    assert_eq!(
+        closure(&resolved),
+        ["acme-extra 1.0.0", "acme-server 1.0.0"]
+    );
+    drop(resolved);
+    let resolved = store.resolve(exact(), &sandbox, &network).await.unwrap();
+    assert_eq!(closure(&resolved), ["acme-server 1.0.0"]);
     let app = store.install_resolved(resolved, &sandbox, &network);
     let app = app.await.unwrap();
 
@@ -141,7 +157,7 @@ async fn an_app_is_given_what_was_resolved_before_it_is_installed() {
     assert_eq!(ended.stdout, b"started acme_server\n", "{:?}", ended.stderr);
 
     // The archive of the same version is another one by the time of the installation.
-    let resolved = store.resolve(parse(&["acme_server==1.0.0"]).unwrap(), &sandbox, &network);
+    let resolved = store.resolve(exact(), &sandbox, &network);
     let resolved = resolved.await.unwrap();
     let file = app.folders.values().next().unwrap().join("acme_server.py");
     fs::write(&file, "print('changed')").unwrap();
@@ -149,7 +165,7 @@ async fn an_app_is_given_what_was_resolved_before_it_is_installed() {
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("was changed since"), "{refused}");
     fs::remove_dir_all(file.parent().unwrap().parent().unwrap()).unwrap();
-    let resolved = store.resolve(parse(&["acme_server==1.0.0"]).unwrap(), &sandbox, &network);
+    let resolved = store.resolve(exact(), &sandbox, &network);
     let resolved = resolved.await.unwrap();
     let changed = MAKE.replace("'started'", "'another'");
     let made = process::Command::new("python3")
@@ -163,7 +179,11 @@ async fn an_app_is_given_what_was_resolved_before_it_is_installed() {
 
     // A package without a wheel would run its code to be resolved.
     let refused = store
-        .resolve(parse(&["built"]).unwrap(), &sandbox, &network)
+        .resolve(
+            required(Registry::PyPi, [("built", None)]),
+            &sandbox,
+            &network,
+        )
         .await;
     let refused = refused.unwrap_err().to_string();
     assert!(!refused.contains("code of the package"), "{refused}");

@@ -90,8 +90,9 @@ impl Bed {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
         command.current_dir(self.folder.path()).args(arguments);
-        // The files of the user who runs the tests are not read.
+        // The files of the user who runs the tests are neither read nor written.
         command.env("XDG_CONFIG_HOME", self.path("config"));
+        command.env("XDG_DATA_HOME", self.path("data"));
         command
     }
 

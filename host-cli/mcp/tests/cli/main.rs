@@ -12,6 +12,7 @@ mod grants;
 mod lifecycle;
 mod own_network;
 mod ports;
+mod packages;
 mod protocol;
 mod recovery;
 mod remains;

@@ -1,8 +1,13 @@
-//! The network of the tests' registries.
+//! The registries of the tests, and their network.
+#![allow(dead_code, reason = "each test uses a part")]
 
-use agent_packages::Network;
+use agent_packages::{Network, Registry, Requirement, Requirements, Version};
 use agent_way_out::{Gate, Proxy, ProxyLimits, Resolver};
-use std::net::IpAddr;
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{IpAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
 
 /// Admits what is listed, at any address. The engine, which decides elsewhere, is not part of these tests.
 struct Listed(Vec<String>);
@@ -30,5 +35,70 @@ pub(crate) fn registries<const N: usize>(more: [String; N]) -> Network {
         }),
         resolver: Resolver::system(),
         more: more.to_vec(),
+    }
+}
+
+/// Returns requirements by names and versions, where a version begins with a digit, and any other text is a range.
+pub(crate) fn required<const N: usize>(
+    registry: Registry,
+    list: [(&str, Option<&str>); N],
+) -> Requirements {
+    let list = list.map(|(name, version)| {
+        let version = match version {
+            None => Version::Any,
+            Some(text) if text.starts_with(|c: char| c.is_ascii_digit()) => {
+                Version::Exact(text.to_owned())
+            }
+            Some(range) => Version::Range(range.to_owned()),
+        };
+        Requirement::new(name, version)
+    });
+    Requirements::new(registry, list.into()).unwrap()
+}
+
+/// Serves files on loopback, by their paths without the first `/`. Returns the port.
+pub(crate) fn site(files: impl FnOnce(u16) -> BTreeMap<String, Vec<u8>>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let files = Arc::new(files(port));
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let files = Arc::clone(&files);
+            thread::spawn(move || answer(stream, &files));
+        }
+    });
+    port
+}
+
+fn answer(mut stream: TcpStream, files: &BTreeMap<String, Vec<u8>>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        match reader.read_line(&mut head) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+    }
+    let path = head.split(' ').nth(1).unwrap_or_default();
+    let found = files.get(path.trim_start_matches('/'));
+    let (status, body) = match found {
+        Some(body) => ("200 OK", &body[..]),
+        None => ("404 Not Found", &b""[..]),
+    };
+    let length = body.len();
+    let head =
+        format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+    let _ = stream.write_all(head.as_bytes());
+    let _ = stream.write_all(body);
+}
+
+/// Sets variables of the environment. Each test runs in a process of its own.
+pub(crate) fn set_environment<const N: usize>(variables: [(&str, &str); N]) {
+    for (name, value) in variables {
+        #[expect(unsafe_code, reason = "the process has no other thread that reads it")]
+        // SAFETY: nextest runs each test in a process of its own, and no client is started yet.
+        unsafe {
+            std::env::set_var(name, value);
+        }
     }
 }
