@@ -7,7 +7,7 @@ use super::process::AppProcess;
 use super::refusal::{Answered, refused};
 use super::runners::{failed, runner_of};
 use super::task::Task;
-use agent_effects::{Zone, clock};
+use super::traced::stage;
 use agent_host::call;
 use agent_host::contract::daemon::{
     ErrorCode, Failure, FindingSeverity, Manifest, RunLimit, Running, StartContent, TaskState,
@@ -17,7 +17,6 @@ use agent_runners::built_in;
 use agent_sandbox::control_groups;
 use agent_tasks::{Artifact, Run};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 impl Daemon {
     /// Starts the app of a task, and waits until it is ready.
@@ -42,12 +41,11 @@ impl Daemon {
             call!(engine, daemon.start_request.call_content(request)).map(Ok)
         })?;
         let grants = self.grants(content.denies_egress).await?;
-        self.scan(task, &grants).await?;
+        stage("scan", self.scan(task, &grants)).await?;
         if task.state.get() == TaskState::Ready {
             self.stop(task).await?;
         }
         task.started.replace(Some(content.cmd.clone()));
-        let began = Instant::now();
         let packages = match self.install(task, &content).await {
             Ok(packages) => packages,
             Err(refusal) => {
@@ -55,20 +53,11 @@ impl Daemon {
                 return Err(refusal);
             }
         };
-        let installed = needs_packages(task, &content).then(|| began.elapsed());
         self.go(task, TaskState::Starting).await?;
-        let before_ms = clock(&Zone::default()).unix_ms;
-        match self.started(task, &content, packages, grants).await {
+        let started = self.started(task, &content, packages, grants);
+        match stage("start", started).await {
             Ok(run) => {
                 self.show(task, Some(&run.socket));
-                let between = |from: Option<u64>, to: Option<u64>| {
-                    Some(Duration::from_millis(to?.saturating_sub(from?)))
-                };
-                self.counts.started(&[
-                    ("packages", installed),
-                    ("sandbox", between(Some(before_ms), run.spawned_ms)),
-                    ("ready", between(run.spawned_ms, run.ready_ms)),
-                ]);
                 self.announced(task, &content.cmd, &run).await
             }
             Err(refusal) => {
@@ -139,7 +128,7 @@ impl Daemon {
             return Ok(None);
         }
         self.go(task, TaskState::Installing).await?;
-        self.packages(task, content).await
+        stage("packages", self.packages(task, content)).await
     }
 
     /// Has the runner of the language start the app. Returns the run of an app that is ready.

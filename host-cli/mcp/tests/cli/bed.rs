@@ -49,12 +49,15 @@ impl Bed {
     /// Starts the daemon, whose gateway gets a port.
     pub(crate) fn start_at(&mut self, port: &str, options: &[&str]) {
         self.spawn(&[&["--port", port], options].concat());
+        let pid = self.pid();
         let address = self.path(".mcpd/.state/daemon.json");
         self.eventually("the daemon listens", || {
             let text = fs::read_to_string(&address).ok()?;
             let value: Value = serde_json::from_str(&text).ok()?;
             let address = value["address"].as_str()?.to_owned();
-            TcpStream::connect(address).ok()
+            // The file may be that of the daemon before.
+            let is_own = value["pid"] == pid;
+            TcpStream::connect(address).ok().filter(|_| is_own)
         });
     }
 
@@ -80,6 +83,14 @@ impl Bed {
         if let Some(mut daemon) = self.daemon.take() {
             daemon.kill().unwrap();
             daemon.wait().unwrap();
+        }
+    }
+
+    /// Waits until the daemon has ended by itself.
+    pub(crate) fn ended(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            let status = self.eventually("the daemon ends", || daemon.try_wait().unwrap());
+            assert!(status.success(), "{status}");
         }
     }
 
