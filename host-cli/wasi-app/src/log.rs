@@ -12,8 +12,11 @@ const WRITE_BYTES: usize = 64 << 10;
 
 /// Where the output of an app and the failures of its requests go.
 pub trait Log: Send + Sync {
-    /// Writes bytes, without waiting for anything but a file.
+    /// Writes output of the app, without waiting for anything but a file.
     fn write(&self, bytes: &[u8]);
+
+    /// Writes a line about the app. It may contain words that the app chose.
+    fn note(&self, line: &str);
 }
 
 /// A standard stream of an app.

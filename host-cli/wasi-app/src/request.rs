@@ -139,8 +139,8 @@ struct Report {
 impl Report {
     fn failed(&self, why: &str) {
         let name = &self.name;
-        let line = format!("mcpd: E_RUNTIME: {name}: {why}\n");
-        self.log.write(line.as_bytes());
+        self.log
+            .note(&format!("mcpd: E_RUNTIME: {name}: {why}"));
     }
 }
 

@@ -46,6 +46,10 @@ impl Log for Text {
     fn write(&self, bytes: &[u8]) {
         self.0.lock().unwrap().extend_from_slice(bytes);
     }
+
+    fn note(&self, line: &str) {
+        self.write(format!("{line}\n").as_bytes());
+    }
 }
 
 /// An app that is served until the test ends.
