@@ -237,6 +237,9 @@ impl Daemon {
             return Err(refused(ErrorCode::Plan, message, "wait, and try again"));
         }
         task.state.set(next);
+        if next == TaskState::Ended {
+            self.remove_builds(task).await;
+        }
         self.show(task, None);
         let memory = memory(task);
         self.with_folder(task, ErrorCode::Fs, move |folder| {
