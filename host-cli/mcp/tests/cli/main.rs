@@ -9,3 +9,4 @@ mod grants;
 mod lifecycle;
 mod protocol;
 mod run;
+mod rust_apps;
