@@ -13,7 +13,7 @@ fn bed() -> Bed {
 }
 
 fn bed_with(options: &[&str]) -> Bed {
-    let workspace = Workspace::at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    let workspace = Workspace::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     let toolchain = Toolchain::find(&workspace).unwrap();
     let present = env::var_os("PATH").unwrap_or_default();
     let folders = [toolchain.bin]

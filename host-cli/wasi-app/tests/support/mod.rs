@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Returns the module of an app of `tests/apps`.
 pub(crate) fn app(name: &str) -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let workspace = Workspace::at(&root.join("../.."));
+    let workspace = Workspace::at(root.join("../.."));
     let toolchain = Toolchain::find(&workspace).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let module = folder.path().join("app.wasm");
