@@ -237,10 +237,10 @@ impl Daemon {
             return Err(refused(ErrorCode::Plan, message, "wait, and try again"));
         }
         task.state.set(next);
+        self.show(task, None);
         if next == TaskState::Ended {
             self.remove_builds(task).await;
         }
-        self.show(task, None);
         let memory = memory(task);
         self.with_folder(task, ErrorCode::Fs, move |folder| {
             Ok(folder.remember(&memory)?)

@@ -35,11 +35,8 @@ impl Connections {
     }
 
     /// Accepts connections, and does something with each, for ever.
-    pub(super) async fn accept<F>(
-        &self,
-        listener: UnixListener,
-        serve: impl Fn(UnixStream) -> F,
-    ) where
+    pub(super) async fn accept<F>(&self, listener: UnixListener, serve: impl Fn(UnixStream) -> F)
+    where
         F: Future<Output = ()> + Send + 'static,
     {
         loop {

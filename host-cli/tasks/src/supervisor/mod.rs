@@ -173,9 +173,7 @@ impl Supervision {
         let sandbox = Sandbox::of(Tier::Bubblewrap).await;
         let sandbox = sandbox.map_err(|error| error.to_string())?;
         let groups = agent_sandbox::control_groups();
-        let (limits, unenforced) = spec
-            .limits
-            .settle(groups.cpu_percent)?;
+        let (limits, unenforced) = spec.limits.settle(groups.cpu_percent)?;
         self.run.limits = Some(limits);
         self.run.unenforced = unenforced;
         let regex = spec.ready_regex.as_deref().map(|text| {
