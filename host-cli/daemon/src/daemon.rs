@@ -246,6 +246,9 @@ impl Daemon {
             task.reason.replace(None);
         }
         self.show(task, None);
+        if next == TaskState::Ended {
+            self.remove_builds(task).await;
+        }
         let _remembering = task.remembering.lock().await;
         let memory = memory(task);
         self.with_folder(task, ErrorCode::Fs, move |folder| {

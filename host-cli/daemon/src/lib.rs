@@ -10,6 +10,7 @@
 //! | `planning`, `packages`, `probes`, `files` | planners, the dependency step, requests that test an app, the files of a task |
 //! | `runners`, `foreign`, `staging`, `process`, `ending` | the runners of apps, foreign ones, the files that they write, the process that they ask for, how apps end |
 //! | `grants` | files, network and secrets that the policy gives an app |
+//! | `rust_build`, `rust_toolchain` | apps in Rust: the build of a component, and the toolchain for it |
 //! | `task`, `memory`, `shown` | a task as the daemon knows it, as it is remembered, and as the app gateway sees it |
 //! | `http`, `service`, `tools` | the verbs over HTTP, and as tools of the Model Context Protocol |
 //! | `decider`, `refusal`, `ending` | the engine, why a verb fails, and why an app is over |
@@ -41,6 +42,8 @@ mod report;
 mod run_start;
 mod runners;
 mod running;
+mod rust_build;
+mod rust_toolchain;
 mod service;
 mod shown;
 mod staging;

@@ -11,7 +11,7 @@ use agent_host::contract::daemon::{ErrorCode, Failure, RunLimit, StartContent};
 use agent_packages::AppPackages;
 use agent_runners::built_in::{self, Command, Condition, Process, toolchain};
 use agent_tasks::{
-    Artifact, AskedLimits, ForeignRunner, Found, Phase, Reply, Run, Spec, Started, TaskId,
+    App, Artifact, AskedLimits, ForeignRunner, Found, Phase, Reply, Run, Spec, Started, TaskId,
 };
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -28,6 +28,8 @@ pub(crate) struct AppProcess<'a> {
     task: &'a Rc<Task>,
     /// What the app starts with; `None` if it may not be started.
     start: Option<(&'a StartContent, Option<AppPackages>, Grants)>,
+    /// The file of the component that the app is, in place of a program.
+    component: Option<PathBuf>,
     /// The folders of the toolchains that the runner has asked for.
     toolchains: RefCell<Vec<PathBuf>>,
     run: RefCell<Option<Run>>,
@@ -40,6 +42,7 @@ impl<'a> AppProcess<'a> {
             daemon,
             task,
             start: None,
+            component: None,
             toolchains: RefCell::default(),
             run: RefCell::default(),
         }
@@ -60,6 +63,11 @@ impl<'a> AppProcess<'a> {
         }
     }
 
+    /// Has a component in place of a program, if there is one.
+    pub(crate) fn with_component(self, component: Option<PathBuf>) -> Self {
+        Self { component, ..self }
+    }
+
     /// Returns the run that was started.
     pub(crate) fn run(self) -> Option<Run> {
         self.run.into_inner()
@@ -76,8 +84,7 @@ impl<'a> AppProcess<'a> {
         });
         let spec = spec.map_err(|refusal| (refusal, None))?;
         let spec = Spec {
-            commands: Vec::new(),
-            runner: Some(runner),
+            app: App::Runner(runner),
             ..spec
         };
         self.supervised(spec, None).await
@@ -145,8 +152,10 @@ impl<'a> AppProcess<'a> {
         let own = packages.map(|it| it.env.clone()).unwrap_or_default();
         let wanted = content.env.iter().cloned();
         Ok(Spec {
-            commands: vec![words],
-            runner: None,
+            app: match &self.component {
+                Some(file) => App::Component(file.clone()),
+                None => App::Commands(vec![words]),
+            },
             // What the request wants wins.
             env: own.into_iter().chain(env).chain(wanted).collect(),
             port: PORT,

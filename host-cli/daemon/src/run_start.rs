@@ -10,18 +10,28 @@ use super::task::Task;
 use super::traced::stage;
 use agent_host::call;
 use agent_host::contract::daemon::{
-    ErrorCode, Failure, FindingSeverity, Manifest, RunLimit, Running, StartContent, TaskState,
+    ErrorCode, Failure, FindingSeverity, Language, Manifest, RunLimit, Running, StartContent, TaskState,
 };
 use agent_packages::AppPackages;
 use agent_runners::built_in;
 use agent_sandbox::control_groups;
 use agent_tasks::{Artifact, Run};
+use std::path::PathBuf;
 use std::rc::Rc;
+
+/// What an app starts with.
+struct Prepared {
+    packages: Option<AppPackages>,
+    /// The file of the component that the app is.
+    component: Option<PathBuf>,
+}
 
 impl Daemon {
     /// Starts the app of a task, and waits until it is ready.
     pub(crate) async fn run_start(&self, task: &Rc<Task>, input: &str) -> Answered<String> {
-        let unenforceable: &[RunLimit] = match control_groups().cpu_percent {
+        // The share of a component needs no control group.
+        let has_share = self.is_component(task) || control_groups().cpu_percent;
+        let unenforceable: &[RunLimit] = match has_share {
             true => &[],
             false => &[RunLimit::CpuPct],
         };
@@ -46,15 +56,15 @@ impl Daemon {
             self.stop(task).await?;
         }
         task.started.replace(Some(content.cmd.clone()));
-        let packages = match self.install(task, &content).await {
-            Ok(packages) => packages,
+        let prepared = match self.prepare(task, &content, &grants).await {
+            Ok(prepared) => prepared,
             Err(refusal) => {
                 self.give_up(task, &refusal.message).await;
                 return Err(refusal);
             }
         };
         self.go(task, TaskState::Starting).await?;
-        let started = self.started(task, &content, packages, grants);
+        let started = self.started(task, &content, prepared, grants);
         match stage("start", started).await {
             Ok(run) => {
                 self.show(task, Some(&run.socket));
@@ -118,17 +128,44 @@ impl Daemon {
         scanned.refusal.map_or(Ok(()), Err)
     }
 
-    /// Installs the packages of an app, if it asks for any.
-    async fn install(
+    /// Returns whether an app is a component. A foreign runner starts programs.
+    fn is_component(&self, task: &Task) -> bool {
+        task.language == Language::Rust && self.foreign(task).is_none()
+    }
+
+    /// Installs the packages of an app, if it asks for any, and builds a component.
+    async fn prepare(
         &self,
         task: &Rc<Task>,
         content: &StartContent,
-    ) -> Answered<Option<AppPackages>> {
-        if !needs_packages(task, content) {
-            return Ok(None);
+        grants: &Grants,
+    ) -> Answered<Prepared> {
+        let is_component = self.is_component(task);
+        if is_component && content.ready_regex.is_some() {
+            let message = "an app in Rust prints nothing before its first request";
+            let hint = "leave `ready.regex` out: the app is ready when it is compiled";
+            return Err(refused(ErrorCode::Plan, message, hint));
         }
-        self.go(task, TaskState::Installing).await?;
-        stage("packages", self.packages(task, content)).await
+        let asks = !task.requirements.borrow().is_empty() || !content.steps.dependencies.is_empty();
+        if asks || is_component {
+            self.go(task, TaskState::Installing).await?;
+        }
+        let packages = match asks {
+            true => stage("packages", self.packages(task, content)).await?,
+            false => None,
+        };
+        let start = &content.steps.start;
+        let component = match is_component {
+            true => {
+                let built = self.built(task, start, !grants.readonly);
+                Some(stage("build", built).await?)
+            }
+            false => None,
+        };
+        Ok(Prepared {
+            packages,
+            component,
+        })
     }
 
     /// Has the runner of the language start the app. Returns the run of an app that is ready.
@@ -136,7 +173,10 @@ impl Daemon {
         &self,
         task: &Rc<Task>,
         content: &StartContent,
-        packages: Option<AppPackages>,
+        Prepared {
+            packages,
+            component,
+        }: Prepared,
         grants: Grants,
     ) -> Answered<Run> {
         if let Some(runner) = self.foreign(task) {
@@ -144,6 +184,7 @@ impl Daemon {
             return started.await;
         }
         let process = AppProcess::to_start(self, task, content, packages, grants);
+        let process = process.with_component(component);
         let manifest = built_in::Manifest {
             words: content.steps.start.clone(),
             env: content.env.clone(),
@@ -207,11 +248,6 @@ impl Daemon {
 pub(crate) fn no_port(error: std::io::Error) -> Failure {
     let hint = "end other tasks, or free a port from 61000 to 64999";
     refused(ErrorCode::Port, error.to_string(), hint)
-}
-
-/// Returns whether an app needs packages.
-fn needs_packages(task: &Task, content: &StartContent) -> bool {
-    !task.requirements.borrow().is_empty() || !content.steps.dependencies.is_empty()
 }
 
 fn limit(name: &str) -> Option<RunLimit> {

@@ -62,6 +62,10 @@ struct Language {
     words: &'static [&'static str],
     /// The path of the source.
     path: &'static str,
+    /// The paths and contents of files that each service has beside its source.
+    more: &'static [(&'static str, &'static str)],
+    /// Writes a text as a literal.
+    literal: fn(&str) -> String,
     start: &'static str,
     assumption: &'static str,
     store: &'static str,
@@ -70,11 +74,13 @@ struct Language {
     hello: &'static str,
 }
 
-const LANGUAGES: [Language; 3] = [
+const LANGUAGES: [Language; 4] = [
     Language {
         name: "python",
         words: &["python"],
         path: "app.py",
+        more: &[],
+        literal: json,
         start: "python app.py",
         assumption: "uses the HTTP server of Python's standard library",
         store: include_str!("../services/python/store.py"),
@@ -86,6 +92,8 @@ const LANGUAGES: [Language; 3] = [
         name: "node",
         words: &["node", "nodejs", "javascript"],
         path: "index.js",
+        more: &[],
+        literal: json,
         start: "node index.js",
         assumption: "uses Node's module `node:http`",
         store: include_str!("../services/node/store.js"),
@@ -97,12 +105,31 @@ const LANGUAGES: [Language; 3] = [
         name: "go",
         words: &["golang"],
         path: "main.go",
+        more: &[],
+        literal: json,
         start: "go run main.go",
         assumption: "uses Go's package `net/http`",
         store: include_str!("../services/go/store.go"),
         echo: include_str!("../services/go/echo.go"),
         files: include_str!("../services/go/files.go"),
         hello: include_str!("../services/go/hello.go"),
+    },
+    Language {
+        name: "rust",
+        words: &["rust"],
+        path: "src/lib.rs",
+        more: &[
+            ("Cargo.toml", include_str!("../services/rust/Cargo.toml")),
+            ("src/wasi.rs", include_str!("../services/rust/wasi.rs")),
+            ("src/world.rs", include_str!("../services/rust/world.rs")),
+        ],
+        literal: |text| format!("{text:?}"),
+        start: "cargo run --release",
+        assumption: "is a component of WebAssembly that uses `wasi:http`, and no crates",
+        store: include_str!("../services/rust/store.rs"),
+        echo: include_str!("../services/rust/echo.rs"),
+        files: include_str!("../services/rust/files.rs"),
+        hello: include_str!("../services/rust/hello.rs"),
     },
 ];
 
@@ -156,7 +183,7 @@ pub(crate) fn plan(request: &FilesRequest) -> Result<Vec<u8>, PlannerError> {
         Kind::Store => language.store.to_owned(),
         Kind::Echo => language.echo.to_owned(),
         Kind::Files => language.files.to_owned(),
-        Kind::Hello => language.hello.replace(TEXT, &literal(text)?),
+        Kind::Hello => language.hello.replace(TEXT, &(language.literal)(text)),
     };
     let file = |path, content| File {
         path,
@@ -164,6 +191,8 @@ pub(crate) fn plan(request: &FilesRequest) -> Result<Vec<u8>, PlannerError> {
         mode: MODE,
     };
     let mut files = vec![file(language.path, source)];
+    let more = language.more.iter();
+    files.extend(more.map(|(path, content)| file(path, (*content).to_owned())));
     if let Kind::Files = service.kind {
         let page = include_str!("../services/index.html").replace(TEXT, &escaped(text));
         files.push(file("public/index.html", page));
@@ -200,7 +229,7 @@ fn language(request: &FilesRequest) -> Result<&'static Language, PlannerError> {
     named
         .or_else(|| LANGUAGES.iter().find(allowed))
         .ok_or_else(|| {
-            let message = "the template planner knows python, node and go".to_owned();
+            let message = "the template planner knows python, node, go and rust".to_owned();
             PlannerError::new(PlannerErrorKind::NoTool, message)
         })
 }
@@ -223,9 +252,9 @@ pub fn quoted(prompt: &str) -> Option<&str> {
     })
 }
 
-/// Returns a text as a literal of every known language: those of JSON are.
-fn literal(text: &str) -> Result<String, PlannerError> {
-    serde_json::to_string(text).map_err(|error| PlannerRequest::invalid(&error))
+/// Returns a text as a literal of JSON, which most languages have too.
+fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// Returns a text as the content of an element of HTML.

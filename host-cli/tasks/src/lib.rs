@@ -10,7 +10,7 @@
 //! | [`Artifact`], [`Memory`], [`Listed`] | the files of a task, what is remembered of it, a row of a list |
 //! | [`Source`], [`Change`], [`Record`] | the files of an app; batches that apply whole or not at all; their records |
 //! | [`SocketFolder`] | where the sockets of tasks are |
-//! | [`Spec`], [`Secret`], [`Run`], [`Cause`] | what to run, with which secrets, how far it is, why it ended |
+//! | [`Spec`], [`App`], [`Secret`], [`Run`], [`Cause`] | what to run, with which secrets, how far it is, why it ended |
 //! | [`ForeignRunner`], [`Reply`] | a runner that starts the app, and what it answered |
 //! | [`supervise`] | the whole work of a supervisor |
 //! | [`Started`], [`Found`] | answers of [`Task::start`] and [`Task::find`] |
@@ -22,6 +22,9 @@
 //! read-only root, a private `/tmp`, and the task's `source/` at `/app`. Clients reach it at a Unix socket
 //! that only this user can open. The supervisor accepts there, connects to the port of the app, and passes
 //! bytes on. It is also the proxy of an app that may connect to some hosts, and keeps secrets out of `run.log`. If it is killed, the kernel ends the app and everything that the app has started.
+//!
+//! An app that is a component needs no process of its own: the supervisor runs it, and nothing of the machine is
+//! reachable for it.
 //!
 //! Functions of [`Task`] block; call them on a thread that may wait.
 //!
@@ -47,7 +50,7 @@ pub use folder::{Artifact, Listed, Memory, Task, Tasks};
 pub use id::TaskId;
 pub use identity::Identity;
 pub use processes::{Found, Started};
-pub use run::{AskedLimits, Cause, End, ForeignRunner, Phase, Reply, Run, RunLimits, Secret, Spec};
+pub use run::{App, AskedLimits, Cause, End, ForeignRunner, Phase, Reply, Run, RunLimits, Secret, Spec};
 pub use sockets::SocketFolder;
 pub use source::{Change, Exported, Record, Recorded, Source, SourcePath, Version};
 pub use supervisor::supervise;

@@ -3,7 +3,7 @@
 use crate::clock::now_ms;
 use crate::folder::Task;
 use crate::limits::{MAX_SPEC_BYTES, SUPERVISOR_END, SUPERVISOR_START};
-use crate::run::{Cause, End, Phase, Run, Spec};
+use crate::run::{App, Cause, End, Phase, Run, Spec};
 use crate::sockets;
 use crate::supervisor::Order;
 use crate::{Error, ErrorKind};
@@ -241,11 +241,14 @@ fn reaped(mut supervisor: Child, run: Run) -> Run {
 /// Refuses a description that no supervisor could carry out.
 fn check(spec: &Spec) -> Result<(), Error> {
     let refused = |why: &str| Err(Error::new(ErrorKind::Refused, why));
-    let is_missing = spec.commands.is_empty() && spec.runner.is_none();
-    if is_missing || spec.commands.iter().any(Vec::is_empty) {
-        return refused("there is no command to run");
-    }
-    let words = spec.commands.iter().flatten();
+    let commands = match &spec.app {
+        App::Commands(commands) if commands.is_empty() || commands.iter().any(Vec::is_empty) => {
+            return refused("there is no command to run");
+        }
+        App::Commands(commands) => &commands[..],
+        App::Runner(_) | App::Component(_) => &[],
+    };
+    let words = commands.iter().flatten();
     if words
         .chain(spec.env.values())
         .chain(spec.secrets.values().map(|secret| &secret.value))

@@ -12,20 +12,17 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The commands, each as its words. Each begins when the one before has ended well; the last one is the
-    /// app. A foreign runner has its own.
-    pub commands: Vec<Vec<String>>,
-    /// The runner that starts the app in place of the commands.
-    #[serde(default)]
-    pub runner: Option<ForeignRunner>,
-    /// The environment. `PATH` is that of the system if it is not given; `PORT` is always [`Self::port`].
+    /// The app.
+    pub app: App,
+    /// The environment. In a sandbox `PATH` is that of the system if it is not given, and `PORT` is always
+    /// [`Self::port`].
     pub env: BTreeMap<String, String>,
     /// The port at which the app is asked to listen. It is one of the app's own network, so several apps may
     /// have the same.
     pub port: u16,
     /// The socket at which the app is reached.
     pub socket: PathBuf,
-    /// A regular expression for the line that says the app is ready.
+    /// A regular expression for the line that says the app is ready. A component needs none.
     #[serde(default)]
     pub ready_regex: Option<String>,
     /// How long the app may take to be ready.
@@ -68,6 +65,19 @@ impl fmt::Debug for Secret {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{{present, len: {}}}", self.value.len())
     }
+}
+
+/// What an app is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum App {
+    /// Commands in the sandbox, each as its words. Each begins when the one before has ended well; the last one is
+    /// the app.
+    Commands(Vec<Vec<String>>),
+    /// What a foreign runner starts in the sandbox.
+    Runner(ForeignRunner),
+    /// The file of a component that answers requests. The supervisor runs it, and reads the file once.
+    Component(PathBuf),
 }
 
 /// A foreign runner of an app. \[2, 3\]
@@ -129,11 +139,13 @@ impl AskedLimits {
     ///
     /// # Errors
     ///
-    /// The name of a limit that was asked for and can't be enforced.
-    pub(crate) fn settle(self, has_share: bool) -> Result<(RunLimits, Vec<String>), &'static str> {
+    /// When a limit was asked for and can't be enforced.
+    pub(crate) fn settle(self, has_share: bool) -> Result<(RunLimits, Vec<String>), String> {
         const SHARE: &str = "cpu_pct";
         if self.cpu_pct.is_some() && !has_share {
-            return Err(SHARE);
+            return Err(format!(
+                "the limit `{SHARE}` can't be enforced on this machine"
+            ));
         }
         let limits = RunLimits {
             cpu_pct: has_share.then_some(self.cpu_pct.unwrap_or(DEFAULT_CPU_PCT)),
@@ -259,7 +271,11 @@ mod tests {
             cpu_pct: Some(50),
             ..none
         };
-        assert_eq!(asked.settle(false).unwrap_err(), "cpu_pct");
+        let refused = asked.settle(false).unwrap_err();
+        assert_eq!(
+            refused,
+            "the limit `cpu_pct` can't be enforced on this machine"
+        );
         assert_eq!(asked.settle(true).unwrap().0.cpu_pct, Some(50));
     }
 }

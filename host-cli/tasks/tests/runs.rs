@@ -2,7 +2,7 @@
 
 mod support;
 
-use agent_tasks::{AskedLimits, Cause, Error, ErrorKind, Found, Phase, Secret, Started, Tasks};
+use agent_tasks::{App, AskedLimits, Cause, Error, ErrorKind, Found, Phase, Secret, Started, Tasks};
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -43,7 +43,7 @@ fn a_task_is_started_answers_and_is_stopped_without_a_trace() {
     let marker = format!("marker-{}", std::process::id());
     let task = place.task(&server());
     let mut spec = place.spec(&task);
-    spec.commands[0].push(marker.clone());
+    support::first_command(&mut spec).push(marker.clone());
     let run = match task.start(supervisor(), spec).unwrap() {
         Started::Ready(run) => run,
         other => panic!("{other:?}: {}", log(&task)),
@@ -179,7 +179,7 @@ fn commands_run_in_order_until_one_fails() {
     let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     let run = |commands: Vec<Vec<String>>| {
         let mut spec = place.spec(&task);
-        spec.commands = commands;
+        spec.app = App::Commands(commands);
         ended(task.start(supervisor(), spec).unwrap())
     };
     let cause = run(vec![
@@ -210,7 +210,7 @@ fn commands_run_in_order_until_one_fails() {
     assert_eq!(cause, Cause::Exited { code: 127 });
     assert!(!log(&task).contains("never"));
     let mut spec = place.spec(&task);
-    spec.commands = vec![];
+    spec.app = App::Commands(vec![]);
     assert!(task.start(supervisor(), spec).is_err());
 }
 
@@ -375,7 +375,7 @@ if os.fork() == 0:
     let program = format!("{leave}\n{}", server());
     let task = place.task(&program);
     let mut spec = place.spec(&task);
-    spec.commands[0].push(marker.clone());
+    support::first_command(&mut spec).push(marker.clone());
     let Started::Ready(run) = task.start(supervisor(), spec).unwrap() else {
         panic!("{}", log(&task));
     };

@@ -15,6 +15,9 @@ use wasmtime::{Engine, Result};
 /// Size in bytes of the digest that precedes an entry's machine code.
 const DIGEST_BYTES: usize = 32;
 
+/// Maximum number of apps in the cache. The oldest ones go first.
+const APPS: usize = 64;
+
 /// The folder of the cache that holds a kind of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shelf {
@@ -22,6 +25,8 @@ pub enum Shelf {
     Engines,
     /// Handlers of third parties.
     Handlers,
+    /// Apps.
+    Apps,
 }
 
 /// Compiles a component, or loads the code that an earlier run compiled.
@@ -49,6 +54,10 @@ fn compile_within(
     let component = Component::from_binary(engine, wasm)?;
     // Without an entry, the next run compiles again.
     let _ = component.serialize().map(|code| store(&entry, &code));
+    if shelf == Shelf::Apps {
+        // What stays takes room and does no harm.
+        let _ = remove_oldest(&directory, APPS);
+    }
     Ok(component)
 }
 
@@ -74,6 +83,21 @@ fn store(entry: &Path, code: &[u8]) -> io::Result<()> {
     file.write_all(&Sha256::digest(code))?;
     file.write_all(code)?;
     file.persist(entry)?;
+    Ok(())
+}
+
+/// Removes the oldest entries of a folder but for some.
+fn remove_oldest(directory: &Path, kept: usize) -> io::Result<()> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        entries.push((entry.metadata()?.modified()?, entry.path()));
+    }
+    entries.sort_unstable();
+    let surplus = entries.len().saturating_sub(kept);
+    for (_, path) in &entries[..surplus] {
+        fs::remove_file(path)?;
+    }
     Ok(())
 }
 
@@ -109,6 +133,7 @@ fn directory(cache: &Path, shelf: Shelf) -> Option<PathBuf> {
     let directory = cache.join("agent").join(match shelf {
         Shelf::Engines => "engines",
         Shelf::Handlers => "handlers",
+        Shelf::Apps => "apps",
     });
     create_private(&directory).ok()?;
     refuse_foreign(&directory).is_ok().then_some(directory)
@@ -184,6 +209,26 @@ mod tests {
             0o400
         );
         assert_eq!(entries(&cache).len(), 1);
+    }
+
+    #[test]
+    fn the_oldest_entries_go_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let begin = std::time::SystemTime::UNIX_EPOCH;
+        for (name, seconds) in [("b", 2), ("c", 3), ("a", 1)] {
+            let file = fs::File::create(folder.path().join(name)).unwrap();
+            file.set_modified(begin + std::time::Duration::from_secs(seconds))
+                .unwrap();
+        }
+        let names = |kept: usize| {
+            remove_oldest(folder.path(), kept).unwrap();
+            let entries = fs::read_dir(folder.path()).unwrap();
+            let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(3), ["a", "b", "c"]);
+        assert_eq!(names(1), ["c"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A folder of tasks with its daemon.
 
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -17,6 +18,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Bed {
     folder: TempDir,
     daemon: Option<Child>,
+    /// Where programs are found, if not where the tests find them.
+    path: Option<OsString>,
 }
 
 /// A response over HTTP.
@@ -28,7 +31,15 @@ pub(crate) struct Response {
 impl Bed {
     /// Starts a daemon at any port, with more options.
     pub(crate) fn new(options: &[&str]) -> Self {
-        let mut bed = Self::not_started();
+        Self::with_path(None, options)
+    }
+
+    /// Starts a daemon that finds programs elsewhere.
+    pub(crate) fn with_path(path: Option<OsString>, options: &[&str]) -> Self {
+        let mut bed = Self {
+            path,
+            ..Self::not_started()
+        };
         bed.start(options);
         bed
     }
@@ -38,6 +49,7 @@ impl Bed {
         Self {
             folder: tempfile::tempdir().unwrap(),
             daemon: None,
+            path: None,
         }
     }
 
@@ -104,6 +116,7 @@ impl Bed {
         // The files of the user who runs the tests are neither read nor written.
         command.env("XDG_CONFIG_HOME", self.path("config"));
         command.env("XDG_DATA_HOME", self.path("data"));
+        command.envs(self.path.iter().map(|path| ("PATH", path)));
         command
     }
 

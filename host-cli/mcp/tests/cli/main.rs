@@ -20,5 +20,6 @@ mod recovery;
 mod remains;
 mod routing;
 mod run;
+mod rust_apps;
 mod small_app;
 mod tracing;

@@ -3,6 +3,7 @@
 mod command;
 mod openai;
 mod request;
+mod rust;
 mod server;
 mod services;
 mod template;

@@ -18,7 +18,7 @@ use wasmtime_wasi::FsPerms;
 pub use bindings::agent::runner::process::Command;
 pub use bindings::agent::runner::types::{Condition, ErrorCode, Failure, Started};
 pub use bindings::exports::agent::runner::runner::{Applied, File, Manifest};
-pub use toolchain::{Toolchain, toolchain};
+pub use toolchain::{Toolchain, toolchain, whole};
 
 impl ErrorCode {
     /// Returns the name of the code in answers.

@@ -49,7 +49,8 @@ fn go_root() -> Option<PathBuf> {
 }
 
 /// Returns a folder with what its links lead to: distributions keep the sources of a toolchain elsewhere.
-fn whole(root: &Path) -> Vec<PathBuf> {
+#[must_use]
+pub fn whole(root: &Path) -> Vec<PathBuf> {
     let mut folders = vec![root.to_owned()];
     for entry in root.read_dir().into_iter().flatten().flatten() {
         let Ok(target) = entry.path().canonicalize() else {

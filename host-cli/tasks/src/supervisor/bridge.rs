@@ -4,22 +4,19 @@
 //! outside, and this process connects it: nothing of ours runs inside. Whatever listens in that network is
 //! the app's, so the port of an app that ignores `PORT` is the one at which somebody listens.
 
-use crate::limits::MAX_CONNECTIONS;
+use super::connections::Connections;
 use agent_sandbox::{Inside, MAX_SOCKETS};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex as Lock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::copy_bidirectional_with_sizes;
 use tokio::net::{TcpSocket, TcpStream, UnixListener, UnixStream};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Mutex;
 use tokio::task;
-use tokio::time::sleep;
 
 /// Size of the buffer of one direction of a connection, in bytes.
 const BUFFER: usize = 16 << 10;
-/// Time until the next connection is accepted after a failure to accept one.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Connects the clients of a socket with the app.
 pub(super) struct Bridge {
@@ -30,8 +27,7 @@ pub(super) struct Bridge {
     target: Lock<Option<SocketAddr>>,
     /// Sockets that are not connected.
     sockets: Mutex<Vec<std::net::TcpStream>>,
-    connections: Arc<Semaphore>,
-    used: Lock<Instant>,
+    connections: Connections,
 }
 
 impl Bridge {
@@ -41,8 +37,7 @@ impl Bridge {
             port,
             target: Lock::default(),
             sockets: Mutex::default(),
-            connections: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
-            used: Lock::new(Instant::now()),
+            connections: Connections::new(),
         }
     }
 
@@ -57,15 +52,7 @@ impl Bridge {
 
     /// Returns for how long there has been no connection.
     pub(super) fn idle(&self) -> Duration {
-        if self.connections.available_permits() < MAX_CONNECTIONS {
-            return Duration::ZERO;
-        }
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.elapsed()
-    }
-
-    fn touch(&self) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.connections.idle()
     }
 
     /// Serves a socket.
@@ -74,24 +61,11 @@ impl Bridge {
         if let Ok(socket) = self.socket().await {
             self.sockets.lock().await.push(socket);
         }
-        loop {
-            match listener.accept().await {
-                Ok((client, _)) => {
-                    // The semaphore is never closed.
-                    let Ok(permit) = Arc::clone(&self.connections).acquire_owned().await else {
-                        return;
-                    };
-                    let bridge = Arc::clone(&self);
-                    task::spawn(async move {
-                        bridge.pass(client).await;
-                        bridge.touch();
-                        drop(permit);
-                    });
-                }
-                // No descriptor is left, or the peer is gone.
-                Err(_) => sleep(PAUSE).await,
-            }
-        }
+        let pass = |client| {
+            let bridge = Arc::clone(&self);
+            async move { bridge.pass(client).await }
+        };
+        self.connections.accept(listener, pass).await;
     }
 
     /// Passes bytes on in both directions until both have ended. A client of an app that doesn't listen

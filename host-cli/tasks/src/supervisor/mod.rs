@@ -1,6 +1,8 @@
 //! The process that runs one task: it outlives the program that started it, and the app ends with it.
 
 mod bridge;
+mod component;
+mod connections;
 mod foreign;
 mod output;
 mod redactor;
@@ -9,7 +11,7 @@ mod way_out;
 use crate::clock::now_ms;
 use crate::folder::{Artifact, Task, Tasks};
 use crate::limits::{MAX_REGEX_BYTES, MAX_SPEC_BYTES, RUN_FILE_BYTES, RUN_OPEN_FILES};
-use crate::run::{Cause, End, Phase, Run, RunLimits, Spec};
+use crate::run::{App, Cause, End, Phase, Run, RunLimits, Spec};
 use crate::{Error, ErrorKind, Identity, TaskId, sockets};
 use agent_sandbox::{
     Child, Command, Exit, Handle, Limit, Limits, Log, Mount, Network, RunError, Sandbox, Tier,
@@ -163,14 +165,16 @@ impl Supervision {
         proxy: impl FnOnce(Vec<String>) -> Result<Proxy, String>,
         stop: Signal,
     ) -> Result<Cause, String> {
+        let commands = match &spec.app {
+            App::Commands(commands) => &commands[..],
+            App::Runner(_) => &[],
+            App::Component(path) => return self.serve(path, &spec, stop).await,
+        };
         let words = |error: Error| error.to_string();
         let sandbox = Sandbox::of(Tier::Bubblewrap).await;
         let sandbox = sandbox.map_err(|error| error.to_string())?;
         let groups = agent_sandbox::control_groups();
-        let (limits, unenforced) = spec
-            .limits
-            .settle(groups.cpu_percent)
-            .map_err(|name| format!("the limit `{name}` can't be enforced on this machine"))?;
+        let (limits, unenforced) = spec.limits.settle(groups.cpu_percent)?;
         self.run.limits = Some(limits);
         self.run.unenforced = unenforced;
         let regex = spec.ready_regex.as_deref().map(|text| {
@@ -183,7 +187,7 @@ impl Supervision {
             [] => None,
             hosts => Some(proxy(hosts.to_vec())?),
         };
-        if let Some(foreign) = &spec.runner {
+        if let App::Runner(foreign) = &spec.app {
             return self
                 .perform_by_runner(&spec, foreign, limits, proxy, awaited, stop)
                 .await;
@@ -196,7 +200,7 @@ impl Supervision {
         let _socket = Socket(&spec.socket);
         let listener = UnixListener::from_std(listener).map_err(|error| error.to_string())?;
 
-        let command = command(&spec, &self.task.source_path());
+        let command = command(commands, &spec, &self.task.source_path());
         let mut child = sandbox
             .spawn(command, sandbox_limits(limits))
             .await
@@ -342,13 +346,13 @@ fn cause(ended: Result<(Exit, Log), RunError>) -> Cause {
 }
 
 /// Returns the command of the sandbox.
-fn command(spec: &Spec, source: &Path) -> Command {
+fn command(commands: &[Vec<String>], spec: &Spec, source: &Path) -> Command {
     let mut command = Command::new(SHELL);
     // The words are arguments of the shell: none of them is read as its language.
     let mut script = "exec 2>&1; ".to_owned();
     let mut number = 0;
-    for (index, words) in spec.commands.iter().enumerate() {
-        let is_last = index + 1 == spec.commands.len();
+    for (index, words) in commands.iter().enumerate() {
+        let is_last = index + 1 == commands.len();
         script.push_str(if is_last { "exec" } else { "" });
         for _ in words {
             number += 1;
@@ -358,7 +362,7 @@ fn command(spec: &Spec, source: &Path) -> Command {
         script.push_str(if is_last { "" } else { " && " });
     }
     command.arguments = ["-c".into(), script.into(), "sh".into()].into();
-    let words = spec.commands.iter().flatten();
+    let words = commands.iter().flatten();
     command.arguments.extend(words.map(Into::into));
     let port = spec.port.to_string();
     command.env.insert("PATH".into(), PATH.into());

@@ -63,7 +63,7 @@ impl RunLog {
     }
 
     /// Writes output of the app. What may be the begin of a secret waits.
-    fn record(&mut self, bytes: &[u8]) {
+    pub(super) fn record(&mut self, bytes: &[u8]) {
         if self.left > 0 {
             let clean = self.redactor.push(bytes);
             self.write(&clean);

@@ -2,7 +2,7 @@
 //!
 //! Nothing limits the number of files in the folder of the source: an app can fill its disk.
 
-use crate::support::{LONG, Place, eventually, log, processes, server, supervisor};
+use crate::support::{LONG, Place, eventually, first_command, log, processes, server, supervisor};
 use agent_tasks::limits::MAX_LOG_BYTES;
 use agent_tasks::{AskedLimits, Cause, Started};
 use std::thread;
@@ -198,7 +198,7 @@ if os.fork() == 0:
         let task = place.task(&format!("{sleeper}{then}"));
         let mut spec = place.spec(&task);
         spec.limits = limits;
-        spec.commands[0].push(marker.clone());
+        first_command(&mut spec).push(marker.clone());
         let ended = thread::scope(|scope| {
             let run = scope.spawn(|| task.start(supervisor(), spec));
             eventually("the processes start", || processes(&marker).len() >= 3);

@@ -3,7 +3,7 @@
 #![expect(dead_code, reason = "each test file uses a part")]
 
 use agent_tasks::{
-    AskedLimits, Change, Memory, Run, SocketFolder, SourcePath, Spec, Started, Task, Tasks,
+    App, AskedLimits, Change, Memory, Run, SocketFolder, SourcePath, Spec, Started, Task, Tasks,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -78,12 +78,11 @@ impl Place {
     /// Describes a run of `app.py`.
     pub(crate) fn spec(&self, task: &Task) -> Spec {
         Spec {
-            runner: None,
-            commands: vec![
+            app: App::Commands(vec![
                 [PYTHON, "-I", "-S", "-B", "app.py"]
                     .map(str::to_owned)
                     .into(),
-            ],
+            ]),
             env: BTreeMap::new(),
             port: 8080,
             socket: self.sockets.socket(task.id()),
@@ -117,6 +116,14 @@ impl Drop for Place {
                 let _ = task.stop(Duration::ZERO);
             }
         }
+    }
+}
+
+/// Returns the words of the first command.
+pub(crate) fn first_command(spec: &mut Spec) -> &mut Vec<String> {
+    match &mut spec.app {
+        App::Commands(commands) => &mut commands[0],
+        App::Runner(_) | App::Component(_) => panic!("no command"),
     }
 }
 

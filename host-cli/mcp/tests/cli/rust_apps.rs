@@ -1,0 +1,312 @@
+//! Apps in Rust: components that no process runs.
+
+use crate::bed::{Bed, get, request, supervisors};
+use agent_pack::{Toolchain, Workspace};
+use serde_json::{Value, json};
+use std::env;
+use std::fs;
+use std::path::Path;
+
+/// Starts a daemon that finds the toolchain for wasm.
+fn bed() -> Bed {
+    bed_with(&[])
+}
+
+fn bed_with(options: &[&str]) -> Bed {
+    let workspace = Workspace::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    let toolchain = Toolchain::find(&workspace).unwrap();
+    let present = env::var_os("PATH").unwrap_or_default();
+    let folders = [toolchain.bin]
+        .into_iter()
+        .chain(env::split_paths(&present));
+    Bed::with_path(Some(env::join_paths(folders).unwrap()), options)
+}
+
+fn run(bed: &Bed, prompt: &str) -> (String, String) {
+    let url = bed.done(&["run", "--lang", "rust", prompt]);
+    let url = url.trim().to_owned();
+    let tasks = bed.tasks();
+    let task = tasks.iter().find(|task| task["url"] == *url).unwrap();
+    (task["task_id"].as_str().unwrap().to_owned(), url)
+}
+
+/// Opens a task in Rust whose source is another one.
+fn task(bed: &Bed, source: &str) -> String {
+    let plan = json!({ "prompt": "hello", "constraints": { "lang_hint": ["rust"] } });
+    let plan = bed.verb("plan.create", None, &plan);
+    let id = plan["data"]["task_id"].as_str().unwrap().to_owned();
+    let mut writes = plan["data"]["files"].as_array().unwrap().clone();
+    for file in &mut writes {
+        if file["path"] == "src/lib.rs" {
+            file["content"] = source.into();
+        }
+    }
+    let applied = bed.verb("fs.apply", Some(&id), &json!({ "writes": writes }));
+    assert_eq!(applied["ok"], true, "{applied}");
+    id
+}
+
+fn start(bed: &Bed, id: &str, more: Value) -> Value {
+    let mut input = json!({ "cmd": "cargo run --release" });
+    input
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    bed.verb("run.start", Some(id), &input)
+}
+
+#[test]
+fn a_service_is_built_served_changed_and_ended() {
+    let mut bed = bed();
+    let prompt = "Create a web service that responds 'Hello, World!'";
+    let (id, url) = run(&bed, prompt);
+    assert_eq!(get(&url).body, "Hello, World!");
+    for artifact in ["manifest.json", "run.log", "probes.log", "plan.json"] {
+        assert!(
+            bed.path(&format!(".mcpd/{id}/{artifact}")).exists(),
+            "{artifact}"
+        );
+    }
+    let log = fs::read_to_string(bed.path(&format!(".mcpd/{id}/run.log"))).unwrap();
+    assert!(log.contains("Compiling app v0.1.0"), "{log}");
+    // Nothing runs but the supervisor.
+    let [supervisor] = supervisors(&bed.path(""))[..] else {
+        panic!("one supervisor");
+    };
+    let children = fs::read_to_string(format!("/proc/{supervisor}/task/{supervisor}/children"));
+    assert_eq!(children.unwrap(), "");
+
+    // The app outlives its daemon.
+    bed.kill();
+    bed.start(&[]);
+    let url = bed.task(&id)["url"].as_str().unwrap().to_owned();
+    let direct = bed.task(&id)["direct_url"].as_str().unwrap().to_owned();
+    assert_eq!(get(&url).body, "Hello, World!");
+    assert_eq!(get(&direct).body, "Hello, World!");
+
+    bed.done(&["change", &id, "say 'Changed'"]);
+    assert_eq!(get(&url).body, "Changed");
+    // A change whose app does not pass is taken back.
+    let before = fs::read_to_string(bed.path(&format!(".mcpd/{id}/source/src/lib.rs"))).unwrap();
+    assert_eq!(
+        bed.mcp(&["change", &id, "make it a store that says 'no'"])
+            .status
+            .code(),
+        Some(1)
+    );
+    let after = fs::read_to_string(bed.path(&format!(".mcpd/{id}/source/src/lib.rs"))).unwrap();
+    assert_eq!(after, before);
+    assert_eq!(get(&url).body, "Changed");
+
+    bed.done(&["kill", &id]);
+    assert_eq!(get(&url).status, 410);
+    assert!(supervisors(&bed.path("")).is_empty());
+    assert!(!bed.path(&format!(".mcpd/.state/builds/{id}")).exists());
+}
+
+#[test]
+fn services_do_what_they_are_for() {
+    let bed = bed();
+    let (_, store) = run(&bed, "A key-value store");
+    let key = format!("{store}a");
+    assert_eq!(get(&key).status, 404);
+    assert_eq!(request("PUT", &key, &[], "1").status, 204);
+    assert_eq!(get(&key).body, "1");
+    assert_eq!(get(&store).body, "/a");
+    assert_eq!(
+        request("PUT", &key, &[], &"x".repeat((1 << 20) + 1)).status,
+        413
+    );
+    assert_eq!(get(&key).body, "1");
+    assert_eq!(request("DELETE", &key, &[], "").status, 204);
+    assert_eq!(request("DELETE", &key, &[], "").status, 404);
+    assert_eq!(request("POST", &key, &[], "").status, 405);
+
+    let (_, echo) = run(&bed, "An echo of JSON");
+    for body in [
+        r#"{"a":[1,-2.5e+3,true,null,{"b":"\u00e9\n"}], "c" : {} }"#,
+        "[]",
+        "\"é\"",
+        " 0 ",
+    ] {
+        let answer = request("POST", &echo, &[], body);
+        assert_eq!((answer.status, &*answer.body), (200, body));
+    }
+    let deep = "[".repeat(200);
+    for body in [
+        "", "{", "[1,]", "{\"a\"}", "01", "1.", "\"\\x\"", "nul", "1 2", "\"\n\"", &deep,
+    ] {
+        assert_eq!(request("POST", &echo, &[], body).status, 400, "{body}");
+    }
+    assert_eq!(
+        get(&format!("{echo}x?y")).body,
+        r#"{"method":"GET","path":"/x?y"}"#
+    );
+
+    let (_, files) = run(&bed, "Static files that say 'this text'");
+    assert!(get(&files).body.contains("this text"));
+    assert!(get(&format!("{files}index.html?q")).body.contains("this"));
+    assert_eq!(get(&format!("{files}Cargo.toml")).status, 404);
+}
+
+#[test]
+fn errors_of_the_compiler_are_reported() {
+    let bed = bed();
+    let id = task(
+        &bed,
+        "mod wasi;\nfn handle(_: wasi::Request) -> wasi::Response {\n    missing()\n}\n",
+    );
+    let failed = start(&bed, &id, json!({}));
+    assert_eq!(failed["error"]["code"], "E_BUILD", "{failed}");
+    let message = failed["error"]["message"].as_str().unwrap();
+    assert!(message.contains("error[E0425]"), "{message}");
+    assert!(message.contains("(src/lib.rs:3:5)"), "{message}");
+    let log = fs::read_to_string(bed.path(&format!(".mcpd/{id}/run.log"))).unwrap();
+    assert!(log.contains("cannot find function `missing`"), "{log}");
+    assert_eq!(bed.task(&id)["state"], "failed");
+
+    let answers_nothing = "#[no_mangle]\npub extern \"C\" fn other() {}\n";
+    for (source, reason) in [
+        (answers_nothing, "exports no `wasi:http/incoming-handler`"),
+        ("", ""),
+    ] {
+        let id = task(&bed, source);
+        let failed = start(&bed, &id, json!({}));
+        assert_eq!(failed["error"]["code"], "E_BUILD", "{failed}");
+        let message = failed["error"]["message"].as_str().unwrap();
+        assert!(message.contains(reason), "{message}");
+    }
+
+    let id = task(&bed, "");
+    for (more, reason) in [
+        (json!({ "cmd": "./app" }), "starts no app in Rust"),
+        (
+            json!({ "ready": { "regex": "listening" } }),
+            "prints nothing before its first request",
+        ),
+    ] {
+        let failed = start(&bed, &id, more);
+        assert_eq!(failed["error"]["code"], "E_PLAN", "{failed}");
+        let message = failed["error"]["message"].as_str().unwrap();
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[test]
+fn a_build_reaches_neither_files_nor_a_network() {
+    let bed = bed();
+    fs::write(bed.path("secret"), "secret").unwrap();
+    let id = task(
+        &bed,
+        "mod wasi;\nmod world;\nfn handle(_: wasi::Request) -> wasi::Response {\n    wasi::response(200, \"text/plain\", env!(\"REPORT\"))\n}\n",
+    );
+    let secret = bed.path("secret").display().to_string();
+    let cache = env::home_dir()
+        .unwrap()
+        .join(".cache/agent")
+        .display()
+        .to_string();
+    let build = format!(
+        r#"use std::fs;
+use std::net::TcpStream;
+
+fn main() {{
+    let read = fs::read({secret:?}).is_ok();
+    let written = fs::write("{cache}/apps/x.cwasm", "x").is_ok() || fs::write("/usr/x", "x").is_ok();
+    let connected = TcpStream::connect({address:?}).is_ok();
+    let own = fs::write("/app/own", "x").is_ok();
+    println!("cargo::rustc-env=REPORT={{read}} {{written}} {{connected}} {{own}}");
+}}
+"#,
+        address = bed.address()
+    );
+    let writes = json!({ "writes": [{ "path": "build.rs", "content": build }] });
+    assert_eq!(bed.verb("fs.apply", Some(&id), &writes)["ok"], true);
+    let started = start(&bed, &id, json!({}));
+    assert_eq!(started["ok"], true, "{started}");
+    let url = bed.task(&id)["url"].as_str().unwrap().to_owned();
+    assert_eq!(get(&url).body, "false false false true");
+}
+
+#[test]
+fn a_request_that_exceeds_its_limits_fails_alone() {
+    let bed = bed();
+    let source = r#"
+mod wasi;
+mod world;
+
+fn handle(request: wasi::Request) -> wasi::Response {
+    match &*request.path {
+        "/spin" => loop {
+            std::hint::black_box(0);
+        },
+        "/bomb" => {
+            let mut kept = Vec::new();
+            loop {
+                kept.push(std::hint::black_box(vec![1_u8; 1 << 20]));
+            }
+        }
+        "/trap" => panic!("on purpose"),
+        _ => wasi::response(200, "text/plain", "lives"),
+    }
+}
+"#;
+    let id = task(&bed, source);
+    let limits = json!({ "limits": { "mem_mb": 32, "cpu_pct": 80, "wall_sec": 300 } });
+    let started = start(&bed, &id, limits);
+    assert_eq!(started["ok"], true, "{started}");
+    let [supervisor] = supervisors(&bed.path(""))[..] else {
+        panic!("one supervisor");
+    };
+    assert_eq!(started["data"]["pid"], supervisor);
+    assert_eq!(
+        started["data"]["unenforced"]
+            .as_array()
+            .map(Vec::len)
+            .unwrap_or(0),
+        0
+    );
+    let url = bed.task(&id)["url"].as_str().unwrap().to_owned();
+    for (path, reason) in [
+        ("spin", "units of fuel"),
+        ("bomb", "its memory limit of 32 MiB"),
+        ("trap", "the app stopped"),
+    ] {
+        assert_eq!(get(&format!("{url}{path}")).status, 500, "{path}");
+        assert_eq!(get(&url).body, "lives", "after {path}");
+        let log = fs::read_to_string(bed.path(&format!(".mcpd/{id}/run.log"))).unwrap();
+        let line = log
+            .lines()
+            .find(|line| line.contains(&format!("GET /{path}: ")));
+        let line = line.unwrap_or_else(|| panic!("{path}: {log}"));
+        assert!(
+            line.starts_with("mcpd: E_RUNTIME: ") && line.contains(reason),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn an_app_ends_when_nobody_uses_it_and_when_its_time_is_over() {
+    let bed = bed_with(&["--idle", "2"]);
+    let (id, url) = run(&bed, "It says 'hello'");
+    bed.eventually("the idle app ends", || {
+        (bed.task(&id)["state"] == "ended").then_some(())
+    });
+    assert_eq!(get(&url).status, 410);
+    let id = task(
+        &bed,
+        "mod wasi;\nmod world;\nfn handle(_: wasi::Request) -> wasi::Response {\n    wasi::response(200, \"\", \"\")\n}\n",
+    );
+    let started = start(&bed, &id, json!({ "limits": { "wall_sec": 1 } }));
+    assert_eq!(started["ok"], true, "{started}");
+    bed.eventually("the app reaches its limit", || {
+        (bed.task(&id)["state"] != "ready").then_some(())
+    });
+    let run = fs::read_to_string(bed.path(&format!(".mcpd/.state/{id}.run.json"))).unwrap();
+    let run: Value = serde_json::from_str(&run).unwrap();
+    assert_eq!(
+        run["end"]["cause"],
+        json!({ "kind": "limit", "limit": "wall_sec" })
+    );
+}

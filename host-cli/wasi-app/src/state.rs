@@ -1,0 +1,69 @@
+//! What an instance of an app holds.
+
+use crate::budget::{Bounds, Budget};
+use crate::denied::Denied;
+use crate::limits::{RANDOM_BYTES, RESOURCES};
+use crate::log::{Log, Stream};
+use crate::store::Values;
+use std::sync::Arc;
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
+
+/// The state of a request.
+pub(crate) struct State {
+    ctx: WasiCtx,
+    http: WasiHttpCtx,
+    denied: Denied,
+    pub(crate) table: ResourceTable,
+    pub(crate) bounds: Bounds,
+    pub(crate) values: Arc<Values>,
+}
+
+impl State {
+    pub(crate) fn new(
+        env: &[(String, String)],
+        log: &Arc<dyn Log>,
+        budget: &Arc<Budget>,
+        values: &Arc<Values>,
+    ) -> Self {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(RESOURCES);
+        let ctx = WasiCtx::builder()
+            .envs(env)
+            .stdout(Stream(Arc::clone(log)))
+            .stderr(Stream(Arc::clone(log)))
+            .max_random_size(RANDOM_BYTES)
+            .allow_tcp(false)
+            .allow_udp(false)
+            .allow_ip_name_lookup(false)
+            .build();
+        Self {
+            ctx,
+            http: WasiHttpCtx::new(),
+            denied: Denied,
+            table,
+            bounds: Bounds::new(Arc::clone(budget)),
+            values: Arc::clone(values),
+        }
+    }
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.ctx,
+            table: &mut self.table,
+        }
+    }
+}
+
+impl WasiHttpView for State {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        WasiHttpCtxView {
+            hooks: &mut self.denied,
+            table: &mut self.table,
+            ctx: &mut self.http,
+        }
+    }
+}
