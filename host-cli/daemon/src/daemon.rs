@@ -86,31 +86,29 @@ impl Daemon {
         self.by_policy(|engine, policy| {
             call!(engine, daemon.task_policy.call_admit_verb(policy, verb))
         })?;
-        if let Verb::PlanCreate = verb {
-            return self.plan_create(client, input).await;
-        }
-        let named = match verb {
-            Verb::HttpcheckAssert => self.named_task(input, task_id.as_deref())?,
-            _ => task_id.clone(),
-        };
-        let task = self.chosen(client, verb, named.as_deref())?;
-        let answered = match verb {
-            Verb::PlanCreate => return self.plan_create(client, input).await,
+        let task_id = task_id.as_deref();
+        let chosen = |named: Option<&str>| self.chosen(client, verb, named);
+        match verb {
+            Verb::PlanCreate => self.plan_create(client, input).await,
             Verb::FsApply => {
+                let task = chosen(task_id)?;
                 let _work = task.work.lock().await;
-                self.fs_apply(&task, input).await
+                of_task(&task, self.fs_apply(&task, input).await)
             }
             Verb::RunStart => {
+                let task = chosen(task_id)?;
                 let _work = task.work.lock().await;
-                self.run_start(&task, input).await
+                of_task(&task, self.run_start(&task, input).await)
             }
-            Verb::HttpcheckAssert => self.httpcheck(&task, input).await,
-            Verb::ReportFinish => self.report(&task, input).await,
-        };
-        answered.map_err(|refusal| Refusal {
-            task_id: Some(task.id.clone()),
-            ..refusal
-        })
+            Verb::HttpcheckAssert => {
+                let task = chosen(self.named_task(input, task_id)?.as_deref())?;
+                of_task(&task, self.httpcheck(&task, input).await)
+            }
+            Verb::ReportFinish => {
+                let task = chosen(task_id)?;
+                of_task(&task, self.report(&task, input).await)
+            }
+        }
     }
 
     /// Returns the response of a verb.
@@ -425,4 +423,12 @@ impl Daemon {
             }
         }
     }
+}
+
+/// Names the task in a refusal.
+fn of_task(task: &Task, answered: Answered<String>) -> Answered<String> {
+    answered.map_err(|refusal| Refusal {
+        task_id: Some(task.id.clone()),
+        ..refusal
+    })
 }

@@ -43,7 +43,6 @@ mod staging;
 mod task;
 mod tools;
 
-pub use daemon::Daemon;
 pub use running::{Place, Setup, export, prepare, serve};
 
 use agent_effects::app_proxy;
