@@ -41,7 +41,7 @@ const LOOK: Duration = Duration::from_millis(500);
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// The daemon of the five verbs.
-pub struct Daemon {
+pub(crate) struct Daemon {
     pub(crate) decider: Decider,
     pub(crate) planner: Planner,
     /// The file with the policy, which is read for each request.
