@@ -4,8 +4,8 @@ use super::failure::{ErrorCode, Failure};
 use super::limits::{READY_LINE_MAX_BYTES, READY_STEP_LIMIT};
 use agent_json_schema::{Budget, TextPattern, TextPatternError};
 
-/// Lowers the expression of `ready.regex` from the syntax of ECMA-262 to that of the crate `regex`, in which the
-/// host matches it in linear time. Both mean the same lines.
+/// Lowers the expression of `ready.regex` from the syntax of ECMA-262 to that of the crate `regex`. Both mean the
+/// same lines. The host matches it in linear time.
 ///
 /// # Errors
 /// `E_PLAN`: it looks around, refers to groups, is invalid, or is too large. The message names the byte.

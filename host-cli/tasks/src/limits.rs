@@ -69,8 +69,8 @@ pub const DEFAULT_WALL_SEC: u64 = 3600;
 /// is measured about once a second, and more often while the free space falls.
 pub const DEFAULT_DISK_MB: u64 = MAX_EXPORT_BYTES >> 20;
 
-/// Number of files and folders in `source/` of a run that asks for no limit, with the descriptors of all
-/// processes.
+/// Number of files and folders in `source/` of a run that asks for no limit. The descriptors of its processes
+/// count, too.
 pub const DEFAULT_FILES: u64 = MAX_EXPORT_ENTRIES as u64;
 
 /// Size of the largest file that a run may write, in bytes; also of each private folder.

@@ -113,7 +113,7 @@ fn an_idle_app_ends() {
 #[test]
 fn readiness_is_an_expression_of_ecmascript() {
     let bed = Bed::new(&[]);
-    // The first line has a digit that is none in ECMAScript.
+    // The digit of the first line is not one of ECMAScript.
     let app = "import os, http.server as h, time
 print('listening \u{663}', flush=True)
 server = h.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), h.BaseHTTPRequestHandler)

@@ -4,7 +4,9 @@ use crate::support::{
     LONG, Place, eventually, log, processes, run_unprivileged, server, supervisor,
 };
 use agent_tasks::limits::MAX_LOG_BYTES;
-use agent_tasks::{AskedLimits, Cause, Started};
+use agent_tasks::{AskedLimits, Cause, ForeignRunner, Started};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::thread;
 
 /// Runs a program that never gets ready to its end. Returns the cause and its log.
@@ -166,6 +168,37 @@ fn the_disk_ends_an_app_however_it_is_filled() {
             scope.spawn(|| is_ended_by("disk", program, SMALL, 1024));
         }
     });
+}
+
+/// A foreign runner that fills the disk when it is asked to start an app.
+const RUNNER: &str = "#!/usr/bin/python3 -ISB
+import sys, time
+sys.stdin.read()
+for number in range(1, 2000):
+    with open(f'/app/{number}', 'wb') as file: file.write(b'x' * (1 << 20))
+    time.sleep(0.002)
+";
+
+#[test]
+fn the_disk_ends_an_app_of_a_foreign_runner_too() {
+    let place = Place::new();
+    let task = place.task("");
+    let program = place.folder.path().join("runner");
+    fs::write(&program, RUNNER).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut spec = place.spec(&task);
+    spec.commands = Vec::new();
+    spec.runner = Some(ForeignRunner {
+        program,
+        manifest: "{}".to_owned(),
+    });
+    spec.limits = SMALL;
+    let Started::Ended(run) = task.start(supervisor(), spec).unwrap() else {
+        panic!("{}", log(&task));
+    };
+    assert_eq!(run.end.unwrap().cause, limit("disk"));
+    let files = fs::read_dir(task.source_path()).unwrap().count();
+    assert!((64..1024).contains(&files), "{files}");
 }
 
 #[test]
