@@ -3,8 +3,8 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::daemon::{
     self, Addressed, Declaration, DeclaredDependencies, DeclaringFile, ErrorCode, Failure,
-    FileChange, FilePlanContent, GatewayAddress, Guest, GuestApplyRequest, GuestChangeRecord,
-    GuestCheckRequest, GuestFilePlan, GuestReadiness, GuestReportRequest, GuestStartRequest,
+    FileChange, FilePlanContent, GatewayAddress, Guest, GuestApplyRequest, GuestCheckRequest,
+    GuestFilePlan, GuestReportRequest, GuestStartRequest,
     GuestTaskPolicy, Language, Manifest, PlanRequest, PresentFile, Probe, ProbeOutcome,
     ReportPlace, Requirement, ResolvedPackage, RunLimit, Running, Scanned, ScannedFile, SchemaOf,
     StartContent, Task, TaskState, ToolPolicy, Verb, VersionedVerb,
@@ -17,14 +17,8 @@ pub(crate) struct FilePlan(agent_verbs::FilePlan);
 /// The input of `fs.apply`.
 pub(crate) struct ApplyRequest(agent_verbs::FsApply);
 
-/// A record of changes.
-pub(crate) struct ChangeRecord(agent_verbs::Record);
-
 /// The input of `run.start`.
 pub(crate) struct StartRequest(agent_verbs::RunStart);
-
-/// The expression of `ready.regex`.
-pub(crate) struct Readiness(agent_verbs::Readiness);
 
 /// The input of `httpcheck.assert`.
 pub(crate) struct CheckRequest(agent_verbs::HttpcheckAssert);
@@ -38,9 +32,7 @@ pub(crate) struct TaskPolicy(agent_verbs::Policy);
 impl Guest for Component {
     type FilePlan = FilePlan;
     type ApplyRequest = ApplyRequest;
-    type ChangeRecord = ChangeRecord;
     type StartRequest = StartRequest;
-    type Readiness = Readiness;
     type CheckRequest = CheckRequest;
     type ReportRequest = ReportRequest;
     type TaskPolicy = TaskPolicy;
@@ -100,10 +92,6 @@ impl Guest for Component {
 
     fn read_plan_request(input: Vec<u8>) -> Result<PlanRequest, Failure> {
         converted(agent_verbs::PlanCreate::read(&input))
-    }
-
-    fn record_changes(changes: Vec<FileChange>) -> String {
-        agent_verbs::record(&all::<_, agent_verbs::Change>(changes))
     }
 
     fn running_data(running: Running) -> String {
@@ -197,22 +185,6 @@ impl GuestApplyRequest for ApplyRequest {
     }
 }
 
-impl GuestChangeRecord for ChangeRecord {
-    fn read(text: Vec<u8>) -> Result<daemon::ChangeRecord, Failure> {
-        let read = agent_verbs::Record::read(&text);
-        converted(read.map(|it| daemon::ChangeRecord::new(Self(it))))
-    }
-
-    fn reads(&self) -> Vec<String> {
-        strings(self.0.reads())
-    }
-
-    fn undo(&self, present: Vec<PresentFile>) -> Result<Vec<FileChange>, Failure> {
-        let present: Vec<_> = all(present);
-        converted(self.0.undo(&present).map(all))
-    }
-}
-
 impl GuestStartRequest for StartRequest {
     fn read(input: Vec<u8>) -> Result<daemon::StartRequest, Failure> {
         let read = agent_verbs::RunStart::read(&input);
@@ -226,17 +198,6 @@ impl GuestStartRequest for StartRequest {
     fn check_limits(&self, unenforceable: Vec<RunLimit>) -> Result<(), Failure> {
         let unenforceable: Vec<_> = all(unenforceable);
         converted(self.0.check_limits(&unenforceable))
-    }
-}
-
-impl GuestReadiness for Readiness {
-    fn read(pattern: String) -> Result<daemon::Readiness, Failure> {
-        let read = agent_verbs::Readiness::read(&pattern);
-        converted(read.map(|it| daemon::Readiness::new(Self(it))))
-    }
-
-    fn is_ready(&self, output: Vec<u8>) -> bool {
-        self.0.is_ready(&output)
     }
 }
 

@@ -99,17 +99,6 @@ impl From<agent_verbs::Change> for daemon::FileChange {
     fn from(change: agent_verbs::Change) -> Self {
         Self {
             path: change.path,
-            before: change.before.map(Into::into),
-            after: change.after.map(Into::into),
-        }
-    }
-}
-
-impl From<daemon::FileChange> for agent_verbs::Change {
-    fn from(change: daemon::FileChange) -> Self {
-        Self {
-            path: change.path,
-            before: change.before.map(Into::into),
             after: change.after.map(Into::into),
         }
     }

@@ -102,6 +102,12 @@ impl TextPattern {
         Self::search(&format!("^(?:{pattern})$"), budget)
     }
 
+    /// Returns the pattern in the syntax of the crate `regex`.
+    #[must_use]
+    pub fn lowered(&self) -> &str {
+        self.regex.as_str()
+    }
+
     /// Returns whether a text matches.
     ///
     /// # Errors

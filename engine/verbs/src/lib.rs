@@ -15,7 +15,7 @@
 //! | `words`, `steps` | command lines, and their dependency steps |
 //! | `declared`, `toml` | files of an application that declare its dependencies |
 //! | `language`, `resolution` | names and versions of packages, and what they were resolved to |
-//! | `fs_apply`, `diff`, `record` | changes of files, exact diffs, and records that can be undone |
+//! | `fs_apply`, `diff` | changes of files, and exact diffs |
 //! | `run_start`, `readiness` | the start of an application, and when it is ready |
 //! | `httpcheck`, `report` | probes, and the report of a task |
 //! | `policy` | the policy file, and which packages may be installed |
@@ -42,7 +42,6 @@ mod path;
 mod plan_create;
 mod policy;
 mod readiness;
-mod record;
 mod report;
 mod resolution;
 mod run_start;
@@ -67,8 +66,6 @@ pub use manifest::{Manifest, runner_answer};
 pub use path::path_fault;
 pub use plan_create::PlanCreate;
 pub use policy::{FilesystemPolicy, Policy, ResolvedPackage};
-pub use readiness::Readiness;
-pub use record::{Record, record};
 pub use report::{ReportFinish, ReportPlace, Verdict};
 pub use resolution::{check_resolution, merge, pinned};
 pub use run_start::{RunLimit, RunStart, Running};

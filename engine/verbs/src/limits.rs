@@ -54,9 +54,6 @@ pub const HUNKS_MAX: usize = 10_000;
 /// Maximum number of lines of a file and of a diff.
 pub const LINES_MAX: usize = 1_000_000;
 
-/// Maximum size of a record of changes, in bytes.
-pub const RECORD_MAX_BYTES: usize = 64 << 20;
-
 /// Maximum size of a command line, in bytes.
 pub const COMMAND_MAX_BYTES: usize = 8 << 10;
 
@@ -90,10 +87,10 @@ pub const ENV_NAME_MAX_BYTES: usize = 128;
 /// Maximum size of the value of a variable, in bytes.
 pub const ENV_VALUE_MAX_BYTES: usize = 32 << 10;
 
-/// Number of last bytes of an output in which readiness is searched.
-pub const READY_OUTPUT_MAX_BYTES: usize = 64 << 10;
+/// Length of the longest line of an output in which readiness is searched, in bytes.
+pub const READY_LINE_MAX_BYTES: usize = 64 << 10;
 
-/// Steps of the search for readiness in the longest output: about half a second.
+/// Steps of the search for readiness in the longest line: about half a second.
 pub const READY_STEP_LIMIT: u64 = 20_000_000;
 
 /// Time that an application has to become ready, unless `ready.timeout_sec` says otherwise, in seconds.

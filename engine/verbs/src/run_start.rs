@@ -3,7 +3,7 @@
 use super::document::{text_of, whole, with_document};
 use super::failure::{ErrorCode, Failure, Problems, quoted};
 use super::limits::{ENV_VALUE_MAX_BYTES, READY_TIMEOUT_SEC};
-use super::readiness::Readiness;
+use super::readiness::lowered;
 use super::schemas::SchemaOf;
 use super::steps::Steps;
 use super::verb::DaemonVerb;
@@ -45,7 +45,8 @@ pub struct RunStart {
     pub steps: Steps,
     /// The environment, in order.
     pub env: Vec<(String, String)>,
-    /// The expression of readiness. Without one an application is ready once it accepts a connection.
+    /// The expression of readiness, lowered to the syntax of the crate `regex`. Without one an application is ready
+    /// once it accepts a connection.
     pub ready_regex: Option<String>,
     /// The time that it has to become ready, in seconds.
     pub ready_timeout_sec: u32,
@@ -83,10 +84,8 @@ impl RunStart {
                 }
             }
             let ready = member(root, "ready");
-            let ready_regex = ready.and_then(|it| text_of(it, "regex"));
-            if let Some(Err(failure)) = ready_regex.map(Readiness::read) {
-                problems.take(failure);
-            }
+            let ready_regex = ready.and_then(|it| text_of(it, "regex")).map(lowered);
+            let ready_regex = ready_regex.and_then(|it| it.map_err(|it| problems.take(it)).ok());
             let timeout = ready.and_then(|it| whole(it, "timeout_sec", "/ready", &mut problems));
             let mut limits = Vec::new();
             if let Some(asked) = member(root, "limits") {
@@ -103,7 +102,7 @@ impl RunStart {
                 cmd: cmd.to_owned(),
                 steps,
                 env,
-                ready_regex: ready_regex.map(str::to_owned),
+                ready_regex,
                 ready_timeout_sec: timeout.unwrap_or(READY_TIMEOUT_SEC),
                 limits,
                 denies_egress: member(root, "egress").is_some(),

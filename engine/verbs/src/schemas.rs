@@ -101,7 +101,50 @@ impl SchemaOf {
             Err(_) => return problems.add("the schema can't be used", ""),
         };
         for violation in &violations {
-            add(violation, problems);
+            self.add(violation, problems);
+        }
+    }
+
+    /// Adds a violation. What a condition requires is named by itself.
+    fn add(self, violation: &Violation, problems: &mut Problems) {
+        if matches!(violation.keyword, "then" | "else") && !violation.causes.is_empty() {
+            for cause in &violation.causes {
+                self.add(cause, problems);
+            }
+            return;
+        }
+        let (message, hint) = self.worded(violation);
+        problems.add(message, hint);
+    }
+
+    /// Returns the message of a violation, and what to do about it.
+    fn worded(self, violation: &Violation) -> (String, String) {
+        let at = match &*violation.instance {
+            "" => "the document".to_owned(),
+            pointer => format!("`{pointer}`"),
+        };
+        let hint = match violation.corrections.first() {
+            Some(Correction::Key { from, to, .. }) => format!("rename `{from}` to `{to}`"),
+            Some(Correction::Value(json)) => format!("set {at} to `{json}`"),
+            Some(Correction::List) => format!("put {at} into a list"),
+            Some(Correction::Item(_)) => format!("write the only item of {at} without its list"),
+            None => {
+                let name = violation.instance.rsplit('/').next().unwrap_or_default();
+                let known = HINTS.iter().find(|(known, _)| *known == name);
+                let other = || format!("compare the document with its schema, {}", self.place());
+                known.map_or_else(other, |(_, hint)| (*hint).to_owned())
+            }
+        };
+        (format!("{at} {}", violation.message), hint)
+    }
+
+    /// Returns where somebody without these files finds the schema.
+    const fn place(self) -> &'static str {
+        match self {
+            Self::Input(_) | Self::Tool(_) => "which `tools/list` has",
+            Self::Output(_) => "which the reference of the verbs has",
+            Self::Manifest => "which the reference of runners has",
+            Self::FilePlan => "which the planner got as `schema`",
         }
     }
 }
@@ -125,18 +168,6 @@ fn part(schema: &str, pointer: &str) -> Span {
     part.map_or_else(Span::default, |it| it.span)
 }
 
-/// Adds a violation. What a condition requires is named by itself.
-fn add(violation: &Violation, problems: &mut Problems) {
-    if matches!(violation.keyword, "then" | "else") && !violation.causes.is_empty() {
-        for cause in &violation.causes {
-            add(cause, problems);
-        }
-        return;
-    }
-    let (message, hint) = worded(violation);
-    problems.add(message, hint);
-}
-
 /// What to do about a value, by the name of its member.
 const HINTS: [(&str, &str); 11] = [
     ("cpu_pct", "use a whole number of percent from 1 to 100"),
@@ -157,27 +188,6 @@ const HINTS: [(&str, &str); 11] = [
     ("timeout_sec", "use a whole number of seconds from 1 to 600"),
     ("wall_sec", "use a whole number of seconds from 1 to 3600"),
 ];
-
-/// Returns the message of a violation, and what to do about it.
-fn worded(violation: &Violation) -> (String, String) {
-    let at = match &*violation.instance {
-        "" => "the document".to_owned(),
-        pointer => format!("`{pointer}`"),
-    };
-    let hint = match violation.corrections.first() {
-        Some(Correction::Key { from, to, .. }) => format!("rename `{from}` to `{to}`"),
-        Some(Correction::Value(json)) => format!("set {at} to `{json}`"),
-        Some(Correction::List) => format!("put {at} into a list"),
-        Some(Correction::Item(_)) => format!("write the only item of {at} without its list"),
-        None => {
-            let name = violation.instance.rsplit('/').next().unwrap_or_default();
-            let known = HINTS.iter().find(|(known, _)| *known == name);
-            let other = "compare the document with its schema in `schemas/`";
-            known.map_or(other, |(_, hint)| hint).to_owned()
-        }
-    };
-    (format!("{at} {}", violation.message), hint)
-}
 
 #[cfg(test)]
 mod tests {
@@ -224,7 +234,7 @@ mod tests {
             (
                 r#"{"cmd": null}"#,
                 "`/cmd` ",
-                "compare the document with its schema",
+                "compare the document with its schema, which `tools/list` has",
             ),
         ] {
             let failure = crate::RunStart::read(text.as_bytes()).expect_err(text);

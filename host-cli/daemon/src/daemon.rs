@@ -90,32 +90,33 @@ impl Daemon {
         self.by_policy(|engine, policy| {
             call!(engine, daemon.task_policy.call_admit_verb(policy, verb))
         })?;
-        if let Verb::PlanCreate = verb {
-            return self.plan_create(client, input).await;
-        }
-        let named = match verb {
-            Verb::HttpcheckAssert => self.named_task(input, task_id.as_deref())?,
-            _ => task_id.clone(),
+        let task_id = task_id.as_deref();
+        let chosen = |named: Option<&str>| {
+            let task = self.chosen(client, verb, named)?;
+            about(&task.id);
+            Ok(task)
         };
-        let task = self.chosen(client, verb, named.as_deref())?;
-        about(&task.id);
-        let answered = match verb {
-            Verb::PlanCreate => return self.plan_create(client, input).await,
+        match verb {
+            Verb::PlanCreate => self.plan_create(client, input).await,
             Verb::FsApply => {
+                let task = chosen(task_id)?;
                 let _work = task.work.lock().await;
-                self.fs_apply(&task, input).await
+                of_task(&task, self.fs_apply(&task, input).await)
             }
             Verb::RunStart => {
+                let task = chosen(task_id)?;
                 let _work = task.work.lock().await;
-                self.run_start(&task, input).await
+                of_task(&task, self.run_start(&task, input).await)
             }
-            Verb::HttpcheckAssert => self.httpcheck(&task, input).await,
-            Verb::ReportFinish => self.report(&task, input).await,
-        };
-        answered.map_err(|refusal| Refusal {
-            task_id: Some(task.id.clone()),
-            ..refusal
-        })
+            Verb::HttpcheckAssert => {
+                let task = chosen(self.named_task(input, task_id)?.as_deref())?;
+                of_task(&task, self.httpcheck(&task, input).await)
+            }
+            Verb::ReportFinish => {
+                let task = chosen(task_id)?;
+                of_task(&task, self.report(&task, input).await)
+            }
+        }
     }
 
     /// Returns the response of a verb.
@@ -490,4 +491,12 @@ pub(crate) fn row(
 
 fn artifact_dir(root: &Path, task: &Task) -> String {
     format!("{}/", root.join(&task.id).display())
+}
+
+/// Names the task in a refusal.
+fn of_task(task: &Task, answered: Answered<String>) -> Answered<String> {
+    answered.map_err(|refusal| Refusal {
+        task_id: Some(task.id.clone()),
+        ..refusal
+    })
 }

@@ -67,25 +67,30 @@ impl Daemon {
         })
     }
 
-    /// Takes the last batch of changes back.
+    /// Takes the last batch of changes back, once.
     pub(crate) async fn revert(&self, id: &str) -> Answered<String> {
         let task = self.task(id)?;
         let _work = task.work.lock().await;
         let state = task.state.get();
         self.decider
             .decide(|engine| call!(engine, daemon.call_admit(state, Verb::FsApply)))?;
-        let reverted = self
+        let refusal = self
             .with_folder(&task, ErrorCode::Fs, |folder| {
                 let source = folder.source()?;
-                let last = source.batches()?.into_iter().max();
-                let reverted = last.map(|last| source.revert(last)).transpose()?;
-                Ok(reverted.is_some())
+                let Some(last) = source.batches()?.into_iter().max() else {
+                    return Ok(Some("it has no changes".to_owned()));
+                };
+                if let Some(reverted) = source.record(last)?.reverts {
+                    return Ok(Some(format!("batch {last} took batch {reverted} back")));
+                }
+                source.revert(last)?;
+                Ok(None)
             })
             .await?;
-        match reverted {
-            true => Ok(self.envelope(Ok("{}".to_owned()))),
-            false => {
-                let message = format!("the task `{id}` has no changes");
+        match refusal {
+            None => Ok(self.envelope(Ok("{}".to_owned()))),
+            Some(why) => {
+                let message = format!("the task `{id}` has nothing to take back: {why}");
                 Err(refused(ErrorCode::Fs, message, "apply changes first"))
             }
         }

@@ -166,7 +166,7 @@ impl<'a> AppProcess<'a> {
                 cpu_pct: asked(RunLimit::CpuPct),
                 mem_mb: asked(RunLimit::MemMb).map(Into::into),
                 wall_sec: asked(RunLimit::WallSec).map(Into::into),
-                pids: None,
+                ..AskedLimits::default()
             },
             grace: GRACE,
             idle: self.daemon.idle,

@@ -9,6 +9,7 @@ use std::future;
 use std::path::Path;
 use std::process;
 use support::{registries, required};
+use tempfile::TempDir;
 
 /// Makes the wheels of `acme-server`, whose program prints its module, and of `acme-extra`, which its extra needs, and
 /// a source archive of `built`, which would run code when it is built.
@@ -48,8 +49,8 @@ fn make(folder: &Path) {
     assert!(made.unwrap().success());
 }
 
-#[tokio::test]
-async fn a_wheel_is_installed_and_its_program_starts() {
+/// Makes a folder with the archives, and an index of them that pip of this process asks.
+fn place() -> (TempDir, index::Index) {
     let folder = tempfile::tempdir().unwrap();
     let links = folder.path().join("links");
     fs::create_dir(&links).unwrap();
@@ -62,6 +63,12 @@ async fn a_wheel_is_installed_and_its_program_starts() {
             std::env::set_var(name, value);
         }
     }
+    (folder, index)
+}
+
+#[tokio::test]
+async fn a_wheel_is_installed_and_its_program_starts() {
+    let (folder, _index) = place();
     let root = folder.path().join("packages");
     let store = Store::new(&root);
     let sandbox = Sandbox::best().await.unwrap();
@@ -98,18 +105,8 @@ async fn a_wheel_is_installed_and_its_program_starts() {
 
 #[tokio::test]
 async fn an_app_is_given_what_was_resolved_before_it_is_installed() {
-    let folder = tempfile::tempdir().unwrap();
+    let (folder, _index) = place();
     let links = folder.path().join("links");
-    fs::create_dir(&links).unwrap();
-    make(&links);
-    let index = index::Index::serve(&links);
-    for (name, value) in [("PIP_INDEX_URL", &*index.url()), ("PIP_RETRIES", "0")] {
-        #[expect(unsafe_code, reason = "the process has no other thread that reads it")]
-        // SAFETY: nextest runs each test in a process of its own, and pip is not started yet.
-        unsafe {
-            std::env::set_var(name, value);
-        }
-    }
     let root = folder.path().join("packages");
     let store = Store::new(&root);
     let sandbox = Sandbox::of(Tier::Bubblewrap).await.unwrap();

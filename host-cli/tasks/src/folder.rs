@@ -227,7 +227,7 @@ impl Tasks {
         }
         let list = found.into_iter().map(|(id, kind)| {
             let mut damage = Vec::new();
-            let memory = read_json(&state, &memory_name(&id));
+            let memory = read_json(&state, &memory_name(&id), MAX_MEMORY_BYTES);
             let memory = memory.unwrap_or_else(|error| {
                 damage.push(error.to_string());
                 None
@@ -235,7 +235,7 @@ impl Tasks {
             if memory.is_none() && damage.is_empty() {
                 damage.push("nothing is remembered of the task".to_owned());
             }
-            let run = read_json(&state, &run_name(&id)).unwrap_or_else(|error| {
+            let run = read_json(&state, &run_name(&id), MAX_MEMORY_BYTES).unwrap_or_else(|error| {
                 damage.push(error.to_string());
                 None
             });
@@ -409,7 +409,7 @@ impl Task {
     ///
     /// When it can't be read.
     pub fn memory(&self) -> Result<Option<Memory>, Error> {
-        read_json(&self.state, &memory_name(&self.id))
+        read_json(&self.state, &memory_name(&self.id), MAX_MEMORY_BYTES)
     }
 
     /// Remembers something else of the task.
@@ -423,7 +423,7 @@ impl Task {
 
     /// Returns the last run as its supervisor reported it; `None` if there was none.
     pub(crate) fn reported_run(&self) -> Result<Option<Run>, Error> {
-        read_json(&self.state, &run_name(&self.id))
+        read_json(&self.state, &run_name(&self.id), MAX_MEMORY_BYTES)
     }
 
     pub(crate) fn report_run(&self, run: &Run) -> Result<(), Error> {
@@ -466,9 +466,14 @@ fn to_json(value: &impl Serialize) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-fn read_json<T: DeserializeOwned>(folder: &Folder, name: &str) -> Result<Option<T>, Error> {
+/// Reads a file of JSON; `None` if there is none.
+pub(crate) fn read_json<T: DeserializeOwned>(
+    folder: &Folder,
+    name: &str,
+    max_bytes: u64,
+) -> Result<Option<T>, Error> {
     let path = folder.path_of(name);
-    let read = folder.read(name, MAX_MEMORY_BYTES);
+    let read = folder.read(name, max_bytes);
     let Some(read) = read.map_err(Error::system(&path))? else {
         return Ok(None);
     };

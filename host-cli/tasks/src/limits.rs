@@ -44,7 +44,7 @@ pub const MAX_LOG_BYTES: u64 = 16 << 20;
 /// Maximum length of a line that `ready.regex` is matched with, in bytes. A longer line is cut.
 pub const MAX_LINE_BYTES: usize = 64 << 10;
 
-/// Maximum size of a compiled `ready.regex`, in bytes.
+/// Maximum size of a compiled `ready.regex`, in bytes. The engine's largest expressions fit.
 pub const MAX_REGEX_BYTES: usize = 1 << 20;
 
 /// Maximum number of connections to a task at a time. Others wait.
@@ -64,6 +64,14 @@ pub const DEFAULT_CPU_PCT: u32 = 100;
 
 /// Wall time of a run that asks for no limit, in seconds.
 pub const DEFAULT_WALL_SEC: u64 = 3600;
+
+/// Size of all files in `source/` of a run that asks for no limit, in MiB: as much as an export has room for. It
+/// is measured about once a second, and more often while the free space falls.
+pub const DEFAULT_DISK_MB: u64 = MAX_EXPORT_BYTES >> 20;
+
+/// Number of files and folders in `source/` of a run that asks for no limit. The descriptors of its processes
+/// count, too.
+pub const DEFAULT_FILES: u64 = MAX_EXPORT_ENTRIES as u64;
 
 /// Size of the largest file that a run may write, in bytes; also of each private folder.
 pub const RUN_FILE_BYTES: u64 = 256 << 20;

@@ -1,6 +1,8 @@
 //! A run of a task: what is asked for, and what its supervisor reports.
 
-use crate::limits::{DEFAULT_CPU_PCT, DEFAULT_MEM_MB, DEFAULT_PIDS, DEFAULT_WALL_SEC};
+use crate::limits::{
+    DEFAULT_CPU_PCT, DEFAULT_DISK_MB, DEFAULT_FILES, DEFAULT_MEM_MB, DEFAULT_PIDS, DEFAULT_WALL_SEC,
+};
 use crate::{Identity, TaskId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,7 +24,8 @@ pub struct Spec {
     pub port: u16,
     /// The socket at which the app is reached.
     pub socket: PathBuf,
-    /// A regular expression for the line that says the app is ready. A component needs none.
+    /// A regular expression for the line that says the app is ready, in the syntax of the crate `regex`. A component
+    /// needs none.
     #[serde(default)]
     pub ready_regex: Option<String>,
     /// How long the app may take to be ready.
@@ -118,6 +121,12 @@ pub struct AskedLimits {
     /// Number of processes and threads.
     #[serde(default)]
     pub pids: Option<u32>,
+    /// Size of all files in `source/`, in MiB.
+    #[serde(default)]
+    pub disk_mb: Option<u64>,
+    /// Number of files and folders in `source/`, with the descriptors of all processes.
+    #[serde(default)]
+    pub files: Option<u64>,
 }
 
 /// The limits of a run.
@@ -132,6 +141,10 @@ pub struct RunLimits {
     pub wall_sec: u64,
     /// Number of processes and threads.
     pub pids: u32,
+    /// Size of all files in `source/`, in MiB.
+    pub disk_mb: u64,
+    /// Number of files and folders in `source/`, with the descriptors of all processes.
+    pub files: u64,
 }
 
 impl AskedLimits {
@@ -152,6 +165,8 @@ impl AskedLimits {
             mem_mb: self.mem_mb.unwrap_or(DEFAULT_MEM_MB),
             wall_sec: self.wall_sec.unwrap_or(DEFAULT_WALL_SEC),
             pids: self.pids.unwrap_or(DEFAULT_PIDS),
+            disk_mb: self.disk_mb.unwrap_or(DEFAULT_DISK_MB),
+            files: self.files.unwrap_or(DEFAULT_FILES),
         };
         let unenforced = (!has_share).then(|| SHARE.to_owned());
         Ok((limits, unenforced.into_iter().collect()))
@@ -238,7 +253,7 @@ pub enum Cause {
     },
     /// It reached a limit.
     Limit {
-        /// The name of the limit: `wall_sec`, `mem_mb`, `pids` or `file_size`.
+        /// The name of the limit: `wall_sec`, `mem_mb`, `pids`, `file_size`, `disk` or `files`.
         limit: String,
     },
     /// It was stopped.

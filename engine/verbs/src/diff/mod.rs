@@ -1,14 +1,12 @@
-//! Unified diffs of one file: read strictly, applied exactly, reversed and written.
+//! Unified diffs of one file: read strictly and applied exactly.
 //!
 //! `patch` and most libraries look for a place near the one that a hunk names, and leave lines between hunks
 //! to chance. A diff here applies where it says, or not at all.
 
 mod apply;
 mod read;
-mod write;
 
 pub(crate) use apply::apply;
-pub(crate) use write::write;
 
 /// A line of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,22 +60,4 @@ pub(crate) struct DiffError {
     pub(crate) message: String,
     /// What to do.
     pub(crate) hint: &'static str,
-}
-
-impl Diff {
-    /// Returns the diff that undoes this one.
-    pub(crate) fn reversed(mut self) -> Self {
-        std::mem::swap(&mut self.creates, &mut self.deletes);
-        for hunk in &mut self.hunks {
-            std::mem::swap(&mut hunk.old_start, &mut hunk.new_start);
-            for line in &mut hunk.lines {
-                line.kind = match line.kind {
-                    LineKind::Context => LineKind::Context,
-                    LineKind::Removed => LineKind::Added,
-                    LineKind::Added => LineKind::Removed,
-                };
-            }
-        }
-        self
-    }
 }

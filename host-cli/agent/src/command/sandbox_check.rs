@@ -37,6 +37,7 @@ fn ingredients(report: &Report) -> [(&'static str, Option<String>); 4] {
 /// Names what control groups limit.
 fn names(groups: ControlGroups) -> Vec<&'static str> {
     let known = [
+        ("cpu_percent", groups.cpu_percent),
         ("cpu_time", groups.cpu_time),
         ("memory", groups.memory),
         ("processes", groups.processes),

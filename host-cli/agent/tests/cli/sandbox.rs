@@ -21,5 +21,14 @@ fn this_machine_has_a_sandbox_and_its_report_says_so() {
         assert_eq!(tier["passed"], !is_missing, "{tier}");
         assert!(tier["weaknesses"].is_array(), "{tier}");
     }
+    let groups = agent_sandbox::control_groups();
+    let expected = [
+        ("cpu_percent", groups.cpu_percent),
+        ("cpu_time", groups.cpu_time),
+        ("memory", groups.memory),
+        ("processes", groups.processes),
+    ];
+    let expected: Vec<_> = expected.iter().filter(|it| it.1).map(|it| it.0).collect();
+    assert_eq!(report["control_groups"], serde_json::json!(expected));
     project.agent("sandbox check --format sarif").exits(2);
 }

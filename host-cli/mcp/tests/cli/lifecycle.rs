@@ -1,6 +1,8 @@
 //! Daemons that end, and apps that outlive them.
 
 use crate::bed::{Bed, PATIENCE, get, supervisors};
+use serde_json::{Value, json};
+use std::fs;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -106,4 +108,58 @@ fn an_idle_app_ends() {
         (state == "ended").then_some(())
     });
     assert_eq!(get(url.trim()).status, 410);
+}
+
+#[test]
+fn readiness_is_an_expression_of_ecmascript() {
+    let bed = Bed::new(&[]);
+    // The digit of the first line is not one of ECMAScript.
+    let app = "import os, http.server as h, time
+print('listening \u{663}', flush=True)
+server = h.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), h.BaseHTTPRequestHandler)
+time.sleep(1)
+print('listening 3', flush=True)
+server.serve_forever()
+";
+    let id = bed.task_with(&[("app.py", app)]);
+    let ready = json!({ "regex": r"^listening[^]\d+\cI?$", "timeout_sec": 20 });
+    let start = json!({ "cmd": "python app.py", "ready": ready });
+    let started = bed.verb("run.start", Some(&id), &start);
+    assert_eq!(started["ok"], true, "{started}");
+    let log = fs::read_to_string(bed.path(&format!(".mcpd/{id}/run.log"))).unwrap();
+    assert_eq!(log, "listening \u{663}\nlistening 3\n");
+    let ready = json!({ "regex": "^(?=listening)" });
+    let start = json!({ "cmd": "python app.py", "ready": ready });
+    let refused = bed.verb("run.start", Some(&id), &start);
+    assert_eq!(refused["error"]["code"], "E_PLAN", "{refused}");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("look-around is not supported"),
+        "{message}"
+    );
+    assert!(message.ends_with(", at byte 1"), "{message}");
+}
+
+#[test]
+fn a_batch_is_taken_back_once() {
+    let bed = Bed::new(&[]);
+    let id = bed.task_with(&[("app.py", "1\n")]);
+    let change = json!({ "writes": [{ "path": "app.py", "content": "2\n" }] });
+    assert_eq!(bed.verb("fs.apply", Some(&id), &change)["ok"], true);
+    let file = bed.path(&format!(".mcpd/{id}/source/app.py"));
+    let revert = || {
+        let response = bed.daemon("POST", &format!("/tasks/{id}/revert"), "");
+        serde_json::from_str::<Value>(&response.body).unwrap()
+    };
+    assert_eq!(revert()["ok"], true);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "1\n");
+    let again = revert();
+    assert_eq!(again["error"]["code"], "E_FS", "{again}");
+    let message = again["error"]["message"].as_str().unwrap();
+    assert!(message.contains("took batch"), "{message}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "1\n");
+    // A later change can be taken back again.
+    assert_eq!(bed.verb("fs.apply", Some(&id), &change)["ok"], true);
+    assert_eq!(revert()["ok"], true);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "1\n");
 }

@@ -13,6 +13,7 @@ pub use export::Exported;
 pub use path::SourcePath;
 pub use record::{Record, Recorded, Version};
 
+use crate::folder::read_json;
 use crate::handle::{FOLDER_MODE, Folder, PRIVATE_FOLDER_MODE};
 use crate::limits::{
     MAX_BATCH_BYTES, MAX_BATCH_CHANGES, MAX_BATCHES, MAX_FILE_BYTES, MAX_RECORD_BYTES,
@@ -219,22 +220,8 @@ impl Source {
     /// When there is none, or it can't be read.
     pub fn record(&self, number: u32) -> Result<Record, Error> {
         let name = record_name(number);
-        let read = self.read_record(&self.patches, &name)?;
+        let read = read_json(&self.patches, &name, MAX_RECORD_BYTES)?;
         read.ok_or_else(|| Error::new(ErrorKind::Missing, format!("there is no batch {number}")))
-    }
-
-    fn read_record(&self, folder: &Folder, name: &str) -> Result<Option<Record>, Error> {
-        let path = folder.path_of(name);
-        let read = folder.read(name, MAX_RECORD_BYTES);
-        let Some(read) = read.map_err(Error::system(&path))? else {
-            return Ok(None);
-        };
-        serde_json::from_slice(&read.content)
-            .map(Some)
-            .map_err(|error| {
-                let message = format!("`{}`: {error}", path.display());
-                Error::new(ErrorKind::Damaged, message)
-            })
     }
 
     fn journal(&self) -> String {
@@ -426,7 +413,7 @@ impl Source {
     /// Undoes a batch that was not committed. Undoing it twice is the same as once.
     fn recover(&self) -> Result<(), Error> {
         let journal = self.journal();
-        let Some(record) = self.read_record(&self.state, &journal)? else {
+        let Some(record) = read_json::<Record>(&self.state, &journal, MAX_RECORD_BYTES)? else {
             return Ok(());
         };
         let stage = Stage::new(&self.state, &self.id)?;

@@ -1,6 +1,7 @@
 //! An app that a foreign runner starts: runner and app share a sandbox \[2, 3\].
 
 use super::bridge::Bridge;
+use super::disk::{self, Quota};
 use super::output::{Awaited, RunLog, locked};
 use super::redactor::Redactor;
 use super::way_out::WayOut;
@@ -85,48 +86,59 @@ impl Supervision {
             task_id: id.as_str(),
             manifest: &manifest,
         };
-        let reply = select! {
+        let app = session.id();
+        let full = disk::exceeded(self.task.source_path(), move || app, Quota::of(limits));
+        let performed = async {
+            let reply = select! {
+                biased;
+                _ = stop.recv() => return Ok(Cause::Stopped),
+                reply = session.call(&start) => reply.map_err(|error| words(&error)),
+            };
+            log.follow(session, &mut awaited);
+            let reply = reply?;
+            let exit_code = reply.exit_code;
+            let clean = |bytes: &[u8]| {
+                let mut redactor = Redactor::new(spec.secrets.values());
+                [redactor.push(bytes), redactor.finish()].concat()
+            };
+            self.run.reply = Some(Reply {
+                stdout: String::from_utf8(clean(&reply.stdout)).unwrap_or_default(),
+                stderr: String::from_utf8_lossy(&clean(&reply.stderr)).into_owned(),
+                exit_code,
+            });
+            if exit_code != SUCCESS {
+                return Err(format!("the runner ended with {exit_code}"));
+            }
+            let inside = session.inside().ok_or("the runner's sandbox has ended")?;
+            let bridge = Arc::new(Bridge::new(inside, spec.port));
+            let serving = task::spawn(Arc::clone(&bridge).serve(listener));
+            let cause = self
+                .watch_runner(
+                    spec,
+                    session,
+                    &bridge,
+                    &mut log,
+                    way_out.as_mut(),
+                    awaited,
+                    deadline,
+                    stop,
+                )
+                .await;
+            serving.abort();
+            Ok(cause)
+        };
+        let performed = select! {
             biased;
-            _ = stop.recv() => return Ok(Cause::Stopped),
-            reply = session.call(&start) => reply.map_err(|error| words(&error)),
+            // Nothing is left of a sandbox whose session is dropped.
+            name = full => Ok(super::limit(name)),
+            performed = performed => performed,
         };
-        log.follow(session, &mut awaited);
-        let reply = reply?;
-        let exit_code = reply.exit_code;
-        let clean = |bytes: &[u8]| {
-            let mut redactor = Redactor::new(spec.secrets.values());
-            [redactor.push(bytes), redactor.finish()].concat()
-        };
-        self.run.reply = Some(Reply {
-            stdout: String::from_utf8(clean(&reply.stdout)).unwrap_or_default(),
-            stderr: String::from_utf8_lossy(&clean(&reply.stderr)).into_owned(),
-            exit_code,
-        });
-        if exit_code != SUCCESS {
-            return Err(format!("the runner ended with {exit_code}"));
-        }
-        let inside = session.inside().ok_or("the runner's sandbox has ended")?;
-        let bridge = Arc::new(Bridge::new(inside, spec.port));
-        let serving = task::spawn(Arc::clone(&bridge).serve(listener));
-        let cause = self
-            .watch_runner(
-                spec,
-                session,
-                &bridge,
-                &mut log,
-                way_out.as_mut(),
-                awaited,
-                deadline,
-                stop,
-            )
-            .await;
-        serving.abort();
         log.follow(session, &mut None);
         locked(&log.file).finish();
         if let Some(way_out) = &mut way_out {
             way_out.log_refusals();
         }
-        Ok(cause)
+        performed
     }
 
     /// Waits for the end of the app, and reports when it is ready.

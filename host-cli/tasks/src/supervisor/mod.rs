@@ -3,6 +3,7 @@
 mod bridge;
 mod component;
 mod connections;
+mod disk;
 mod foreign;
 mod output;
 mod redactor;
@@ -18,6 +19,7 @@ use agent_sandbox::{
 };
 use agent_way_out::Proxy;
 use bridge::Bridge;
+use disk::Quota;
 use output::{Awaited, RunLog};
 use redactor::Redactor;
 use regex::bytes::RegexBuilder;
@@ -217,6 +219,7 @@ impl Supervision {
         let recorded = task::spawn(output::record(stdout, log, awaited));
         let bridge = Arc::new(Bridge::new(inside, spec.port));
         let serving = task::spawn(Arc::clone(&bridge).serve(listener));
+        let child = (child, Quota::of(limits));
         let watched = self.watch(&spec, child, &bridge, line, stop, way_out.as_mut());
         let cause = watched.await;
         serving.abort();
@@ -231,7 +234,7 @@ impl Supervision {
     async fn watch(
         &mut self,
         spec: &Spec,
-        child: Child,
+        (child, quota): (Child, Quota),
         bridge: &Bridge,
         line: Option<oneshot::Receiver<()>>,
         mut stop: Signal,
@@ -240,6 +243,12 @@ impl Supervision {
         let handle = child.handle();
         let mut ended = pin!(child.wait());
         let mut ready = pin!(timeout(spec.ready_timeout, ready(bridge, spec.port, line)));
+        let mut full = pin!(disk::exceeded(
+            self.task.source_path(),
+            || handle.id(),
+            quota
+        ));
+        let mut is_full = false;
         let mut idle = interval(IDLE_INTERVAL);
         let mut stopping: Option<(Cause, tokio::time::Instant)> = None;
         let ended = loop {
@@ -254,6 +263,12 @@ impl Supervision {
                 () = sleep_until(kill.unwrap_or_else(tokio::time::Instant::now)), if kill.is_some() => {
                     handle.kill();
                     break ended.await;
+                }
+                name = &mut full, if !is_full => {
+                    is_full = true;
+                    // It would go on writing in its grace time.
+                    let now = tokio::time::Instant::now();
+                    stopping.get_or_insert_with(|| (limit(name), now)).1 = now;
                 }
                 found = &mut ready, if is_starting => self.report_ready(found.ok(), &handle),
                 _ = idle.tick(), if stopping.is_none() => {
@@ -324,10 +339,13 @@ async fn ready(bridge: &Bridge, port: u16, line: Option<oneshot::Receiver<()>>) 
     }
 }
 
+fn limit(name: &str) -> Cause {
+    Cause::Limit {
+        limit: name.to_owned(),
+    }
+}
+
 fn cause(ended: Result<(Exit, Log), RunError>) -> Cause {
-    let limit = |limit: &str| Cause::Limit {
-        limit: limit.to_owned(),
-    };
     match ended {
         Ok((Exit::Code(code), _)) => Cause::Exited { code },
         Ok((Exit::Signal(signal), _)) => Cause::Signal { signal },

@@ -1,10 +1,12 @@
 //! Limits that end an app, or slow it: how far it gets, by its own account.
-//!
-//! Nothing limits the number of files in the folder of the source: an app can fill its disk.
 
-use crate::support::{LONG, Place, eventually, first_command, log, processes, server, supervisor};
+use crate::support::{
+    LONG, Place, eventually, first_command, log, processes, run_unprivileged, server, supervisor,
+};
 use agent_tasks::limits::MAX_LOG_BYTES;
-use agent_tasks::{AskedLimits, Cause, Started};
+use agent_tasks::{AskedLimits, Cause, ForeignRunner, Started};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::thread;
 
 /// Runs a program that never gets ready to its end. Returns the cause and its log.
@@ -118,6 +120,121 @@ for number in range(1, 100_000):
     if os.fork(): time.sleep(0.02); os._exit(0)
     os.setsid()
     if number % 10 == 0: print(number, flush=True)";
+
+/// Fills the disk with files of one MiB, as fast as 500 MB/s. Where each one is, comes first.
+const DISK: &str = "
+import os, time
+for number in range(1, 2000):
+    PLACE
+    os.write(file, b'x' * (1 << 20))
+    END
+    print(number, flush=True)
+    time.sleep(0.002)";
+
+/// Fills the disk with names.
+const FILES: &str = "
+import os, time
+for number in range(1, 100_000):
+    MAKE
+    if number % 100 == 0:
+        print(number, flush=True)
+        time.sleep(0.01)";
+
+/// The limits of the tests of disks.
+const SMALL: AskedLimits = AskedLimits {
+    cpu_pct: None,
+    mem_mb: None,
+    wall_sec: None,
+    pids: None,
+    disk_mb: Some(64),
+    files: Some(2000),
+};
+
+#[test]
+fn the_disk_ends_an_app_however_it_is_filled() {
+    let disk = |place: &str, end: &str| DISK.replace("PLACE", place).replace("END", end);
+    let named = "file = os.open(str(number), os.O_CREAT | os.O_WRONLY)";
+    let closed = "os.mkdir(f'f{number}')
+    file = os.open(f'f{number}/file', os.O_CREAT | os.O_WRONLY)
+    os.chmod(f'f{number}', 0)";
+    let programs = [
+        disk(named, "os.close(file)"),
+        // Files without a name stay as long as somebody has them open.
+        disk(named, "os.unlink(str(number))"),
+        disk(closed, "os.close(file)"),
+    ];
+    thread::scope(|scope| {
+        for program in &programs {
+            scope.spawn(|| is_ended_by("disk", program, SMALL, 1024));
+        }
+    });
+}
+
+/// A foreign runner that fills the disk when it is asked to start an app.
+const RUNNER: &str = "#!/usr/bin/python3 -ISB
+import sys, time
+sys.stdin.read()
+for number in range(1, 2000):
+    with open(f'/app/{number}', 'wb') as file: file.write(b'x' * (1 << 20))
+    time.sleep(0.002)
+";
+
+#[test]
+fn the_disk_ends_an_app_of_a_foreign_runner_too() {
+    let place = Place::new();
+    let task = place.task("");
+    let program = place.folder.path().join("runner");
+    fs::write(&program, RUNNER).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut spec = place.spec(&task);
+    spec.commands = Vec::new();
+    spec.runner = Some(ForeignRunner {
+        program,
+        manifest: "{}".to_owned(),
+    });
+    spec.limits = SMALL;
+    let Started::Ended(run) = task.start(supervisor(), spec).unwrap() else {
+        panic!("{}", log(&task));
+    };
+    assert_eq!(run.end.unwrap().cause, limit("disk"));
+    let files = fs::read_dir(task.source_path()).unwrap().count();
+    assert!((64..1024).contains(&files), "{files}");
+}
+
+#[test]
+fn the_number_of_names_ends_an_app() {
+    let programs = [
+        "os.symlink('none', str(number))",
+        "os.mkdir(str(number))",
+        "os.mkdir('deep'); os.chdir('deep')",
+    ]
+    .map(|make| FILES.replace("MAKE", make));
+    thread::scope(|scope| {
+        for program in &programs {
+            scope.spawn(|| is_ended_by("files", program, SMALL, 50_000));
+        }
+    });
+}
+
+#[test]
+fn names_of_one_file_and_removed_files_fill_nothing() {
+    let program = "
+import os, time
+with open('file', 'wb') as file: file.write(b'x' * (8 << 20))
+for number in range(100): os.link('file', str(number))
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    with open('again', 'wb') as file: file.write(b'x' * (8 << 20))
+    time.sleep(0.01)
+    os.unlink('again')";
+    let (cause, log) = end_of(program, SMALL);
+    assert_eq!(cause, Cause::Exited { code: 0 }, "{log}");
+}
+
+#[test]
+fn a_user_without_rights_is_limited_too() {
+    run_unprivileged("the_disk_ends");
+}
 
 #[test]
 fn memory_ends_an_app_however_it_is_held() {
