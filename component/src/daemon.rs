@@ -4,10 +4,10 @@ use crate::Component;
 use crate::bindings::exports::agent::engine::daemon::{
     self, Addressed, Declaration, DeclaredDependencies, DeclaringFile, ErrorCode, Failure,
     FileChange, FilePlanContent, GatewayAddress, Guest, GuestApplyRequest, GuestCheckRequest,
-    GuestFilePlan, GuestReportRequest, GuestStartRequest,
-    GuestTaskPolicy, Language, Manifest, PlanRequest, PresentFile, Probe, ProbeOutcome,
-    ReportPlace, Requirement, ResolvedPackage, RunLimit, Running, Scanned, ScannedFile, SchemaOf,
-    StartContent, Task, TaskState, ToolPolicy, Verb, VersionedVerb,
+    GuestFilePlan, GuestReportRequest, GuestStartRequest, GuestTaskPolicy, Language, Manifest,
+    PlanRequest, PresentFile, Probe, ProbeOutcome, ReportPlace, Requirement, ResolvedPackage,
+    RunLimit, Running, Scanned, ScannedFile, SchemaOf, StartContent, Task, TaskState, ToolPolicy,
+    Verb, VersionedVerb,
 };
 use crate::convert::{all, strings};
 

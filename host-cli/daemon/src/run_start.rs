@@ -10,7 +10,8 @@ use super::task::Task;
 use super::traced::stage;
 use agent_host::call;
 use agent_host::contract::daemon::{
-    ErrorCode, Failure, FindingSeverity, Language, Manifest, RunLimit, Running, StartContent, TaskState,
+    ErrorCode, Failure, FindingSeverity, Language, Manifest, RunLimit, Running, StartContent,
+    TaskState,
 };
 use agent_packages::AppPackages;
 use agent_runners::built_in;

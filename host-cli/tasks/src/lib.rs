@@ -50,7 +50,9 @@ pub use folder::{Artifact, Listed, Memory, Task, Tasks};
 pub use id::TaskId;
 pub use identity::Identity;
 pub use processes::{Found, Started};
-pub use run::{App, AskedLimits, Cause, End, ForeignRunner, Phase, Reply, Run, RunLimits, Secret, Spec};
+pub use run::{
+    App, AskedLimits, Cause, End, ForeignRunner, Phase, Reply, Run, RunLimits, Secret, Spec,
+};
 pub use sockets::SocketFolder;
 pub use source::{Change, Exported, Record, Recorded, Source, SourcePath, Version};
 pub use supervisor::supervise;

@@ -2,7 +2,9 @@
 
 mod support;
 
-use agent_tasks::{App, AskedLimits, Cause, Error, ErrorKind, Found, Phase, Secret, Started, Tasks};
+use agent_tasks::{
+    App, AskedLimits, Cause, Error, ErrorKind, Found, Phase, Secret, Started, Tasks,
+};
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;

@@ -139,8 +139,7 @@ struct Report {
 impl Report {
     fn failed(&self, why: &str) {
         let name = &self.name;
-        self.log
-            .note(&format!("mcpd: E_RUNTIME: {name}: {why}"));
+        self.log.note(&format!("mcpd: E_RUNTIME: {name}: {why}"));
     }
 }
 
