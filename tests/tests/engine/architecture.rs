@@ -468,6 +468,7 @@ fn only_the_way_out_opens_connections() {
         ("tasks/src/supervisor/component.rs", "UnixListener"),
         ("tasks/src/supervisor/connections.rs", "UnixListener"),
         ("tasks/src/supervisor/connections.rs", "UnixStream"),
+        ("tasks/src/supervisor/foreign.rs", "UnixListener"),
         ("tasks/src/supervisor/mod.rs", "UnixListener"),
         // Apps that are components are served at a stream that their supervisor accepted.
         ("wasi-app/src/app.rs", "hyper::server"),

@@ -1,8 +1,10 @@
 //! `serve`: a client, the gateway, and servers in the sandbox.
 
 mod beside_tools;
+pub(crate) mod client;
 mod collector;
 mod eliciting;
+pub(crate) mod http;
 mod observing;
 mod operating;
 mod over_http;
