@@ -3,6 +3,7 @@
 use super::connected::{ConnectError, Connected, Connection, Process};
 use super::login::{Store, bearer};
 use super::network::proxy;
+use super::posts::Posts;
 use super::programs::Programs;
 use super::requests::{Requests, headers, target};
 use super::secrets::Secrets;
@@ -99,6 +100,12 @@ impl Access {
     /// Returns what the operator says about logins to a server.
     pub(crate) fn oauth(&self, id: &str) -> Option<&Oauth> {
         Some(&self.entries.get(id)?.oauth)
+    }
+
+    /// Returns what posts documents to URLs of the operator.
+    #[must_use]
+    pub fn posts(&self) -> Posts {
+        Posts::new(self.engine.clone(), self.resolver.clone())
     }
 
     /// Returns an engine for decisions on connections.

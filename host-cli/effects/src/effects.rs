@@ -74,7 +74,8 @@ impl Effects {
         let Access {
             requests, secrets, ..
         } = &self.access;
-        let planner = planners::planner(choice, secrets, requests.way_out(), requests.resolver());
+        let planner =
+            planners::planner_of(choice, secrets, requests.way_out(), requests.resolver());
         self.planner = Some(planner?);
         Ok(())
     }

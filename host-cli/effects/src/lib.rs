@@ -5,10 +5,12 @@
 //! | [`Run`] | the turns of a run and this host |
 //! | [`Effects`] | performs one action |
 //! | [`Access`], [`Connected`] | what this host can reach, and servers that it talks to |
+//! | [`Posts`], [`Otlp`] | documents that are posted to URLs of the operator, and a collector of spans behind one |
 //! | [`Capture`] | the capture of a live server |
 //! | [`proxy`], [`app_proxy`] | the network of programs that reach only listed hosts |
 //! | [`named_secrets`] | secrets of the operator, by name |
 //! | [`login`] | logins of this user to remote servers |
+//! | [`PlannerChoice`], [`planner`] | planners |
 //! | [`handler`] | handlers as components under wasmtime |
 
 mod access;
@@ -18,6 +20,7 @@ mod effects;
 pub mod handler;
 pub mod login;
 mod network;
+mod otlp;
 mod planners;
 mod posts;
 mod programs;
@@ -36,7 +39,9 @@ pub use capture::{Capture, Wanted};
 pub use connected::{ConnectError, Connected, Connection, Ended, Process};
 pub use effects::{Approver, Effects};
 pub use network::{app_proxy, proxy};
-pub use planners::PlannerChoice;
+pub use otlp::Otlp;
+pub use planners::{PlannerChoice, planner};
+pub use posts::Posts;
 pub use run::{Run, block_on, clock, random, run_id};
 pub use secrets::named_secrets;
 pub use signals::{Hangups, Signals};

@@ -1,14 +1,14 @@
 //! Planners of runs.
 
 use super::effects::failed;
-use super::secrets::Secrets;
+use super::secrets::{Secrets, named_secrets};
 use agent_host::Failure;
 use agent_host::contract::run::{FailureKind, Outcome, Planning};
 use agent_planner::{
     ApiKey, Command, Limits, OpenAi, Planner, PlannerError, PlannerErrorKind, PlannerRequest,
     Template,
 };
-use agent_way_out::{Cancel, Resolver, WayOut};
+use agent_way_out::{Cancel, Resolver, Roots, WayOut};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,9 +35,40 @@ pub enum PlannerChoice {
 /// # Errors
 ///
 /// When it is not configured correctly, or its key can't be had.
-pub(crate) fn planner(
+pub(crate) fn planner_of(
     choice: &PlannerChoice,
     secrets: &Secrets,
+    way_out: Arc<WayOut>,
+    resolver: Resolver,
+) -> Result<Planner, Failure> {
+    let key = match choice {
+        PlannerChoice::OpenAi {
+            key: Some(name), ..
+        } => Some(secrets.get(name).map_err(Failure::new)?),
+        _ => None,
+    };
+    with_key(choice, key, way_out, resolver)
+}
+
+/// Returns the planner of a choice, with the secret of the operator's file at its usual path.
+///
+/// # Errors
+///
+/// When it is not configured correctly, or its key can't be had.
+pub async fn planner(choice: &PlannerChoice) -> Result<Planner, Failure> {
+    let names = match choice {
+        PlannerChoice::OpenAi { key, .. } => key.iter().cloned().collect(),
+        PlannerChoice::Template | PlannerChoice::Command(_) => Vec::new(),
+    };
+    let keys = named_secrets(names).await.map_err(Failure::new)?;
+    let key = keys.first().map(|it| &*it.value);
+    let way_out = Arc::new(WayOut::new(Roots::system()));
+    with_key(choice, key, way_out, Resolver::system())
+}
+
+fn with_key(
+    choice: &PlannerChoice,
+    key: Option<&str>,
     way_out: Arc<WayOut>,
     resolver: Resolver,
 ) -> Result<Planner, Failure> {
@@ -45,9 +76,7 @@ pub(crate) fn planner(
     Ok(match choice {
         PlannerChoice::Template => Planner::Template(Template::default()),
         PlannerChoice::Command(argv) => Planner::Command(Command::new(argv)),
-        PlannerChoice::OpenAi { url, model, key } => {
-            let key = key.as_deref().map(|name| secrets.get(name)).transpose();
-            let key = key.map_err(Failure::new)?;
+        PlannerChoice::OpenAi { url, model, .. } => {
             let key = key.map(ApiKey::new).transpose().map_err(invalid)?;
             let server = OpenAi::new(url, model, key, way_out, resolver);
             Planner::OpenAi(server.map_err(invalid)?)

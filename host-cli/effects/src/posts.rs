@@ -1,10 +1,11 @@
 //! Documents that this host posts to URLs of its operator.
 
-use super::access::Access;
-use super::requests::{headers, target};
-use agent_host::call;
+use super::requests::{Requests, headers, target};
 use agent_host::contract::run::Connection;
-use agent_way_out::{Cancel, ErrorKind, Limits, Method, Request};
+use agent_host::{Engine, Instance, call};
+use agent_way_out::{Cancel, ErrorKind, Limits, Method, Request, Resolver, WayOut};
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum time of a request with its response.
@@ -16,7 +17,29 @@ const ADDRESSES: usize = 4;
 /// Maximum size of a response, in bytes.
 const BODY_BYTES: u64 = 64 << 10;
 
-impl Access {
+/// Posts documents to URLs of the operator.
+#[derive(Clone)]
+pub struct Posts {
+    engine: Engine,
+    way_out: Arc<WayOut>,
+    resolver: Resolver,
+}
+
+impl Posts {
+    /// Posts by the way out. `engine` reads URLs, and `resolver` resolves their hosts.
+    #[must_use]
+    pub fn new(engine: Engine, resolver: Resolver) -> Self {
+        Self {
+            way_out: Requests::new(resolver.clone()).way_out(),
+            engine,
+            resolver,
+        }
+    }
+
+    fn decider(&self) -> Result<Instance, String> {
+        self.engine.instantiate().map_err(|failure| failure.message)
+    }
+
     /// Checks that a text is a URL that a connection can be made for.
     ///
     /// # Errors
@@ -41,7 +64,11 @@ impl Access {
         let found = found.map_err(|failure| failure.message)?;
         let found = found.map_err(|refusal| refusal.message)?;
         let addresses = match found.is_name {
-            true => self.resolve(&found.host, TIME).await?,
+            true => {
+                let resolved = self.resolver.within(TIME).resolve(&found.host).await;
+                let resolved = resolved.map_err(|error| error.message)?;
+                resolved.iter().map(IpAddr::to_string).collect()
+            }
             false => vec![found.host.trim_matches(['[', ']']).to_owned()],
         };
         let mut request = Request::new(Method::POST, found.target);
@@ -54,7 +81,7 @@ impl Access {
             body_bytes: BODY_BYTES,
             ..Limits::default()
         };
-        let (way_out, never) = (self.requests.way_out(), Cancel::never());
+        let never = Cancel::never();
         let mut failure = format!("`{}` has no address", found.host);
         // `localhost` has an address of each family, and a collector often listens at one.
         for address in addresses.into_iter().take(ADDRESSES) {
@@ -64,7 +91,7 @@ impl Access {
                 port: found.port,
                 address,
             })?;
-            let sent = way_out.send(&target, request.clone(), &limits, &never);
+            let sent = self.way_out.send(&target, request.clone(), &limits, &never);
             match sent.await {
                 Ok(response) => return Ok((response.status.as_u16(), response.body.to_vec())),
                 Err(error) if error.kind == ErrorKind::Connect => failure = error.message,

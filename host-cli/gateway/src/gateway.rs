@@ -3,14 +3,13 @@
 use super::approvals::Approvals;
 use super::audit::AuditLog;
 use super::decider::Decider;
-use super::otlp::Otlp;
 use super::overview::withheld;
 use super::page::Page;
 use super::reload::{self, Source};
 use super::servers::{self, Slot};
 use super::traced::{ForwardSpan, RequestSpan};
 use super::upstream::Upstream;
-use agent_effects::{Access, Hangups, Signals, Zone};
+use agent_effects::{Access, Hangups, Otlp, Signals, Zone};
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::session::{ApprovalRequest, Client, Documents, Observation, Options};
 use agent_host::{Engine, Failure, output};
@@ -140,7 +139,7 @@ impl Gateway {
                 access,
                 approvals: Approvals::default(),
                 metrics: Metrics::default(),
-                spans: self.otlp.as_ref().map(|it| it.spans.clone()),
+                spans: self.otlp.as_ref().map(|it| it.spans().clone()),
                 name: name.unwrap_or_default(),
                 slots: RefCell::new(slots.collect()),
                 untried,
@@ -217,8 +216,8 @@ impl Gateway {
                     spawn_local(ask(Rc::clone(&agent.service), questions));
                 }
             }
-            if let (Some(otlp), Some(agent)) = (&self.otlp, self.agents.first()) {
-                spawn_local(otlp.clone().export(Rc::clone(agent)));
+            if let Some(otlp) = &self.otlp {
+                spawn_local(otlp.clone().export());
             }
             #[cfg(unix)]
             match super::control::Control::open() {
@@ -249,8 +248,8 @@ impl Gateway {
         };
         // Servers are processes of tasks, which end here.
         drop(tasks);
-        if let (Some(otlp), Some(agent)) = (&self.otlp, self.agents.first()) {
-            otlp.flush(agent).await;
+        if let Some(otlp) = &self.otlp {
+            otlp.flush().await;
         }
         served
     }

@@ -17,7 +17,7 @@
 //! | `page` | the local page: servers, tools, and calls that wait |
 //! | `control`, `overview`, `state` | the socket of `agent status`, its text, and the folder of both |
 //! | `metrics` | counts of decisions and calls, for Prometheus |
-//! | `traced`, `otlp` | spans of requests and calls, and the collector that gets them |
+//! | `traced` | spans of requests and calls |
 //! | `reload` | documents that are read again when their files change |
 
 mod approvals;
@@ -28,7 +28,6 @@ mod control;
 mod decider;
 mod gateway;
 mod metrics;
-mod otlp;
 mod overview;
 mod page;
 mod reload;
@@ -43,7 +42,6 @@ pub use audit::AuditLog;
 #[cfg(unix)]
 pub use control::running;
 pub use gateway::{Gateway, Setup, Work};
-pub use otlp::Otlp;
 pub use overview::status_text;
 pub use reload::Source;
 pub use state::token_path;

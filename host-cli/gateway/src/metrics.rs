@@ -7,7 +7,7 @@ use agent_host::Failure;
 use agent_host::contract::session::AuditRecord;
 use agent_syntax::Value;
 use agent_syntax::json::parse_strict;
-use agent_telemetry::{Family, Metrics};
+use agent_telemetry::{Family, Metrics, client_sessions};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -38,18 +38,6 @@ const HEALTH: Family = Family {
 const TOOLS: Family = Family {
     name: "agent_tools",
     help: "Tools of the session, by state.",
-    labels: &["state"],
-};
-
-const SESSIONS: Family = Family {
-    name: "agent_client_sessions",
-    help: "Open sessions of clients over HTTP.",
-    labels: &[],
-};
-
-const SPANS: Family = Family {
-    name: "agent_spans",
-    help: "Spans for the collector, by state.",
     labels: &["state"],
 };
 
@@ -86,21 +74,13 @@ pub(crate) fn exposition(shared: &Shared, sessions: usize) -> Result<String, Fai
             *tools.entry(state).or_insert(0_u64) += 1;
         }
     }
-    let sessions = sessions as u64;
     let mut gauges = vec![
         (HEALTH, health),
         (TOOLS, tools.into_iter().collect()),
-        (SESSIONS, vec![(Vec::new(), sessions)]),
+        client_sessions("agent_client_sessions", sessions),
     ];
     if let Some(spans) = &shared.spans {
-        let report = spans.report();
-        let counts = [
-            ("dropped", report.dropped),
-            ("queued", report.queued),
-            ("sent", report.sent),
-        ];
-        let counts = counts.map(|(state, count)| (vec![state.to_owned()], count));
-        gauges.push((SPANS, counts.to_vec()));
+        gauges.push(spans.report().gauge("agent_spans"));
     }
     Ok(shared.metrics.text(&gauges))
 }

@@ -10,7 +10,7 @@ use agent_mcp::{Id, Json, Version};
 use agent_serving::{Client, Response};
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
-use agent_telemetry::{Kind, Span, Spans, TraceContext, Value};
+use agent_telemetry::{CANCELLED, Kind, OpenSpan, Span, Spans, TraceContext, Value};
 use std::cell::RefCell;
 
 /// The methods that spans name. Others would be texts of clients.
@@ -41,63 +41,18 @@ const CALL: &str = "tools/call";
 /// What an unknown method, or an unknown failure, is called.
 const OTHER: &str = "_OTHER";
 
-/// A request, or a forwarded call, that ends before it has an outcome.
-const CANCELLED: &str = "cancelled";
-
 /// A tool that reports an error in its result.
 const TOOL_ERROR: &str = "tool_error";
 
 /// The span of a request, if spans are recorded. Dropping it ends it as cancelled.
-pub(crate) struct RequestSpan(Option<Open>);
-
-/// The span of a call that is passed on to a server. Dropping it ends it as cancelled.
-pub(crate) struct ForwardSpan(Option<Open>);
-
-/// A span that is recorded when it ends.
-struct Open {
-    spans: Spans,
-    span: RefCell<Option<Span>>,
+pub(crate) struct RequestSpan {
+    open: Option<OpenSpan>,
     /// The name that the server has for a tool, once it is decided.
     tool: RefCell<Option<String>>,
 }
 
-impl Open {
-    fn begin(spans: &Spans, kind: Kind, name: &str, parent: Option<TraceContext>) -> Option<Self> {
-        Some(Self {
-            spans: spans.clone(),
-            span: RefCell::new(Some(Span::begin(kind, name, parent)?)),
-            tool: RefCell::default(),
-        })
-    }
-
-    fn with(&self, change: impl FnOnce(&mut Span)) {
-        if let Some(span) = &mut *self.span.borrow_mut() {
-            change(span);
-        }
-    }
-
-    fn fail(&self, kind: &str) {
-        self.with(|span| {
-            span.text("error.type", kind);
-            span.fail(kind);
-        });
-    }
-
-    fn end(&self) {
-        if let Some(span) = self.span.take() {
-            self.spans.record(span);
-        }
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        if self.span.borrow().is_some() {
-            self.fail(CANCELLED);
-            self.end();
-        }
-    }
-}
+/// The span of a call that is passed on to a server. Dropping it ends it as cancelled.
+pub(crate) struct ForwardSpan(Option<OpenSpan>);
 
 impl RequestSpan {
     /// Begins the span of a request, within the one that the client names in `_meta`.
@@ -115,7 +70,7 @@ impl RequestSpan {
                 .unwrap_or([None]);
             let parent = meta.and_then(|it| it.members(["traceparent"]));
             let parent = parent.and_then(|[it]| TraceContext::parse(&it?.string()?));
-            let open = Open::begin(spans, Kind::Server, method, parent)?;
+            let open = OpenSpan::begin(spans, Kind::Server, method, parent)?;
             open.with(|span| {
                 span.text("mcp.method.name", method);
                 span.text("jsonrpc.request.id", &shown(id));
@@ -134,19 +89,22 @@ impl RequestSpan {
             });
             Some(open)
         };
-        Self(begin())
+        Self {
+            open: begin(),
+            tool: RefCell::default(),
+        }
     }
 
     /// Takes the version of the protocol.
     pub(crate) fn speaks(&self, version: Option<Version>) {
-        if let (Some(open), Some(version)) = (&self.0, version) {
+        if let (Some(open), Some(version)) = (&self.open, version) {
             open.with(|span| span.text("mcp.protocol.version", version.name()));
         }
     }
 
     /// Takes what was decided about a call.
     pub(crate) fn decided(&self, records: &[AuditRecord]) {
-        let Some(open) = &self.0 else { return };
+        let Some(open) = &self.open else { return };
         each(records, "decision", |record, content| {
             open.with(|span| {
                 span.text("agent.decision", text(content, "action"));
@@ -176,7 +134,7 @@ impl RequestSpan {
                 if tool != name {
                     span.text("agent.tool.name", tool);
                 }
-                open.tool.replace(Some(tool.to_owned()));
+                self.tool.replace(Some(tool.to_owned()));
             });
         });
     }
@@ -184,11 +142,10 @@ impl RequestSpan {
     /// Begins the span of the call that is passed on.
     pub(crate) fn forward(&self, link: Option<&Link>) -> ForwardSpan {
         let begin = || {
-            let open = self.0.as_ref()?;
-            let tool = open.tool.borrow().clone()?;
-            let parent = open.span.borrow().as_ref().map(Span::context);
+            let open = self.open.as_ref()?;
+            let tool = self.tool.borrow().clone()?;
             let name = format!("{CALL} {tool}");
-            let forward = Open::begin(&open.spans, Kind::Client, &name, parent)?;
+            let forward = OpenSpan::begin(open.spans(), Kind::Client, &name, open.context())?;
             forward.with(|span| {
                 span.text("mcp.method.name", CALL);
                 span.text("gen_ai.operation.name", "execute_tool");
@@ -208,7 +165,7 @@ impl RequestSpan {
 
     /// Ends the span with the response; `None` for a request that was cancelled.
     pub(crate) fn ends(self, method: &str, response: Option<&Response>) {
-        let Some(open) = self.0 else { return };
+        let Some(open) = self.open else { return };
         match response {
             Some(Response {
                 error: Some(code), ..
@@ -286,7 +243,7 @@ fn transport(span: &mut Span, is_http: bool) {
     }
 }
 
-fn rpc_error(open: &Open, code: i64) {
+fn rpc_error(open: &OpenSpan, code: i64) {
     let code = code.to_string();
     open.with(|span| span.text("rpc.response.status_code", &code));
     open.fail(&code);

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`TraceContext`], [`TraceId`], [`SpanId`] | what spans of several programs have in common \[W3C Trace Context\] |
 //! | [`Span`], [`Kind`], [`Value`] | a span with its attributes |
+//! | [`OpenSpan`] | a span that is recorded when it ends or is dropped |
 //! | [`Spans`], [`Report`] | the bounded queue of spans, and counts of those that were sent and dropped |
 //! | [`Collector`], [`Reply`] | where spans are sent |
 //! | [`Metrics`], [`Family`], [`Gauge`] | counters and histograms, in the text format of Prometheus |
@@ -16,13 +17,15 @@
 mod context;
 mod export;
 mod metrics;
+mod open;
 mod otlp;
 mod queue;
 mod span;
 
 pub use context::{SpanId, TraceContext, TraceId};
 pub use export::{Collector, Reply};
-pub use metrics::{Family, Gauge, Metrics};
+pub use metrics::{Family, Gauge, Metrics, client_sessions};
+pub use open::{CANCELLED, OpenSpan};
 pub use otlp::Resource;
 pub use queue::{Report, Spans};
 pub use span::{Attribute, Kind, Span, Value};

@@ -30,6 +30,17 @@ pub struct Family {
 /// The present values of a family, each with its labels.
 pub type Gauge = (Family, Vec<(Vec<String>, u64)>);
 
+/// Returns the number of open sessions of clients as a gauge, whose name begins with the program's prefix.
+#[must_use]
+pub fn client_sessions(name: &'static str, sessions: usize) -> Gauge {
+    let family = Family {
+        name,
+        help: "Open sessions of clients over HTTP.",
+        labels: &[],
+    };
+    (family, vec![(Vec::new(), sessions as u64)])
+}
+
 /// Counters and histograms of a program.
 #[derive(Debug, Default)]
 pub struct Metrics(Mutex<State>);

@@ -5,6 +5,9 @@ use agent_syntax::Value as Json;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::member;
 
+/// `SPAN_KIND_INTERNAL`
+const INTERNAL: u32 = 1;
+
 /// `SPAN_KIND_SERVER`
 const SERVER: u32 = 2;
 
@@ -73,6 +76,7 @@ fn write_span(w: &mut Writer, span: &Span) {
         w.key("kind").number(match span.kind {
             Kind::Server => SERVER,
             Kind::Client => CLIENT,
+            Kind::Internal => INTERNAL,
         });
         w.key("name").string(&span.name);
         if let Some(parent) = &span.parent {

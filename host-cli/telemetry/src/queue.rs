@@ -1,5 +1,6 @@
 //! The queue of spans that wait to be sent.
 
+use super::metrics::{Family, Gauge};
 use super::otlp::{Resource, request};
 use super::span::Span;
 use std::collections::VecDeque;
@@ -34,6 +35,9 @@ struct State {
     is_noted: bool,
 }
 
+/// The gauge of spans, with the program's prefix.
+const GAUGE_HELP: &str = "Spans for the collector, by state.";
+
 /// Counts of spans, by whether they were sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
@@ -45,6 +49,25 @@ pub struct Report {
     pub dropped: u64,
     /// Why the collector did not take the last ones; `None` if it did.
     pub failure: Option<String>,
+}
+
+impl Report {
+    /// Returns the counts as a gauge, whose name begins with the program's prefix.
+    #[must_use]
+    pub fn gauge(&self, name: &'static str) -> Gauge {
+        let family = Family {
+            name,
+            help: GAUGE_HELP,
+            labels: &["state"],
+        };
+        let counts = [
+            ("dropped", self.dropped),
+            ("queued", self.queued),
+            ("sent", self.sent),
+        ];
+        let counts = counts.map(|(state, count)| (vec![state.to_owned()], count));
+        (family, counts.to_vec())
+    }
 }
 
 /// The body of a request, with the number of its spans.

@@ -1,6 +1,7 @@
 //! Spans.
 
 use super::context::{SpanId, TraceContext, TraceId};
+use std::ops::Range;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Maximum number of attributes of a span. Further ones are left out.
@@ -19,6 +20,8 @@ pub enum Kind {
     Server,
     /// A request to somebody else.
     Client,
+    /// A part of the program's own work.
+    Internal,
 }
 
 /// The value of an attribute.
@@ -51,7 +54,8 @@ pub struct Span {
     pub(crate) began: u64,
     /// Nanoseconds since 1970; the begin until it ends.
     pub(crate) ended: u64,
-    clock: Instant,
+    /// When it began; `None` for a span that has ended already.
+    clock: Option<Instant>,
 }
 
 impl Span {
@@ -76,7 +80,27 @@ impl Span {
             error: None,
             began,
             ended: began,
-            clock: Instant::now(),
+            clock: Some(Instant::now()),
+        })
+    }
+
+    /// Returns a span of something that was observed later, from its begin to its end in milliseconds since 1970. Returns
+    /// `None` if the system has no random bytes.
+    #[must_use]
+    pub fn past(
+        kind: Kind,
+        name: &str,
+        parent: Option<TraceContext>,
+        ms: Range<u64>,
+    ) -> Option<Self> {
+        const NANOS: u64 = 1_000_000;
+        let span = Self::begin(kind, name, parent)?;
+        let began = ms.start.saturating_mul(NANOS);
+        Some(Self {
+            began,
+            ended: ms.end.saturating_mul(NANOS).max(began),
+            clock: None,
+            ..span
         })
     }
 
@@ -120,8 +144,10 @@ impl Span {
 
     /// Ends the span now.
     pub(crate) fn end(&mut self) {
-        let time = u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.ended = self.began.saturating_add(time);
+        if let Some(clock) = self.clock {
+            let time = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.ended = self.began.saturating_add(time);
+        }
     }
 }
 

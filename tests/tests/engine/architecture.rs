@@ -233,7 +233,6 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-host",
                 "agent-planner",
                 "agent-syntax",
-                "agent-way-out",
             ],
         ),
         (
@@ -250,6 +249,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-planner",
                 "agent-sandbox",
                 "agent-syntax",
+                "agent-telemetry",
                 "agent-way-out",
             ],
         ),

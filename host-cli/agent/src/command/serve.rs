@@ -8,8 +8,8 @@ use crate::args::{
     ApprovalsMode, EvaluationContext, ExpansionMode, Global, INDEX, IndexOption, LOCK, NamedServer,
     Output, PolicyOptions, Serve, ServedAgent,
 };
-use agent_effects::{Access, Hangups, Resolver, Signals, Zone, block_on, random};
-use agent_gateway::{AuditLog, Gateway, Otlp, Setup, Source, Work, token_path};
+use agent_effects::{Access, Hangups, Otlp, Resolver, Signals, Zone, block_on, random};
+use agent_gateway::{AuditLog, Gateway, Setup, Source, Work, token_path};
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::session::{ApprovalMode, Documents, Expansion, ObservedServer, Options};
 use agent_host::input::{INDEX_MAX, Input};
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<Answer, Failure> {
             let resolver = Resolver::system();
             let access = Access::new(&operator, engine.clone(), resolver, &mut signals).await?;
             if let (0, Some(url)) = (number, &otlp) {
-                gateway.trace(Otlp::new(url, &access)?);
+                gateway.trace(Otlp::new("agent-gateway", url, access.posts())?);
             }
             let setup = setup(agent, args, access, documents)?;
             if let Err(problems) = gateway.add(engine, setup)? {

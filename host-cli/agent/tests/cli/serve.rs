@@ -2,6 +2,7 @@
 
 mod beside_tools;
 pub(crate) mod client;
+mod collector;
 mod eliciting;
 pub(crate) mod http;
 mod observing;

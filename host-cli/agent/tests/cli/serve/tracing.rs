@@ -1,119 +1,20 @@
 //! `serve --otlp`: spans of requests and calls, and collectors that take them or don't.
 
 use super::client::{Served as Stdio, refusal};
+use super::collector::{Collector, attributes};
 use super::http::Served;
 use super::operating::wait_for;
 use super::{OPTIONS, project_of};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// What no span may have.
 const CANARY: &str = "canary-5f2a-of-a-client";
 
-/// A collector on loopback.
-struct Collector {
-    address: SocketAddr,
-    bodies: Arc<Mutex<Vec<String>>>,
-}
-
-impl Collector {
-    /// Starts a collector that answers with a status; with none, never.
-    fn start(status: Option<u16>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let bodies = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&bodies);
-        thread::spawn(move || {
-            let mut open = Vec::new();
-            for stream in listener.incoming() {
-                let stream = stream.unwrap();
-                match status {
-                    Some(status) => answer(stream, status, &kept),
-                    None => open.push(stream),
-                }
-            }
-        });
-        Self { address, bodies }
-    }
-
-    fn options(&self) -> String {
-        format!("{OPTIONS} --otlp http://{}", self.address)
-    }
-
-    /// Returns the spans of all requests, which are checked.
-    fn spans(&self) -> Vec<Value> {
-        let bodies = self.bodies.lock().unwrap();
-        let mut spans = Vec::new();
-        for body in &*bodies {
-            let request: Value = serde_json::from_str(body).unwrap();
-            let resource = &request["resourceSpans"][0];
-            let name = &resource["resource"]["attributes"][0];
-            assert_eq!(name["value"]["stringValue"], "agent-gateway", "{name}");
-            let of_request = resource["scopeSpans"][0]["spans"].as_array().unwrap();
-            assert!(!of_request.is_empty());
-            spans.extend(of_request.clone());
-        }
-        spans.iter().for_each(check);
-        spans
-    }
-}
-
-/// Checks the ids and the times of a span.
-fn check(span: &Value) {
-    for (id, digits) in [("traceId", 32), ("spanId", 16), ("parentSpanId", 16)] {
-        let Some(text) = span.get(id).map(|it| it.as_str().unwrap()) else {
-            assert_eq!(id, "parentSpanId", "{span}");
-            continue;
-        };
-        let is_hex = text.bytes().all(|it| it.is_ascii_hexdigit());
-        assert!(is_hex && text.len() == digits, "{id}: {text}");
-    }
-    let times = ["startTimeUnixNano", "endTimeUnixNano"];
-    let [began, ended] = times.map(|name| span[name].as_str().unwrap().parse::<u64>().unwrap());
-    assert!(
-        began <= ended && began > 1_700_000_000_000_000_000,
-        "{span}"
-    );
-}
-
-/// Reads a request, keeps its body and answers it.
-fn answer(mut stream: TcpStream, status: u16, kept: &Mutex<Vec<String>>) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let (mut line, mut length) = (String::new(), 0);
-    reader.read_line(&mut line).unwrap();
-    assert_eq!(line, "POST /v1/traces HTTP/1.1\r\n");
-    loop {
-        line.clear();
-        reader.read_line(&mut line).unwrap();
-        let Some((name, value)) = line.trim().split_once(": ") else {
-            break;
-        };
-        match &*name.to_ascii_lowercase() {
-            "content-length" => length = value.parse().unwrap(),
-            "content-type" => assert_eq!(value, "application/json"),
-            _ => {}
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    kept.lock().unwrap().push(String::from_utf8(body).unwrap());
-    let head = format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\n{{}}");
-    stream.write_all(head.as_bytes()).unwrap();
-}
-
-/// Returns the attributes of a span by their names.
-fn attributes(span: &Value) -> BTreeMap<&str, &Value> {
-    let attributes = span["attributes"].as_array().unwrap().iter();
-    let named = attributes.map(|it| {
-        let value = it["value"].as_object().unwrap().values().next().unwrap();
-        (it["key"].as_str().unwrap(), value)
-    });
-    named.collect()
+fn options(collector: &Collector) -> String {
+    format!("{OPTIONS} --otlp http://{}", collector.address)
 }
 
 /// Returns the only span of a name and a kind whose request has an id.
@@ -132,7 +33,7 @@ fn span<'s>(spans: &'s [Value], name: &str, kind: u8, id: &str) -> &'s Value {
 fn requests_and_calls_have_spans_without_what_was_said() {
     let collector = Collector::start(Some(200));
     let project = project_of("usual", "");
-    let mut served = Stdio::start(&project, &collector.options());
+    let mut served = Stdio::start(&project, &options(&collector));
     served.initialize("2025-11-25");
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     // Whether a client samples its trace is no matter of ours.
@@ -151,7 +52,7 @@ fn requests_and_calls_have_spans_without_what_was_said() {
     assert_eq!(refusal(&served.call("exit", json!({}))), "SERVER_FAILED");
     served.end().exits(0).notes_not("spans");
 
-    let spans = collector.spans();
+    let spans = collector.spans("agent-gateway");
     assert!(!json!(spans).to_string().contains(CANARY), "{spans:#?}");
     let opened = span(&spans, "initialize", 2, "1");
     let of_opened = attributes(opened);
@@ -214,7 +115,7 @@ fn lock_of(log: &str) -> Value {
 fn clients_over_http_have_spans_and_status_counts_them() {
     let collector = Collector::start(Some(200));
     let project = project_of("usual", "");
-    let options = collector.options().replace("127.0.0.1", "localhost");
+    let options = options(&collector).replace("127.0.0.1", "localhost");
     let served = Served::start(&project, &options);
     let session = served.initialize("2025-11-25");
     served.call(&session, "add", json!({ "a": 1, "b": 2 }));
@@ -236,7 +137,7 @@ fn clients_over_http_have_spans_and_status_counts_them() {
         .answers(&format!("sent to {url}, 0 dropped"));
     let token = served.agents[0].1.clone();
     served.end().exits(0);
-    let spans = collector.spans();
+    let spans = collector.spans("agent-gateway");
     assert!(!json!(spans).to_string().contains(&token));
     let call = attributes(span(&spans, "tools/call add", 2, "7"));
     assert_eq!(call["mcp.session.id"], &json!(session));

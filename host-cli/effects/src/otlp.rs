@@ -1,12 +1,9 @@
-//! The collector of the gateway's spans, which is reached over the way out.
+//! The collector of a program's spans, which is reached over the way out.
 
-use super::gateway::Agent;
-use agent_effects::{Access, random};
+use super::posts::Posts;
 use agent_host::{Failure, output};
-use agent_serving::hex;
 use agent_syntax::json_string;
-use agent_telemetry::{Collector, Reply, Report, Resource, Spans, Value};
-use std::rc::Rc;
+use agent_telemetry::{Collector, Reply, Report, Resource, Spans, TraceId, Value};
 use std::time::Duration;
 
 /// The path of a collector whose URL has none.
@@ -15,63 +12,62 @@ const PATH: &str = "v1/traces";
 /// Time at the end in which the last spans are sent.
 const FLUSH: Duration = Duration::from_secs(3);
 
-/// Number of random bytes that tell this gateway from others.
-const INSTANCE_BYTES: usize = 16;
-
-/// The spans of a gateway, and where they are sent.
-#[derive(Debug, Clone)]
+/// The spans of a program, and where they are sent.
+#[derive(Clone)]
 pub struct Otlp {
-    pub(crate) spans: Spans,
+    spans: Spans,
     url: String,
+    posts: Posts,
 }
 
 impl Otlp {
-    /// Returns the spans of this gateway, for a collector at a URL of the operator. One without a path gets
-    /// `/v1/traces`.
+    /// Returns the spans of a program, for a collector at a URL of the operator. One without a path gets `/v1/traces`.
     ///
     /// # Errors
     ///
     /// When no connection can be made for the URL, or the system has no random bytes.
-    pub fn new(url: &str, access: &Access) -> Result<Self, Failure> {
+    pub fn new(program: &str, url: &str, posts: Posts) -> Result<Self, Failure> {
         let wrong = |message| {
             Failure::new(format_args!("the collector `{url}`: {message}"))
                 .help("name it as in `http://127.0.0.1:4318/v1/traces`")
         };
-        access.check_url(url).map_err(wrong)?;
-        let instance = hex(&random()?[..INSTANCE_BYTES]);
+        posts.check_url(url).map_err(wrong)?;
+        let instance = TraceId::random();
+        let instance = instance.ok_or_else(|| Failure::new("the system has no random bytes"))?;
         let resource = Resource {
-            name: "agent-gateway".to_owned(),
+            name: program.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             attributes: vec![
-                ("service.instance.id", Value::Text(instance)),
+                ("service.instance.id", Value::Text(instance.hex())),
                 ("process.pid", Value::Number(std::process::id().into())),
             ],
         };
         Ok(Self {
             spans: Spans::new(resource),
             url: with_path(url),
+            posts,
         })
     }
 
-    /// Sends spans for ever, by what an agent can reach.
-    pub(crate) async fn export(self, agent: Rc<Agent>) {
-        self.spans.export(&self.posts(&agent), note).await;
+    /// Returns where spans are recorded.
+    #[must_use]
+    pub fn spans(&self) -> &Spans {
+        &self.spans
+    }
+
+    /// Sends spans for ever.
+    pub async fn export(self) {
+        self.spans.export(&self, note).await;
     }
 
     /// Sends the last spans, for a bounded time.
-    pub(crate) async fn flush(&self, agent: &Agent) {
-        self.spans.flush(&self.posts(agent), FLUSH, note).await;
-    }
-
-    fn posts<'a>(&'a self, agent: &'a Agent) -> Posts<'a> {
-        Posts {
-            access: &agent.service.access,
-            url: &self.url,
-        }
+    pub async fn flush(&self) {
+        self.spans.flush(self, FLUSH, note).await;
     }
 
     /// Returns the counts of spans, as JSON on one line.
-    pub(crate) fn json(&self) -> String {
+    #[must_use]
+    pub fn json(&self) -> String {
         let Report {
             queued,
             sent,
@@ -88,15 +84,9 @@ impl Otlp {
     }
 }
 
-/// Posts requests to a URL.
-struct Posts<'a> {
-    access: &'a Access,
-    url: &'a str,
-}
-
-impl Collector for Posts<'_> {
+impl Collector for Otlp {
     async fn send(&self, body: String) -> Result<Reply, String> {
-        let (status, body) = self.access.post_json(self.url, body).await?;
+        let (status, body) = self.posts.post_json(&self.url, body).await?;
         Ok(Reply { status, body })
     }
 }
