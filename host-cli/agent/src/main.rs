@@ -10,6 +10,7 @@ mod command;
 mod pages;
 mod version;
 
+use agent_app::usage_envelope;
 use agent_host::{Failure, diagnostics, output};
 use args::{Arguments, Color};
 use clap::Parser;
@@ -22,7 +23,13 @@ const UNANSWERED: u8 = 2;
 
 fn main() -> ExitCode {
     panic::set_hook(Box::new(end_in_panic));
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+        let is_app = std::env::args_os().nth(1).is_some_and(|it| it == "app");
+        if let Some(envelope) = usage_envelope(&error).filter(|_| is_app) {
+            let _ = output::print_text(&envelope);
+        }
+        error.exit()
+    });
     choose_colors(arguments.global.color);
     match command::run(&arguments) {
         Ok(Answer::Yes) => ExitCode::SUCCESS,

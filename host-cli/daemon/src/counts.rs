@@ -3,7 +3,7 @@
 use super::refusal::Answered;
 use super::tools::name;
 use agent_host::contract::daemon::{ErrorCode, TaskState, Verb};
-use agent_telemetry::{Family, Metrics};
+use agent_telemetry::{Family, Metrics, Spans, client_sessions};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,16 +19,16 @@ const TIMES: Family = Family {
     labels: &["verb"],
 };
 
+const STAGES: Family = Family {
+    name: "mcpd_stage_duration_seconds",
+    help: "Time of the stages of verbs.",
+    labels: &["stage"],
+};
+
 const TASKS: Family = Family {
     name: "mcpd_tasks",
     help: "Tasks, by state.",
     labels: &["state"],
-};
-
-const SESSIONS: Family = Family {
-    name: "mcpd_client_sessions",
-    help: "Open sessions of clients over HTTP.",
-    labels: &[],
 };
 
 /// Counts of verbs.
@@ -43,18 +43,30 @@ impl Counts {
         self.0.observe(TIMES, &[name(verb)], time);
     }
 
+    /// Counts a stage of a verb.
+    pub(crate) fn staged(&self, stage: &'static str, time: Duration) {
+        self.0.observe(STAGES, &[stage], time);
+    }
+
     /// Returns all counts as text.
-    pub(crate) fn text(&self, sessions: usize, tasks: impl Iterator<Item = TaskState>) -> String {
+    pub(crate) fn text(
+        &self,
+        sessions: usize,
+        tasks: impl Iterator<Item = TaskState>,
+        spans: Option<&Spans>,
+    ) -> String {
         let mut states = BTreeMap::new();
         for state in tasks {
             *states
                 .entry(vec![state_name(state).to_owned()])
                 .or_insert(0) += 1;
         }
-        self.0.text(&[
+        let mut gauges = vec![
             (TASKS, states.into_iter().collect()),
-            (SESSIONS, vec![(Vec::new(), sessions as u64)]),
-        ])
+            client_sessions("mcpd_client_sessions", sessions),
+        ];
+        gauges.extend(spans.map(|spans| spans.report().gauge("mcpd_spans")));
+        self.0.text(&gauges)
     }
 }
 

@@ -11,6 +11,7 @@ use super::refusal::{Answered, Trouble, broken, refused, stored};
 use super::runners::{failed, runner_of};
 use super::shown::{Shown, ShownTask};
 use super::task::Task;
+use super::traced::{self, about};
 use agent_app_gateway::{Gateway, TaskSummary};
 use agent_host::contract::daemon::{
     Addressed, ErrorCode, Failure as Refusal, Task as Choice, TaskState, Verb, VersionedVerb,
@@ -22,13 +23,14 @@ use agent_runners::Runner;
 use agent_runners::built_in::{BuiltIn, Condition};
 use agent_serving::Announcements;
 use agent_syntax::json::Writer;
-use agent_tasks::{Found, SocketFolder, TaskId, Tasks};
+use agent_tasks::{Found, Run, SocketFolder, TaskId, Tasks};
+use agent_telemetry::{Spans, TraceContext};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::task::spawn_blocking;
 
 /// The name of the client with the daemon's own token: the command line.
@@ -41,7 +43,7 @@ const LOOK: Duration = Duration::from_millis(500);
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// The daemon of the five verbs.
-pub struct Daemon {
+pub(crate) struct Daemon {
     pub(crate) decider: Decider,
     pub(crate) planner: Planner,
     /// The file with the policy, which is read for each request.
@@ -60,21 +62,23 @@ pub struct Daemon {
     pub(crate) tasks: RefCell<BTreeMap<String, Rc<Task>>>,
     pub(crate) shown: Arc<Shown>,
     pub(crate) lists: Announcements,
-    pub(crate) counts: Counts,
+    pub(crate) counts: Rc<Counts>,
+    /// Where spans are recorded.
+    pub(crate) spans: Option<Spans>,
 }
 
 impl Daemon {
-    /// Performs a verb for a client. Returns `data` of its response.
+    /// Performs a verb for a client, within the span that the client names. Returns `data` of its response.
     pub(crate) async fn perform(
         &self,
         client: &str,
-        VersionedVerb { verb, .. }: VersionedVerb,
+        verb: VersionedVerb,
         addressed: Addressed,
+        parent: Option<TraceContext>,
     ) -> Answered<String> {
-        let began = Instant::now();
-        let answered = self.perform_once(client, verb, &addressed).await;
-        self.counts.called(verb, &answered, began.elapsed());
-        answered
+        let work = self.perform_once(client, verb.verb, &addressed);
+        let telemetry = (self.spans.as_ref(), &self.counts);
+        traced::verb(telemetry, verb, (client, parent), work).await
     }
 
     async fn perform_once(
@@ -94,6 +98,7 @@ impl Daemon {
             _ => task_id.clone(),
         };
         let task = self.chosen(client, verb, named.as_deref())?;
+        about(&task.id);
         let answered = match verb {
             Verb::PlanCreate => return self.plan_create(client, input).await,
             Verb::FsApply => {
@@ -119,11 +124,11 @@ impl Daemon {
             Ok(data) => call!(engine, daemon.call_success(data)),
             Err(refusal) => call!(engine, daemon.call_failed(refusal)),
         });
-        made.unwrap_or_else(|_| {
-            r#"{"error":{"code":"E_RUNTIME","hints":[],"message":"the engine failed"},"ok":false,"version":"v1"}"#
-                .to_owned()
-        })
+        made.unwrap_or_else(|_| Self::BROKEN.to_owned())
     }
+
+    /// The response of a verb if the engine fails.
+    pub(crate) const BROKEN: &str = r#"{"error":{"code":"E_RUNTIME","hints":[],"message":"the engine failed"},"ok":false,"version":"v1"}"#;
 
     /// Decides by the policy. Without a file it is the strictest one.
     pub(crate) fn by_policy<T>(
@@ -287,24 +292,8 @@ impl Daemon {
                     let url = self.gateway.url(&task.id).filter(|_| is_ready);
                     let direct = task.port.get().filter(|_| is_ready);
                     let direct = direct.map(|port| format!("http://{}/", at(port)));
-                    w.object(|w| {
-                        w.key("artifact_dir").string(&self.artifact_dir(task));
-                        w.key("client").string(&task.client);
-                        w.key("direct_url").optional(direct.as_deref());
-                        if let Some(Condition { live, ready }) = condition {
-                            w.key("health").object(|w| {
-                                w.key("live").bool(live);
-                                w.key("ready").bool(ready);
-                            });
-                        }
-                        w.key("lang").string(language_name(task.language));
-                        w.key("probes").string(&task.probes.borrow());
-                        w.key("prompt").string(&task.prompt);
-                        w.key("start").optional(task.started.borrow().as_deref());
-                        w.key("state").string(state_name(task.state.get()));
-                        w.key("task_id").string(&task.id);
-                        w.key("url").optional(url.as_deref());
-                    });
+                    let urls = (url.as_deref(), direct.as_deref());
+                    row(w, task, &self.root, urls, condition);
                 }
             });
         });
@@ -325,7 +314,7 @@ impl Daemon {
 
     /// Returns where the artifacts of a task are.
     pub(crate) fn artifact_dir(&self, task: &Task) -> String {
-        format!("{}/", self.root.join(&task.id).display())
+        artifact_dir(&self.root, task)
     }
 
     /// Ends a task: its app, its port and its route.
@@ -413,16 +402,49 @@ impl Daemon {
             Found::Never | Found::Ended(_) => {
                 self.gateway.release(&task.id);
                 task.port.set(None);
-                let next = match found {
-                    Found::Ended(run)
-                        if run.end.as_ref().is_some_and(|end| is_failure(&end.cause)) =>
-                    {
-                        TaskState::Failed
-                    }
-                    _ => TaskState::Ended,
-                };
-                self.go(task, next).await
+                self.go(task, state_after(&found)).await
             }
         }
     }
+}
+
+/// Returns the state of a task whose app does not run any more.
+pub(crate) fn state_after(found: &Found) -> TaskState {
+    let is_failed = |run: &Run| run.end.as_ref().is_some_and(|end| is_failure(&end.cause));
+    match found {
+        Found::Ended(run) if is_failed(run) => TaskState::Failed,
+        _ => TaskState::Ended,
+    }
+}
+
+/// Writes a task of a list.
+pub(crate) fn row(
+    w: &mut Writer,
+    task: &Task,
+    root: &Path,
+    (url, direct_url): (Option<&str>, Option<&str>),
+    health: Option<Condition>,
+) {
+    w.object(|w| {
+        w.key("artifact_dir").string(&artifact_dir(root, task));
+        w.key("client").string(&task.client);
+        w.key("direct_url").optional(direct_url);
+        if let Some(Condition { live, ready }) = health {
+            w.key("health").object(|w| {
+                w.key("live").bool(live);
+                w.key("ready").bool(ready);
+            });
+        }
+        w.key("lang").string(language_name(task.language));
+        w.key("probes").string(&task.probes.borrow());
+        w.key("prompt").string(&task.prompt);
+        w.key("start").optional(task.started.borrow().as_deref());
+        w.key("state").string(state_name(task.state.get()));
+        w.key("task_id").string(&task.id);
+        w.key("url").optional(url);
+    });
+}
+
+fn artifact_dir(root: &Path, task: &Task) -> String {
+    format!("{}/", root.join(&task.id).display())
 }

@@ -5,10 +5,11 @@ use super::refusal::Answered;
 use agent_host::call;
 use agent_host::contract::daemon::ErrorCode;
 use agent_serving::{Body, Endpoint, Hosts, Served, Sessions, Token, client};
+use agent_telemetry::TraceContext;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Either, Full, Limited};
 use hyper::body::Incoming;
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -20,6 +21,12 @@ const BODY_BYTES: usize = 16 << 20;
 
 /// Maximum time until a request has arrived.
 const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// The header by which who has the daemon's own token names a client with tasks of its own.
+pub(crate) const CLIENT_HEADER: &str = "mcpd-client";
+
+/// Maximum number of characters of such a name.
+const CLIENT_CHARS: usize = 32;
 
 /// What of the paths is the Model Context Protocol's.
 const MCP: [&str; 2] = ["/mcp", "/metrics"];
@@ -73,10 +80,20 @@ impl Http {
         match (&parts.method, &segments[..]) {
             (&Method::GET, [""]) => self.said(self.discovery()),
             (&Method::GET, ["tasks"]) => json(StatusCode::OK, self.daemon.list().await),
-            (&Method::POST, ["verbs", verb]) => match read(body).await {
-                Ok(body) => self.said(self.verb(client, verb, &body).await),
-                Err(answer) => *answer,
-            },
+            (&Method::POST, ["verbs", verb]) => {
+                let Some(client) = client_of(client, &parts.headers) else {
+                    let why = "`Mcpd-Client` is no name of small letters, digits and `-`";
+                    return text(StatusCode::BAD_REQUEST, why);
+                };
+                match read(body).await {
+                    Ok(body) => {
+                        let parent = parts.headers.get("traceparent");
+                        let parent = parent.and_then(|it| TraceContext::parse(it.to_str().ok()?));
+                        self.said(self.verb(client, verb, &body, parent).await)
+                    }
+                    Err(answer) => *answer,
+                }
+            }
             (&Method::POST, ["tasks", task, "kill"]) => self.said(self.daemon.kill(task).await),
             (&Method::POST, ["tasks", task, "revert"]) => self.said(self.daemon.revert(task).await),
             (&Method::POST, ["tasks", task, "plan-change"]) => match read(body).await {
@@ -93,7 +110,13 @@ impl Http {
     }
 
     /// Performs a verb. The answer is its envelope, also that of a failure.
-    async fn verb(&self, client: &str, name: &str, body: &[u8]) -> Answered<String> {
+    async fn verb(
+        &self,
+        client: &str,
+        name: &str,
+        body: &[u8],
+        parent: Option<TraceContext>,
+    ) -> Answered<String> {
         let (verb, addressed) = self.daemon.decider.decide(|engine| {
             let verb = match call!(engine, daemon.call_verb_named(name))? {
                 Ok(verb) => verb,
@@ -102,7 +125,7 @@ impl Http {
             let addressed = call!(engine, daemon.call_addressed_beside(body))?;
             Ok(addressed.map(|addressed| (verb, addressed)))
         })?;
-        let data = self.daemon.perform(client, verb, addressed).await?;
+        let data = self.daemon.perform(client, verb, addressed, parent).await?;
         Ok(self.daemon.envelope(Ok(data)))
     }
 
@@ -112,6 +135,17 @@ impl Http {
             Err(refusal) => json(status(refusal.code), self.daemon.envelope(Err(refusal))),
         }
     }
+}
+
+/// Returns the client of a request: that of its token, or the one that it names; `None` for an invalid name.
+fn client_of<'r>(client: &'r str, headers: &'r HeaderMap) -> Option<&'r str> {
+    let Some(name) = headers.get(CLIENT_HEADER) else {
+        return Some(client);
+    };
+    let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    let name = name.to_str().ok()?;
+    let is_name = (1..=CLIENT_CHARS).contains(&name.len()) && name.bytes().all(is_allowed);
+    is_name.then_some(name)
 }
 
 /// Returns the status of a failure.

@@ -6,6 +6,7 @@ use super::probes::send;
 use super::refusal::{Answered, refused};
 use super::task::Task;
 use super::tools::name;
+use super::traced::stage;
 use agent_host::call;
 use agent_host::contract::daemon::{ErrorCode, GatewayAddress, Probe, ProbeOutcome, Verb};
 use agent_syntax::json::Writer;
@@ -40,10 +41,14 @@ impl Daemon {
             Ok(Ok((probes, gateway)))
         })?;
         let (address, below) = self.place(task, gateway.as_ref())?;
-        let mut responses = Vec::new();
-        for probe in &probes {
-            responses.push(send(address, &below, probe).await?);
-        }
+        let sent = async {
+            let mut responses = Vec::new();
+            for probe in &probes {
+                responses.push(send(address, &below, probe).await?);
+            }
+            Ok(responses)
+        };
+        let responses = stage("probes", sent).await?;
         let (outcomes, data) = self.decider.decide(|engine| {
             let request = match call!(engine, daemon.check_request.call_read(input.as_bytes()))? {
                 Ok(request) => request,

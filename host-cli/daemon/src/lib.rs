@@ -13,15 +13,19 @@
 //! | `task`, `memory`, `shown` | a task as the daemon knows it, as it is remembered, and as the app gateway sees it |
 //! | `http`, `service`, `tools` | the verbs over HTTP, and as tools of the Model Context Protocol |
 //! | `decider`, `refusal` | the engine, and why a verb fails |
-//! | `counts` | counts of verbs, for Prometheus |
+//! | `traced`, `counts` | spans of verbs and of their stages, and counts for Prometheus |
 //! | `running` | the daemon as its program sees it |
+//! | `client`, `forward` | a running daemon as other programs reach it, and over their standard streams |
+//! | `stored` | the tasks of a folder that no daemon serves |
 
+mod client;
 mod counts;
 mod daemon;
 mod decider;
 mod ending;
 mod files;
 mod foreign;
+mod forward;
 mod fs_apply;
 mod grants;
 mod http;
@@ -40,11 +44,15 @@ mod running;
 mod service;
 mod shown;
 mod staging;
+mod stored;
 mod task;
 mod tools;
+mod traced;
 
-pub use daemon::Daemon;
+pub use client::Client;
+pub use forward::forward;
 pub use running::{Place, Setup, export, prepare, serve};
+pub use stored::{kill_stored, stored_tasks};
 
 use agent_effects::app_proxy;
 use agent_host::{Engine, Failure};

@@ -6,6 +6,7 @@ use super::memory::memory;
 use super::planning::{Change, plan};
 use super::refusal::{Answered, broken, refused, stored};
 use super::task::Task;
+use super::traced::{about, stage};
 use agent_effects::{Zone, clock};
 use agent_host::contract::daemon::{ErrorCode, FilePlanContent, Language, PlanRequest};
 use agent_host::{Failure, call};
@@ -55,6 +56,7 @@ impl Daemon {
             .map_err(|error| broken(Failure::internal(error)))?;
         let id = opened.map_err(|error| stored(ErrorCode::Fs, &error))?;
         let task = Rc::new(Task { id, ..task });
+        about(&task.id);
         let data = self.decider.decide(|engine| {
             let plan = match call!(engine, daemon.file_plan.call_read(&answer))? {
                 Ok(plan) => plan,
@@ -85,7 +87,8 @@ impl Daemon {
         request: &PlanRequest,
         change: Option<&Change>,
     ) -> Answered<(FilePlanContent, Vec<u8>)> {
-        let answer = plan(&self.planner, &self.decider, request, change).await?;
+        let planned = plan(&self.planner, &self.decider, request, change);
+        let answer = stage("plan", planned).await?;
         let content = self.decider.decide(|engine| {
             let plan = match call!(engine, daemon.file_plan.call_read(&answer))? {
                 Ok(plan) => plan,

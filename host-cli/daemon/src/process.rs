@@ -6,6 +6,7 @@ use super::grants::Grants;
 use super::refusal::{Answered, refused};
 use super::runners::told;
 use super::task::Task;
+use super::traced::reported_stage;
 use agent_host::contract::daemon::{ErrorCode, Failure, RunLimit, StartContent};
 use agent_packages::AppPackages;
 use agent_runners::built_in::{self, Command, Condition, Process, toolchain};
@@ -101,7 +102,9 @@ impl<'a> AppProcess<'a> {
                 command.args(arguments);
                 Ok(folder.start(command, spec)?)
             });
-        match started.await.map_err(|refusal| (refusal, None))? {
+        let started = started.await.map_err(|refusal| (refusal, None))?;
+        report_stages(&started);
+        match started {
             Started::Ready(run) => Ok(run),
             Started::Ended(run) => {
                 let cause = run.end.map(|end| end.cause);
@@ -218,6 +221,18 @@ impl Process for AppProcess<'_> {
                 ready: false,
             },
         }
+    }
+}
+
+/// Records the stages that the supervisor of an app reports: until the app was launched, and until it was ready.
+fn report_stages(started: &Started) {
+    let (Started::Ready(run) | Started::Ended(run) | Started::TimedOut(run)) = started;
+    let Some(launched) = run.launched_ms else {
+        return;
+    };
+    reported_stage("sandbox", run.started_ms..launched);
+    if let Some(ready) = run.ready_ms {
+        reported_stage("ready", launched..ready);
     }
 }
 

@@ -7,6 +7,7 @@ use super::process::AppProcess;
 use super::refusal::{Answered, refused};
 use super::runners::{failed, runner_of};
 use super::task::Task;
+use super::traced::stage;
 use agent_host::call;
 use agent_host::contract::daemon::{
     ErrorCode, Failure, FindingSeverity, Manifest, RunLimit, Running, StartContent, TaskState,
@@ -40,7 +41,7 @@ impl Daemon {
             call!(engine, daemon.start_request.call_content(request)).map(Ok)
         })?;
         let grants = self.grants(content.denies_egress).await?;
-        self.scan(task, &grants).await?;
+        stage("scan", self.scan(task, &grants)).await?;
         if task.state.get() == TaskState::Ready {
             self.stop(task).await?;
         }
@@ -53,7 +54,8 @@ impl Daemon {
             }
         };
         self.go(task, TaskState::Starting).await?;
-        match self.started(task, &content, packages, grants).await {
+        let started = self.started(task, &content, packages, grants);
+        match stage("start", started).await {
             Ok(run) => {
                 self.show(task, Some(&run.socket));
                 let answered = self.announce(task, &content, &run).await;
@@ -118,7 +120,7 @@ impl Daemon {
             return Ok(None);
         }
         self.go(task, TaskState::Installing).await?;
-        self.packages(task, content).await
+        stage("packages", self.packages(task, content)).await
     }
 
     /// Has the runner of the language start the app. Returns the run of an app that is ready.

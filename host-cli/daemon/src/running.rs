@@ -8,10 +8,9 @@ use super::planning::{name, named};
 use super::shown::Shown;
 use super::staging::clear;
 use agent_app_gateway::{Config, Gateway};
-use agent_effects::Signals;
+use agent_effects::{Otlp, PlannerChoice, Posts, Resolver, Signals, planner};
 use agent_host::atomic_write::StagedFile;
 use agent_host::{Engine, Failure, output};
-use agent_planner::Planner;
 use agent_runners::Runner;
 use agent_runners::built_in::BuiltIn;
 use agent_serving::{Announcements, Listener, Token, serve_stdio};
@@ -28,11 +27,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::select;
-use tokio::task::LocalSet;
+use tokio::task::{LocalSet, spawn_local};
 
 /// The files of a daemon, below the folder of tasks.
 const TOKEN: &str = ".state/token";
 const ADDRESS: &str = ".state/daemon.json";
+const PORT: &str = ".state/daemon.port";
 const LOCK: &str = ".state/daemon.lock";
 
 /// What a daemon needs.
@@ -42,7 +42,7 @@ pub struct Setup {
     /// The file with the policy.
     pub policy: PathBuf,
     /// The planner.
-    pub planner: Planner,
+    pub planner: PlannerChoice,
     /// The program and its first arguments that supervise an app.
     pub supervisor: Vec<PathBuf>,
     /// Foreign runners, each with the name of the language whose built-in runner it replaces.
@@ -51,12 +51,16 @@ pub struct Setup {
     pub stdio: bool,
     /// The port of the app gateway.
     pub port: u16,
+    /// The port at which clients are served; `None` for that of the last daemon of the folder, or a free one.
+    pub listen: Option<u16>,
     /// Time without a connection after which an app ends.
     pub idle: Option<Duration>,
+    /// The URL of a collector of spans.
+    pub otlp: Option<String>,
 }
 
 /// Returns the lock of the only daemon of a folder.
-fn alone(root: &Path) -> Result<File, Failure> {
+pub(crate) fn alone(root: &Path) -> Result<File, Failure> {
     let path = root.join(LOCK);
     let unusable = |error: io::Error| {
         Failure::new(format_args!("`{}` can't be used: {error}", path.display()))
@@ -69,7 +73,7 @@ fn alone(root: &Path) -> Result<File, Failure> {
         Err(TryLockError::Error(error)) => Err(unusable(error)),
         Err(TryLockError::WouldBlock) => {
             let message = format_args!("another daemon serves `{}`", root.display());
-            Err(Failure::new(message).help("use that one, or end it first"))
+            Err(Failure::new(message).help("use that one, or end it with `mcp mcpd --stop`"))
         }
     }
 }
@@ -90,6 +94,7 @@ pub struct Place {
     pub address: SocketAddr,
     /// The token of the command line.
     pub token: Token,
+    process: Identity,
 }
 
 impl Place {
@@ -110,13 +115,27 @@ impl Place {
                 start_ticks: number(member(&root, "start")?)?,
                 boot_id: string(member(&root, "boot")?)?.to_owned(),
             };
-            process.lives().then_some(address)
+            process.lives().then_some((address, process))
         };
-        let Some(address) = read() else {
+        let Some((address, process)) = read() else {
             return Ok(None);
         };
         let token = Token::of_file(&root.join(TOKEN))?;
-        Ok(Some(Self { address, token }))
+        Ok(Some(Self {
+            address,
+            token,
+            process,
+        }))
+    }
+
+    /// Ends the daemon. Apps run on. Returns whether it has ended within a time.
+    ///
+    /// # Errors
+    ///
+    /// When this user may not end it.
+    pub fn stop(&self, time: Duration) -> Result<bool, Failure> {
+        let ended = self.process.end(time);
+        ended.map_err(|error| Failure::new(format_args!("the daemon can't be ended: {error}")))
     }
 }
 
@@ -192,9 +211,14 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
             "the app gateway has no port: {error}; apps are at ports of their own"
         )),
     }
+    let otlp = setup.otlp.as_deref().map(|url| {
+        let posts = Posts::new(engine.clone(), Resolver::system());
+        Otlp::new("mcpd", url, posts)
+    });
+    let otlp = otlp.transpose()?;
     let daemon = Rc::new(Daemon {
         decider: Decider::new(engine),
-        planner: setup.planner,
+        planner: planner(&setup.planner).await?,
         policy: setup.policy,
         runners: BuiltIn::load().map_err(Failure::internal)?,
         foreign: foreign(&setup.runners)?,
@@ -205,14 +229,15 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
         tasks: Default::default(),
         shown,
         lists: Announcements::default(),
-        counts: Counts::default(),
+        counts: Rc::new(Counts::default()),
+        spans: otlp.as_ref().map(|it| it.spans().clone()),
         root: root.clone(),
     });
     daemon
         .recover()
         .await
         .map_err(|refusal| Failure::new(refusal.message))?;
-    let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+    let listener = bound(&root, setup.listen).await?;
     let token = Token::of_file(&root.join(TOKEN))?;
     let clients = vec![(CLIENT.to_owned(), token)];
     let http = Rc::new(Http::new(Rc::clone(&daemon), clients, listener.address()));
@@ -224,6 +249,9 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
     ));
     let tasks = LocalSet::new();
     let served = tasks.run_until(async {
+        if let Some(otlp) = &otlp {
+            spawn_local(otlp.clone().export());
+        }
         let answer = move |request| {
             let http = Rc::clone(&http);
             async move { http.answer(request).await }
@@ -241,7 +269,32 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
             served = standard => served,
         }
     });
-    served.await
+    let served = served.await;
+    // What clients are not waiting for any more ends here.
+    drop(tasks);
+    if let Some(otlp) = &otlp {
+        otlp.flush().await;
+    }
+    served
+}
+
+/// Returns the listener for clients: at the given port, or at that of the last daemon if it is free, or at a free one.
+async fn bound(root: &Path, port: Option<u16>) -> Result<Listener, Failure> {
+    let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    if let Some(port) = port {
+        let taken = |failure: Failure| failure.help("choose another port with `--listen`");
+        return Listener::bind(at(port)).await.map_err(taken);
+    }
+    let path = root.join(PORT);
+    let last = fs::read_to_string(&path).ok();
+    let last = last.and_then(|text| text.trim().parse().ok());
+    let listener = match Listener::bind(at(last.unwrap_or_default())).await {
+        Err(_) if last.is_some() => Listener::bind(at(0)).await?,
+        bound => bound?,
+    };
+    let port = format!("{}\n", listener.address().port());
+    StagedFile::new(&path, port.as_bytes())?.commit()?;
+    Ok(listener)
 }
 
 /// Writes the files of an app, whose task has this folder, into a folder that is new or empty.

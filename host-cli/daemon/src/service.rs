@@ -1,6 +1,7 @@
 //! The verbs as tools of the Model Context Protocol.
 
 use super::daemon::Daemon;
+use super::decider::Decider;
 use super::refusal::Answered;
 use super::tools::tools;
 use agent_host::contract::daemon::{Addressed, VersionedVerb};
@@ -9,6 +10,7 @@ use agent_mcp::message::RpcError;
 use agent_mcp::{Generation, Id, Json, MirroredHeaders};
 use agent_serving::{Announcements, Answer, Client, ClientList, Service};
 use agent_syntax::json_string;
+use agent_telemetry::TraceContext;
 use std::rc::Rc;
 
 /// JSON-RPC: the parameters are invalid.
@@ -31,24 +33,13 @@ impl Service for Daemon {
     }
 
     fn mirrored_headers(&self, _: &Client) -> Rc<MirroredHeaders> {
-        Rc::default()
+        no_headers()
     }
 
     fn begin(&self, _: &Id, _: &str, _: Option<&Json>, _: &Client) {}
 
     async fn tools(&self, client: &Client) -> Answer {
-        match self.decider.ask(tools) {
-            Ok(tools) => {
-                let end = match client.generation {
-                    Generation::Stateless => {
-                        format!(r#"{COMPLETE},"ttlMs":0,"cacheScope":"private""#)
-                    }
-                    Generation::Sessions => String::new(),
-                };
-                Answer::own(format!(r#"{{"tools":{tools}{end}}}"#).into())
-            }
-            Err(refusal) => Answer::failed(Failure::new(refusal.message)),
-        }
+        tool_list(&self.decider, client)
     }
 
     async fn call(
@@ -59,23 +50,16 @@ impl Service for Daemon {
         _: impl FnMut(Json),
         _: impl AsyncFn(&[u8]) -> Option<Json>,
     ) -> Answer {
-        let read = Json::new(params.to_vec());
-        let read = read.ok().and_then(|it| it.members(["name", "arguments"]));
-        let name = |name: &Option<Json>| name.as_ref().and_then(Json::string);
-        let Some((name, arguments)) =
-            read.and_then(|[it, arguments]| Some((name(&it)?, arguments)))
-        else {
-            return invalid("`name` of the parameters is not a string".to_owned());
-        };
-        let arguments = arguments.map_or_else(|| b"{}".to_vec(), |it| it.bytes().to_vec());
-        let addressed = match self.addressed(&name, &arguments) {
-            Ok(addressed) => addressed,
-            // JSON-RPC has its own error for a tool that does not exist.
-            Err(refusal) => return invalid(refusal.message),
+        let (verb, addressed) = match called(&self.decider, params) {
+            Ok(called) => called,
+            Err(answer) => return answer,
         };
         let answered = match addressed {
-            (verb, Ok(addressed)) => self.perform(&client.id, verb, addressed).await,
-            (_, Err(refusal)) => Err(refusal),
+            Ok(addressed) => {
+                let parent = parent(params);
+                self.perform(&client.id, verb, addressed, parent).await
+            }
+            Err(refusal) => Err(refusal),
         };
         let is_error = answered.is_err();
         result(&self.envelope(answered), is_error, client.generation)
@@ -88,26 +72,63 @@ impl Service for Daemon {
     fn metrics(&self, sessions: usize) -> Result<String, Failure> {
         let tasks = self.tasks.borrow();
         let states = tasks.values().map(|task| task.state.get());
-        Ok(self.counts.text(sessions, states))
+        Ok(self.counts.text(sessions, states, self.spans.as_ref()))
     }
 }
 
-impl Daemon {
-    /// Returns the verb of a tool, and its input with the task that the arguments name.
-    fn addressed(
-        &self,
-        name: &str,
-        arguments: &[u8],
-    ) -> Answered<(VersionedVerb, Answered<Addressed>)> {
-        self.decider.decide(|engine| {
-            let verb = match call!(engine, daemon.call_verb_named(name))? {
-                Ok(verb) => verb,
-                Err(refusal) => return Ok(Err(refusal)),
+/// Returns the list of tools.
+pub(crate) fn tool_list(decider: &Decider, client: &Client) -> Answer {
+    match decider.ask(tools) {
+        Ok(tools) => {
+            let end = match client.generation {
+                Generation::Stateless => {
+                    format!(r#"{COMPLETE},"ttlMs":0,"cacheScope":"private""#)
+                }
+                Generation::Sessions => String::new(),
             };
-            let addressed = call!(engine, daemon.call_addressed_by_argument(arguments))?;
-            Ok(Ok((verb, addressed)))
-        })
+            Answer::own(format!(r#"{{"tools":{tools}{end}}}"#).into())
+        }
+        Err(refusal) => Answer::failed(Failure::new(refusal.message)),
     }
+}
+
+/// Returns that no argument of a tool is repeated in a header.
+pub(crate) fn no_headers() -> Rc<MirroredHeaders> {
+    Rc::default()
+}
+
+/// Returns the span that the parameters of a call name.
+fn parent(params: &[u8]) -> Option<TraceContext> {
+    let [meta] = Json::new(params.to_vec()).ok()?.members(["_meta"])?;
+    let [parent] = meta?.members(["traceparent"])?;
+    TraceContext::parse(&parent?.string()?)
+}
+
+/// Reads the parameters of a call: the verb, and its input with the task that the arguments name, or why they can't be
+/// read. The error is the answer to a call of no tool: JSON-RPC has its own for that.
+pub(crate) fn called(
+    decider: &Decider,
+    params: &[u8],
+) -> Result<(VersionedVerb, Answered<Addressed>), Answer> {
+    let read = Json::new(params.to_vec());
+    let read = read.ok().and_then(|it| it.members(["name", "arguments"]));
+    let name = |name: &Option<Json>| name.as_ref().and_then(Json::string);
+    let Some((name, arguments)) = read.and_then(|[it, arguments]| Some((name(&it)?, arguments)))
+    else {
+        return Err(invalid(
+            "`name` of the parameters is not a string".to_owned(),
+        ));
+    };
+    let arguments = arguments.map_or_else(|| b"{}".to_vec(), |it| it.bytes().to_vec());
+    let called = decider.decide(|engine| {
+        let verb = match call!(engine, daemon.call_verb_named(&name))? {
+            Ok(verb) => verb,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let addressed = call!(engine, daemon.call_addressed_by_argument(&arguments))?;
+        Ok(Ok((verb, addressed)))
+    });
+    called.map_err(|refusal| invalid(refusal.message))
 }
 
 fn invalid(message: String) -> Answer {
@@ -119,7 +140,7 @@ fn invalid(message: String) -> Answer {
 }
 
 /// Returns the result of a tool: the envelope, as structured content and as text.
-fn result(envelope: &str, is_error: bool, generation: Generation) -> Answer {
+pub(crate) fn result(envelope: &str, is_error: bool, generation: Generation) -> Answer {
     let envelope = envelope.trim_end();
     let text = json_string(envelope);
     let end = match generation {

@@ -94,6 +94,8 @@ pub(crate) struct Run {
     pub(crate) lang: Option<String>,
     #[command(flatten)]
     pub(crate) limits: Limits,
+    #[command(flatten)]
+    pub(crate) decides: Decides,
 }
 
 /// Limits of an app.
@@ -125,6 +127,8 @@ pub(crate) struct Change {
     pub(crate) delta: String,
     #[command(flatten)]
     pub(crate) limits: Limits,
+    #[command(flatten)]
+    pub(crate) decides: Decides,
 }
 
 /// Serve the five verbs and the apps of tasks
@@ -135,9 +139,19 @@ pub(crate) struct Change {
 pub(crate) struct Mcpd {
     #[command(flatten)]
     pub(crate) decides: Decides,
-    /// Serve one more client over standard input and output, and end with it
+    /// Serve one more client over standard input and output, and end with it; where a daemon serves the folder already,
+    /// by that one
     #[arg(long)]
     pub(crate) stdio: bool,
+    /// End the daemon that serves the folder; its apps run on
+    #[arg(long, conflicts_with = "stdio")]
+    pub(crate) stop: bool,
+    /// The port at which clients are served [default: that of the folder's last daemon, or a free one]
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) listen: Option<u16>,
+    /// Send spans of verbs to an OpenTelemetry collector: OTLP over HTTP
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<String>,
     /// The port of the app gateway
     #[arg(long, value_name = "PORT", default_value_t = 23456)]
     pub(crate) port: u16,
@@ -146,15 +160,26 @@ pub(crate) struct Mcpd {
     pub(crate) idle: u64,
 }
 
-/// What plans apps, and what decides on them.
+/// What plans apps, and what decides on them. A running daemon has its own.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Options of the daemon")]
 pub(crate) struct Decides {
     /// The file with the policy [default: policy.yaml in the folder of tasks]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy_file: Option<PathBuf>,
-    /// A program that plans, with its arguments: it reads a request on standard input and prints a file plan
+    /// `template`, `openai`, or a program that plans, with its arguments: it reads a request on standard input and prints a
+    /// file plan
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
     pub(crate) planner: Vec<String>,
+    /// The base URL of `--planner openai`, such as `http://127.0.0.1:11434/v1`
+    #[arg(long, value_name = "URL", requires = "planner_model")]
+    pub(crate) planner_url: Option<String>,
+    /// The model of `--planner openai`
+    #[arg(long, value_name = "NAME", requires = "planner_url")]
+    pub(crate) planner_model: Option<String>,
+    /// The secret of the operator that contains the key of `--planner openai`
+    #[arg(long, value_name = "SECRET", requires = "planner_url")]
+    pub(crate) planner_key: Option<String>,
     /// An executable that runs the apps of a language, in the sandbox
     #[arg(long = "runner", value_name = "LANGUAGE=PROGRAM", value_parser = runner)]
     pub(crate) runners: Vec<(String, PathBuf)>,
@@ -167,8 +192,6 @@ pub(crate) struct Decides {
 pub(crate) struct Ci {
     #[command(flatten)]
     pub(crate) run: Run,
-    #[command(flatten)]
-    pub(crate) decides: Decides,
 }
 
 /// Reads a language and its runner.

@@ -1,21 +1,22 @@
 //! `mcp ci`: the pipeline with a daemon that ends with it, and annotations for GitHub.
 
-use crate::args::{self, Ci};
+use crate::args::{self, Ci, Format};
 use crate::client::Client;
 use crate::daemon::{setup, started};
 use crate::pipeline::{Outcome, Pipeline};
-use crate::{Program, list};
+use crate::refusal::Refusal;
+use crate::{Program, list, show, wait};
 use agent_daemon::{prepare, serve};
-use agent_effects::{Signals, block_on};
-use agent_host::{Engine, Failure, output};
+use agent_effects::Signals;
+use agent_host::{Engine, output};
 
 /// Creates an app, tests it and ends it. Returns whether it answers as expected.
-pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Result<bool, Failure> {
-    let root = prepare(&place.root)?;
+pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Result<bool, Refusal> {
+    let root = prepare(&place.root).map_err(Refusal::of_files)?;
     // Any free port will do: nobody but this command asks.
-    let setup = setup(&args.decides, place, program, 0)?;
+    let setup = setup(&args.run.decides, place, program, 0)?;
     let engine = Engine::embedded()?;
-    block_on(async {
+    wait(async {
         let serving = serve(engine, setup, Signals::new()?);
         let testing = async {
             let client = Client::new(started(&root, None).await?);
@@ -29,17 +30,20 @@ pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Resul
                 let path = format!("/tasks/{}/kill", task.task_id);
                 client.post(&path, String::new()).await?;
             }
-            annotate(outcome?)
+            match place.format {
+                Format::Text => annotate(outcome?),
+                Format::Json => show(outcome?, place),
+            }
         };
         tokio::select! {
-            served = serving => served.map(|()| false),
+            served = serving => Ok(served.map(|()| false)?),
             tested = testing => tested,
         }
     })
 }
 
 /// Prints the outcome as an annotation of GitHub.
-fn annotate(outcome: Outcome) -> Result<bool, Failure> {
+fn annotate(outcome: Outcome) -> Result<bool, Refusal> {
     let (kind, text, passes) = match outcome {
         Outcome::Passed(report) => {
             let folder = report.data("artifact_dir").unwrap_or_default();
@@ -49,7 +53,7 @@ fn annotate(outcome: Outcome) -> Result<bool, Failure> {
                 true,
             )
         }
-        Outcome::Failed(failure) => {
+        Outcome::Failed(Refusal { failure, .. }) => {
             let help = failure.help.map(|help| format!("\nhelp: {help}"));
             ("error", failure.message + &help.unwrap_or_default(), false)
         }

@@ -1,34 +1,20 @@
-//! The daemon as this program reaches it.
+//! The verbs of a daemon, and their responses.
 
-use agent_daemon::Place;
+use crate::refusal::Refusal;
 use agent_host::Failure;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::{boolean, member, string};
 use agent_syntax::{Node, Value, json_string};
-use agent_way_out::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use agent_way_out::{Cancel, Limits, Method, Request, Roots, Scheme, Target, WayOut};
-use bytes::Bytes;
-use std::time::Duration;
-
-/// Maximum time of a verb: that of an app which has to become ready, and more.
-const TIME: Duration = Duration::from_secs(900);
 
 /// A running daemon.
-pub(crate) struct Client {
-    place: Place,
-    way_out: WayOut,
-}
+pub(crate) struct Client(agent_daemon::Client);
 
 /// The response of a verb.
 pub(crate) struct Response(String);
 
 impl Client {
-    pub(crate) fn new(place: Place) -> Self {
-        Self {
-            place,
-            // Nothing here is encrypted.
-            way_out: WayOut::new(Roots::default()),
-        }
+    pub(crate) fn new(place: agent_daemon::Place) -> Self {
+        Self(agent_daemon::Client::new(place))
     }
 
     /// Calls a verb with an input, which is JSON.
@@ -37,7 +23,7 @@ impl Client {
         name: &str,
         task: Option<&str>,
         input: &str,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, Refusal> {
         let task = task.map_or_else(String::new, |task| {
             format!(r#""task_id":{},"#, json_string(task))
         });
@@ -45,49 +31,23 @@ impl Client {
         self.post(&format!("/verbs/{name}"), body).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: String) -> Result<Response, Failure> {
-        self.ask(Method::POST, path, body).await
+    pub(crate) async fn post(&self, path: &str, body: String) -> Result<Response, Refusal> {
+        let posted = self.0.post(path, body).await;
+        posted.map(Response).map_err(Refusal::of_network)
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Result<Response, Failure> {
-        self.ask(Method::GET, path, String::new()).await
-    }
-
-    async fn ask(&self, method: Method, path: &str, body: String) -> Result<Response, Failure> {
-        let address = self.place.address;
-        let failed = |error: agent_way_out::Error| {
-            let message = format_args!("the daemon at {address} does not answer: {error}");
-            Failure::new(message).help("look at the messages of `mcp mcpd`")
-        };
-        let target = Target::new(Scheme::Http, &address.ip().to_string(), address);
-        let mut request = Request::new(method, path);
-        let token = format!("Bearer {}", self.place.token.reveal());
-        let token = HeaderValue::try_from(token).map_err(Failure::internal)?;
-        request.headers.insert(AUTHORIZATION, token);
-        let kind = HeaderValue::from_static("application/json");
-        request.headers.insert(CONTENT_TYPE, kind);
-        request.body = Bytes::from(body);
-        let limits = Limits {
-            head: TIME,
-            total: TIME,
-            ..Limits::default()
-        };
-        let target = target.map_err(failed)?;
-        let never = Cancel::never();
-        let sent = self.way_out.send(&target, request, &limits, &never);
-        let response = sent.await.map_err(failed)?;
-        let text = String::from_utf8(response.body.to_vec()).map_err(Failure::internal)?;
-        if !text.starts_with('{') {
-            let text = text.trim();
-            return Err(Failure::new(format_args!(
-                "the daemon refused the request: {text}"
-            )));
-        }
-        Ok(Response(text))
+    pub(crate) async fn get(&self, path: &str) -> Result<Response, Refusal> {
+        let got = self.0.get(path).await;
+        got.map(Response).map_err(Refusal::of_network)
     }
 }
 
 impl Response {
+    /// Returns a response that was made here.
+    pub(crate) fn of(text: String) -> Self {
+        Self(text)
+    }
+
     /// Returns the response as text.
     pub(crate) fn text(&self) -> &str {
         &self.0
@@ -112,7 +72,7 @@ impl Response {
     }
 
     /// Returns why the verb failed; `None` if it did not.
-    pub(crate) fn failure(&self) -> Option<Failure> {
+    pub(crate) fn failure(&self) -> Option<Refusal> {
         self.read(|root| {
             if boolean(member(root, "ok")?)? {
                 return None;
@@ -125,9 +85,12 @@ impl Response {
                 _ => Vec::new(),
             };
             let failure = Failure::new(message);
-            Some(match hints.is_empty() {
-                true => failure,
-                false => failure.help(hints.join("; ")),
+            Some(Refusal {
+                failure: match hints.is_empty() {
+                    true => failure,
+                    false => failure.help(hints.join("; ")),
+                },
+                envelope: self.0.clone(),
             })
         })
     }

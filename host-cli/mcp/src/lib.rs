@@ -5,7 +5,8 @@
 //! | `args` | the command line |
 //! | `pipeline` | from a prompt to an app that answers: the verbs one after the other |
 //! | `client`, `daemon` | the daemon as a command reaches it, and how it is started |
-//! | `list` | the tasks of a daemon |
+//! | `list` | the tasks of a daemon, or of a folder that none serves |
+//! | `refusal` | failures, for people and as JSON |
 //! | `ci` | the pipeline with a daemon that ends with it |
 
 mod args;
@@ -14,14 +15,16 @@ mod client;
 mod daemon;
 mod list;
 mod pipeline;
+mod refusal;
 
 pub use args::{App, Daemon};
 
 use agent_effects::block_on;
 use agent_host::{Failure, diagnostics, output};
 use args::{Command, Format, Place};
-use client::Client;
+use client::{Client, Response};
 use pipeline::{Outcome, Pipeline};
+use refusal::Refusal;
 use std::io::stdin;
 use std::path::Path;
 
@@ -34,62 +37,112 @@ pub struct Program<'a> {
     pub quiet: bool,
 }
 
-/// Does what a command line says. Returns whether the answer is a yes.
+/// Does what a command line says. Returns whether the answer is a yes. With `--format json`, every failure is also printed as
+/// the response of a verb.
 ///
 /// # Errors
 ///
 /// When there is no answer: no daemon, an unreadable file.
 pub fn run(App { command, place }: &App, program: Program<'_>) -> Result<bool, Failure> {
-    match command {
-        Command::Mcpd(args) => return daemon::run(args, place, program).map(|()| true),
-        Command::Ci(args) => return ci::run(args, place, program),
-        Command::Supervise => {
-            let done = agent_daemon::supervise(stdin().lock());
-            return done.map(|()| true);
+    // Standard output of these is not for answers.
+    let is_answer = !matches!(command, Command::Supervise | Command::Mcpd(_));
+    answered(command, place, program).map_err(|refusal| {
+        if place.format == Format::Json && is_answer {
+            // The failure itself goes to standard error.
+            let _ = output::print_text(&refusal.envelope);
         }
-        _ => {}
-    }
-    let client = Client::new(daemon::found_or_started(place, program)?);
-    block_on(async {
-        let pipeline = Pipeline {
-            client: &client,
-            quiet: program.quiet,
-        };
-        match command {
-            Command::Run(args) => show(pipeline.run(args).await?, place),
-            Command::Change(args) => show(pipeline.change(args).await?, place),
-            Command::List => listed(&client, place).await,
-            Command::Open { task } => open(&client, task, place).await,
-            Command::Export { task, folder } => export(&client, task, folder).await,
-            Command::Kill { task } => {
-                let path = format!("/tasks/{task}/kill");
-                let killed = client.post(&path, String::new()).await?;
-                Ok(done(killed.failure()))
-            }
-            Command::Ci(_) | Command::Mcpd(_) | Command::Supervise => Ok(true),
-        }
+        refusal.failure
     })
 }
 
-/// Serves the five verbs and the apps of tasks until the user or the system ends the program.
+/// Returns the failure of wrong usage as the response of a verb, if the arguments ask for JSON; `None` for help, and
+/// without `--format json`.
+#[must_use]
+pub fn usage_envelope(error: &clap::Error) -> Option<String> {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let is_json = arguments.iter().any(|it| it == "--format=json")
+        || arguments
+            .windows(2)
+            .any(|pair| pair[0] == "--format" && pair[1] == "json");
+    if !error.use_stderr() || !is_json {
+        return None;
+    }
+    let text = error.render().to_string();
+    let message = text.split("\n\n").next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(message).trim();
+    let failure = Failure::new(message).help("read the usage with `--help`");
+    Some(Refusal::new("E_PLAN", failure, None).envelope)
+}
+
+fn answered(command: &Command, place: &Place, program: Program<'_>) -> Result<bool, Refusal> {
+    match command {
+        Command::Mcpd(args) => daemon::run(args, place, program),
+        Command::Ci(args) => ci::run(args, place, program),
+        Command::Supervise => {
+            agent_daemon::supervise(stdin().lock())?;
+            Ok(true)
+        }
+        Command::Run(args) => {
+            let client = Client::new(daemon::found_or_started(place, &args.decides, program)?);
+            let pipeline = Pipeline {
+                client: &client,
+                quiet: program.quiet,
+            };
+            wait(async { show(pipeline.run(args).await?, place) })
+        }
+        Command::Change(args) => {
+            let client = Client::new(daemon::found_or_started(place, &args.decides, program)?);
+            let pipeline = Pipeline {
+                client: &client,
+                quiet: program.quiet,
+            };
+            wait(async { show(pipeline.change(args).await?, place) })
+        }
+        Command::List => {
+            let tasks = tasks(place)?;
+            match place.format {
+                Format::Json => output::print_text(tasks.text())?,
+                Format::Text => output::print_text(&list::text(&list::tasks(&tasks)))?,
+            }
+            Ok(true)
+        }
+        Command::Open { task } => open(task, place),
+        Command::Export { task, folder } => export(task, folder, place),
+        Command::Kill { task } => kill(task, place),
+    }
+}
+
+/// Serves the five verbs and the apps of tasks until the user or the system ends the program. With `--stop`, ends the
+/// daemon that does; returns whether there was one.
 ///
 /// # Errors
 ///
 /// When the folder of tasks, a port or a folder for sockets can't be had.
-pub fn serve(Daemon { mcpd, place }: &Daemon, program: Program<'_>) -> Result<(), Failure> {
-    daemon::run(mcpd, place, program)
+pub fn serve(Daemon { mcpd, place }: &Daemon, program: Program<'_>) -> Result<bool, Failure> {
+    daemon::run(mcpd, place, program).map_err(|refusal| refusal.failure)
+}
+
+/// Runs work to its end, on this thread.
+fn wait<T>(work: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
+    block_on(async { Ok(work.await) })?
 }
 
 fn draw(failure: &Failure) {
     output::note_drawn(&diagnostics::draw_failure(failure));
 }
 
-fn show(outcome: Outcome, place: &Place) -> Result<bool, Failure> {
+/// Prints a no.
+fn refuse(refusal: &Refusal, place: &Place) -> Result<bool, Refusal> {
+    if place.format == Format::Json {
+        output::print_text(&refusal.envelope)?;
+    }
+    draw(&refusal.failure);
+    Ok(false)
+}
+
+fn show(outcome: Outcome, place: &Place) -> Result<bool, Refusal> {
     match outcome {
-        Outcome::Failed(failure) => {
-            draw(&failure);
-            Ok(false)
-        }
+        Outcome::Failed(refusal) => refuse(&refusal, place),
         Outcome::Passed(report) => {
             match place.format {
                 Format::Json => output::print_text(report.text())?,
@@ -104,33 +157,32 @@ fn show(outcome: Outcome, place: &Place) -> Result<bool, Failure> {
     }
 }
 
-fn done(failure: Option<Failure>) -> bool {
-    failure.as_ref().inspect(|it| draw(it)).is_none()
+/// Returns the daemon of the folder of tasks; `None` if none runs.
+fn running(place: &Place) -> Result<Option<Client>, Refusal> {
+    let found = agent_daemon::Place::of(&place.root).map_err(Refusal::of_files)?;
+    Ok(found.map(Client::new))
 }
 
-async fn listed(client: &Client, place: &Place) -> Result<bool, Failure> {
-    let response = client.get("/tasks").await?;
-    match place.format {
-        Format::Json => output::print_text(response.text())?,
-        Format::Text => output::print_text(&list::text(&list::tasks(&response)))?,
+/// Returns the list of tasks: of the daemon, or of the folder if no daemon runs.
+fn tasks(place: &Place) -> Result<Response, Refusal> {
+    match running(place)? {
+        Some(client) => wait(client.get("/tasks")),
+        None => {
+            let tasks = agent_daemon::stored_tasks(&place.root).map_err(Refusal::of_files)?;
+            Ok(Response::of(tasks))
+        }
     }
-    Ok(true)
 }
 
-/// Returns a task; without one says so.
-async fn task(client: &Client, id: &str) -> Result<Option<list::Task>, Failure> {
-    let tasks = list::tasks(&client.get("/tasks").await?);
-    let found = tasks.into_iter().find(|task| task.task_id == id);
-    if found.is_none() {
-        let message = format_args!("there is no task `{id}`");
-        draw(&Failure::new(message).help("list the tasks with `mcp list`"));
-    }
-    Ok(found)
+/// Returns a task of the list.
+fn task(id: &str, place: &Place) -> Result<Option<list::Task>, Refusal> {
+    let tasks = list::tasks(&tasks(place)?).into_iter();
+    Ok(tasks.into_iter().find(|task| task.task_id == id))
 }
 
-async fn open(client: &Client, id: &str, place: &Place) -> Result<bool, Failure> {
-    let Some(task) = task(client, id).await? else {
-        return Ok(false);
+fn open(id: &str, place: &Place) -> Result<bool, Refusal> {
+    let Some(task) = task(id, place)? else {
+        return refuse(&Refusal::no_task(id), place);
     };
     let url = task.url.or(task.direct_url);
     match place.format {
@@ -151,10 +203,28 @@ async fn open(client: &Client, id: &str, place: &Place) -> Result<bool, Failure>
     Ok(true)
 }
 
-async fn export(client: &Client, id: &str, folder: &Path) -> Result<bool, Failure> {
-    let Some(task) = task(client, id).await? else {
-        return Ok(false);
+fn export(id: &str, folder: &Path, place: &Place) -> Result<bool, Refusal> {
+    let Some(task) = task(id, place)? else {
+        return refuse(&Refusal::no_task(id), place);
     };
-    agent_daemon::export(Path::new(&task.artifact_dir), folder)?;
+    let exported = agent_daemon::export(Path::new(&task.artifact_dir), folder);
+    exported.map_err(Refusal::of_files)?;
     Ok(true)
+}
+
+fn kill(id: &str, place: &Place) -> Result<bool, Refusal> {
+    match running(place)? {
+        Some(client) => {
+            let path = format!("/tasks/{id}/kill");
+            let killed = wait(client.post(&path, String::new()))?;
+            match killed.failure() {
+                Some(refusal) => refuse(&refusal, place),
+                None => Ok(true),
+            }
+        }
+        None => match agent_daemon::kill_stored(&place.root, id)? {
+            true => Ok(true),
+            false => refuse(&Refusal::no_task(id), place),
+        },
+    }
 }

@@ -1,6 +1,6 @@
 //! The program `mcp`.
 
-use agent_app::{App, Program, run};
+use agent_app::{App, Program, run, usage_envelope};
 use agent_host::{diagnostics, output};
 use clap::Parser;
 use std::process::ExitCode;
@@ -20,7 +20,12 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let Arguments { app, quiet } = Arguments::parse();
+    let Arguments { app, quiet } = Arguments::try_parse().unwrap_or_else(|error| {
+        if let Some(envelope) = usage_envelope(&error) {
+            let _ = output::print_text(&envelope);
+        }
+        error.exit()
+    });
     let program = Program { before: &[], quiet };
     match run(&app, program) {
         Ok(true) => ExitCode::SUCCESS,

@@ -2,6 +2,7 @@
 
 use crate::args::{Change, Limits, Run};
 use crate::client::{Client, Response};
+use crate::refusal::Refusal;
 use agent_host::{Failure, output};
 use agent_planner::quoted;
 use agent_syntax::json_string;
@@ -13,7 +14,7 @@ pub(crate) enum Outcome {
     /// The app answers as expected.
     Passed(Response),
     /// It does not, or a verb failed.
-    Failed(Failure),
+    Failed(Refusal),
 }
 
 /// Calls verbs, and says what it does.
@@ -30,7 +31,7 @@ impl Pipeline<'_> {
     }
 
     /// Creates an app.
-    pub(crate) async fn run(&self, args: &Run) -> Result<Outcome, Failure> {
+    pub(crate) async fn run(&self, args: &Run) -> Result<Outcome, Refusal> {
         let lang = args.lang.iter().map(|lang| json_string(lang));
         let lang: Vec<_> = lang.collect();
         let constraints = match lang.is_empty() {
@@ -46,7 +47,7 @@ impl Pipeline<'_> {
         let (Some(task), Some(files), Some(start)) =
             (plan.data("task_id"), plan.json("files"), plan.data("start"))
         else {
-            return Err(Failure::internal("the plan has no files"));
+            return Err(Failure::internal("the plan has no files").into());
         };
         self.step(format_args!("planned {task}: {start}"));
         let apply = format!(r#"{{"writes":{files}}}"#);
@@ -59,7 +60,7 @@ impl Pipeline<'_> {
     }
 
     /// Changes an app. A change with which it does not pass is taken back.
-    pub(crate) async fn change(&self, args: &Change) -> Result<Outcome, Failure> {
+    pub(crate) async fn change(&self, args: &Change) -> Result<Outcome, Refusal> {
         let task = &*args.task;
         let before = self.client.get("/tasks").await?;
         let before = super::list::tasks(&before).into_iter();
@@ -73,7 +74,7 @@ impl Pipeline<'_> {
             return Ok(Outcome::Failed(failure));
         }
         let (Some(apply), Some(start)) = (plan.json("apply"), plan.data("start")) else {
-            return Err(Failure::internal("the plan has no files"));
+            return Err(Failure::internal("the plan has no files").into());
         };
         self.step(format_args!("planned a change of {task}: {start}"));
         if let Some(failure) = self.apply(task, &apply).await? {
@@ -96,14 +97,14 @@ impl Pipeline<'_> {
             if let Outcome::Failed(failure) = again.await? {
                 self.step(format_args!(
                     "the app before the change does not start: {}",
-                    failure.message
+                    failure.failure.message
                 ));
             }
         }
         Ok(Outcome::Failed(failure))
     }
 
-    async fn apply(&self, task: &str, input: &str) -> Result<Option<Failure>, Failure> {
+    async fn apply(&self, task: &str, input: &str) -> Result<Option<Refusal>, Refusal> {
         let applied = self.client.verb("fs.apply@v1", Some(task), input).await?;
         Ok(applied.failure())
     }
@@ -114,7 +115,7 @@ impl Pipeline<'_> {
         start: &str,
         limits: &Limits,
         expected: Option<&str>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, Refusal> {
         let asked = [("cpu_pct", limits.cpu), ("mem_mb", limits.mem)];
         let asked = asked
             .into_iter()
@@ -168,7 +169,12 @@ impl Pipeline<'_> {
             let reason = reason.unwrap_or_else(|| "it failed".to_owned());
             let message = format!("`GET /` of {task}: {reason}");
             let help = "read `run.log` and `probes.log` in the task's folder";
-            return Ok(Outcome::Failed(Failure::new(message).help(help)));
+            let failure = Failure::new(message).help(help);
+            return Ok(Outcome::Failed(Refusal::new(
+                "E_RUNTIME",
+                failure,
+                Some(task),
+            )));
         }
         Ok(Outcome::Passed(report))
     }

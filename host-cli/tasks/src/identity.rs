@@ -56,6 +56,19 @@ impl Identity {
     pub fn lives(&self) -> bool {
         self.living().is_some()
     }
+
+    /// Asks the process to end, by `SIGTERM`. Returns whether it has ended within a time.
+    ///
+    /// # Errors
+    ///
+    /// When this user may not send it signals.
+    pub fn end(&self, timeout: Duration) -> io::Result<bool> {
+        let Some(living) = self.living() else {
+            return Ok(true);
+        };
+        living.signal(Signal::TERM)?;
+        Ok(living.wait(timeout))
+    }
 }
 
 impl Living {

@@ -172,6 +172,9 @@ pub struct Run {
     pub unenforced: Vec<String>,
     /// When the supervisor was started, in milliseconds since 1970.
     pub started_ms: u64,
+    /// When the app was launched in its sandbox, in milliseconds since 1970.
+    #[serde(default)]
+    pub launched_ms: Option<u64>,
     /// When the app was ready, in milliseconds since 1970.
     #[serde(default)]
     pub ready_ms: Option<u64>,

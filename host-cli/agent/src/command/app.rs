@@ -13,7 +13,7 @@ pub(super) fn run(app: &App, global: &Global) -> Result<Answer, Failure> {
 }
 
 pub(super) fn serve(daemon: &Daemon, global: &Global) -> Result<Answer, Failure> {
-    agent_app::serve(daemon, program(global)).map(|()| Answer::Yes)
+    agent_app::serve(daemon, program(global)).map(Answer::yes_if)
 }
 
 fn program(global: &Global) -> Program<'static> {

@@ -45,13 +45,17 @@ impl Bed {
             .unwrap();
         let mut daemon = self.command(&["mcpd", "--port", "0"]);
         let daemon = daemon.args(options).stdin(Stdio::null()).stderr(log);
-        self.daemon = Some(daemon.spawn().unwrap());
+        let daemon = daemon.spawn().unwrap();
+        let pid = daemon.id();
+        self.daemon = Some(daemon);
         let address = self.path(".mcpd/.state/daemon.json");
         self.eventually("the daemon listens", || {
             let text = fs::read_to_string(&address).ok()?;
             let value: Value = serde_json::from_str(&text).ok()?;
             let address = value["address"].as_str()?.to_owned();
-            TcpStream::connect(address).ok()
+            // The file may be that of the daemon before.
+            let is_own = value["pid"] == pid;
+            TcpStream::connect(address).ok().filter(|_| is_own)
         });
     }
 
@@ -60,6 +64,14 @@ impl Bed {
         if let Some(mut daemon) = self.daemon.take() {
             daemon.kill().unwrap();
             daemon.wait().unwrap();
+        }
+    }
+
+    /// Waits until the daemon has ended by itself.
+    pub(crate) fn ended(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            let status = self.eventually("the daemon ends", || daemon.try_wait().unwrap());
+            assert!(status.success(), "{status}");
         }
     }
 

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 const PAGE: &str = include_str!("../../../../docs/reference/runner.md");
 
 /// Starts a daemon whose apps in Python have the runner of the page, with other text in some places.
-fn bed(changes: &[(&str, &str)]) -> (Bed, TempDir) {
+pub(crate) fn bed(changes: &[(&str, &str)]) -> (Bed, TempDir) {
     let text = PAGE.split_once("```python\n").unwrap().1;
     let mut text = text.split_once("```\n").unwrap().0.to_owned();
     for (from, to) in changes {

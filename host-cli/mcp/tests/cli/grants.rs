@@ -1,6 +1,7 @@
 //! What a policy gives apps: a way out, secrets, and files that they can only read.
 
 use crate::bed::{Bed, get, request};
+use crate::foreign;
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::io::{Read as _, Write as _};
@@ -299,4 +300,36 @@ fn an_app_may_be_kept_from_changing_its_files() {
     // The daemon still writes.
     let write = json!({ "writes": [{ "path": "more", "content": "x" }] });
     assert_eq!(bed.verb("fs.apply", Some(&id), &write)["ok"], true);
+}
+
+#[test]
+fn an_app_of_a_foreign_runner_gets_the_same() {
+    let (bed, _runner) = foreign::bed(&[]);
+    let config = bed.path("config/agent");
+    fs::create_dir_all(&config).unwrap();
+    let key = config.join("key");
+    fs::write(&key, SECRET).unwrap();
+    let operator = format!("secrets:\n  API_KEY: {{ file: {} }}\n", key.display());
+    fs::write(config.join("servers.local.yaml"), operator).unwrap();
+    let port = outside();
+    let policy = format!(
+        "policies:\n  egress: ['127.0.0.1:{port}']\n  tools: {{ filesystem: readonly, secrets: [API_KEY] }}\n"
+    );
+    allow(&bed, &policy);
+    let app = format!("import os\nprint('key', os.environ['API_KEY'], flush=True)\n{PYTHON}");
+    let id = bed.task_with(&[("app.py", &app)]);
+    let url = started(&bed, &id, json!({ "cmd": "python app.py" }));
+    let fetched = get(&format!("{url}?http://127.0.0.1:{port}/")).body;
+    assert_eq!(fetched, "outside");
+    let denied = get(&format!("{url}?http://denied.example/")).body;
+    assert!(denied.starts_with("status 403: "), "{denied}");
+    let written = get(&format!("{url}write")).body;
+    assert_eq!(written, "/tmp/new /home/agent/new");
+    let hidden = format!("key {{present, len: {}}}", SECRET.len());
+    bed.eventually("the log has what it should", || {
+        let log = log(&bed, &id);
+        let is_named = log.contains("mcpd: egress denied: `denied.example:80`");
+        (is_named && log.contains(&hidden)).then_some(())
+    });
+    assert_eq!(files_with(&bed.path(".mcpd"), "hunter2"), [""; 0]);
 }

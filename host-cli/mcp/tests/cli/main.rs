@@ -2,10 +2,13 @@
 
 mod bed;
 mod ci;
+mod contract;
 mod failures;
 mod foreign;
 mod go_apps;
 mod grants;
 mod lifecycle;
+mod options;
 mod protocol;
 mod run;
+mod tracing;

@@ -74,6 +74,7 @@ impl Supervision {
         place.limits.open_files = RUN_OPEN_FILES;
         let mut session = Session::open(&runner, &place).await;
         let session = session.as_mut().map_err(|error| words(error))?;
+        self.run.launched_ms = Some(clock::now_ms());
         let way_out = proxy.zip(session.take_proxy());
         let way_out = way_out.map(|(proxy, listener)| proxy.start(listener));
         let way_out = way_out.transpose().map_err(|error| words(&error))?;

@@ -116,6 +116,7 @@ pub fn supervise(
                 limits: None,
                 unenforced: Vec::new(),
                 started_ms: now_ms(),
+                launched_ms: None,
                 ready_ms: None,
                 reply: None,
                 end: None,
@@ -200,6 +201,7 @@ impl Supervision {
             .spawn(command, sandbox_limits(limits))
             .await
             .map_err(|error| error.to_string())?;
+        self.run.launched_ms = Some(now_ms());
         child.stdin = None;
         let (Some(stdout), Some(inside)) = (child.stdout.take(), child.inside()) else {
             return Err("the sandbox gave no output and no network".to_owned());
