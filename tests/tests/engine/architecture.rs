@@ -458,6 +458,7 @@ fn only_the_way_out_opens_connections() {
         ("tasks/src/supervisor/bridge.rs", "TcpStream"),
         ("tasks/src/supervisor/bridge.rs", "UnixListener"),
         ("tasks/src/supervisor/bridge.rs", "UnixStream"),
+        ("tasks/src/supervisor/foreign.rs", "UnixListener"),
         ("tasks/src/supervisor/mod.rs", "UnixListener"),
         // A trial run must not reach a listener outside of its sandbox.
         ("sandbox/src/linux/trial.rs", "TcpListener"),
