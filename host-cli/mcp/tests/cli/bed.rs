@@ -36,10 +36,8 @@ impl Bed {
 
     /// Starts a daemon that finds programs elsewhere.
     pub(crate) fn with_path(path: Option<OsString>, options: &[&str]) -> Self {
-        let mut bed = Self {
-            path,
-            ..Self::not_started()
-        };
+        let mut bed = Self::not_started();
+        bed.path = path;
         bed.start(options);
         bed
     }
