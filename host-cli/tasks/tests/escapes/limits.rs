@@ -4,7 +4,7 @@ use crate::support::{
     LONG, Place, eventually, first_command, log, processes, run_unprivileged, server, supervisor,
 };
 use agent_tasks::limits::MAX_LOG_BYTES;
-use agent_tasks::{AskedLimits, Cause, ForeignRunner, Started};
+use agent_tasks::{App, AskedLimits, Cause, ForeignRunner, Started};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::thread;
@@ -187,8 +187,7 @@ fn the_disk_ends_an_app_of_a_foreign_runner_too() {
     fs::write(&program, RUNNER).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let mut spec = place.spec(&task);
-    spec.commands = Vec::new();
-    spec.runner = Some(ForeignRunner {
+    spec.app = App::Runner(ForeignRunner {
         program,
         manifest: "{}".to_owned(),
     });
