@@ -247,15 +247,16 @@ impl Daemon {
             task.reason.replace(None);
         }
         self.show(task, None);
+        let _remembering = task.remembering.lock().await;
+        let memory = memory(task);
+        let remembered = self.with_folder(task, ErrorCode::Fs, move |folder| {
+            Ok(folder.remember(&memory)?)
+        });
+        remembered.await?;
         if next == TaskState::Ended {
             self.remove_builds(task).await;
         }
-        let _remembering = task.remembering.lock().await;
-        let memory = memory(task);
-        self.with_folder(task, ErrorCode::Fs, move |folder| {
-            Ok(folder.remember(&memory)?)
-        })
-        .await
+        Ok(())
     }
 
     /// Shows a task at the gateway, with another socket if there is one.

@@ -119,6 +119,7 @@ const LANGUAGES: [Language; 4] = [
         words: &["rust"],
         path: "src/lib.rs",
         more: &[
+            ("Cargo.lock", include_str!("../services/rust/Cargo.lock")),
             ("Cargo.toml", include_str!("../services/rust/Cargo.toml")),
             ("src/wasi.rs", include_str!("../services/rust/wasi.rs")),
             ("src/world.rs", include_str!("../services/rust/world.rs")),

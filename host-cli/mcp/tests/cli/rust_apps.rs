@@ -310,3 +310,12 @@ fn an_app_ends_when_nobody_uses_it_and_when_its_time_is_over() {
         json!({ "kind": "limit", "limit": "wall_sec" })
     );
 }
+
+#[test]
+fn an_app_is_built_from_files_that_it_may_only_read() {
+    let bed = bed();
+    let policy = "policies:\n  tools:\n    filesystem: readonly\n";
+    fs::write(bed.path(".mcpd/policy.yaml"), policy).unwrap();
+    let (_, url) = run(&bed, "It says 'read only'");
+    assert_eq!(get(&url).body, "read only");
+}
