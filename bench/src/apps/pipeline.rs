@@ -37,15 +37,15 @@ const STAGES: [(&str, &str); 7] = [
     ),
     (
         "packages",
-        r#"mcpd_start_stage_duration_seconds_sum{stage="packages"}"#,
+        r#"mcpd_stage_duration_seconds_sum{stage="packages"}"#,
     ),
     (
         "sandbox",
-        r#"mcpd_start_stage_duration_seconds_sum{stage="sandbox"}"#,
+        r#"mcpd_stage_duration_seconds_sum{stage="sandbox"}"#,
     ),
     (
         "ready",
-        r#"mcpd_start_stage_duration_seconds_sum{stage="ready"}"#,
+        r#"mcpd_stage_duration_seconds_sum{stage="ready"}"#,
     ),
     (
         "probe",
