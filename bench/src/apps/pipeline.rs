@@ -43,10 +43,7 @@ const STAGES: [(&str, &str); 7] = [
         "sandbox",
         r#"mcpd_stage_duration_seconds_sum{stage="sandbox"}"#,
     ),
-    (
-        "ready",
-        r#"mcpd_stage_duration_seconds_sum{stage="ready"}"#,
-    ),
+    ("ready", r#"mcpd_stage_duration_seconds_sum{stage="ready"}"#),
     (
         "probe",
         r#"mcpd_verb_duration_seconds_sum{verb="httpcheck.assert"}"#,

@@ -158,7 +158,7 @@ impl Daemon {
         let start = &content.steps.start;
         let component = match is_component {
             true => {
-                let built = self.built(task, start, !grants.readonly);
+                let built = self.built(task, start, packages.as_ref(), !grants.readonly);
                 Some(stage("build", built).await?)
             }
             false => None,

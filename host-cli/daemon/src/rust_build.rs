@@ -6,6 +6,7 @@ use super::rust_toolchain::{Rust, Target};
 use super::task::Task;
 use agent_host::Failure;
 use agent_host::contract::daemon::{ErrorCode, Failure as Refusal};
+use agent_packages::AppPackages;
 use agent_sandbox::{Command, Exit, Finished, Limits, Log, Mount, RunError, Sandbox, Tier};
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::{items, member, string};
@@ -46,6 +47,9 @@ const REPORT_BYTES: u64 = 64 << 20;
 /// What the compiler may write, in bytes.
 const LOG_BYTES: u64 = 1 << 20;
 
+/// The options by which cargo finds the crates of an app.
+const CRATES: [&str; 2] = ["--config", "/crates/config.toml"];
+
 /// Options of cargo without a value that choose what is built.
 const SWITCHES: [&str; 8] = [
     "--release",
@@ -62,12 +66,13 @@ const SWITCHES: [&str; 8] = [
 const CHOICES: [&str; 6] = ["--bin", "--package", "-p", "--features", "-F", "--profile"];
 
 impl Daemon {
-    /// Builds an app in Rust, and returns the file of its component. The build may write into the app's files if
-    /// the app may.
+    /// Builds an app in Rust with its crates, and returns the file of its component. The build may write into the
+    /// app's files if the app may.
     pub(crate) async fn built(
         &self,
         task: &Rc<Task>,
         start: &[String],
+        crates: Option<&AppPackages>,
         writable: bool,
     ) -> Answered<PathBuf> {
         let options = options(start)?;
@@ -95,7 +100,7 @@ impl Daemon {
             .with_folder(task, ErrorCode::Fs, |folder| Ok(folder.source_path()))
             .await?;
         let source = mount(&source, writable);
-        let command = command(&rust, target, source, &kept, options);
+        let command = command(&rust, target, source, &kept, crates, options);
         let never = std::future::pending();
         let ended = sandbox.run(command, Vec::new(), limits(), never).await;
         let log = match &ended {
@@ -183,12 +188,16 @@ fn command(
     target: Target,
     source: Mount,
     kept: &Path,
+    crates: Option<&AppPackages>,
     options: Vec<String>,
 ) -> Command {
     let mut command = Command::new(&rust.cargo);
     let format = "--message-format=json-render-diagnostics";
     let own = ["build", "--offline", format, "--target", target.name()].map(str::to_owned);
     command.arguments = own.into_iter().chain(options).map(Into::into).collect();
+    if crates.is_some() {
+        command.arguments.extend(CRATES.map(Into::into));
+    }
     let programs = rust.root.join("bin");
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display());
     let env = [
@@ -204,6 +213,9 @@ fn command(
         .insert("RUSTC".into(), rust.rustc.clone().into());
     command.read = rust.read.clone();
     command.mounts = BTreeMap::from([(SOURCE.into(), source), (BUILD.into(), mount(kept, true))]);
+    let folders = crates.iter().flat_map(|it| &it.folders);
+    let folders = folders.map(|(inside, folder)| (inside.clone(), mount(folder, false)));
+    command.mounts.extend(folders);
     command.cwd = Some(SOURCE.into());
     command
 }

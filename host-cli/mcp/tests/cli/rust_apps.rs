@@ -319,3 +319,47 @@ fn an_app_is_built_from_files_that_it_may_only_read() {
     let (_, url) = run(&bed, "It says 'read only'");
     assert_eq!(get(&url).body, "read only");
 }
+
+/// The crate comes from the public registry.
+#[test]
+fn an_app_is_built_with_its_crates() {
+    let bed = bed();
+    let id = task(&bed, "");
+    let source = |path: &str| bed.path(&format!(".mcpd/{id}/source/{path}"));
+    let read = |path: &str| fs::read_to_string(source(path)).unwrap();
+    // The lock of the template has no crates.
+    fs::remove_file(source("Cargo.lock")).unwrap();
+    let manifest = format!("{}\n[dependencies]\nitoa = \"1\"\n", read("Cargo.toml"));
+    let hello = bed.verb(
+        "plan.create",
+        None,
+        &json!({ "prompt": "It says 'crates: NUMBER'", "constraints": { "lang_hint": ["rust"] } }),
+    );
+    let files = hello["data"]["files"].as_array().unwrap();
+    let library = files.iter().find(|it| it["path"] == "src/lib.rs").unwrap();
+    let library = library["content"].as_str().unwrap();
+    assert_eq!(
+        library.matches("\"crates: NUMBER\"").count(),
+        1,
+        "{library}"
+    );
+    let library = library.replace(
+        "\"crates: NUMBER\"",
+        "format!(\"crates: {}\", itoa::Buffer::new().format(42))",
+    );
+    let writes = json!({ "writes": [
+        { "path": "Cargo.toml", "content": manifest },
+        { "path": "src/lib.rs", "content": library },
+    ] });
+    let applied = bed.verb("fs.apply", Some(&id), &writes);
+    assert_eq!(applied["ok"], true, "{applied}");
+    let denied = start(&bed, &id, json!({}));
+    assert_eq!(denied["error"]["code"], "E_POLICY", "{denied}");
+    let policy =
+        "policies:\n  deps_allowlist:\n    rust: [itoa]\n  verbs:\n    deps.install@v1: allow\n";
+    fs::write(bed.path(".mcpd/policy.yaml"), policy).unwrap();
+    let started = start(&bed, &id, json!({}));
+    assert_eq!(started["ok"], true, "{started}");
+    let url = bed.task(&id)["url"].as_str().unwrap().to_owned();
+    assert_eq!(get(&url).body, "crates: 42");
+}
