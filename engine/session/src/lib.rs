@@ -55,7 +55,6 @@ pub mod limits;
 mod live;
 mod messages;
 mod method;
-mod names;
 mod offered;
 mod options;
 mod quota;
