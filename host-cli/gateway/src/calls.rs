@@ -2,7 +2,7 @@
 
 use super::gateway::Shared;
 use super::metrics;
-use super::traced::RequestSpan;
+use super::traced::{ForwardSpan, RequestSpan};
 use agent_host::Failure;
 use agent_host::contract::session::{
     ApprovalMode, ApprovalRequest, CallAction, CallFailure, Client, Delivered, Delivery, Forwarded,
@@ -120,7 +120,7 @@ async fn decided_once(
             shared.decider.synced().await?;
             let server = forwarded.server.clone();
             let span = shared.forward_span(span, &server);
-            let received = forward(shared, forwarded, reports).await;
+            let received = forward(shared, forwarded, &span, reports).await;
             span.received(received.as_ref());
             let (delivered, received) = match received {
                 Ok(result) => (open.result(&result)?, Some(result)),
@@ -200,6 +200,7 @@ pub(crate) fn answer(delivery: Delivery, received: Option<Json>) -> Answer {
 async fn forward(
     shared: &Shared,
     forwarded: Forwarded,
+    span: &ForwardSpan,
     mut reports: impl FnMut(Json),
 ) -> Result<Json, CallFailure> {
     let time = Duration::from_millis(forwarded.timeout_ms);
@@ -221,7 +222,8 @@ async fn forward(
     let sender: Option<mpsc::Sender<Json>> = wants_progress.then_some(sender);
     let wait = Wait::time(time.saturating_sub(began.elapsed()));
     let called = async {
-        let call = upstream.call_tool(&name, &arguments, sender, max_bytes, &wait);
+        let about = (sender, span.traceparent());
+        let call = upstream.call_tool(&name, &arguments, about, max_bytes, &wait);
         tokio::pin!(call);
         loop {
             tokio::select! {

@@ -181,6 +181,12 @@ impl RequestSpan {
 }
 
 impl ForwardSpan {
+    /// Returns the `traceparent` of the server's span, if spans are recorded.
+    pub(crate) fn traceparent(&self) -> Option<String> {
+        let span = self.0.as_ref()?.span.borrow();
+        span.as_ref().map(|it| it.context().traceparent())
+    }
+
     /// Takes what came of the call.
     pub(crate) fn received(&self, called: Result<&Json, &CallFailure>) {
         let Some(open) = &self.0 else { return };

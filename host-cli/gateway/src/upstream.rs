@@ -142,15 +142,20 @@ impl Upstream {
         &self,
         tool: &str,
         arguments: &[u8],
-        progress: Option<mpsc::Sender<Json>>,
+        (progress, traceparent): (Option<mpsc::Sender<Json>>, Option<String>),
         max_bytes: usize,
         wait: &Wait,
     ) -> Result<Json, Error> {
         match self {
-            Self::Streams(server) => server.call_tool(tool, arguments, progress, wait).await,
+            Self::Streams(server) => {
+                let traceparent = traceparent.as_deref();
+                let call = server.call_tool(tool, arguments, progress, traceparent, wait);
+                call.await
+            }
             Self::Http(clients) => {
                 let mut client = clients.take();
                 client.limit_messages(max_bytes);
+                client.trace(traceparent);
                 let result = client.call_tool(tool, arguments, wait).await;
                 // A client whose exchange failed may be out of step with the server.
                 if result.is_ok() {

@@ -53,6 +53,8 @@ pub struct Client<T> {
     pub(crate) version: Version,
     pub(crate) server: Json,
     pub(crate) headers: ToolHeaders,
+    /// The span that requests belong to.
+    pub(crate) traceparent: Option<String>,
 }
 
 impl<T: Transport> Client<T> {
@@ -69,6 +71,7 @@ impl<T: Transport> Client<T> {
             version: Version::LATEST,
             server: Json::null(),
             headers: ToolHeaders::new(),
+            traceparent: None,
         };
         let next = match options.generations {
             Generations::Sessions => Next::Initialize(Version::LATEST_WITH_SESSIONS),
@@ -107,7 +110,9 @@ impl<T: Transport> Client<T> {
         let request = Outgoing {
             id: self.inbox.open_alone(),
             method: "server/discover",
-            params: self.identity.params(Version::LATEST, Vec::new(), None),
+            params: self
+                .identity
+                .params(Version::LATEST, Vec::new(), None, None),
             version: Some(Version::LATEST),
             name: None,
             parameter_headers: Vec::new(),
@@ -265,6 +270,11 @@ impl<T: Transport> Client<T> {
         self.transport.limit(bytes);
     }
 
+    /// Names the span that the next requests belong to, as a `traceparent` \[W3C Trace Context\].
+    pub fn trace(&mut self, traceparent: Option<String>) {
+        self.traceparent = traceparent;
+    }
+
     /// Calls a tool with an object of arguments, and returns the result as it was received.
     ///
     /// Some tools require headers that repeat arguments, over HTTP. The last
@@ -300,10 +310,11 @@ impl<T: Transport> Client<T> {
         wait: &Wait,
     ) -> Result<Json, Error> {
         let generation = self.version.generation();
+        let traceparent = self.traceparent.as_deref();
         let request = Outgoing {
             id: self.inbox.open_alone(),
             method,
-            params: self.identity.params(self.version, members, None),
+            params: (self.identity).params(self.version, members, None, traceparent),
             version: Some(self.version),
             name,
             parameter_headers,

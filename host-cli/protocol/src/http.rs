@@ -282,6 +282,7 @@ impl<P: HttpPeer + Clone> Client<Http<P>> {
             version: self.version,
             server: self.server.clone(),
             headers: self.headers.clone(),
+            traceparent: None,
         }
     }
 }

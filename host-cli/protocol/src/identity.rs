@@ -23,12 +23,14 @@ impl Identity {
     }
 
     /// Returns the parameters of a request from their members. Without sessions, each request declares
-    /// version and client. The server reports progress under the token.
+    /// version and client. The server reports progress under the token, and its span belongs to that of
+    /// `traceparent` \[W3C Trace Context\].
     pub(crate) fn params(
         &self,
         version: Version,
         mut members: Vec<String>,
         progress_token: Option<u64>,
+        traceparent: Option<&str>,
     ) -> String {
         let mut meta = Vec::new();
         if version.generation() == Generation::Stateless {
@@ -38,6 +40,7 @@ impl Identity {
             ));
         }
         meta.extend(progress_token.map(|token| format!(r#""progressToken":{token}"#)));
+        meta.extend(traceparent.map(|it| format!(r#""traceparent":{}"#, json_string(it))));
         if !meta.is_empty() {
             members.push(format!(r#""_meta":{{{}}}"#, meta.join(",")));
         }

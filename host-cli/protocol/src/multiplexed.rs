@@ -150,7 +150,7 @@ impl Multiplexed {
         wait: &Wait,
     ) -> Result<Json, Error> {
         let members = identity::members(params)?;
-        self.request(method, members, None, wait).await
+        self.request(method, members, (None, None), wait).await
     }
 
     async fn pages(
@@ -163,7 +163,7 @@ impl Multiplexed {
         let mut cursor: Option<String> = None;
         loop {
             let members = identity::page(cursor.as_deref());
-            let page = self.request(method, members, None, wait).await?;
+            let page = self.request(method, members, (None, None), wait).await?;
             let next = pages.add(&page, false, &self.limits)?;
             if next.is_some() && next == cursor {
                 return Err(Error::protocol("a page names itself as the next one"));
@@ -176,8 +176,8 @@ impl Multiplexed {
     }
 
     /// Calls a tool with an object of arguments, and returns the result as it was received. Reports of
-    /// progress go to `progress`: the parameters of the notifications. Dropping the future cancels the call at
-    /// the server.
+    /// progress go to `progress`: the parameters of the notifications. The server's span belongs to that of
+    /// `traceparent` \[W3C Trace Context\]. Dropping the future cancels the call at the server.
     ///
     /// # Errors
     ///
@@ -188,18 +188,20 @@ impl Multiplexed {
         name: &str,
         arguments: &[u8],
         progress: Option<mpsc::Sender<Json>>,
+        traceparent: Option<&str>,
         wait: &Wait,
     ) -> Result<Json, Error> {
         let arguments = identity::arguments(arguments)?;
         let members = identity::call(name, &arguments);
-        self.request("tools/call", members, progress, wait).await
+        let about = (progress, traceparent);
+        self.request("tools/call", members, about, wait).await
     }
 
     async fn request(
         &self,
         method: &'static str,
         members: Vec<String>,
-        progress: Option<mpsc::Sender<Json>>,
+        (progress, traceparent): (Option<mpsc::Sender<Json>>, Option<&str>),
         wait: &Wait,
     ) -> Result<Json, Error> {
         let progress = progress.map(|sender| {
@@ -207,7 +209,7 @@ impl Multiplexed {
             (token, sender)
         });
         let token = progress.as_ref().map(|(token, _)| *token);
-        let params = self.identity.params(self.version, members, token);
+        let params = (self.identity).params(self.version, members, token, traceparent);
         let (answer, answered) = oneshot::channel();
         let asked = Asked {
             method,

@@ -48,6 +48,12 @@ impl SpanId {
 }
 
 impl TraceContext {
+    /// Returns the `traceparent` of what belongs to this span. Every span is recorded, so it is sampled.
+    #[must_use]
+    pub fn traceparent(&self) -> String {
+        format!("00-{}-{}-01", self.trace.hex(), self.span.hex())
+    }
+
     /// Reads a `traceparent`. Returns `None` for one that is not valid: its span belongs to nothing then.
     #[must_use]
     pub fn parse(traceparent: &str) -> Option<Self> {
@@ -116,6 +122,7 @@ mod tests {
                 (read.trace.hex(), read.span.hex()),
                 (trace.to_owned(), span.to_owned())
             );
+            assert_eq!(read.traceparent(), format!("00-{trace}-{span}-01"));
         }
         for wrong in [
             String::new(),

@@ -4,6 +4,7 @@ use crate::fake::{AMPLE, DISCOVERED, SHORT, ample, initialized};
 use crate::http_stub::{Stub, StubPeer, error, result};
 use agent_mcp::{Error, HttpMethod, Version, Wait};
 use agent_way_out::Cancel;
+use serde_json::json;
 
 const JSON: &str = "content-type: application/json";
 const BOTH: &str = "accept: application/json, text/event-stream";
@@ -27,6 +28,7 @@ async fn without_sessions_headers_repeat_the_body() {
     let mut client = peer.connect().await.unwrap();
     let list = client.list_tools(&ample()).await.unwrap();
     assert_eq!((list.tools, list.excluded.len()), (1, 1));
+    client.trace(Some("00-1-2-01".to_owned()));
     let called = client
         .call_tool("sü\u{200b}", br#"{"region":"eu west","n":7}"#, &ample())
         .await;
@@ -49,6 +51,11 @@ async fn without_sessions_headers_repeat_the_body() {
         version,
     ];
     assert_eq!(requests[2].headers, expected);
+    let traces = requests
+        .iter()
+        .map(|it| &it.body["params"]["_meta"]["traceparent"]);
+    let expected = [&json!(null), &json!(null), &json!("00-1-2-01")];
+    assert!(traces.eq(expected));
     for (request, method) in requests
         .iter()
         .zip(["server/discover", "tools/list", "tools/call"])

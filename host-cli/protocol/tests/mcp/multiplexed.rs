@@ -39,7 +39,7 @@ where
 fn call(server: &Multiplexed, name: &'static str, wait: Wait) -> JoinHandle<Result<Value, Error>> {
     let server = server.clone();
     tokio::spawn(async move {
-        let result = server.call_tool(name, b"{}", None, &wait).await?;
+        let result = server.call_tool(name, b"{}", None, None, &wait).await?;
         Ok(serde_json::from_str(result.as_str()).unwrap())
     })
 }
@@ -131,7 +131,9 @@ async fn progress_reaches_its_caller_alone() {
     for name in ["a", "b"] {
         let (sender, mut reports) = progress();
         let wait = ample();
-        let called = shared.server.call_tool(name, b"{}", Some(sender), &wait);
+        let called = shared
+            .server
+            .call_tool(name, b"{}", Some(sender), None, &wait);
         called.await.unwrap();
         let report = reports.recv().await.unwrap();
         let report: Value = serde_json::from_str(report.as_str()).unwrap();

@@ -103,6 +103,30 @@ fn requests_and_calls_have_spans_without_what_was_said() {
     assert_eq!(failed["agent.code"], "SERVER_FAILED");
 }
 
+#[test]
+fn a_server_belongs_to_the_trace_of_its_call_if_there_are_spans() {
+    let collector = Collector::start(Some(200));
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let of_client = format!("00-{trace}-00f067aa0ba902b7-00");
+    let params = json!({
+        "name": "slow", "arguments": { "seconds": 0.01 }, "_meta": { "traceparent": of_client },
+    });
+    let project = project_of("traced", "");
+    let asked = |options: &str| {
+        let mut served = Stdio::start(&project, options);
+        served.initialize("2025-11-25");
+        let answer = served.ask("tools/call", params.clone());
+        served.end().exits(0);
+        answer["result"]["content"][0]["text"].clone()
+    };
+    let received = asked(&collector.options());
+    let spans = collector.spans();
+    let inner = span(&spans, "tools/call slow", 3, "");
+    let id = inner["spanId"].as_str().unwrap();
+    assert_eq!(received, format!("00-{trace}-{id}-01"));
+    assert_eq!(asked(OPTIONS), "None");
+}
+
 /// Returns the digest of the lock in the first record of a log.
 fn lock_of(log: &str) -> Value {
     let record: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
