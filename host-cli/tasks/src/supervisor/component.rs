@@ -66,6 +66,7 @@ impl Supervision {
         let path = component.to_owned();
         let own = Arc::clone(&log);
         let load = move || App::load(&path, settings, own);
+        self.run.launched_ms = Some(now_ms());
         let mut wall = pin!(sleep(Duration::from_secs(limits.wall_sec)));
         let app = tokio::select! {
             loaded = timeout(spec.ready_timeout, task::spawn_blocking(load)) => match loaded {
