@@ -183,8 +183,8 @@ impl RequestSpan {
 impl ForwardSpan {
     /// Returns the `traceparent` of the server's span, if spans are recorded.
     pub(crate) fn traceparent(&self) -> Option<String> {
-        let span = self.0.as_ref()?.span.borrow();
-        span.as_ref().map(|it| it.context().traceparent())
+        let context = self.0.as_ref()?.context()?;
+        Some(context.traceparent())
     }
 
     /// Takes what came of the call.
