@@ -119,8 +119,8 @@ fn a_server_belongs_to_the_trace_of_its_call_if_there_are_spans() {
         served.end().exits(0);
         answer["result"]["content"][0]["text"].clone()
     };
-    let received = asked(&collector.options());
-    let spans = collector.spans();
+    let received = asked(&options(&collector));
+    let spans = collector.spans("agent-gateway");
     let inner = span(&spans, "tools/call slow", 3, "");
     let id = inner["spanId"].as_str().unwrap();
     assert_eq!(received, format!("00-{trace}-{id}-01"));
