@@ -20,14 +20,14 @@ os.execv(sys.argv[1], sys.argv[1:])
 /// Empty folders in the places of those with sockets and temporary files: whatever a test makes there ends with it.
 const MOUNT: &str = "mount -t tmpfs none /run && mount -t tmpfs none /tmp && exec \"$@\"";
 
-/// Runs a test, which has this name, in a network and with mounts of its own, as any user may.
+/// Runs a test, which has this name, in a network and with mounts of its own. Only root has the right to make them and to
+/// give files to other users.
 pub(crate) fn in_own_network(name: &str, test: impl FnOnce()) {
     if env::var_os(INSIDE).is_some() {
         return test();
     }
     let output = Command::new("unshare")
-        .args(["--map-root-user", "--net", "--mount"])
-        .args(["sh", "-c", MOUNT, "sh"])
+        .args(["--net", "--mount", "sh", "-c", MOUNT, "sh"])
         .args(["/usr/bin/python3", "-c", ENTER])
         .arg(env::current_exe().unwrap())
         .args([name, "--exact", "--nocapture"])
