@@ -29,7 +29,8 @@ fn archive(name: &str, version: &str, files: &[(&str, &str)]) -> Vec<u8> {
     }
     let tar = process::Command::new("tar")
         .current_dir(folder.path())
-        .args(["-cz", &whole])
+        // Two registries of a test have the same archives.
+        .args(["--mtime=@0", "--sort=name", "-cz", &whole])
         .output();
     tar.unwrap().stdout
 }

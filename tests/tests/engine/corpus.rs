@@ -74,7 +74,7 @@ const ELSEWHERE: [(Code, &str, &str); 62] = [
     ),
     (
         Code::EFs,
-        "engine/verbs/src/record.rs",
+        "engine/verbs/src/fs_apply.rs",
         "a_request_changes_everything_or_nothing",
     ),
     (
