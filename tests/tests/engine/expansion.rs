@@ -670,7 +670,7 @@ fn tools_that_share_a_name_are_called_by_their_servers() {
     assert!(
         found.entries[2]
             .json
-            .contains("loaded on demand: b_1__find.")
+            .contains("loaded on demand: `b_1__find`.")
     );
     let context = EvaluationContext::default();
     let expanded = ask(&three, &index, &context, "b@1", &["find"]).expect("expanded");
