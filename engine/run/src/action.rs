@@ -317,7 +317,7 @@ pub enum Outcome {
     Decision {
         /// Whether the user approves.
         approved: bool,
-        /// Who decided, such as `terminal`.
+        /// Who decided, such as `terminal`. An empty text approves nothing.
         by: String,
     },
     /// The addresses of a host, in the order of the resolver.

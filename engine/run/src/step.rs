@@ -242,7 +242,8 @@ impl<'r> Step<'r> {
             ),
         });
         match self.effects.attempt(action).await? {
-            Outcome::Decision { approved: true, by } => {
+            // An approval by nobody is none, and evidence could not state it.
+            Outcome::Decision { approved: true, by } if !by.is_empty() => {
                 self.report.approved = Some(approved(by));
                 Ok(())
             }

@@ -149,8 +149,9 @@ proptest! {
                 (action, Some((0..2, answer))) if action.accepts(&answer) => Turn::Answer(answer),
                 (action, _) => honest(action),
             };
-            if let (Action::Approve(it), Turn::Answer(Outcome::Decision { approved: true, .. })) =
+            if let (Action::Approve(it), Turn::Answer(Outcome::Decision { approved: true, by })) =
                 (action, &turn)
+                && !by.is_empty()
             {
                 approved.insert(it.step_id.clone());
             }

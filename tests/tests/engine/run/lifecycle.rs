@@ -368,18 +368,20 @@ fn step_c_asks_for_approval() {
     assert_eq!(ended.code(), (None, None), "{:?}", ended.finished);
     assert_eq!(ended.effects[0], "approve");
     assert_eq!(ended.summary()["approvals"][0]["by"], "terminal");
-    let refused = |action: &Action| match action {
-        Action::Approve(_) => Some(Outcome::Decision {
-            approved: false,
-            by: "terminal".to_owned(),
-        }),
-        _ => None,
-    };
-    let ended = run_but(plan_of(rename()), refused);
-    let reason = Some("APPROVAL_REQUIRED".to_owned());
-    assert_eq!(ended.code(), (Some("policy_denied"), reason));
-    assert_eq!(ended.effects, ["approve"]);
-    assert_eq!(ended.security_events(), ["mova_agent:policy_denied"]);
+    // Nor is an approval by nobody one.
+    for (approved, by) in [(false, "terminal"), (true, "")] {
+        let ended = run_but(plan_of(rename()), |action| match action {
+            Action::Approve(_) => Some(Outcome::Decision {
+                approved,
+                by: by.to_owned(),
+            }),
+            _ => None,
+        });
+        let reason = Some("APPROVAL_REQUIRED".to_owned());
+        assert_eq!(ended.code(), (Some("policy_denied"), reason));
+        assert_eq!(ended.effects, ["approve"]);
+        assert_eq!(ended.security_events(), ["mova_agent:policy_denied"]);
+    }
 }
 
 #[test]
