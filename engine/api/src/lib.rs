@@ -75,10 +75,10 @@ pub mod decide {
     pub use agent_decide::{
         AuthorizedCall, AuthorizedPlan, CallContext, CallResult, CallVerdict, CapabilityFunnel,
         Change, Counterfactual, Difference, Drift, EvaluationContext, Expand, Expanded, Exposed,
-        Failures, Funnel, Grounding, LockState, Matching, Named, NearMiss, NearTool, NotExpanded,
-        Outcome, PlanContext, PlanPolicy, PolicyDecision, PolicyEngine, PolicyError,
-        PolicyErrorKind, Preference, QueryDenial, Quote, Reason, Rejection, Resolution, RunDenial,
-        ServerUse, Services, StepCheck, TieBreak, Verdict, hash, served_names, token_estimate,
+        Failures, Funnel, Grounding, LockState, Matching, NearMiss, NearTool, NotExpanded, Outcome,
+        PlanContext, PlanPolicy, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind,
+        Preference, QueryDenial, Quote, Reason, Rejection, Resolution, RunDenial, ServerUse,
+        Services, StepCheck, TieBreak, Verdict, hash, token_estimate,
     };
 }
 

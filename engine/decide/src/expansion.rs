@@ -14,10 +14,9 @@ use super::drift::{Drift, verify};
 use super::locked_policy::{LockedQuestions, PolicyMismatch};
 use super::locked_tool::forbidding;
 use super::matching::EvaluationContext;
-use super::names::{Named, served_names};
 use super::policy_decision::{PolicyDecision, PolicyErrorKind};
 use super::rejection::Rejection;
-use agent_lower::{PolicyOccasion, PolicyPhase, ToolEntry, stub_definition, stub_name};
+use agent_lower::{PolicyOccasion, PolicyPhase, definition, stub_definition, stub_name};
 use agent_model::{
     ForbidLabel, Grant, Index, Load, Lock, Name, NonEmpty, Selection, ServerView, ToolView,
     with_fallbacks,
@@ -39,19 +38,18 @@ pub struct Definition<'i> {
     pub tool: ToolView<'i>,
     /// The name that an agent calls.
     pub name: String,
-    /// The RFC 8785 form, with that name.
+    /// The RFC 8785 form.
     pub json: String,
     /// The [`token_estimate`] of that form.
     pub tokens: u64,
 }
 
 impl<'i> Definition<'i> {
-    fn of(tool: ToolView<'i>, names: &Names<'_>) -> Self {
-        let name = names.of(tool);
-        let json = definition_named(tool, &name);
+    fn of(tool: ToolView<'i>) -> Self {
+        let json = definition(tool);
         Self {
             tool,
-            name,
+            name: tool.name().to_owned(),
             tokens: token_estimate(&json),
             json,
         }
@@ -249,59 +247,6 @@ pub enum NotExpanded {
     },
 }
 
-/// The names by which agents call the locked tools that are not called by their own. They depend on the lock
-/// alone, so fallbacks count too.
-struct Names<'i>(BTreeMap<(&'i str, &'i str, &'i str), String>);
-
-impl<'i> Names<'i> {
-    fn new(lock: &Lock, index: &'i Index) -> Self {
-        let tools = locked_tools(lock, index);
-        let servers: Vec<_> = tools
-            .chunk_by(|a, b| server_of(*a) == server_of(*b))
-            .map(|own| server_of(own[0]))
-            .collect();
-        let servers: Vec<String> = tools
-            .iter()
-            .map(|tool| {
-                let (id, version) = server_of(*tool);
-                match servers.iter().filter(|it| it.0 == id).count() {
-                    1 => id.to_owned(),
-                    _ => format!("{id}@{version}"),
-                }
-            })
-            .collect();
-        let named: Vec<_> = tools
-            .iter()
-            .zip(&servers)
-            .map(|(tool, server)| {
-                let tool = tool.name();
-                Named { server, tool }
-            })
-            .collect();
-        let renamed = served_names(&named).into_iter().zip(&tools);
-        let renamed = renamed.filter(|(name, tool)| name != tool.name());
-        Self(renamed.map(|(name, tool)| (key_of(*tool), name)).collect())
-    }
-
-    fn of(&self, tool: ToolView<'_>) -> String {
-        let renamed = self.0.get(&key_of(tool)).cloned();
-        renamed.unwrap_or_else(|| tool.name().to_owned())
-    }
-}
-
-fn key_of(tool: ToolView<'_>) -> (&str, &str, &str) {
-    (tool.server().id(), tool.server().version(), tool.name())
-}
-
-/// Returns the RFC 8785 form of a tool's definition with another name.
-fn definition_named(tool: ToolView<'_>, name: &str) -> String {
-    ToolEntry::read(tool.entry()).definition(name)
-}
-
-fn server_of(tool: ToolView<'_>) -> (&str, &str) {
-    (tool.server().id(), tool.server().version())
-}
-
 /// The tools of one server that a lock has, each with its `load`.
 struct Locked<'i> {
     server: ServerView<'i>,
@@ -445,9 +390,8 @@ pub fn locked_loads<'i>(lock: &Lock, index: &'i Index) -> Vec<(ToolView<'i>, Loa
 /// Returns the tools that an agent sees from the start \[4, 6.1\]: each `essential` one with its
 /// definition, and a stub for each server with `on_demand` ones.
 ///
-/// A tool that shares its name is called by that of its server too, as [`served_names`] says. Names must then be
-/// unique among these and all tools that may be expanded: a tool is called by its name, and an expansion does not
-/// know the earlier ones.
+/// Names must be unique among these and all tools that may be expanded: a tool is called by its
+/// name, and an expansion does not know the earlier ones.
 ///
 /// # Errors
 /// The lock differs from the index, or names are not unique.
@@ -469,25 +413,17 @@ pub fn exposed_under<'i>(
     state.fresh().map_err(NotExposed::Drifted)?;
     // The holders of each name, and the entry exposed under it.
     let mut named: Vec<(String, Holder<'i>, Option<Entry<'i>>)> = Vec::new();
-    let names = Names::new(lock, index);
     for locked in Locked::all(lock, in_force(lock, vetoed), index) {
         let server = locked.server;
         for (tool, load) in &locked.tools {
             let is_essential = *load == Load::Essential;
-            let name = names.of(*tool);
-            let entry = || Entry::new(server, &name, definition_named(*tool, &name));
-            let entry = is_essential.then(entry);
-            named.push((name, Holder::Tool(*tool, *load), entry));
+            let entry = is_essential.then(|| Entry::new(server, tool.name(), definition(*tool)));
+            named.push((tool.name().to_owned(), Holder::Tool(*tool, *load), entry));
         }
         let on_demand: Vec<_> = locked.on_demand().collect();
         if !on_demand.is_empty() {
             let name = stub_name(server.id());
-            let called: Vec<_> = on_demand.iter().map(|tool| names.of(*tool)).collect();
-            let tools = called
-                .iter()
-                .map(String::as_str)
-                .zip(on_demand.iter().copied());
-            let tools: Vec<_> = tools.collect();
+            let tools: Vec<_> = on_demand.iter().map(|tool| (tool.name(), *tool)).collect();
             let definition = stub_definition(server, &tools);
             let stub = Entry {
                 stub_of: Some(on_demand),
@@ -549,13 +485,9 @@ pub fn services_under<'i>(
         let reason = DenialReason::Essential;
         return Err(denied_as_a_whole(&locked.name(), reason));
     }
-    let names = Names::new(lock, index);
     Ok(Services {
         server: locked.server,
-        tools: locked
-            .on_demand()
-            .map(|tool| Definition::of(tool, &names))
-            .collect(),
+        tools: locked.on_demand().map(Definition::of).collect(),
     })
 }
 
@@ -621,9 +553,7 @@ pub fn expand_verified<'i>(
     let tools: Vec<_> = names.iter().filter_map(|name| server.tool(name)).collect();
     let (denials, decision) = denied_by_policy(lock, server, &tools, evaluation_context);
     refuse(denials, decision)?;
-    let called = Names::new(lock, index);
-    let tools = tools.into_iter();
-    let tools: Vec<_> = tools.map(|tool| Definition::of(tool, &called)).collect();
+    let tools: Vec<_> = tools.into_iter().map(Definition::of).collect();
     let needed = tools.iter().map(|definition| definition.tokens).sum();
     let used = request.used;
     let tenant = evaluation_context.tenant.as_ref();

@@ -19,7 +19,6 @@ mod locked_call;
 mod locked_policy;
 mod locked_tool;
 mod matching;
-mod names;
 mod network;
 mod plan;
 mod policy_decision;
@@ -53,7 +52,6 @@ pub use locked_call::LockedCall;
 pub use locked_policy::{LockedDenial, PolicyMismatch};
 pub use locked_tool::CallContext;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
-pub use names::{Named, served_names};
 pub use network::{Authority, AuthorityError, NetworkDenial, admit_authority, authorize_authority};
 pub use plan::{
     AuthorizedPlan, AuthorizedStep, Between, Compared, Deferred, DestinationDenial, FlowMismatch,

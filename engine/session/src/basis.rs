@@ -4,9 +4,10 @@ use super::client::{Generation, Key};
 use super::documents::Documents;
 use super::fallback::{Terms, terms};
 use super::limits::SERVERS_MAX;
+use super::names::{Named, served_names};
 use super::options::ObservedServer;
 use agent_api::LockText;
-use agent_api::decide::{CallContext, EvaluationContext, Named, PolicyEngine, served_names};
+use agent_api::decide::{CallContext, EvaluationContext, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::explain::{CallReason, concealed_definition, drift_diagnostic};
 use agent_api::lower::{

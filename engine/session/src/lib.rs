@@ -55,6 +55,7 @@ pub mod limits;
 mod live;
 mod messages;
 mod method;
+mod names;
 mod offered;
 mod options;
 mod quota;

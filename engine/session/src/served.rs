@@ -5,7 +5,7 @@ use super::client::Generation;
 use super::entries::{Entry, Lists};
 use super::limits::LIST_TTL_MS;
 use super::method::ListKind;
-use agent_api::decide::{Named, served_names};
+use super::names::{Named, served_names};
 use agent_api::model::Serve;
 use agent_syntax::json::Writer;
 use std::collections::BTreeMap;

@@ -649,56 +649,24 @@ fn a_stub_and_a_tool_collide() {
 }
 
 #[test]
-fn tools_that_share_a_name_are_called_by_their_servers() {
+fn tools_of_one_name_from_two_servers_collide_whenever_they_are_exposed() {
     let index = index(&[
-        server("a", "1", &[("find", ""), ("only", "")]),
+        server("a", "1", &[("find", "")]),
         server("b", "1", &[("find", "")]),
-        server("b", "2", &[("find", "")]),
-    ]);
-    let all = [
-        ("a", "1", "find", ESSENTIAL),
-        ("a", "1", "only", ESSENTIAL),
-        ("b", "1", "find", ON_DEMAND),
-        ("b", "2", "find", ESSENTIAL),
-    ];
-    let three = lock(&index, &all);
-    let found = exposed(&three, &index).expect("exposed");
-    assert_eq!(names(&found), ["a__find", "b_2__find", "b_helper", "only"]);
-    for entry in &found.entries {
-        assert!(entry.json.contains(&format!("\"name\":\"{}\"", entry.name)));
-    }
-    assert!(
-        found.entries[2]
-            .json
-            .contains("loaded on demand: `b_1__find`.")
-    );
-    let context = EvaluationContext::default();
-    let expanded = ask(&three, &index, &context, "b@1", &["find"]).expect("expanded");
-    assert_eq!(expanded.tools[0].name, "b_1__find");
-    assert!(expanded.tools[0].json.contains("\"name\":\"b_1__find\""));
-    assert_eq!(expanded.needed, token_estimate(&expanded.tools[0].json));
-    let listed = services(&three, &index, "b@1").expect("services");
-    assert_eq!(listed.tools[0].name, "b_1__find");
-    // One version of a server needs none in its names.
-    let two = lock(&index, &all[..3]);
-    let found = exposed(&two, &index).expect("exposed");
-    assert_eq!(names(&found), ["a__find", "b_helper", "only"]);
-}
-
-#[test]
-fn tools_whose_servers_have_equal_names_collide_whenever_they_are_exposed() {
-    let index = index(&[
-        server("a.b", "1", &[("find", "")]),
-        server("a/b", "1", &[("find", "")]),
         server("c", "1", &[("find", "")]),
     ]);
-    for (first, second) in [(ESSENTIAL, ESSENTIAL), (ESSENTIAL, ON_DEMAND)] {
-        let both = [("a.b", "1", "find", first), ("a/b", "1", "find", second)];
+    for (first, second) in [
+        (ESSENTIAL, ESSENTIAL),
+        (ESSENTIAL, ON_DEMAND),
+        (ON_DEMAND, ON_DEMAND),
+    ] {
+        let both = [("a", "1", "find", first), ("b", "1", "find", second)];
         let (found, _) = collisions(&lock(&index, &both), &index);
-        assert_eq!(found, [("a_b__find".to_owned(), 2)]);
+        assert_eq!(found, [("find".to_owned(), 2)]);
     }
-    let three = ["a.b", "a/b", "c"].map(|id| (id, "1", "find", ESSENTIAL));
+    let three = ["a", "b", "c"].map(|id| (id, "1", "find", ESSENTIAL));
     let lock = lock(&index, &three);
+    assert_eq!(collisions(&lock, &index).0, [("find".to_owned(), 3)]);
     let Err(NotExposed::Collisions(found)) = exposed(&lock, &index) else {
         panic!("exposed");
     };
@@ -709,7 +677,7 @@ fn tools_whose_servers_have_equal_names_collide_whenever_they_are_exposed() {
             Holder::Stub(server) => server.id(),
             Holder::Tool(tool, _) => tool.server().id(),
         });
-    assert_eq!(ids.collect::<Vec<_>>(), ["a.b", "a/b"]);
+    assert_eq!(ids.collect::<Vec<_>>(), ["a", "b", "c"]);
 }
 
 /// The codes for which a lock is refused against an index, which are the same everywhere.

@@ -3,28 +3,28 @@
 //! A tool keeps its name. Where several tools share one, each is called `<server>__<tool>`, the server's
 //! name cleaned as in the name of a stub; so is a tool whose own name is then that of another.
 
-use agent_lower::plain_name;
+use agent_api::served::plain_name;
 use std::collections::BTreeMap;
 
 /// A tool to name.
 #[derive(Debug, Clone, Copy)]
-pub struct Named<'a> {
-    /// The name of its server: its id, or `id@version` of one with several locked versions.
-    pub server: &'a str,
+pub(crate) struct Named<'a> {
+    /// The name of its server within the session.
+    pub(crate) server: &'a str,
     /// Its own name.
-    pub tool: &'a str,
+    pub(crate) tool: &'a str,
 }
 
 impl Named<'_> {
     /// Returns the name with that of the server.
-    pub fn with_server(&self) -> String {
+    pub(crate) fn with_server(&self) -> String {
         format!("{}__{}", plain_name(self.server), self.tool)
     }
 }
 
 /// Returns the name of each tool. The result does not depend on the order of the tools. Names are still
 /// equal where servers differ only in characters that the cleaning replaces or cuts.
-pub fn served_names(tools: &[Named<'_>]) -> Vec<String> {
+pub(crate) fn served_names(tools: &[Named<'_>]) -> Vec<String> {
     let mut names: Vec<_> = tools.iter().map(|it| it.tool.to_owned()).collect();
     let mut is_bare = vec![true; tools.len()];
     let mut holders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
