@@ -78,7 +78,7 @@ pub const WRITE_TIME: Duration = Duration::from_secs(30);
 /// Time in which an app has to accept a connection.
 pub const CONNECT_TIME: Duration = Duration::from_secs(5);
 
-/// Time for which a connection must stay open that shows an app is reachable: what stands before an app that does not
+/// Time for which a connection must stay open that shows an app is reachable: the supervisor of an app that does not
 /// listen accepts connections, and closes them.
 pub const HEALTH_TIME: Duration = Duration::from_millis(50);
 

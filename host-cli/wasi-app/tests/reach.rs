@@ -97,7 +97,7 @@ package wasi:sockets@0.2.0 {
 }
 ";
 
-/// Returns the app that tries, with what it says of itself.
+/// Returns the app that tries, with its world.
 fn reaching() -> Vec<u8> {
     let services = Path::new(env!("CARGO_MANIFEST_DIR")).join("../planner/services/rust/wasi.wit");
     let mut wit = std::fs::read_to_string(services).unwrap();
