@@ -60,7 +60,7 @@ pub async fn test(runner: &Runner, app: &App, judge: &impl Judge) -> Result<Repo
 ///
 /// # Errors
 ///
-/// As [`test`].
+/// As [`test()`].
 pub async fn test_built_in(
     runners: &BuiltIn,
     language: Language,
