@@ -5,7 +5,7 @@
 //!
 //! | item | content |
 //! |---|---|
-//! | [`component`] | what a compiler wrote, as a component that is one of these apps |
+//! | [`component()`] | what a compiler wrote, as a component that is one of these apps |
 //! | [`App`], [`Settings`] | a component that is compiled and linked, and what it gets |
 //! | [`Log`] | where its output goes |
 //! | [`limits`] | every limit, with its unit |
