@@ -18,7 +18,7 @@ same! {
 alike! {
     agent_verbs::Addressed = daemon::Addressed { input, task_id; ; }
     agent_verbs::Content = daemon::FileContent { bytes, mode; ; }
-    agent_verbs::Declaration = daemon::Declaration { lock; ; requirements }
+    agent_verbs::Declaration = daemon::Declaration { lock, manifest; ; requirements }
     agent_verbs::Declared = daemon::DeclaredDependencies { locked, files; language; }
     agent_verbs::DeclaringFile = daemon::DeclaringFile { path, content; ; }
     agent_verbs::Failure = daemon::Failure { message, hints, task_id; code; }

@@ -265,7 +265,8 @@ fn versions_of(
         Language::Python => text.strip_prefix("==").map(str::trim),
         Language::Node => Some(text.trim_start_matches(['=', 'v', ' '])),
         Language::Rust => text.strip_prefix('=').map(str::trim),
-        Language::Go => Some(text),
+        // A version of `go.mod` is the least one.
+        Language::Go => None,
     };
     if let Some(exact) = exact.filter(|it| language.is_version(it)) {
         return Ok((Some(exact.to_owned()), None));
@@ -274,7 +275,7 @@ fn versions_of(
         Language::Python => text.split(',').all(is_python_bound),
         Language::Node => text.split("||").all(is_node_range),
         Language::Rust => text.split(',').all(is_rust_bound),
-        Language::Go => false,
+        Language::Go => language.is_version(text),
     };
     match is_range {
         true => Ok((None, Some(text.to_owned()))),
@@ -539,7 +540,7 @@ mod tests {
             (Rust, "1.0.2", None, Some("1.0.2")),
             (Rust, ">=1, <3", None, Some(">=1, <3")),
             (Rust, "0.5.*", None, Some("0.5.*")),
-            (Go, "v1.2.3", Some("v1.2.3"), None),
+            (Go, "v1.2.3", None, Some("v1.2.3")),
         ] {
             let expected = (version.map(str::to_owned), range.map(str::to_owned));
             assert_eq!(read(language, versions), Ok(expected), "{versions}");

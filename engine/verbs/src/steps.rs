@@ -14,9 +14,9 @@ pub enum DependencyStep {
     Install(Vec<Requirement>),
     /// Installs what files declare, such as `package.json`.
     InstallDeclared(Declared),
-    /// Makes `package.json` with default values, unless it exists (`npm init -y`).
+    /// Does nothing: the application finds its packages without `package.json` (`npm init -y`).
     InitPackage,
-    /// Makes `go.mod` for a module, unless it exists (`go mod init`).
+    /// Names the module of the application, unless `go.mod` exists (`go mod init`).
     InitModule(String),
 }
 
@@ -72,13 +72,14 @@ impl Steps {
             let hint = "add `&&` and the command that starts the application";
             return Err(Failure::new(ErrorCode::Plan, message).hint(hint));
         }
-        if let ["cargo", "run", ..] = &start.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            // Cargo installs what a build needs.
-            let declared = declared(Language::Rust, false);
-            if !dependencies.contains(&declared) {
-                dependencies.push(declared);
-            }
-        }
+        // These programs install what a build needs.
+        let built = match &start.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["cargo", "run", ..] => Some(Language::Rust),
+            ["go", "run", ..] => Some(Language::Go),
+            _ => None,
+        };
+        let declared = built.map(|language| declared(language, false));
+        dependencies.extend(declared.filter(|it| !dependencies.contains(it)));
         let steps = Self {
             dependencies,
             start,
@@ -148,8 +149,7 @@ fn dependency_steps(command: &[String]) -> Result<Option<Vec<DependencyStep>>, F
         ("npm install", packages) => install(Language::Node, packages)?,
         ("go get", []) => return unsupported("name the modules"),
         ("go get", modules) => install(Language::Go, modules)?,
-        ("go mod", ["tidy"]) => declared(Language::Go, false),
-        ("go mod", ["download"]) => declared(Language::Go, true),
+        ("go mod", ["tidy" | "download"]) => declared(Language::Go, false),
         ("go mod", ["init", module]) if is_module_name(module) => {
             DependencyStep::InitModule((*module).to_owned())
         }
@@ -291,18 +291,21 @@ mod tests {
                 "npm install @a/b@1.0.0 c && npm run dev",
                 "2 @a/b@1.0.0 c / npm|run|dev",
             ),
-            ("go run main.go", "go|run|main.go"),
+            (
+                "go run main.go",
+                "go declared false go.mod go.sum / go|run|main.go",
+            ),
             (
                 "go mod init app && go mod tidy && go run .",
-                "module app / go declared false go.mod / go|run|.",
+                "module app / go declared false go.mod go.sum / go|run|.",
             ),
             (
                 "go mod download && go run .",
-                "go declared true go.mod / go|run|.",
+                "go declared false go.mod go.sum / go|run|.",
             ),
             (
                 "go get golang.org/x/text@v0.3.0 && go run .",
-                "1 golang.org/x/text@v0.3.0 / go|run|.",
+                "1 golang.org/x/text@v0.3.0 / go declared false go.mod go.sum / go|run|.",
             ),
             (
                 "cargo add axum@0.7.5 && cargo run",

@@ -24,22 +24,27 @@ impl Daemon {
         task: &Rc<Task>,
         content: &StartContent,
     ) -> Answered<Option<AppPackages>> {
-        let (wanted, lock) = self.wanted(task, content).await?;
-        let Some(language) = wanted.first().map(|it| it.language) else {
+        let Wanted {
+            packages: wanted,
+            lock,
+            manifest,
+            is_new_module,
+        } = self.wanted(task, content).await?;
+        let language = wanted.first().map(|it| it.language);
+        // A module that has no file yet needs one, even if it needs no other module.
+        let Some(language) = language.or(is_new_module.then_some(Language::Go)) else {
             return Ok(None);
         };
         let names: Vec<_> = wanted.iter().map(|it| it.name.clone()).collect();
         let allowlist = task.deps_allowlist.as_deref();
-        self.admit_names(language, &names, allowlist)?;
+        if !names.is_empty() {
+            self.admit_names(language, &names, allowlist)?;
+        }
         let registry = match language {
             Language::Python => Registry::PyPi,
             Language::Node => Registry::Npm,
             Language::Rust => Registry::CratesIo,
-            Language::Go => {
-                let message = "this daemon installs no packages of go";
-                let hint = "use the standard library of the language";
-                return Err(refused(ErrorCode::Build, message, hint));
-            }
+            Language::Go => Registry::Go,
         };
         let locked = task.locked.borrow().clone();
         let wanted = self
@@ -47,7 +52,7 @@ impl Daemon {
             .ask(|engine| call!(engine, daemon.call_pinned(&wanted, &locked)))?;
         let list = wanted.iter().map(requirement).collect();
         let requirements = Requirements::new(registry, list).map_err(failed)?;
-        let requirements = requirements.with_lock(lock);
+        let requirements = requirements.with_lock(lock).with_manifest(manifest);
         let sandbox = Sandbox::best().await;
         let sandbox = sandbox.map_err(|none| {
             let hint = "run `agent sandbox check` for what is missing";
@@ -65,6 +70,9 @@ impl Daemon {
             if let Err(refusal) = call!(engine, daemon.call_check_resolution(&wanted, &closure))? {
                 return Ok(Err(refusal));
             }
+            if closure.is_empty() {
+                return Ok(Ok(()));
+            }
             call!(
                 engine,
                 daemon
@@ -78,19 +86,16 @@ impl Daemon {
         Ok(Some(installed))
     }
 
-    /// Returns the packages of a plan, of a command line and of files, each once, and the lock file of the app.
-    async fn wanted(
-        &self,
-        task: &Rc<Task>,
-        content: &StartContent,
-    ) -> Answered<(Vec<Requirement>, Option<String>)> {
-        let mut wanted: Vec<Requirement> = task.requirements.borrow().clone();
-        let mut lock = None;
+    /// Returns what a plan, a command line and the files of the app ask for.
+    async fn wanted(&self, task: &Rc<Task>, content: &StartContent) -> Answered<Wanted> {
+        let mut packages: Vec<Requirement> = task.requirements.borrow().clone();
+        let (mut lock, mut manifest, mut module) = (None, None, None);
         for step in &content.steps.dependencies {
             match step {
-                DependencyStep::Install(packages) => wanted.extend(packages.iter().cloned()),
-                // The app gets its packages without these files.
-                DependencyStep::InitPackage | DependencyStep::InitModule(_) => {}
+                DependencyStep::Install(named) => packages.extend(named.iter().cloned()),
+                // The app gets its packages without this file.
+                DependencyStep::InitPackage => {}
+                DependencyStep::InitModule(name) => module = Some(format!("module {name}\n")),
                 DependencyStep::InstallDeclared(declared) => {
                     let paths = declared.files.clone();
                     let files =
@@ -99,15 +104,21 @@ impl Daemon {
                     let declaration = self.decider.decide(|engine| {
                         call!(engine, daemon.call_read_declared(declared, &files))
                     })?;
-                    wanted.extend(declaration.requirements);
+                    packages.extend(declaration.requirements);
                     lock = declaration.lock.or(lock);
+                    manifest = declaration.manifest.or(manifest);
                 }
             }
         }
-        let wanted = self
+        let packages = self
             .decider
-            .decide(|engine| call!(engine, daemon.call_merge(&wanted)))?;
-        Ok((wanted, lock))
+            .decide(|engine| call!(engine, daemon.call_merge(&packages)))?;
+        Ok(Wanted {
+            packages,
+            lock,
+            is_new_module: manifest.is_none() && module.is_some(),
+            manifest: manifest.or(module),
+        })
     }
 
     /// Returns the network of the registries' clients: the registries, and nothing else.
@@ -122,6 +133,18 @@ impl Daemon {
             more: Vec::new(),
         }
     }
+}
+
+/// What an app asks for.
+struct Wanted {
+    /// The packages, each once.
+    packages: Vec<Requirement>,
+    /// The lock file of the app.
+    lock: Option<String>,
+    /// The directives by which a module of Go is compiled.
+    manifest: Option<String>,
+    /// Whether that module has no file yet.
+    is_new_module: bool,
 }
 
 /// Returns a requirement as the clients of registries have it.

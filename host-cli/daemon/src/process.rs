@@ -9,7 +9,8 @@ use super::task::Task;
 use super::traced::reported_stage;
 use agent_host::contract::daemon::{ErrorCode, Failure, RunLimit, StartContent};
 use agent_packages::AppPackages;
-use agent_runners::built_in::{self, Command, Condition, Process, toolchain};
+use agent_runners::built_in::{self, Command, Condition, Process};
+use agent_sandbox::toolchain;
 use agent_tasks::{
     App, Artifact, AskedLimits, ForeignRunner, Found, Phase, Reply, Run, Spec, Started, TaskId,
 };
@@ -156,8 +157,8 @@ impl<'a> AppProcess<'a> {
                 Some(file) => App::Component(file.clone()),
                 None => App::Commands(vec![words]),
             },
-            // What the request wants wins.
-            env: own.into_iter().chain(env).chain(wanted).collect(),
+            // Where the packages are is known here alone, and what the request wants wins.
+            env: env.into_iter().chain(own).chain(wanted).collect(),
             port: PORT,
             socket: self.daemon.sockets.socket(&id),
             ready_regex: content.ready_regex.clone(),

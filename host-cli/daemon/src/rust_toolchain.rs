@@ -1,6 +1,6 @@
 //! The toolchain of Rust that is in `PATH`, or else the one of rustup.
 
-use agent_runners::built_in::whole;
+use agent_sandbox::whole;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

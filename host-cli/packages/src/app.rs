@@ -2,7 +2,7 @@
 
 use crate::store::{AGAIN, RECORD, digest, private, sync_folder, trusted, write_synced};
 use crate::tree;
-use crate::{Error, Item, Network, Registry, Requirements, Store, cargo, npm, pip};
+use crate::{Error, Item, Network, Registry, Requirements, Store, cargo, go, npm, pip};
 use agent_sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,16 +51,24 @@ impl Resolved {
 /// | `/crates/Cargo.lock` | the resolved versions, for an app without a lock file of its own |
 ///
 /// A build script runs where the app is built, not before.
+///
+/// Modules of Go are at `/modules`, for a build without a network:
+///
+/// | path | content |
+/// |---|---|
+/// | `/modules/proxy` | the archives and manifests, as `GOPROXY` has them |
+/// | `/modules/go.mod`, `/modules/go.sum` | the module that stands for the app, with all versions and digests |
+/// | `/modules/overlay.json` | what makes a build read these two in place of the app's own |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppPackages {
     /// The folders that the app can read, by their path inside of its sandbox.
     pub folders: BTreeMap<PathBuf, PathBuf>,
     /// The environment by which the app finds them.
     pub env: BTreeMap<String, String>,
-    /// The interpreter for which they were chosen, or cargo.
+    /// The interpreter for which they were chosen, or the program that builds with them.
     pub program: PathBuf,
-    /// The folder of that program, if it is not one of the system.
-    pub runtime: Option<PathBuf>,
+    /// The folders of that program, if it is not one of the system.
+    pub runtime: Vec<PathBuf>,
     /// All packages, in the order of paths.
     pub closure: Vec<Item>,
 }
@@ -75,7 +83,8 @@ struct Record {
 
 impl Store {
     /// Finds out which packages an app's requirements come to, by the client of their registry in the
-    /// sandbox. No package's archive is installed, and no code of one is run. Needs a tokio runtime with I/O.
+    /// sandbox. No package's archive is installed, and no code of one is run. Those of Go are downloaded: their digests
+    /// are nowhere else. Needs a tokio runtime with I/O.
     ///
     /// # Errors
     ///
@@ -96,6 +105,7 @@ impl Store {
             Registry::Npm => npm::resolve(&requirements, folder, sandbox, network).await?,
             Registry::PyPi => pip::resolve(&requirements, folder, sandbox, network).await?,
             Registry::CratesIo => cargo::resolve(&requirements, folder, sandbox, network).await?,
+            Registry::Go => go::resolve(&requirements, folder, sandbox, network).await?,
         };
         Ok(Resolved {
             requirements,
@@ -120,10 +130,15 @@ impl Store {
             Registry::Npm => "npm",
             Registry::PyPi => "pypi",
             Registry::CratesIo => "crates",
+            Registry::Go => "go",
         };
-        let folder = self
-            .root()
-            .join(format!("app-{kind}-{}", resolved.digest()));
+        let mut name = format!("app-{kind}-{}", resolved.digest());
+        if resolved.requirements.registry == Registry::Go {
+            // It has the name of the app's module, too.
+            let manifest = go::manifest_digest(resolved.staged.path())?;
+            name.push_str(&format!("-{manifest}"));
+        }
+        let folder = self.root().join(name);
         let Resolved {
             requirements,
             closure,
@@ -142,6 +157,7 @@ impl Store {
                     cargo::install_resolved(&requirements, &closure, path, sandbox, network)
                         .await?;
                 }
+                Registry::Go => go::install_resolved(path)?,
             }
             let tree = tree::digest(path, RECORD)?;
             let record = serde_json::to_vec_pretty(&Record {
@@ -184,17 +200,23 @@ fn given(registry: Registry, folder: &Path, closure: Vec<Item>) -> Result<AppPac
     let (inside, libraries, program, runtime) = match registry {
         Registry::Npm => {
             let node = crate::client::program("node")?;
-            (NODE_MODULES, npm::modules(folder), node, None)
+            (NODE_MODULES, npm::modules(folder), node, Vec::new())
         }
         Registry::PyPi => {
             env.insert("PYTHONPATH".to_owned(), PYTHON_LIBRARIES.to_owned());
             let (python, runtime) = pip::python()?;
+            let runtime = runtime.into_iter().collect();
             (PYTHON_LIBRARIES, pip::libraries(folder), python, runtime)
         }
         Registry::CratesIo => {
             let toolchain = cargo::toolchain(folder)?;
-            let (cargo, runtime) = (toolchain.cargo, toolchain.runtime);
-            (cargo::CRATES, folder.to_owned(), cargo, runtime)
+            let runtime = toolchain.runtime.into_iter().collect();
+            (cargo::CRATES, folder.to_owned(), toolchain.cargo, runtime)
+        }
+        Registry::Go => {
+            env.extend(go::environment());
+            let (go, runtime) = go::toolchain()?;
+            (go::MODULES, folder.to_owned(), go, runtime)
         }
     };
     Ok(AppPackages {

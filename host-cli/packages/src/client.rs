@@ -11,10 +11,13 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs};
-use tokio::io::{copy, sink};
+use tokio::io::{AsyncReadExt as _, copy, sink};
 
 /// Characters of a client's last lines in a message.
 const MESSAGE_CHARS: usize = 600;
+
+/// Maximum number of bytes that are kept of what a client prints.
+const OUTPUT_MAX: usize = 4 << 20;
 
 /// The folders in which a client finds other programs.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -68,6 +71,11 @@ impl Client {
         self.command.arguments.push(argument.into());
     }
 
+    /// Runs the client in a folder that it may read.
+    pub(crate) fn within(&mut self, folder: PathBuf) {
+        self.command.cwd = Some(folder);
+    }
+
     /// Sets a variable of the client's environment.
     pub(crate) fn variable(&mut self, name: &str, value: impl Into<OsString>) {
         self.command.env.insert(name.into(), value.into());
@@ -111,13 +119,26 @@ impl Client {
     /// Runs the client, which must succeed. It reaches `registries`, or the whole network of the machine.
     /// Variables of `proxied` name the proxy, where the client's configuration could name another one.
     pub(crate) async fn run(
-        mut self,
+        self,
         package: &impl Display,
         sandbox: &Sandbox,
         network: &Network,
         registries: &[String],
         proxied: &[&str],
     ) -> Result<(), Error> {
+        let run = self.output(package, sandbox, network, registries, proxied);
+        run.await.map(drop)
+    }
+
+    /// Does the same, and returns what the client prints on its standard output, at most [`OUTPUT_MAX`] bytes.
+    pub(crate) async fn output(
+        mut self,
+        package: &impl Display,
+        sandbox: &Sandbox,
+        network: &Network,
+        registries: &[String],
+        proxied: &[&str],
+    ) -> Result<Vec<u8>, Error> {
         let name = self.name;
         let failed = |why: String| Error::new(format!("{name} can't install `{package}`: {why}"));
         let proxy = network.proxy(registries, &self.more).await?;
@@ -141,10 +162,14 @@ impl Client {
             Network::Registries { .. } => failed(error.to_string()).with_help(HOST_NETWORK),
             Network::Host => failed(error.to_string()),
         })?;
-        let (ended, refusals) = ended(child, proxy).await.map_err(&failed)?;
-        let (exit, log) = ended.map_err(|error| failed(error.to_string()))?;
+        let Ended {
+            exit,
+            output,
+            refusals,
+        } = ended(child, proxy).await.map_err(&failed)?;
+        let (exit, log) = exit.map_err(|error| failed(error.to_string()))?;
         if exit == Exit::Code(0) {
-            return Ok(());
+            return Ok(output);
         }
         let log = String::from_utf8_lossy(&log.bytes).into_owned();
         let start = log.char_indices().rev().nth(MESSAGE_CHARS);
@@ -164,27 +189,41 @@ impl Client {
     }
 }
 
-/// Waits for the end of a client, and serves its connections meanwhile. Returns how it ended, and why
-/// connections were refused.
-async fn ended(
-    mut child: Child,
-    proxy: Option<Proxy>,
-) -> Result<(Result<(Exit, Log), RunError>, Vec<Refusal>), String> {
+/// How a client ended.
+struct Ended {
+    exit: Result<(Exit, Log), RunError>,
+    /// The start of what it printed, at most [`OUTPUT_MAX`] bytes.
+    output: Vec<u8>,
+    /// Why connections were refused.
+    refusals: Vec<Refusal>,
+}
+
+/// Waits for the end of a client, and serves its connections meanwhile.
+async fn ended(mut child: Child, proxy: Option<Proxy>) -> Result<Ended, String> {
     let serving = proxy.zip(child.proxy.take());
     let serving = serving.map(|(proxy, listener)| proxy.start(listener));
     let serving = serving.transpose().map_err(|error| error.to_string())?;
-    // What a client prints on its standard output is of no use, but it must be able to.
-    let drained = child.stdout.take().map(|mut stdout| {
+    let printed = child.stdout.take().map(|mut stdout| {
         tokio::spawn(async move {
+            let mut output = Vec::new();
+            let mut start = (&mut stdout).take(OUTPUT_MAX as u64);
+            let _ = start.read_to_end(&mut output).await;
+            // It must be able to print more.
             let _ = copy(&mut stdout, &mut sink()).await;
+            output
         })
     });
-    let ended = child.wait().await;
-    if let Some(drained) = drained {
-        drained.abort();
-    }
+    let exit = child.wait().await;
+    let output = match printed {
+        Some(printed) => printed.await.map_err(|error| error.to_string())?,
+        None => Vec::new(),
+    };
     let refusals = serving.as_ref().map(Serving::refusals);
-    Ok((ended, refusals.unwrap_or_default()))
+    Ok(Ended {
+        exit,
+        output,
+        refusals: refusals.unwrap_or_default(),
+    })
 }
 
 fn limits() -> Limits {

@@ -18,6 +18,7 @@ mod app;
 mod cargo;
 mod client;
 mod error;
+mod go;
 mod network;
 mod npm;
 mod package;

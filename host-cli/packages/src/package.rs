@@ -15,6 +15,8 @@ pub enum Registry {
     PyPi,
     /// crates.io, for Rust. It has packages of apps alone.
     CratesIo,
+    /// The module proxies of Go. They have packages of apps alone.
+    Go,
 }
 
 /// A package in an exact version: `pkg:npm/%40scope/name@1.2.3` or `pkg:pypi/name@1.2.3`.
@@ -91,6 +93,7 @@ pub(crate) fn is_name(registry: Registry, name: &str) -> bool {
         Registry::Npm => is_name_of_npm(name),
         Registry::PyPi => is_part(name),
         Registry::CratesIo => is_name_of_crate(name),
+        Registry::Go => is_path_of_go(name),
     }
 }
 
@@ -99,6 +102,7 @@ pub(crate) fn is_exact(registry: Registry, version: &str) -> bool {
     match registry {
         Registry::Npm | Registry::CratesIo => is_semantic(version),
         Registry::PyPi => is_exact_of_pypi(version),
+        Registry::Go => version.strip_prefix('v').is_some_and(is_semantic),
     }
 }
 
@@ -132,6 +136,12 @@ fn is_name_of_crate(name: &str) -> bool {
     name.len() <= NAME_MAX
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(fits)
+}
+
+/// Returns whether a text is the path of a module of Go, or of a package in one. It is no option and no path of a
+/// file.
+fn is_path_of_go(path: &str) -> bool {
+    path.len() <= NAME_MAX && path.contains('/') && path.split('/').all(is_part)
 }
 
 /// Returns whether a text is one version of semantic versioning, and neither a range nor a tag.

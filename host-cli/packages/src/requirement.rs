@@ -31,7 +31,7 @@ pub struct Requirement {
     pub extras: Vec<String>,
     /// Whether a crate has its default features. The other registries know none.
     pub default_features: bool,
-    /// The version.
+    /// The version. A range of Go is the least version of a module.
     pub version: Version,
 }
 
@@ -53,7 +53,7 @@ impl Requirement {
             return refused("its name is not one of the registry");
         }
         let are_sound = match registry {
-            Registry::Npm => self.extras.is_empty(),
+            Registry::Npm | Registry::Go => self.extras.is_empty(),
             Registry::PyPi => self.extras.iter().all(|it| is_part(it)),
             Registry::CratesIo => self.extras.iter().all(|it| is_feature(it)),
         };
@@ -105,6 +105,7 @@ pub struct Requirements {
     pub(crate) registry: Registry,
     list: Vec<Requirement>,
     lock: Option<String>,
+    manifest: Option<String>,
 }
 
 impl Requirements {
@@ -112,10 +113,12 @@ impl Requirements {
     ///
     /// # Errors
     ///
-    /// When it is empty or longer than [`MAX_REQUIREMENTS`], one of them is invalid, or a name appears
+    /// When it is longer than [`MAX_REQUIREMENTS`] or empty, but for Go, one of them is invalid, or a name appears
     /// twice.
     pub fn new(registry: Registry, mut list: Vec<Requirement>) -> Result<Self, Error> {
-        if list.is_empty() || list.len() > MAX_REQUIREMENTS {
+        // A module of Go may need no other one.
+        let is_empty = list.is_empty() && registry != Registry::Go;
+        if is_empty || list.len() > MAX_REQUIREMENTS {
             let message = format!("an app must ask for 1 to {MAX_REQUIREMENTS} packages");
             return Err(Error::new(message));
         }
@@ -129,16 +132,29 @@ impl Requirements {
             registry,
             list,
             lock: None,
+            manifest: None,
         })
     }
 
-    /// Adds the lock file of the app, from which the client takes the versions that still fit: `package-lock.json`
-    /// or `Cargo.lock`. The other registries ignore it. It must name no place of a package: it decides versions,
-    /// and not where they come from.
+    /// Adds the lock file of the app, from which the client takes the versions that still fit, and their digests:
+    /// `package-lock.json`, `Cargo.lock` or `go.sum`. PyPI ignores it. It must name no place of a package: it decides
+    /// versions, and not where they come from.
     #[must_use]
     pub fn with_lock(mut self, lock: Option<String>) -> Self {
         self.lock = lock;
         self
+    }
+
+    /// Adds the directives of the app's `go.mod` by which it is compiled: `module`, `go` and others, a line each. The
+    /// other registries ignore it.
+    #[must_use]
+    pub fn with_manifest(mut self, manifest: Option<String>) -> Self {
+        self.manifest = manifest;
+        self
+    }
+
+    pub(crate) fn manifest(&self) -> Option<&str> {
+        self.manifest.as_deref()
     }
 
     pub(crate) fn list(&self) -> &[Requirement] {

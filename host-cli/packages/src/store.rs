@@ -43,15 +43,14 @@ pub struct Installed {
 /// A package of a closure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// The path below the folder, such as `node_modules/acme`, or the name of a package of PyPI or
-    /// crates.io.
+    /// The path below the folder, such as `node_modules/acme`, or the name of a package of the other registries.
     pub path: String,
     /// The name of the package, if the folder of the path has another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alias_of: Option<String>,
     /// The version.
     pub version: String,
-    /// The digest of the registry's archive, as its client writes it: `sha512-...` or `sha256=...`.
+    /// The digest of the registry's archive, as its client writes it: `sha512-...`, `sha256=...` or `h1:...`.
     pub integrity: String,
 }
 
@@ -173,7 +172,7 @@ impl Store {
         let (start, closure) = match package.registry() {
             Registry::Npm => npm::install(package, staged.path(), sandbox, network).await?,
             Registry::PyPi => pip::install(package, staged.path(), sandbox, network).await?,
-            Registry::CratesIo => {
+            Registry::CratesIo | Registry::Go => {
                 return Err(Error::new("a server is a package of npm or PyPI"));
             }
         };

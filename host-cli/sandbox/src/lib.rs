@@ -14,6 +14,7 @@
 //! | [`Limits`], [`Limit`] | the limits of a command, and the one that ended it |
 //! | [`Finished`], [`RunError`] | what came of it |
 //! | [`check`], [`control_groups`], [`Report`] | what this machine gives, what is missing and how to get it |
+//! | [`toolchain`], [`Toolchain`], [`whole`] | a toolchain of this machine, and the folders that a command has to read for it |
 //! | [`remove_folder`], [`remove_abandoned_groups`] | clean-up of what commands, or processes that were killed, have left |
 //!
 //! # Example
@@ -81,6 +82,7 @@ mod outcome;
 mod report;
 mod sandbox;
 mod tier;
+mod toolchain;
 
 #[cfg(all(
     target_os = "linux",
@@ -105,3 +107,4 @@ pub use report::{ControlGroups, Report, TierReport, Weakness, check, control_gro
 pub use sandbox::{NoSandbox, Sandbox, spawn_unsandboxed};
 pub use system::{remove_abandoned_groups, remove_folder};
 pub use tier::{Obstacle, Tier, Unavailable};
+pub use toolchain::{Toolchain, toolchain, whole};

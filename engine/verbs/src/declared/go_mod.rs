@@ -4,12 +4,16 @@ use super::{PLAIN, Reader};
 use crate::failure::quoted;
 use crate::language::{Language, Requirement};
 
-/// The directives that say nothing about where modules come from.
-const PLAIN_DIRECTIVES: [&str; 5] = ["module", "go", "toolchain", "godebug", "retract"];
+/// The directives by which the module itself is compiled.
+const OWN_DIRECTIVES: [&str; 4] = ["module", "go", "toolchain", "godebug"];
 
-/// Reads the dependencies of a file.
-pub(super) fn read(text: &str, reader: &mut Reader<'_>) -> Vec<Requirement> {
+/// The directive for those who require the module, of whom there are none.
+const RETRACT: &str = "retract";
+
+/// Reads the dependencies of a file, and the directives by which the module itself is compiled, a line each.
+pub(super) fn read(text: &str, reader: &mut Reader<'_>) -> (Vec<Requirement>, String) {
     let mut found = Vec::new();
+    let mut own = String::new();
     // The directive whose block is open.
     let mut block: Option<&str> = None;
     for (number, line) in text.lines().enumerate() {
@@ -46,7 +50,10 @@ pub(super) fn read(text: &str, reader: &mut Reader<'_>) -> Vec<Requirement> {
                 let message = format!("{} is no module with its version", quoted(line.trim()));
                 reader.refuse(number, message, PLAIN);
             }
-            (known, _) if PLAIN_DIRECTIVES.contains(&known) => {}
+            (known, words) if OWN_DIRECTIVES.contains(&known) => {
+                own.push_str(&format!("{known} {}\n", words.join(" ")));
+            }
+            (RETRACT, _) => {}
             (other, _) => {
                 let message = format!("the directive {} is not supported", quoted(other));
                 let hint =
@@ -55,12 +62,12 @@ pub(super) fn read(text: &str, reader: &mut Reader<'_>) -> Vec<Requirement> {
             }
         }
     }
-    found
+    (found, own)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::declared::tests::shown;
+    use crate::declared::tests::{read, shown};
     use crate::language::Language;
 
     #[test]
@@ -99,5 +106,15 @@ mod tests {
         ] {
             assert_eq!(shown(content), expected, "{content}");
         }
+    }
+
+    #[test]
+    fn the_directives_of_the_module_itself_are_kept() {
+        let text = "// comment\nmodule \"app\" // own\n\ngo 1.21\ngodebug (\n\tdefault=go1.20\n)\nretract v1.0.0\nrequire a.b/c v1.2.3\n";
+        let declaration = read(Language::Go, &[("go.mod", text)]).expect("a file");
+        let expected = "module app\ngo 1.21\ngodebug default=go1.20\n";
+        assert_eq!(declaration.manifest.as_deref(), Some(expected));
+        let none = read(Language::Go, &[]).expect("no file is needed");
+        assert_eq!((none.manifest, none.requirements), (None, Vec::new()));
     }
 }

@@ -6,6 +6,7 @@
 mod cargo_lock;
 mod cargo_toml;
 mod go_mod;
+mod go_sum;
 mod package_json;
 mod package_lock;
 mod requirements_txt;
@@ -23,7 +24,7 @@ pub struct Declared {
     pub language: Language,
     /// Whether the lock file must exist.
     pub locked: bool,
-    /// The files below `source/`, in order. A lock file may be missing, unless it must exist.
+    /// The files below `source/`, in order. A lock file may be missing, unless it must exist, and so may `go.mod`.
     pub files: Vec<String>,
 }
 
@@ -41,8 +42,10 @@ pub struct DeclaringFile {
 pub struct Declaration {
     /// The dependencies, each once.
     pub requirements: Vec<Requirement>,
-    /// The lock file without the places of packages, for the client of the registry.
+    /// The lock file without the places of packages, for the client of the registry. That of Go is `go.sum`.
     pub lock: Option<String>,
+    /// The directives of `go.mod` by which the module itself is compiled, such as its name.
+    pub manifest: Option<String>,
 }
 
 impl Declared {
@@ -51,7 +54,7 @@ impl Declared {
         let files = match language {
             Language::Python => &["requirements.txt"][..],
             Language::Node => &["package.json", LOCK_OF_NODE],
-            Language::Go => &["go.mod"],
+            Language::Go => &[MANIFEST_OF_GO, LOCK_OF_GO],
             Language::Rust => &["Cargo.toml", LOCK_OF_RUST],
         };
         Self {
@@ -71,9 +74,11 @@ impl Declared {
         let mut declaration = Declaration::default();
         let mut declared = Vec::new();
         for path in &self.files {
-            let is_lock = matches!(&**path, LOCK_OF_NODE | LOCK_OF_RUST);
+            let is_lock = matches!(&**path, LOCK_OF_NODE | LOCK_OF_RUST | LOCK_OF_GO);
             let Some(file) = present.iter().find(|it| it.path == *path) else {
-                if !is_lock || self.locked {
+                // A file of Go alone is no module, and runs.
+                let is_needed = !is_lock && path != MANIFEST_OF_GO;
+                if is_needed || self.locked {
                     let message = format!("there is no file {}", quoted(path));
                     problems.add(message, "add the file, or name the packages in the command");
                 }
@@ -97,11 +102,16 @@ impl Declared {
                     declaration.lock = package_lock::read(content, &mut reader)
                 }
                 (Language::Rust, true) => declaration.lock = cargo_lock::read(content, &mut reader),
+                (Language::Go, true) => declaration.lock = go_sum::read(content, &mut reader),
                 (Language::Python, _) => {
                     declared.extend(requirements_txt::read(content, &mut reader))
                 }
                 (Language::Node, _) => declared.extend(package_json::read(content, &mut reader)),
-                (Language::Go, _) => declared.extend(go_mod::read(content, &mut reader)),
+                (Language::Go, false) => {
+                    let (requirements, own) = go_mod::read(content, &mut reader);
+                    declared.extend(requirements);
+                    declaration.manifest = Some(own);
+                }
                 (Language::Rust, _) => declared.extend(cargo_toml::read(content, &mut reader)),
             }
         }
@@ -114,6 +124,8 @@ impl Declared {
     }
 }
 
+const MANIFEST_OF_GO: &str = "go.mod";
+const LOCK_OF_GO: &str = "go.sum";
 const LOCK_OF_NODE: &str = "package-lock.json";
 const LOCK_OF_RUST: &str = "Cargo.lock";
 
@@ -198,7 +210,7 @@ mod tests {
 
     #[test]
     fn files_must_exist_and_have_a_size_and_an_encoding() {
-        for language in Language::ALL {
+        for language in [Language::Python, Language::Node, Language::Rust] {
             let failure = read(language, &[]).expect_err("no file");
             assert_eq!(failure.code, ErrorCode::Build);
             assert!(

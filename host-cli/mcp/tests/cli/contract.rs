@@ -1,6 +1,6 @@
 //! The contract of each verb: the codes that it can fail with, each with a hint that says what to do.
 //!
-//! Codes that depend on an app (`E_RUNTIME`, `E_TIMEOUT`, `E_BUILD`) are in `failures`.
+//! Codes that depend on an app (`E_RUNTIME`, `E_TIMEOUT`) are in `failures`, and `E_BUILD` is in `packages`.
 
 use crate::bed::Bed;
 use serde_json::{Value, json};

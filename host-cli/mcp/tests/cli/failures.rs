@@ -78,14 +78,6 @@ fn verbs_fail_with_their_codes() {
         "E_POLICY",
         "installation of dependencies",
     );
-    let go = "policies:\n  deps_allowlist:\n    go: [golang.org/x/text]\n  verbs:\n    deps.install: allow\n";
-    fs::write(bed.path(".mcpd/policy.yaml"), go).unwrap();
-    let modules = json!({ "cmd": "go get golang.org/x/text@v0.3.0 && go run main.go" });
-    failed(
-        &bed.verb("run.start", task, &modules),
-        "E_BUILD",
-        "no packages of go",
-    );
     fs::write(bed.path(".mcpd/policy.yaml"), "policies:\n  secret: 1\n").unwrap();
     failed(&bed.verb("run.start", task, &start()), "E_POLICY", "secret");
     // A file that others can change is nobody's policy.

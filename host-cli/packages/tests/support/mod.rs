@@ -2,12 +2,13 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use agent_packages::{Network, Registry, Requirement, Requirements, Version};
-use agent_way_out::{Gate, Proxy, ProxyLimits, Resolver};
+use agent_way_out::{Gate, Lookup, Proxy, ProxyLimits, Resolver};
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{IpAddr, TcpListener, TcpStream};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 /// Admits what is listed, at any address. The engine, which decides elsewhere, is not part of these tests.
 struct Listed(Vec<String>);
@@ -28,13 +29,35 @@ impl Gate for Listed {
 
 /// Returns the network of the configured registries, and more hosts.
 pub(crate) fn registries<const N: usize>(more: [String; N]) -> Network {
+    network(Resolver::system, more.to_vec())
+}
+
+/// Returns the network of the configured registries, one of which is a host of this name on loopback.
+pub(crate) fn registries_at(host: &'static str) -> Network {
+    let resolver = move || Resolver::new(Loopback(host), Duration::from_secs(1));
+    network(resolver, Vec::new())
+}
+
+fn network(resolver: impl Fn() -> Resolver + 'static, more: Vec<String>) -> Network {
     Network::Registries {
-        proxy: Box::new(|hosts| {
+        resolver: resolver(),
+        proxy: Box::new(move |hosts| {
             let limits = ProxyLimits::default();
-            Ok(Proxy::new(Listed(hosts), Resolver::system(), limits))
+            Ok(Proxy::new(Listed(hosts), resolver(), limits))
         }),
-        resolver: Resolver::system(),
-        more: more.to_vec(),
+        more,
+    }
+}
+
+/// The name of a host on loopback.
+struct Loopback(&'static str);
+
+impl Lookup for Loopback {
+    fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        match name == self.0 {
+            true => Ok(vec![Ipv4Addr::LOCALHOST.into()]),
+            false => Err(io::ErrorKind::NotFound.into()),
+        }
     }
 }
 

@@ -5,7 +5,6 @@
 
 mod bindings;
 mod call;
-mod toolchain;
 
 use bindings::BuiltInPre;
 use call::{State, perform, store};
@@ -18,7 +17,6 @@ use wasmtime_wasi::FsPerms;
 pub use bindings::agent::runner::process::Command;
 pub use bindings::agent::runner::types::{Condition, ErrorCode, Failure, Started};
 pub use bindings::exports::agent::runner::runner::{Applied, File, Manifest};
-pub use toolchain::{Toolchain, toolchain, whole};
 
 impl ErrorCode {
     /// Returns the name of the code in answers.

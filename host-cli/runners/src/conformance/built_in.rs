@@ -5,7 +5,6 @@ use super::protocol::Answer;
 use super::subject::{Subject, Subjects};
 use crate::built_in::{
     BuiltIn, Command, Condition, ErrorCode, Failure, File, Language, Manifest, Process, Started,
-    toolchain,
 };
 use crate::limits::{CONFORMANCE_TIME, START_TIME};
 use crate::{APP, Error, Place, Request};
@@ -257,7 +256,7 @@ impl App {
 
 impl Process for App {
     async fn toolchain(&self, program: &str) -> Option<String> {
-        let found = toolchain(program)?;
+        let found = sandbox::toolchain(program)?;
         self.toolchains.borrow_mut().extend(found.read);
         Some(found.program)
     }
