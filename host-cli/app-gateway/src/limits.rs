@@ -126,6 +126,8 @@ pub struct Limits {
     pub write_time: Duration,
     /// See [`CONNECT_TIME`].
     pub connect_time: Duration,
+    /// See [`HEALTH_TIME`].
+    pub health_time: Duration,
     /// See [`RESPONSE_TIME`].
     pub response_time: Duration,
     /// See [`STREAM_TIME`].
@@ -145,6 +147,7 @@ impl Default for Limits {
             body_time: BODY_TIME,
             write_time: WRITE_TIME,
             connect_time: CONNECT_TIME,
+            health_time: HEALTH_TIME,
             response_time: RESPONSE_TIME,
             stream_time: STREAM_TIME,
         }

@@ -1,7 +1,7 @@
 //! Connections to the apps, which are kept for further requests.
 
 use crate::buffer::Buffer;
-use crate::limits::{FRESH_APP_TIME, HEALTH_TIME, IDLE_APP_CONNECTIONS, Limits};
+use crate::limits::{FRESH_APP_TIME, IDLE_APP_CONNECTIONS, Limits};
 use crate::refusal::Refusal;
 use std::collections::HashMap;
 use std::io;
@@ -90,7 +90,7 @@ impl Pool {
     /// As for [`connect`](Self::connect); 502 also if the connection is closed at once.
     pub(crate) async fn reach(&self, limits: &Limits) -> Result<App, Refusal> {
         let app = self.connect(limits).await?;
-        match timeout(HEALTH_TIME, app.stream.readable()).await {
+        match timeout(limits.health_time, app.stream.readable()).await {
             Err(_) => Ok(app),
             // The end, or bytes that no request asked for.
             Ok(_) => Err(unreachable()),

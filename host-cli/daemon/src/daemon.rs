@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::task::spawn_blocking;
+use tokio::task::{spawn_blocking, spawn_local};
 
 /// The name of the client with the daemon's own token: the command line.
 pub(crate) const CLIENT: &str = "cli";
@@ -70,15 +70,19 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Performs a verb for a client, within the span that the client names. Returns `data` of its response.
     pub(crate) async fn perform(
-        &self,
+        self: &Rc<Self>,
         client: &str,
         verb: VersionedVerb,
         addressed: Addressed,
         parent: Option<TraceContext>,
     ) -> Answered<String> {
-        let work = self.perform_once(client, verb.verb, &addressed);
-        let telemetry = (self.spans.as_ref(), &self.counts);
-        traced::verb(telemetry, verb, (client, parent), work).await
+        let (daemon, client) = (Rc::clone(self), client.to_owned());
+        let performed = async move {
+            let work = daemon.perform_once(&client, verb.verb, &addressed);
+            let telemetry = (daemon.spans.as_ref(), &daemon.counts);
+            traced::verb(telemetry, verb, (&client, parent), work).await
+        };
+        to_the_end(performed).await
     }
 
     async fn perform_once(
@@ -329,9 +333,10 @@ impl Daemon {
         artifact_dir(&self.root, task)
     }
 
-    /// Ends a task: its app, its port and its route.
+    /// Ends a task: what is at work on its start, its app, its port and its route.
     pub(crate) async fn kill(&self, id: &str) -> Answered<String> {
         let task = self.task(id)?;
+        task.killed.notify_waiters();
         self.stop(&task).await?;
         if !task.has_ended() {
             task.reason.replace(Some(BY_USER.to_owned()));
@@ -371,11 +376,10 @@ impl Daemon {
                 .borrow_mut()
                 .insert(task.id.clone(), Rc::clone(&task));
             self.show(&task, None);
-            if has_app(&task) {
-                let begun = |folder: &agent_tasks::Task| Ok(folder.await_supervisor()?);
-                self.with_folder(&task, ErrorCode::Runtime, begun).await?;
+            // One task that can't be read, or a full disk, is no reason to serve none.
+            if let Err(refusal) = self.find_again(&task).await {
+                agent_host::output::note(format_args!("{}: {}", task.id, refusal.message));
             }
-            self.look(&task).await?;
             if task.state.get() == TaskState::Ready
                 && let Ok(address) = self.gateway.lease(&task.id)
             {
@@ -383,6 +387,15 @@ impl Daemon {
             }
         }
         Ok(())
+    }
+
+    /// Looks what the app of an earlier daemon does, whose supervisor may have just been started.
+    async fn find_again(&self, task: &Rc<Task>) -> Answered<()> {
+        if has_app(task) {
+            let begun = |folder: &agent_tasks::Task| Ok(folder.await_supervisor()?);
+            self.with_folder(task, ErrorCode::Runtime, begun).await?;
+        }
+        self.look(task).await
     }
 
     /// Looks for apps that have ended, for ever.
@@ -436,6 +449,14 @@ impl Daemon {
             }
         }
     }
+}
+
+/// Does something to its end, also if the client leaves: no task must stay between two states.
+pub(crate) async fn to_the_end<T: 'static>(
+    work: impl Future<Output = Answered<T>> + 'static,
+) -> Answered<T> {
+    let done = spawn_local(work).await;
+    done.map_err(|error| broken(Failure::internal(error)))?
 }
 
 /// Returns whether a task may have an app.

@@ -5,7 +5,7 @@ use super::daemon::Daemon;
 use super::decider::Decider;
 use super::refusal::refused;
 use super::running::Place;
-use super::service::{called, no_headers, result, tool_list};
+use super::service::{Verbs, called, no_headers, result, tool_list};
 use agent_effects::Signals;
 use agent_host::contract::daemon::{Addressed, ErrorCode, Failure as Refusal, VersionedVerb};
 use agent_host::{Engine, Failure, call};
@@ -90,7 +90,7 @@ impl Forward {
 impl Service for Forward {
     type Trace = ();
 
-    const NAME: &'static str = Daemon::NAME;
+    const NAME: &'static str = Verbs::NAME;
 
     fn passes(&self, list: ClientList) -> bool {
         list == ClientList::Tools

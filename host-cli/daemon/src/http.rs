@@ -1,14 +1,15 @@
 //! The daemon over HTTP: the verbs as plain JSON, and the Model Context Protocol at `/mcp`.
 
-use super::daemon::Daemon;
+use super::daemon::{Daemon, to_the_end};
 use super::refusal::Answered;
+use super::service::Verbs;
 use agent_host::call;
 use agent_host::contract::daemon::ErrorCode;
 use agent_serving::{Body, Endpoint, Hosts, Served, Sessions, Token, client};
 use agent_telemetry::TraceContext;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Either, Full, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};
 use std::net::SocketAddr;
@@ -34,7 +35,7 @@ const MCP: [&str; 2] = ["/mcp", "/metrics"];
 /// The daemon over HTTP.
 pub(crate) struct Http {
     daemon: Rc<Daemon>,
-    mcp: Endpoint<Daemon>,
+    mcp: Endpoint<Verbs>,
     hosts: Hosts,
     clients: Vec<(String, Token)>,
 }
@@ -49,7 +50,7 @@ impl Http {
         let served = Served {
             path: MCP[0].to_owned(),
             clients: clients.clone(),
-            service: Rc::clone(&daemon),
+            service: Rc::new(Verbs(Rc::clone(&daemon))),
             sessions: Sessions::default(),
         };
         Self {
@@ -94,8 +95,14 @@ impl Http {
                     Err(answer) => *answer,
                 }
             }
-            (&Method::POST, ["tasks", task, "kill"]) => self.said(self.daemon.kill(task).await),
-            (&Method::POST, ["tasks", task, "revert"]) => self.said(self.daemon.revert(task).await),
+            (&Method::POST, ["tasks", task, "kill"]) => {
+                let (daemon, task) = (Rc::clone(&self.daemon), (*task).to_owned());
+                self.said(to_the_end(async move { daemon.kill(&task).await }).await)
+            }
+            (&Method::POST, ["tasks", task, "revert"]) => {
+                let (daemon, task) = (Rc::clone(&self.daemon), (*task).to_owned());
+                self.said(to_the_end(async move { daemon.revert(&task).await }).await)
+            }
             (&Method::POST, ["tasks", task, "plan-change"]) => match read(body).await {
                 Ok(body) => self.said(self.daemon.plan_change(task, &body).await),
                 Err(answer) => *answer,
@@ -162,12 +169,19 @@ fn status(code: ErrorCode) -> StatusCode {
 
 async fn read(body: Incoming) -> Result<Bytes, Box<Response<Body>>> {
     let wrong = |status, why| Err(Box::new(text(status, why)));
-    match timeout(BODY_TIME, Limited::new(body, BODY_BYTES).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => wrong(
+    let large = || {
+        wrong(
             StatusCode::PAYLOAD_TOO_LARGE,
             "the request is larger than 16 MiB",
-        ),
+        )
+    };
+    // A body that says so need not come.
+    if body.size_hint().lower() > BODY_BYTES as u64 {
+        return large();
+    }
+    match timeout(BODY_TIME, Limited::new(body, BODY_BYTES).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => large(),
         Ok(Err(_)) => wrong(StatusCode::BAD_REQUEST, "the body ended too early"),
         Err(_) => wrong(StatusCode::REQUEST_TIMEOUT, "the body arrived too slowly"),
     }

@@ -19,6 +19,7 @@ use agent_sandbox::control_groups;
 use agent_tasks::{Artifact, Run};
 use std::path::PathBuf;
 use std::rc::Rc;
+use tokio::select;
 
 /// What an app starts with.
 struct Prepared {
@@ -57,10 +58,21 @@ impl Daemon {
             self.stop(task).await?;
         }
         task.started.replace(Some(content.cmd.clone()));
-        let prepared = match self.prepare(task, &content, &grants).await {
+        let prepared = select! {
+            prepared = self.prepare(task, &content, &grants) => prepared,
+            () = task.killed.notified() => {
+                let hint = "open another task with `plan.create`";
+                Err(refused(ErrorCode::Runtime, "the task was ended", hint))
+            }
+        };
+        let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(refusal) => {
                 self.give_up(task, &refusal.message).await;
+                if task.has_ended() {
+                    // The build may have written something since it was removed.
+                    self.remove_builds(task).await;
+                }
                 return Err(refusal);
             }
         };

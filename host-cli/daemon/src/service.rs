@@ -19,7 +19,10 @@ const INVALID_PARAMS: i64 = -32602;
 /// The end of results since 2026-07-28.
 const COMPLETE: &str = r#","resultType":"complete""#;
 
-impl Service for Daemon {
+/// The verbs of a daemon, as a service.
+pub(crate) struct Verbs(pub(crate) Rc<Daemon>);
+
+impl Service for Verbs {
     type Trace = ();
 
     const NAME: &'static str = "assertlang-mcpd";
@@ -29,7 +32,7 @@ impl Service for Daemon {
     }
 
     fn lists(&self) -> &Announcements {
-        &self.lists
+        &self.0.lists
     }
 
     fn mirrored_headers(&self, _: &Client) -> Rc<MirroredHeaders> {
@@ -39,7 +42,7 @@ impl Service for Daemon {
     fn begin(&self, _: &Id, _: &str, _: Option<&Json>, _: &Client) {}
 
     async fn tools(&self, client: &Client) -> Answer {
-        tool_list(&self.decider, client)
+        tool_list(&self.0.decider, client)
     }
 
     async fn call(
@@ -50,19 +53,19 @@ impl Service for Daemon {
         _: impl FnMut(Json),
         _: impl AsyncFn(&[u8]) -> Option<Json>,
     ) -> Answer {
-        let (verb, addressed) = match called(&self.decider, params) {
+        let (verb, addressed) = match called(&self.0.decider, params) {
             Ok(called) => called,
             Err(answer) => return answer,
         };
         let answered = match addressed {
             Ok(addressed) => {
                 let parent = parent(params);
-                self.perform(&client.id, verb, addressed, parent).await
+                self.0.perform(&client.id, verb, addressed, parent).await
             }
             Err(refusal) => Err(refusal),
         };
         let is_error = answered.is_err();
-        result(&self.envelope(answered), is_error, client.generation)
+        result(&self.0.envelope(answered), is_error, client.generation)
     }
 
     async fn other(&self, _: &Client, _: &str, _: &[u8]) -> Option<Answer> {
@@ -70,9 +73,10 @@ impl Service for Daemon {
     }
 
     fn metrics(&self, sessions: usize) -> Result<String, Failure> {
-        let tasks = self.tasks.borrow();
+        let Self(daemon) = self;
+        let tasks = daemon.tasks.borrow();
         let states = tasks.values().map(|task| task.state.get());
-        Ok(self.counts.text(sessions, states, self.spans.as_ref()))
+        Ok(daemon.counts.text(sessions, states, daemon.spans.as_ref()))
     }
 }
 

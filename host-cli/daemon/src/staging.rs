@@ -89,7 +89,8 @@ pub(crate) fn clear(root: &Path) -> io::Result<()> {
     for entry in root.join(".state").read_dir()? {
         let entry = entry?;
         if entry.file_name().to_string_lossy().starts_with(PREFIX) {
-            fs::remove_dir_all(entry.path())?;
+            // What a runner made in it may be locked. It takes room and does no harm.
+            let _ = agent_sandbox::remove_folder(&entry.path());
         }
     }
     Ok(())
@@ -118,7 +119,7 @@ fn taken(folder: TempDir, modes: Option<&[(String, u32)]>) -> Result<Vec<Written
         let bytes = fs::read(&file)?;
         written.push((path, FileContent { bytes, mode }));
     }
-    folder.close()?;
+    agent_sandbox::remove_folder(folder.path())?;
     Ok(written)
 }
 

@@ -6,8 +6,8 @@ use super::memory::remembered;
 use super::running::alone;
 use super::task::Task;
 use agent_effects::{Zone, clock};
-use agent_host::Failure;
 use agent_host::contract::daemon::TaskState;
+use agent_host::{Failure, output};
 use agent_syntax::json::Writer;
 use agent_tasks::{Found, Memory, TaskId, Tasks};
 use std::path::Path;
@@ -49,9 +49,11 @@ fn tasks(root: &Path) -> Result<Vec<Task>, Failure> {
         );
         if may_run {
             let folder = tasks.task(&listed.id).map_err(Failure::new)?;
-            match folder.find().map_err(Failure::new)? {
-                Found::Running(_) => {}
-                ended => {
+            match folder.find() {
+                Ok(Found::Running(_)) => {}
+                // One that can't be read is no reason to list none.
+                Err(error) => output::note(format_args!("{}: {error}", task.id)),
+                Ok(ended) => {
                     let (state, reason) = after(&ended);
                     task.state.set(state);
                     task.reason.replace(Some(reason));
@@ -81,6 +83,7 @@ pub fn kill_stored(root: &Path, id: &str) -> Result<bool, Failure> {
         return Ok(false);
     };
     let task = tasks.task(&id).map_err(Failure::new)?;
+    task.await_supervisor().map_err(Failure::new)?;
     task.stop(GRACE).map_err(Failure::new)?;
     let ended = Memory {
         state: state_name(TaskState::Ended).to_owned(),

@@ -4,7 +4,7 @@ use agent_host::contract::daemon::{Language, Requirement, ResolvedPackage, TaskS
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 
 /// A task.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(crate) struct Task {
     pub(crate) locked: RefCell<Vec<ResolvedPackage>>,
     /// Held by what changes the files or the app: one after the other.
     pub(crate) work: Mutex<()>,
+    /// Says that the task is ended to what is at work on its start.
+    pub(crate) killed: Notify,
     /// Held while the task is remembered: what was written last is how it is.
     pub(crate) remembering: Mutex<()>,
     pub(crate) state: Cell<TaskState>,
@@ -64,6 +66,7 @@ impl Task {
             requirements: RefCell::default(),
             locked: RefCell::default(),
             work: Mutex::default(),
+            killed: Notify::new(),
             remembering: Mutex::default(),
             state: Cell::new(TaskState::Planned),
             port: Cell::new(None),

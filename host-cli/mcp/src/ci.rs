@@ -9,6 +9,7 @@ use crate::{Program, list, show, wait};
 use agent_daemon::{prepare, serve};
 use agent_effects::Signals;
 use agent_host::{Engine, output};
+use std::collections::BTreeSet;
 
 /// Creates an app, tests it and ends it. Returns whether it answers as expected.
 pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Result<bool, Refusal> {
@@ -24,10 +25,12 @@ pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Resul
                 client: &client,
                 quiet: program.quiet,
             };
+            // Those of an earlier daemon go on.
+            let present = ids(&client).await?;
             let outcome = pipeline.run(&args.run).await;
-            // Nothing is left running.
-            for task in list::tasks(&client.get("/tasks").await?) {
-                let path = format!("/tasks/{}/kill", task.task_id);
+            // Nothing of its own is left running.
+            for id in ids(&client).await?.difference(&present) {
+                let path = format!("/tasks/{id}/kill");
                 client.post(&path, String::new()).await?;
             }
             match place.format {
@@ -40,6 +43,12 @@ pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Resul
             tested = testing => tested,
         }
     })
+}
+
+/// Returns the ids of all tasks.
+async fn ids(client: &Client) -> Result<BTreeSet<String>, Refusal> {
+    let tasks = list::tasks(&client.get("/tasks").await?).into_iter();
+    Ok(tasks.map(|task| task.task_id).collect())
 }
 
 /// Prints the outcome as an annotation of GitHub.

@@ -2,7 +2,7 @@
 
 use crate::limits::{KEPT_ERROR_BYTES, MAX_ANSWER_BYTES, MAX_HEAD_BYTES, MAX_REQUEST_BYTES};
 use crate::{Error, Place, Request, Runner};
-use agent_sandbox::{Child, Command, Inside, Log, Mount, Network, Sandbox, Tier};
+use agent_sandbox::{Child, Command, ErrorLog, Inside, Log, Mount, Network, Sandbox, Tier};
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -50,6 +50,7 @@ pub struct Session {
     keeper: Option<Keeper>,
     requests: TempDir,
     count: u64,
+    log: ErrorLog,
 }
 
 /// The first process of a sandbox.
@@ -113,6 +114,7 @@ impl Session {
             return Err(not_started(&"the sandbox gave no streams and no network"));
         };
         Ok(Self {
+            log: child.error_log(),
             keeper: Some(Keeper {
                 child,
                 inside,
@@ -211,11 +213,10 @@ impl Session {
         self.keeper.as_ref()?.child.handle().id()
     }
 
-    /// Returns what the app has written to its log until now.
+    /// Returns what the app has written to its log, also before the session was over, without so many first bytes.
     #[must_use]
-    pub fn log(&self) -> Log {
-        let log = self.keeper.as_ref().map(|keeper| keeper.child.log());
-        log.unwrap_or_default()
+    pub fn log_since(&self, count: usize) -> Log {
+        self.log.since(count)
     }
 
     /// Ends everything inside, and waits until it is gone.

@@ -76,7 +76,7 @@ async fn an_app_outlives_its_invocation_and_ends_with_the_session() {
     let reply = health(&mut case.session).await.unwrap();
     let text = String::from_utf8(reply.stdout).unwrap();
     assert!(text.contains(r#""live": true, "ready": true"#), "{text}");
-    assert_eq!(case.session.log().bytes, b"listening\n");
+    assert_eq!(case.session.log_since(0).bytes, b"listening\n");
     case.session.end().await;
     assert_eq!(count(&marker), 0);
 }

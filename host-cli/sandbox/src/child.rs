@@ -25,10 +25,26 @@ pub struct Child {
     /// not block. Without a listener they are refused.
     pub proxy: Option<TcpListener>,
     inside: Option<Inside>,
-    log: Arc<Mutex<Log>>,
+    log: ErrorLog,
     log_task: JoinHandle<()>,
     end: EndOnDrop,
     ended: oneshot::Receiver<Ended>,
+}
+
+/// The standard error of a command, also after its end.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorLog(Arc<Mutex<Log>>);
+
+impl ErrorLog {
+    /// Returns what was written until now, without so many first bytes.
+    #[must_use]
+    pub fn since(&self, count: usize) -> Log {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Log {
+            bytes: log.bytes.get(count..).unwrap_or_default().to_vec(),
+            truncated: log.truncated,
+        }
+    }
 }
 
 impl Child {
@@ -37,8 +53,8 @@ impl Child {
         let stdin = ChildStdin::from_std(started.stdin).map_err(unusable)?;
         let stdout = ChildStdout::from_std(started.stdout).map_err(unusable)?;
         let stderr = ChildStderr::from_std(started.stderr).map_err(unusable)?;
-        let log = Arc::default();
-        let log_task = tokio::spawn(read_log(stderr, max_log, Arc::clone(&log)));
+        let log = ErrorLog::default();
+        let log_task = tokio::spawn(read_log(stderr, max_log, Arc::clone(&log.0)));
         Ok(Self {
             stdin: Some(stdin),
             stdout: Some(stdout),
@@ -60,10 +76,13 @@ impl Child {
     /// Returns the standard error until now.
     #[must_use]
     pub fn log(&self) -> Log {
-        self.log
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.log.since(0)
+    }
+
+    /// Returns the standard error, for use after the end of the child.
+    #[must_use]
+    pub fn error_log(&self) -> ErrorLog {
+        self.log.clone()
     }
 
     /// Returns the network of a command with [`Network::Inbound`](crate::Network::Inbound).

@@ -9,12 +9,12 @@
 //! |---|---|
 //! | [`Sandbox`], [`NoSandbox`] | a tier that passed its trial; it runs a [`Command`] once, or starts it as a [`Child`]; why there is none |
 //! | [`spawn_unsandboxed`] | the explicit exception: a command without a sandbox |
-//! | [`Handle`] | ends a command, or asks it to end |
+//! | [`Handle`], [`ErrorLog`] | ends a command, or asks it to end; its standard error |
 //! | [`Inside`] | the network of a command with [`Network::Inbound`]: where it listens, and sockets to connect |
 //! | [`Limits`], [`Limit`] | the limits of a command, and the one that ended it |
 //! | [`Finished`], [`RunError`] | what came of it |
 //! | [`check`], [`control_groups`], [`Report`] | what this machine gives, what is missing and how to get it |
-//! | [`toolchain`], [`Toolchain`], [`whole`] | a toolchain of this machine, and the folders that a command has to read for it |
+//! | [`toolchain()`], [`Toolchain`], [`whole`] | a toolchain of this machine, and the folders that a command has to read for it |
 //! | [`remove_folder`], [`remove_abandoned_groups`] | clean-up of what commands, or processes that were killed, have left |
 //!
 //! # Example
@@ -98,7 +98,7 @@ mod system;
 #[path = "other.rs"]
 mod system;
 
-pub use child::{Child, Handle};
+pub use child::{Child, ErrorLog, Handle};
 pub use command::{Command, Home, Mount, Network, PROXY_PORT};
 pub use inside::{Inside, MAX_SOCKETS};
 pub use limits::{Limit, Limits};

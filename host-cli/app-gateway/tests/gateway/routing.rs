@@ -4,6 +4,7 @@ use crate::bed::{App, Bed, OK, Recorder, TASK, ok};
 use agent_app_gateway::TaskState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 #[test]
 fn a_request_reaches_the_app_without_its_prefix() {
@@ -99,12 +100,14 @@ fn health_is_whether_the_app_can_be_reached() {
     bed.app(ok);
     let response = bed.get("/apps/ab12cd/_health");
     assert_eq!((response.status, response.text()), (200, "ok\n"));
-    // A supervisor accepts for an app that does not listen, and closes.
+    // A supervisor accepts for an app that does not listen, and closes: at once, but for what the machine does.
+    let bed = Bed::with(|limits| limits.health_time = Duration::from_secs(30));
     bed.tasks
         .set("deaf", TaskState::Running(bed.socket("deaf").into()));
     let listener = bed.listen("deaf");
     std::thread::spawn(move || listener.incoming().for_each(drop));
     assert_eq!(bed.get("/apps/deaf/_health").status, 502);
+    bed.app(ok);
     let mut client = bed.client();
     client.send(format!(
         "POST /apps/ab12cd/_health HTTP/1.1\r\nHost: {}\r\n\r\n",

@@ -1,10 +1,12 @@
 //! Apps in Rust: components that no process runs.
 
-use crate::bed::{Bed, get, request, supervisors};
+use crate::bed::{Bed, PATIENCE, get, request, supervisors};
 use agent_pack::{Toolchain, Workspace};
 use serde_json::{Value, json};
 use std::env;
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 
 /// Starts a daemon that finds the toolchain for wasm.
@@ -53,6 +55,67 @@ fn start(bed: &Bed, id: &str, more: Value) -> Value {
         .unwrap()
         .extend(more.as_object().unwrap().clone());
     bed.verb("run.start", Some(id), &input)
+}
+
+/// Opens a task whose build waits, and sends the request for its start. Returns its id and the connection.
+fn slow_start(bed: &Bed, seconds: u64) -> (String, TcpStream) {
+    let plan = json!({ "prompt": "hello", "constraints": { "lang_hint": ["rust"] } });
+    let plan = bed.verb("plan.create", None, &plan);
+    let id = plan["data"]["task_id"].as_str().unwrap().to_owned();
+    let mut writes = plan["data"]["files"].as_array().unwrap().clone();
+    let wait =
+        format!("fn main() {{ std::thread::sleep(std::time::Duration::from_secs({seconds})) }}\n");
+    writes.push(json!({ "path": "build.rs", "content": wait }));
+    let applied = bed.verb("fs.apply", Some(&id), &json!({ "writes": writes }));
+    assert_eq!(applied["ok"], true, "{applied}");
+
+    let token = fs::read_to_string(bed.path(".mcpd/.state/token")).unwrap();
+    let body = json!({ "task_id": id, "input": { "cmd": "cargo run --release" } }).to_string();
+    let (address, length) = (bed.address(), body.len());
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let token = token.trim();
+    let head = format!(
+        "POST /verbs/run.start HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
+    );
+    stream
+        .write_all(format!("{head}{body}").as_bytes())
+        .unwrap();
+    bed.eventually("the app is built", || {
+        (bed.task(&id)["state"] == "installing").then_some(())
+    });
+    (id, stream)
+}
+
+#[test]
+fn a_client_that_leaves_ends_no_start() {
+    let bed = bed();
+    let (id, stream) = slow_start(&bed, 3);
+    drop(stream);
+    bed.eventually("the app is ready", || {
+        let task = bed.task(&id);
+        let state = task["state"].as_str().unwrap();
+        assert!(
+            ["installing", "starting", "ready"].contains(&state),
+            "{task}"
+        );
+        (state == "ready").then_some(())
+    });
+    assert_eq!(get(&bed.app_url(&id)).status, 200);
+}
+
+#[test]
+fn the_end_of_a_task_ends_its_build() {
+    let bed = bed();
+    let (id, mut stream) = slow_start(&bed, 600);
+    bed.done(&["kill", &id]);
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("E_RUNTIME"), "{answer}");
+    assert!(answer.contains("the task was ended"), "{answer}");
+    assert_eq!(bed.task(&id)["state"], "ended");
+    assert!(!bed.path(&format!(".mcpd/.state/builds/{id}")).exists());
 }
 
 #[test]

@@ -9,8 +9,8 @@
 use crate::run::RunLimits;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, StatVfs, chmod, fstat, openat, stat, statat,
-    statvfs,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, StatVfs, chmod, fchmod, fstat, openat, stat,
+    statat, statvfs,
 };
 use rustix::io::Errno;
 use std::collections::BTreeSet;
@@ -176,15 +176,22 @@ impl Usage {
     /// Counts the entries of a folder.
     fn level(&mut self, folder: OwnedFd) -> Result<Level, &'static str> {
         let mut inner = Vec::new();
+        let entries = match entered(&folder, || Dir::read_from(&folder)) {
+            Err(Errno::ACCESS) => return Err(DISK),
+            entries => entries,
+        };
         // One that is removed meanwhile has no entries.
-        for entry in Dir::read_from(&folder).into_iter().flatten() {
+        for entry in entries.into_iter().flatten() {
             let Ok(entry) = entry else { break };
             let name = entry.file_name();
             if [c".", c".."].contains(&name) {
                 continue;
             }
-            let Ok(found) = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else {
-                continue;
+            let found = entered(&folder, || statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW));
+            let found = match found {
+                Err(Errno::ACCESS) => return Err(DISK),
+                Err(_) => continue,
+                Ok(found) => found,
             };
             if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
                 inner.push(name.to_owned());
@@ -257,6 +264,14 @@ fn opened(
         Ok(folder) => Ok(Some(folder)),
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
         Err(_) => Err(DISK),
+    }
+}
+
+/// Looks at something in a folder, which may be open for reading, and closed to whoever enters it.
+fn entered<T>(folder: &OwnedFd, look: impl Fn() -> Result<T, Errno>) -> Result<T, Errno> {
+    match look() {
+        Err(Errno::ACCESS) => fchmod(folder, Mode::RWXU).and_then(|()| look()),
+        looked => looked,
     }
 }
 

@@ -7,7 +7,7 @@ use super::redactor::Redactor;
 use super::way_out::WayOut;
 use super::{IDLE_INTERVAL, Socket, Supervision};
 use crate::folder::Artifact;
-use crate::limits::{RUN_FILE_BYTES, RUN_OPEN_FILES};
+use crate::limits::{MAX_LOG_BYTES, RUN_FILE_BYTES, RUN_OPEN_FILES};
 use crate::run::{Cause, ForeignRunner, Phase, Reply, RunLimits, Spec};
 use crate::{clock, sockets};
 use agent_runners::{Error, Place, Request, Runner, Session};
@@ -72,6 +72,8 @@ impl Supervision {
         place.limits.memory_bytes = limits.mem_mb.saturating_mul(1 << 20);
         place.limits.processes = limits.pids;
         place.limits.file_bytes = RUN_FILE_BYTES;
+        // What is more than the log may have makes it say so.
+        place.limits.stderr_bytes = MAX_LOG_BYTES + 1;
         place.limits.open_files = RUN_OPEN_FILES;
         let mut session = Session::open(&runner, &place).await;
         let session = session.as_mut().map_err(|error| words(error))?;
@@ -231,11 +233,10 @@ struct Followed {
 impl Followed {
     /// Writes what is new, and looks for the line that is awaited.
     fn follow(&mut self, session: &Session, awaited: &mut Option<Awaited>) {
-        let log = session.log().bytes;
-        let new = log.get(self.taken..).unwrap_or_default();
+        let new = session.log_since(self.taken).bytes;
         if !new.is_empty() {
-            locked(&self.file).take(new, awaited);
-            self.taken = log.len();
+            locked(&self.file).take(&new, awaited);
+            self.taken += new.len();
         }
     }
 }

@@ -106,7 +106,7 @@ pub fn supervise(
         .enable_all()
         .build()
         .map_err(system)?;
-    runtime.block_on(async {
+    let supervised = runtime.block_on(async {
         // Before the process can be found.
         let stop = signal(SignalKind::terminate()).map_err(system)?;
         let mut supervision = Supervision {
@@ -138,7 +138,10 @@ pub fn supervise(
         // Whoever reads the report may start the next run at once.
         drop(lock);
         supervision.report()
-    })
+    });
+    // A component that is still compiled needs nobody any more.
+    runtime.shutdown_background();
+    supervised
 }
 
 struct Supervision {

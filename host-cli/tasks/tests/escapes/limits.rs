@@ -162,6 +162,8 @@ fn the_disk_ends_an_app_however_it_is_filled() {
         // Files without a name stay as long as somebody has them open.
         disk(named, "os.unlink(str(number))"),
         disk(closed, "os.close(file)"),
+        // One can be listed, and not be entered.
+        disk(&closed.replace(", 0)", ", 0o400)"), "os.close(file)"),
     ];
     thread::scope(|scope| {
         for program in &programs {
@@ -170,10 +172,11 @@ fn the_disk_ends_an_app_however_it_is_filled() {
     });
 }
 
-/// A foreign runner that fills the disk when it is asked to start an app.
+/// A foreign runner that fills the disk when it is asked to start an app. It has the log of the app.
 const RUNNER: &str = "#!/usr/bin/python3 -ISB
-import sys, time
+import os, sys, time
 sys.stdin.read()
+os.write(9, b'last words\\n')
 for number in range(1, 2000):
     with open(f'/app/{number}', 'wb') as file: file.write(b'x' * (1 << 20))
     time.sleep(0.002)
@@ -196,6 +199,7 @@ fn the_disk_ends_an_app_of_a_foreign_runner_too() {
         panic!("{}", log(&task));
     };
     assert_eq!(run.end.unwrap().cause, limit("disk"));
+    assert!(log(&task).contains("last words"), "{}", log(&task));
     let files = fs::read_dir(task.source_path()).unwrap().count();
     assert!((64..1024).contains(&files), "{files}");
 }
