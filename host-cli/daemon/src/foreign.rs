@@ -7,6 +7,7 @@ use super::planning::name as language_name;
 use super::process::AppProcess;
 use super::refusal::{Answered, refused};
 use super::run_start::no_port;
+use super::staging::BYTES;
 use super::task::Task;
 use agent_host::call;
 use agent_host::contract::daemon::{ErrorCode, Manifest, StartContent};
@@ -14,13 +15,22 @@ use agent_packages::AppPackages;
 use agent_runners::built_in::File;
 use agent_runners::{Place, Request, Runner, Session};
 use agent_syntax::json::Writer;
+use agent_tasks::disk::{Quota, exceeded};
+use agent_tasks::limits::DEFAULT_FILES;
 use agent_tasks::{ForeignRunner, Reply, Run};
 use serde_json::value::RawValue;
 use std::path::Path;
 use std::rc::Rc;
+use tokio::select;
 
 /// The port of a session in which nothing is started.
 const NO_APP: u16 = 8080;
+
+/// What a runner may leave in the folder into which it writes the files of an app.
+const STAGED: Quota = Quota {
+    bytes: 2 * BYTES,
+    files: DEFAULT_FILES,
+};
 
 impl Daemon {
     /// Returns the foreign runner of a task's language, if the user gave one.
@@ -45,9 +55,17 @@ impl Daemon {
             task_id: &task.id,
             plan: &plan,
         };
-        let reply = session.call(&request).await;
+        let keeper = session.id();
+        let reply = select! {
+            reply = session.call(&request) => reply.map_err(|error| broken(&error)),
+            limit = exceeded(folder.to_owned(), move || keeper, STAGED) => {
+                let message = format!("the runner exceeded its limit `{limit}`");
+                let hint = "use another runner, or a plan with less content";
+                Err(refused(ErrorCode::Runtime, message, hint))
+            }
+        };
         session.end().await;
-        let reply = reply.map_err(|error| broken(&error))?;
+        let reply = reply?;
         self.judged(&reply.stdout, &reply.stderr, reply.exit_code)
     }
 

@@ -11,6 +11,8 @@ use agent_sandbox::{Command, Exit, Finished, Limits, Log, Mount, RunError, Sandb
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::{items, member, string};
 use agent_tasks::Artifact;
+use agent_tasks::disk::{Quota, exceeded};
+use agent_tasks::limits::{DEFAULT_DISK_MB, DEFAULT_FILES};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read as _, Write as _};
@@ -18,6 +20,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
+use tokio::select;
 use tokio::task::spawn_blocking;
 
 /// The sources of the app, in the sandbox.
@@ -37,6 +40,18 @@ const BUILD_MEMORY: u64 = 4 << 30;
 
 /// Size of the largest file of a build, in bytes.
 const BUILD_FILE_BYTES: u64 = 1 << 30;
+
+/// What a build may leave in its own folder.
+const BUILD_QUOTA: Quota = Quota {
+    bytes: 4 << 30,
+    files: 100_000,
+};
+
+/// What a build may leave in the folder of the app.
+const SOURCE_QUOTA: Quota = Quota {
+    bytes: DEFAULT_DISK_MB << 20,
+    files: DEFAULT_FILES,
+};
 
 /// Number of processes and threads of a build.
 const BUILD_PROCESSES: u32 = 256;
@@ -99,10 +114,23 @@ impl Daemon {
         let source = self
             .with_folder(task, ErrorCode::Fs, |folder| Ok(folder.source_path()))
             .await?;
-        let source = mount(&source, writable);
-        let command = command(&rust, target, source, &kept, crates, options);
+        let mounted = mount(&source, writable);
+        let command = command(&rust, target, mounted, &kept, crates, options);
         let never = std::future::pending();
-        let ended = sandbox.run(command, Vec::new(), limits(), never).await;
+        // A build script is code of anybody.
+        let full = select! {
+            ended = sandbox.run(command, Vec::new(), limits(), never) => Ok(ended),
+            limit = exceeded(folder.clone(), || None, BUILD_QUOTA) => Err(limit),
+            limit = exceeded(source, || None, SOURCE_QUOTA) => Err(limit),
+        };
+        let ended = match full {
+            Ok(ended) => ended,
+            Err(limit) => {
+                self.remove_builds(task).await;
+                let message = format!("the build exceeded its limit `{limit}`");
+                return Err(refused(ErrorCode::Build, message, "make the app smaller"));
+            }
+        };
         let log = match &ended {
             Ok(finished) => Some(finished.stderr.clone()),
             Err(error) => error.log().cloned(),

@@ -22,7 +22,7 @@ use tokio::task::spawn_blocking;
 const PREFIX: &str = "staging-";
 
 /// Maximum size of all files that a runner writes at a time, in bytes. A request has less.
-const BYTES: u64 = 32 << 20;
+pub(crate) const BYTES: u64 = 32 << 20;
 
 /// A file of an app, by its path.
 type Written = (String, FileContent);

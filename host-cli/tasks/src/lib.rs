@@ -33,6 +33,7 @@
 #![cfg(target_os = "linux")]
 
 mod clock;
+pub mod disk;
 mod error;
 mod folder;
 mod handle;

@@ -57,18 +57,23 @@ fn start(bed: &Bed, id: &str, more: Value) -> Value {
     bed.verb("run.start", Some(id), &input)
 }
 
-/// Opens a task whose build waits, and sends the request for its start. Returns its id and the connection.
-fn slow_start(bed: &Bed, seconds: u64) -> (String, TcpStream) {
+/// Opens a task with a build script. Returns its id.
+fn built_with(bed: &Bed, script: &str) -> String {
     let plan = json!({ "prompt": "hello", "constraints": { "lang_hint": ["rust"] } });
     let plan = bed.verb("plan.create", None, &plan);
     let id = plan["data"]["task_id"].as_str().unwrap().to_owned();
     let mut writes = plan["data"]["files"].as_array().unwrap().clone();
-    let wait =
-        format!("fn main() {{ std::thread::sleep(std::time::Duration::from_secs({seconds})) }}\n");
-    writes.push(json!({ "path": "build.rs", "content": wait }));
+    writes.push(json!({ "path": "build.rs", "content": script }));
     let applied = bed.verb("fs.apply", Some(&id), &json!({ "writes": writes }));
     assert_eq!(applied["ok"], true, "{applied}");
+    id
+}
 
+/// Opens a task whose build waits, and sends the request for its start. Returns its id and the connection.
+fn slow_start(bed: &Bed, seconds: u64) -> (String, TcpStream) {
+    let wait =
+        format!("fn main() {{ std::thread::sleep(std::time::Duration::from_secs({seconds})) }}\n");
+    let id = built_with(bed, &wait);
     let token = fs::read_to_string(bed.path(".mcpd/.state/token")).unwrap();
     let body = json!({ "task_id": id, "input": { "cmd": "cargo run --release" } }).to_string();
     let (address, length) = (bed.address(), body.len());
@@ -102,6 +107,24 @@ fn a_client_that_leaves_ends_no_start() {
         (state == "ready").then_some(())
     });
     assert_eq!(get(&bed.app_url(&id)).status, 200);
+}
+
+#[test]
+fn a_build_that_fills_the_disk_is_ended() {
+    let bed = bed();
+    let fill = "fn main() {
+    let folder = std::env::var(\"OUT_DIR\").unwrap();
+    for number in 0..u64::MAX {
+        let _ = std::os::unix::fs::symlink(\"none\", format!(\"{folder}/{number}\"));
+    }
+}
+";
+    let id = built_with(&bed, fill);
+    let failed = start(&bed, &id, json!({}));
+    assert_eq!(failed["error"]["code"], "E_BUILD", "{failed}");
+    let message = failed["error"]["message"].as_str().unwrap();
+    assert_eq!(message, "the build exceeded its limit `files`");
+    assert!(!bed.path(&format!(".mcpd/.state/builds/{id}")).exists());
 }
 
 #[test]

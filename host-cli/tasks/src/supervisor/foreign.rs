@@ -1,11 +1,11 @@
 //! An app that a foreign runner starts: runner and app share a sandbox \[2, 3\].
 
 use super::bridge::Bridge;
-use super::disk::{self, Quota};
 use super::output::{Awaited, RunLog, locked};
 use super::redactor::Redactor;
 use super::way_out::WayOut;
 use super::{IDLE_INTERVAL, Socket, Supervision};
+use crate::disk::{self, Quota};
 use crate::folder::Artifact;
 use crate::limits::{MAX_LOG_BYTES, RUN_FILE_BYTES, RUN_OPEN_FILES};
 use crate::run::{Cause, ForeignRunner, Phase, Reply, RunLimits, Spec};

@@ -3,13 +3,13 @@
 mod bridge;
 mod component;
 mod connections;
-mod disk;
 mod foreign;
 mod output;
 mod redactor;
 mod way_out;
 
 use crate::clock::now_ms;
+use crate::disk::{self, Quota};
 use crate::folder::{Artifact, Task, Tasks};
 use crate::limits::{MAX_REGEX_BYTES, MAX_SPEC_BYTES, RUN_FILE_BYTES, RUN_OPEN_FILES};
 use crate::run::{App, Cause, End, Phase, Run, RunLimits, Spec};
@@ -19,7 +19,6 @@ use agent_sandbox::{
 };
 use agent_way_out::Proxy;
 use bridge::Bridge;
-use disk::Quota;
 use output::{Awaited, RunLog};
 use redactor::Redactor;
 use regex::bytes::RegexBuilder;

@@ -54,15 +54,15 @@ const AS_FOLDER: OFlags = OFlags::RDONLY
 
 /// What an app may hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Quota {
+pub struct Quota {
     /// Size of all files, in bytes.
-    pub(super) bytes: u64,
+    pub bytes: u64,
     /// Number of files and folders, with the descriptors of the app's processes.
-    pub(super) files: u64,
+    pub files: u64,
 }
 
 impl Quota {
-    pub(super) fn of(limits: RunLimits) -> Self {
+    pub(crate) fn of(limits: RunLimits) -> Self {
         Self {
             bytes: limits.disk_mb.saturating_mul(1 << 20),
             files: limits.files,
@@ -70,9 +70,9 @@ impl Quota {
     }
 }
 
-/// Waits until an app holds more than it may. `app` returns the id of its first process. Returns the name of the
-/// limit.
-pub(super) async fn exceeded(
+/// Waits until a folder, with what an app holds, has more than it may. `app` returns the id of the first process.
+/// Returns the name of the limit: `disk` or `files`. Needs a tokio runtime with time.
+pub async fn exceeded(
     source: PathBuf,
     app: impl Fn() -> Option<i32>,
     quota: Quota,
