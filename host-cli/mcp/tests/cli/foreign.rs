@@ -87,6 +87,36 @@ fn a_foreign_runner_that_breaks_the_protocol_starts_and_writes_nothing() {
 }
 
 #[test]
+fn a_foreign_runner_that_fills_the_disk_writes_nothing() {
+    let write = "        path.chmod(file.get(\"mode\", 0o644))\n";
+    let fill = "    for number in range(1_000_000): (APP / str(number)).symlink_to(\"none\")\n";
+    let locks = "    (APP / \"x/y\").mkdir(parents=True); (APP / \"x\").chmod(0)\n";
+    let (mut bed, _runner) = bed(&[(write, &format!("{write}{locks}{fill}"))]);
+    let plan = bed.verb("plan.create", None, &json!({ "prompt": "hello" }));
+    let id = plan["data"]["task_id"].as_str().unwrap();
+    let writes = json!({ "writes": [{ "path": "app.py", "content": "" }] });
+    let applied = bed.verb("fs.apply", Some(id), &writes);
+    failed(
+        &applied,
+        "E_RUNTIME",
+        "the runner exceeded its limit `files`",
+    );
+    let source = bed.path(&format!(".mcpd/{id}/source"));
+    assert_eq!(fs::read_dir(source).unwrap().count(), 0);
+    // The next daemon starts, and removes what it can.
+    bed.kill();
+    bed.start(&[]);
+    let left = fs::read_dir(bed.path(".mcpd/.state")).unwrap().flatten();
+    let names: Vec<_> = left.map(|it| it.file_name()).collect();
+    assert!(
+        !names
+            .iter()
+            .any(|it| it.to_string_lossy().starts_with("staging-")),
+        "{names:?}"
+    );
+}
+
+#[test]
 fn an_app_of_a_foreign_runner_that_ends_has_failed() {
     let (bed, _runner) = bed(&[]);
     let app = "import os, http.server as h\nclass H(h.BaseHTTPRequestHandler):\n def do_GET(s):\n  s.path == '/end' and os._exit(7)\n  s.send_response(200); s.end_headers()\nh.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), H).serve_forever()\n";
