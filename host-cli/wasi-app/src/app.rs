@@ -6,6 +6,7 @@ use crate::limits::{
     COMPONENT_BYTES, FUEL, HEAD_BYTES, HEAD_TIME, HEADERS, REQUEST_MEMORY, REQUEST_TIME, REQUESTS,
 };
 use crate::log::Log;
+use crate::outgoing::Outgoing;
 use crate::share::Share;
 use crate::state::State;
 use crate::store::Values;
@@ -26,7 +27,7 @@ use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi_http::p2::bindings::ProxyPre;
 
 /// What an app gets.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Settings {
     /// Memory of all requests and of the store together, in bytes.
     pub memory_bytes: usize,
@@ -38,6 +39,8 @@ pub struct Settings {
     pub request_time: Duration,
     /// The environment.
     pub env: Vec<(String, String)>,
+    /// Who sends the requests of the app to others; `None` refuses them.
+    pub outgoing: Option<Arc<dyn Outgoing>>,
 }
 
 impl Settings {
@@ -50,6 +53,7 @@ impl Settings {
             fuel: FUEL,
             request_time: REQUEST_TIME,
             env: Vec::new(),
+            outgoing: None,
         }
     }
 }

@@ -8,13 +8,14 @@
 //! | [`component()`] | what a compiler wrote, as a component that is one of these apps |
 //! | [`App`], [`Settings`] | a component that is compiled and linked, and what it gets |
 //! | [`Log`] | where its output goes |
+//! | [`Outgoing`], [`Sending`], [`NotSent`] | who sends its requests to others, and why one was not sent |
 //! | [`limits`] | every limit, with its unit |
 //!
 //! # What an app reaches
 //!
-//! Nothing of the machine: no files, no sockets, no other server. It has clocks, random bytes, the environment of
-//! [`Settings`], and standard streams that lead to the log. A call of `wasi:http/outgoing-handler` fails with
-//! `HTTP-request-denied`.
+//! Nothing of the machine: no files, no sockets. It has clocks, random bytes, the environment of [`Settings`], and
+//! standard streams that lead to the log. A request to another server, by `wasi:http/outgoing-handler`, is sent by the
+//! [`Outgoing`] of the settings; without one, the call fails with `HTTP-request-denied`.
 //!
 //! # What ends a request
 //!
@@ -26,9 +27,9 @@ mod app;
 mod bindings;
 mod budget;
 mod component;
-mod denied;
 pub mod limits;
 mod log;
+mod outgoing;
 mod request;
 mod share;
 mod state;
@@ -38,3 +39,4 @@ mod ticker;
 pub use app::{App, Settings};
 pub use component::component;
 pub use log::Log;
+pub use outgoing::{NotSent, Outgoing, Sending};

@@ -26,6 +26,9 @@ pub const REQUESTS: u32 = 64;
 /// Memory for which one more request is answered at a time, in bytes.
 pub const REQUEST_MEMORY: usize = 4 << 20;
 
+/// Maximum size of the body of a request to another server, in bytes.
+pub const OUTGOING_BYTES: usize = 4 << 20;
+
 /// Maximum number of table entries of an instance.
 pub const TABLE_ENTRIES: usize = 100_000;
 

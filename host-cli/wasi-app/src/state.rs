@@ -1,9 +1,10 @@
 //! What an instance of an app holds.
 
+use crate::app::Settings;
 use crate::budget::{Bounds, Budget};
-use crate::denied::Denied;
 use crate::limits::{RANDOM_BYTES, RESOURCES};
 use crate::log::{Log, Stream};
+use crate::outgoing::Hooks;
 use crate::store::Values;
 use std::sync::Arc;
 use wasmtime::component::ResourceTable;
@@ -14,7 +15,7 @@ use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 pub(crate) struct State {
     ctx: WasiCtx,
     http: WasiHttpCtx,
-    denied: Denied,
+    hooks: Hooks,
     pub(crate) table: ResourceTable,
     pub(crate) bounds: Bounds,
     pub(crate) values: Arc<Values>,
@@ -22,7 +23,7 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(
-        env: &[(String, String)],
+        settings: &Settings,
         log: &Arc<dyn Log>,
         budget: &Arc<Budget>,
         values: &Arc<Values>,
@@ -30,7 +31,7 @@ impl State {
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES);
         let ctx = WasiCtx::builder()
-            .envs(env)
+            .envs(&settings.env)
             .stdout(Stream(Arc::clone(log)))
             .stderr(Stream(Arc::clone(log)))
             .max_random_size(RANDOM_BYTES)
@@ -41,7 +42,7 @@ impl State {
         Self {
             ctx,
             http: WasiHttpCtx::new(),
-            denied: Denied,
+            hooks: Hooks(settings.outgoing.clone()),
             table,
             bounds: Bounds::new(Arc::clone(budget)),
             values: Arc::clone(values),
@@ -61,7 +62,7 @@ impl WasiView for State {
 impl WasiHttpView for State {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         WasiHttpCtxView {
-            hooks: &mut self.denied,
+            hooks: &mut self.hooks,
             table: &mut self.table,
             ctx: &mut self.http,
         }

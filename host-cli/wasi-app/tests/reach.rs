@@ -2,9 +2,11 @@
 
 mod support;
 
-use agent_wasi_app::Settings;
+use agent_wasi_app::{NotSent, Outgoing, Sending, Settings};
+use bytes::Bytes;
 use std::net::TcpListener;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use support::{Served, app};
 use wit_component::StringEncoding;
@@ -127,6 +129,43 @@ fn reaching() -> Vec<u8> {
     )
     .unwrap();
     module
+}
+
+/// Answers with the authority and the path of a request.
+struct Echo;
+
+impl Outgoing for Echo {
+    fn send<'a>(&'a self, request: http::Request<Bytes>) -> Sending<'a> {
+        Box::pin(async move {
+            match request.uri().authority().map(|it| it.as_str()) {
+                Some("listed.example") => Ok(http::Response::new(Bytes::from_static(b"answer"))),
+                Some("gone.example") => Err(NotSent::Unreachable),
+                _ => Err(NotSent::Denied),
+            }
+        })
+    }
+}
+
+#[test]
+fn requests_to_others_are_sent_by_somebody_else() {
+    let settings = Settings {
+        outgoing: Some(Arc::new(Echo)),
+        ..Settings::new(64 << 20)
+    };
+    let served = Served::new(&reaching(), settings);
+    let ask = |authority: &str| {
+        let header = format!("x-authority: {authority}");
+        served.ask("GET", "/request", &header, "").1
+    };
+    // An option, a result and a result, and then a resource or an error code.
+    let (listed, gone, denied) = (
+        ask("listed.example"),
+        ask("gone.example"),
+        ask("other.example"),
+    );
+    assert!(listed.starts_with("1 0 0 "), "{listed}");
+    assert_eq!(gone, "1 0 1 3");
+    assert_eq!(denied, "1 0 1 15");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::quote::quote;
 use crate::resolve::Resolver;
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, TcpListener as Listener};
+use std::net::{IpAddr, SocketAddr, TcpListener as Listener};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -103,6 +103,9 @@ pub struct Refusal {
 /// The status of the answer when the gate denies a connection.
 const FORBIDDEN: &str = "403 Forbidden";
 
+/// The status of the answer when a connection fails.
+const BAD_GATEWAY: &str = "502 Bad Gateway";
+
 /// A connection that is not made: the status of the answer, and the reason.
 type Refused = (&'static str, String);
 
@@ -116,6 +119,16 @@ impl Proxy {
             passed: AtomicU64::new(0),
             refusals: Mutex::default(),
         }))
+    }
+
+    /// Decides on a destination, `host:port`, and resolves it. Returns the addresses that the gate allows.
+    ///
+    /// # Errors
+    ///
+    /// When the gate denies it, or it has no address.
+    pub async fn addresses(&self, wanted: &str) -> Result<Vec<SocketAddr>, Refusal> {
+        let found = self.0.addresses(wanted).await;
+        found.map_err(|refused| Shared::refusal(&refused))
     }
 
     /// Serves the connections of a socket that does not block. Needs a tokio runtime with I/O.
@@ -185,13 +198,10 @@ impl Shared {
         };
         let mut server = match self.connect(&wanted.authority).await {
             Ok(server) => server,
-            Err((status, message)) => {
-                let refusal = Refusal {
-                    message: quote(&message, REFUSAL_CHARS),
-                    is_denied: status == FORBIDDEN,
-                };
+            Err(refused) => {
+                let refusal = Self::refusal(&refused);
                 self.keep(&refusal);
-                return refuse(client, status, &refusal.message).await;
+                return refuse(client, refused.0, &refusal.message).await;
             }
         };
         let begun = match &wanted.head {
@@ -207,6 +217,13 @@ impl Shared {
         }
     }
 
+    fn refusal((status, message): &Refused) -> Refusal {
+        Refusal {
+            message: quote(message, REFUSAL_CHARS),
+            is_denied: *status == FORBIDDEN,
+        }
+    }
+
     fn keep(&self, refusal: &Refusal) {
         let mut refusals = lock(&self.refusals);
         if refusals.len() < self.limits.refusals && !refusals.contains(refusal) {
@@ -214,19 +231,26 @@ impl Shared {
         }
     }
 
-    /// Connects to an address of a destination that the gate allows.
-    async fn connect(&self, wanted: &str) -> Result<TcpStream, Refused> {
+    /// Returns the addresses of a destination that the gate allows.
+    async fn addresses(&self, wanted: &str) -> Result<Vec<SocketAddr>, Refused> {
         let forbidden = |message| (FORBIDDEN, message);
-        let failed = |message| ("502 Bad Gateway", message);
-        let shown = quote(wanted, REFUSAL_CHARS);
         let (host, port) = lock(&self.gate).admit(wanted).map_err(forbidden)?;
         let addresses = self.resolver.resolve(&host).await;
-        let addresses = addresses.map_err(|error| failed(format!("`{shown}`: {error}")))?;
+        let addresses = addresses.map_err(|error| {
+            let shown = quote(wanted, REFUSAL_CHARS);
+            (BAD_GATEWAY, format!("`{shown}`: {error}"))
+        })?;
         let authorized = lock(&self.gate).authorize(wanted, &addresses);
-        let authorized = authorized.map_err(forbidden)?;
+        let authorized = authorized.map_err(forbidden)?.into_iter();
+        Ok(authorized.map(|it| SocketAddr::new(it, port)).collect())
+    }
+
+    /// Connects to an address of a destination that the gate allows.
+    async fn connect(&self, wanted: &str) -> Result<TcpStream, Refused> {
         let mut last = "it has no address".to_owned();
-        for address in authorized {
-            match within(self.limits.connect, TcpStream::connect((address, port))).await {
+        for at in self.addresses(wanted).await? {
+            let address = at.ip();
+            match within(self.limits.connect, TcpStream::connect(at)).await {
                 Ok(Ok(stream)) => {
                     // Small messages are passed on at once.
                     let _ = stream.set_nodelay(true);
@@ -236,7 +260,8 @@ impl Shared {
                 Err(Late) => last = format!("no connection to {address} in time"),
             }
         }
-        Err(failed(format!("`{shown}`: {last}")))
+        let shown = quote(wanted, REFUSAL_CHARS);
+        Err((BAD_GATEWAY, format!("`{shown}`: {last}")))
     }
 
     /// Passes bytes on in both directions, until both have ended, no byte moves, or there were too many. The

@@ -1,6 +1,7 @@
 //! An app that is a component: this process runs it.
 
 use super::connections::Connections;
+use super::outgoing::Egress;
 use super::output::RunLog;
 use super::redactor::Redactor;
 use super::{IDLE_INTERVAL, Socket, Supervision};
@@ -9,6 +10,7 @@ use crate::folder::Artifact;
 use crate::run::{Cause, Phase, Spec};
 use crate::{Error, sockets};
 use agent_wasi_app::{App, Log, Settings};
+use agent_way_out::Proxy;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,6 +44,7 @@ impl Supervision {
         &mut self,
         component: &Path,
         spec: &Spec,
+        proxy: Option<Proxy>,
         mut stop: Signal,
     ) -> Result<Cause, String> {
         let words = |error: Error| error.to_string();
@@ -63,6 +66,10 @@ impl Supervision {
         let secrets = spec.secrets.iter();
         env.extend(secrets.map(|(name, secret)| (name.clone(), secret.value.clone())));
         settings.env = env.into_iter().collect();
+        settings.outgoing = proxy.map(|proxy| {
+            let egress = Egress::new(proxy, Arc::clone(&log) as _);
+            Arc::new(egress) as _
+        });
         let path = component.to_owned();
         let own = Arc::clone(&log);
         let load = move || App::load(&path, settings, own);

@@ -4,6 +4,7 @@ mod bridge;
 mod component;
 mod connections;
 mod foreign;
+mod outgoing;
 mod output;
 mod redactor;
 mod way_out;
@@ -169,10 +170,14 @@ impl Supervision {
         proxy: impl FnOnce(Vec<String>) -> Result<Proxy, String>,
         stop: Signal,
     ) -> Result<Cause, String> {
+        let proxy = match &spec.egress[..] {
+            [] => None,
+            hosts => Some(proxy(hosts.to_vec())?),
+        };
         let commands = match &spec.app {
             App::Commands(commands) => &commands[..],
             App::Runner(_) => &[],
-            App::Component(path) => return self.serve(path, &spec, stop).await,
+            App::Component(path) => return self.serve(path, &spec, proxy, stop).await,
         };
         let words = |error: Error| error.to_string();
         let sandbox = Sandbox::of(Tier::Bubblewrap).await;
@@ -187,10 +192,6 @@ impl Supervision {
         });
         let (found, line) = oneshot::channel();
         let awaited = regex.transpose()?.map(|regex| Awaited { regex, found });
-        let proxy = match &spec.egress[..] {
-            [] => None,
-            hosts => Some(proxy(hosts.to_vec())?),
-        };
         if let App::Runner(foreign) = &spec.app {
             return self
                 .perform_by_runner(&spec, foreign, limits, proxy, awaited, stop)
