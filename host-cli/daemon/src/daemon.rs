@@ -125,15 +125,8 @@ impl Daemon {
 
     /// Returns the response of a verb.
     pub(crate) fn envelope(&self, answered: Answered<String>) -> String {
-        let made = self.decider.ask(|engine| match &answered {
-            Ok(data) => call!(engine, daemon.call_success(data)),
-            Err(refusal) => call!(engine, daemon.call_failed(refusal)),
-        });
-        made.unwrap_or_else(|_| Self::BROKEN.to_owned())
+        self.decider.envelope(&answered)
     }
-
-    /// The response of a verb if the engine fails.
-    pub(crate) const BROKEN: &str = r#"{"error":{"code":"E_RUNTIME","hints":[],"message":"the engine failed"},"ok":false,"version":"v1"}"#;
 
     /// Decides by the policy. Without a file it is the strictest one.
     pub(crate) fn by_policy<T>(

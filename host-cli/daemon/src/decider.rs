@@ -1,7 +1,10 @@
 //! The engine, which decides on each request.
 
 use super::refusal::{Answered, broken};
-use agent_host::{Engine, Failure, Instance};
+use agent_host::{Engine, Failure, Instance, call};
+
+/// The response of a verb if the engine fails.
+const BROKEN: &str = r#"{"error":{"code":"E_RUNTIME","hints":[],"message":"the engine failed"},"ok":false,"version":"v1"}"#;
 
 /// Decides, with an instance of the engine for each question: decisions keep nothing, and a failure concerns one
 /// request alone.
@@ -32,5 +35,14 @@ impl Decider {
         ask: impl FnOnce(&mut Instance) -> Result<Answered<T>, Failure>,
     ) -> Answered<T> {
         self.ask(ask)?
+    }
+
+    /// Returns the response of a verb.
+    pub(crate) fn envelope(&self, answered: &Answered<String>) -> String {
+        let made = self.ask(|engine| match answered {
+            Ok(data) => call!(engine, daemon.call_success(data)),
+            Err(refusal) => call!(engine, daemon.call_failed(refusal)),
+        });
+        made.unwrap_or_else(|_| BROKEN.to_owned())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::daemon::{Daemon, to_the_end};
 use super::refusal::Answered;
-use super::service::Verbs;
+use super::service::Tools;
 use agent_host::call;
 use agent_host::contract::daemon::ErrorCode;
 use agent_serving::{Body, Endpoint, Hosts, Served, Sessions, Token, client};
@@ -35,7 +35,7 @@ const MCP: [&str; 2] = ["/mcp", "/metrics"];
 /// The daemon over HTTP.
 pub(crate) struct Http {
     daemon: Rc<Daemon>,
-    mcp: Endpoint<Verbs>,
+    mcp: Endpoint<Tools<Rc<Daemon>>>,
     hosts: Hosts,
     clients: Vec<(String, Token)>,
 }
@@ -50,7 +50,7 @@ impl Http {
         let served = Served {
             path: MCP[0].to_owned(),
             clients: clients.clone(),
-            service: Rc::new(Verbs(Rc::clone(&daemon))),
+            service: Rc::new(Tools(Rc::clone(&daemon))),
             sessions: Sessions::default(),
         };
         Self {

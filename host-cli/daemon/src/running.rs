@@ -5,7 +5,7 @@ use super::daemon::{CLIENT, Daemon};
 use super::decider::Decider;
 use super::http::Http;
 use super::planning::{name, named};
-use super::service::Verbs;
+use super::service::Tools;
 use super::shown::Shown;
 use super::staging::clear;
 use agent_app_gateway::{Config, Gateway};
@@ -260,7 +260,7 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
         };
         let standard = async {
             match setup.stdio {
-                true => serve_stdio(Rc::new(Verbs(Rc::clone(&daemon)))).await,
+                true => serve_stdio(Rc::new(Tools(Rc::clone(&daemon)))).await,
                 false => std::future::pending().await,
             }
         };

@@ -19,10 +19,29 @@ const INVALID_PARAMS: i64 = -32602;
 /// The end of results since 2026-07-28.
 const COMPLETE: &str = r#","resultType":"complete""#;
 
-/// The verbs of a daemon, as a service.
-pub(crate) struct Verbs(pub(crate) Rc<Daemon>);
+/// Who performs the verbs that clients call: a daemon, here or in another process.
+pub(crate) trait Performer: 'static {
+    fn decider(&self) -> &Decider;
 
-impl Service for Verbs {
+    fn lists(&self) -> &Announcements;
+
+    /// Performs a verb. Returns its envelope, and whether it failed.
+    async fn performed(
+        &self,
+        client: &Client,
+        verb: VersionedVerb,
+        addressed: Addressed,
+        parent: Option<TraceContext>,
+    ) -> (String, bool);
+
+    /// Returns what there is to count.
+    fn metrics(&self, sessions: usize) -> Result<String, Failure>;
+}
+
+/// The verbs as tools.
+pub(crate) struct Tools<P>(pub(crate) P);
+
+impl<P: Performer> Service for Tools<P> {
     type Trace = ();
 
     const NAME: &'static str = "assertlang-mcpd";
@@ -32,17 +51,18 @@ impl Service for Verbs {
     }
 
     fn lists(&self) -> &Announcements {
-        &self.0.lists
+        self.0.lists()
     }
 
     fn mirrored_headers(&self, _: &Client) -> Rc<MirroredHeaders> {
-        no_headers()
+        // No argument of a tool is repeated in a header.
+        Rc::default()
     }
 
     fn begin(&self, _: &Id, _: &str, _: Option<&Json>, _: &Client) {}
 
     async fn tools(&self, client: &Client) -> Answer {
-        tool_list(&self.0.decider, client)
+        tool_list(self.0.decider(), client)
     }
 
     async fn call(
@@ -53,19 +73,18 @@ impl Service for Verbs {
         _: impl FnMut(Json),
         _: impl AsyncFn(&[u8]) -> Option<Json>,
     ) -> Answer {
-        let (verb, addressed) = match called(&self.0.decider, params) {
+        let (verb, addressed) = match called(self.0.decider(), params) {
             Ok(called) => called,
             Err(answer) => return answer,
         };
-        let answered = match addressed {
+        let (envelope, is_error) = match addressed {
             Ok(addressed) => {
                 let parent = parent(params);
-                self.0.perform(&client.id, verb, addressed, parent).await
+                self.0.performed(client, verb, addressed, parent).await
             }
-            Err(refusal) => Err(refusal),
+            Err(refusal) => (self.0.decider().envelope(&Err(refusal)), true),
         };
-        let is_error = answered.is_err();
-        result(&self.0.envelope(answered), is_error, client.generation)
+        result(&envelope, is_error, client.generation)
     }
 
     async fn other(&self, _: &Client, _: &str, _: &[u8]) -> Option<Answer> {
@@ -73,15 +92,40 @@ impl Service for Verbs {
     }
 
     fn metrics(&self, sessions: usize) -> Result<String, Failure> {
-        let Self(daemon) = self;
-        let tasks = daemon.tasks.borrow();
+        self.0.metrics(sessions)
+    }
+}
+
+impl Performer for Rc<Daemon> {
+    fn decider(&self) -> &Decider {
+        &self.decider
+    }
+
+    fn lists(&self) -> &Announcements {
+        &self.lists
+    }
+
+    async fn performed(
+        &self,
+        client: &Client,
+        verb: VersionedVerb,
+        addressed: Addressed,
+        parent: Option<TraceContext>,
+    ) -> (String, bool) {
+        let answered = self.perform(&client.id, verb, addressed, parent).await;
+        let is_error = answered.is_err();
+        (self.envelope(answered), is_error)
+    }
+
+    fn metrics(&self, sessions: usize) -> Result<String, Failure> {
+        let tasks = self.tasks.borrow();
         let states = tasks.values().map(|task| task.state.get());
-        Ok(daemon.counts.text(sessions, states, daemon.spans.as_ref()))
+        Ok(self.counts.text(sessions, states, self.spans.as_ref()))
     }
 }
 
 /// Returns the list of tools.
-pub(crate) fn tool_list(decider: &Decider, client: &Client) -> Answer {
+fn tool_list(decider: &Decider, client: &Client) -> Answer {
     match decider.ask(tools) {
         Ok(tools) => {
             let end = match client.generation {
@@ -96,11 +140,6 @@ pub(crate) fn tool_list(decider: &Decider, client: &Client) -> Answer {
     }
 }
 
-/// Returns that no argument of a tool is repeated in a header.
-pub(crate) fn no_headers() -> Rc<MirroredHeaders> {
-    Rc::default()
-}
-
 /// Returns the span that the parameters of a call name.
 fn parent(params: &[u8]) -> Option<TraceContext> {
     let [meta] = Json::new(params.to_vec()).ok()?.members(["_meta"])?;
@@ -110,7 +149,7 @@ fn parent(params: &[u8]) -> Option<TraceContext> {
 
 /// Reads the parameters of a call: the verb, and its input with the task that the arguments name, or why they can't be
 /// read. The error is the answer to a call of no tool: JSON-RPC has its own for that.
-pub(crate) fn called(
+fn called(
     decider: &Decider,
     params: &[u8],
 ) -> Result<(VersionedVerb, Answered<Addressed>), Answer> {
@@ -144,7 +183,7 @@ fn invalid(message: String) -> Answer {
 }
 
 /// Returns the result of a tool: the envelope, as structured content and as text.
-pub(crate) fn result(envelope: &str, is_error: bool, generation: Generation) -> Answer {
+fn result(envelope: &str, is_error: bool, generation: Generation) -> Answer {
     let envelope = envelope.trim_end();
     let text = json_string(envelope);
     let end = match generation {
