@@ -211,7 +211,16 @@ pub(crate) fn merged<'r>(
             }
         }
         known.default_features |= requirement.default_features;
+        // The versions of `go.mod` are the least ones, and an exact one takes their place, as `go get` does.
+        let is_go = requirement.language == Language::Go;
         match (known.bound(), requirement.bound()) {
+            (Some(_), Some(_))
+                if is_go && known.version.is_none() && requirement.version.is_some() =>
+            {
+                *known = requirement.clone();
+            }
+            (Some(_), Some(_))
+                if is_go && known.version.is_some() && requirement.version.is_none() => {}
             (Some(one), Some(other)) if one != other => problems.add(
                 format!(
                     "{} is required in the versions {one} and {other}",

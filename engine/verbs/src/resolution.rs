@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn requirements_are_merged() {
-        use Language::{Node, Python, Rust};
+        use Language::{Go, Node, Python, Rust};
         let read = |language, text: &str| match text.split_once(' ') {
             Some((name, range)) => {
                 Requirement::declared(language, name, Vec::new(), range).expect(text)
@@ -243,6 +243,19 @@ mod tests {
             };
             assert_eq!(found, expected);
         }
+        // An exact version takes the place of the least ones of `go.mod`.
+        for order in [
+            ["x.y/z@v1.0.0", "x.y/z v1.2.0"],
+            ["x.y/z v1.2.0", "x.y/z@v1.0.0"],
+        ] {
+            let merged = merge(&order.map(|it| read(Go, it))).expect("a module");
+            assert_eq!(
+                (merged[0].text(), merged.len()),
+                ("x.y/z@v1.0.0".to_owned(), 1)
+            );
+        }
+        let two = ["x.y/z v1.0.0", "x.y/z v1.2.0"].map(|it| read(Go, it));
+        assert!(merge(&two).is_err());
         let mixed = [read(Python, "a"), read(Node, "b")];
         let failure = merge(&mixed).expect_err("two languages");
         assert_eq!(failure.message, "`b` is a package of another language");

@@ -293,19 +293,19 @@ mod tests {
             ),
             (
                 "go run main.go",
-                "go declared false go.mod go.sum / go|run|main.go",
+                "go declared false go.mod go.sum vendor/modules.txt / go|run|main.go",
             ),
             (
                 "go mod init app && go mod tidy && go run .",
-                "module app / go declared false go.mod go.sum / go|run|.",
+                "module app / go declared false go.mod go.sum vendor/modules.txt / go|run|.",
             ),
             (
                 "go mod download && go run .",
-                "go declared false go.mod go.sum / go|run|.",
+                "go declared false go.mod go.sum vendor/modules.txt / go|run|.",
             ),
             (
                 "go get golang.org/x/text@v0.3.0 && go run .",
-                "1 golang.org/x/text@v0.3.0 / go declared false go.mod go.sum / go|run|.",
+                "1 golang.org/x/text@v0.3.0 / go declared false go.mod go.sum vendor/modules.txt / go|run|.",
             ),
             (
                 "cargo add axum@0.7.5 && cargo run",

@@ -113,12 +113,21 @@ impl Gateway {
     ///
     /// When no port of the range is free.
     pub fn lease(&self, task_id: &str) -> io::Result<SocketAddr> {
+        self.lease_again(task_id, None)
+    }
+
+    /// Does the same, with the port that the task had before if it is free.
+    ///
+    /// # Errors
+    ///
+    /// As of [`lease`](Self::lease).
+    pub fn lease_again(&self, task_id: &str, before: Option<u16>) -> io::Result<SocketAddr> {
         let bind = |port| {
             let (listener, address) = bind(port)?;
             let site = Site::new(Arc::clone(&self.shared), address.port(), Some(task_id));
             Ok(Serving::start(&self.runtime, listener, site))
         };
-        let port = locked(&self.leases).lease(task_id, Instant::now(), bind)?;
+        let port = locked(&self.leases).lease(task_id, before, Instant::now(), bind)?;
         Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
     }
 

@@ -32,7 +32,19 @@ impl<L> Leases<L> {
         }
     }
 
-    /// Returns the port of a task, which has one already or gets one. `bind` probes a port: it returns what is held.
+    /// Returns the port whose turn it is.
+    fn turn(&mut self) -> u16 {
+        let port = self.next;
+        self.next = if port == *self.ports.end() {
+            *self.ports.start()
+        } else {
+            port + 1
+        };
+        port
+    }
+
+    /// Returns the port of a task, which has one already or gets one: that of `before` if it is free. `bind` probes a
+    /// port: it returns what is held.
     ///
     /// # Errors
     ///
@@ -40,6 +52,7 @@ impl<L> Leases<L> {
     pub(crate) fn lease(
         &mut self,
         task_id: &str,
+        before: Option<u16>,
         now: Instant,
         mut bind: impl FnMut(u16) -> io::Result<L>,
     ) -> io::Result<u16> {
@@ -47,13 +60,13 @@ impl<L> Leases<L> {
             lease.end = now + LEASE_TIME;
             return Ok(lease.port);
         }
-        for _ in self.ports.clone() {
-            let port = self.next;
-            self.next = if port == *self.ports.end() {
-                *self.ports.start()
-            } else {
-                port + 1
-            };
+        let before = before.filter(|port| self.ports.contains(port));
+        for before in before
+            .map(Some)
+            .into_iter()
+            .chain(self.ports.clone().map(|_| None))
+        {
+            let port = before.unwrap_or_else(|| self.turn());
             if self.by_task.values().any(|lease| lease.port == port) {
                 continue;
             }
@@ -121,17 +134,22 @@ mod tests {
     #[test]
     fn a_task_keeps_its_port_and_others_get_others() {
         let (mut leases, now) = (Leases::new(61000..=61002), Instant::now());
-        assert_eq!(leases.lease("a", now, free).unwrap(), 61000);
-        assert_eq!(leases.lease("b", now, free).unwrap(), 61001);
-        assert_eq!(leases.lease("a", now, free).unwrap(), 61000);
+        assert_eq!(leases.lease("a", None, now, free).unwrap(), 61000);
+        assert_eq!(leases.lease("b", None, now, free).unwrap(), 61001);
+        assert_eq!(leases.lease("a", None, now, free).unwrap(), 61000);
         leases.release("a");
         assert_eq!(
-            leases.lease("c", now, free).unwrap(),
+            leases.lease("c", None, now, free).unwrap(),
             61002,
             "61000 was just used"
         );
-        assert_eq!(leases.lease("d", now, free).unwrap(), 61000);
-        let error = leases.lease("e", now, free).unwrap_err();
+        assert_eq!(leases.lease("d", None, now, free).unwrap(), 61000);
+        // The next daemon gives tasks the ports that they had.
+        let mut later = Leases::new(61000..=61002);
+        assert_eq!(later.lease("d", Some(61001), now, free).unwrap(), 61001);
+        assert_eq!(later.lease("c", Some(61001), now, free).unwrap(), 61000);
+        assert_eq!(later.lease("b", Some(1), now, free).unwrap(), 61002);
+        let error = leases.lease("e", None, now, free).unwrap_err();
         assert_eq!(error.to_string(), "no port from 61000 to 61002 is free");
     }
 
@@ -142,11 +160,11 @@ mod tests {
             61001 => Ok(()),
             _ => Err(io::Error::from(io::ErrorKind::AddrInUse)),
         };
-        assert_eq!(leases.lease("a", now, taken).unwrap(), 61001);
-        let error = leases.lease("b", now, taken).unwrap_err();
+        assert_eq!(leases.lease("a", None, now, taken).unwrap(), 61001);
+        let error = leases.lease("b", None, now, taken).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
         let denied = |_| Err(io::Error::from(io::ErrorKind::PermissionDenied));
-        let error = leases.lease("b", now, denied).unwrap_err();
+        let error = leases.lease("b", None, now, denied).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
     }
 
@@ -155,10 +173,10 @@ mod tests {
         let (mut leases, start) = (Leases::new(61000..=61009), Instant::now());
         let (waits, runs) = (Rc::new(()), Rc::new(()));
         leases
-            .lease("waits", start, |_| Ok(Rc::clone(&waits)))
+            .lease("waits", None, start, |_| Ok(Rc::clone(&waits)))
             .unwrap();
         leases
-            .lease("runs", start, |_| Ok(Rc::clone(&runs)))
+            .lease("runs", None, start, |_| Ok(Rc::clone(&runs)))
             .unwrap();
         let life = |task: &str| {
             if task == "runs" {
@@ -182,7 +200,9 @@ mod tests {
     fn the_end_of_a_task_ends_its_lease() {
         let (mut leases, now) = (Leases::new(61000..=61009), Instant::now());
         let held = Rc::new(());
-        leases.lease("a", now, |_| Ok(Rc::clone(&held))).unwrap();
+        leases
+            .lease("a", None, now, |_| Ok(Rc::clone(&held)))
+            .unwrap();
         leases.sweep(now, |_| Life::Ended);
         assert_eq!(Rc::strong_count(&held), 1);
     }

@@ -91,9 +91,7 @@ impl Daemon {
         verb: Verb,
         Addressed { input, task_id }: &Addressed,
     ) -> Answered<String> {
-        self.by_policy(|engine, policy| {
-            call!(engine, daemon.task_policy.call_admit_verb(policy, verb))
-        })?;
+        self.admit_verb(verb)?;
         let task_id = task_id.as_deref();
         let chosen = |named: Option<&str>| {
             let task = self.chosen(client, verb, named)?;
@@ -121,6 +119,13 @@ impl Daemon {
                 of_task(&task, self.report(&task, input).await)
             }
         }
+    }
+
+    /// Decides by the policy whether a verb may be called.
+    pub(crate) fn admit_verb(&self, verb: Verb) -> Answered<()> {
+        self.by_policy(|engine, policy| {
+            call!(engine, daemon.task_policy.call_admit_verb(policy, verb))
+        })
     }
 
     /// Returns the response of a verb.
@@ -373,10 +378,15 @@ impl Daemon {
             if let Err(refusal) = self.find_again(&task).await {
                 agent_host::output::note(format_args!("{}: {}", task.id, refusal.message));
             }
-            if task.state.get() == TaskState::Ready
-                && let Ok(address) = self.gateway.lease(&task.id)
-            {
-                task.port.set(Some(address.port()));
+            if task.state.get() == TaskState::Ready {
+                // Its manifest names the port that it had.
+                match self.gateway.lease_again(&task.id, memory.port) {
+                    Ok(address) => task.port.set(Some(address.port())),
+                    Err(error) => agent_host::output::note(format_args!(
+                        "{}: it has no port of its own: {error}",
+                        task.id
+                    )),
+                }
             }
         }
         Ok(())

@@ -87,7 +87,7 @@ impl Daemon {
             .await?;
         let manifest = Manifest {
             task_id: task.id.clone(),
-            cmd: content.steps.start.join(" "),
+            cmd: command_line(&content.steps.start),
             socket: None,
             tcp_port: Some(lease.port()),
             files,
@@ -150,4 +150,30 @@ fn plan(task: &Task, files: &[(File, u32)]) -> String {
 fn broken(error: &dyn std::error::Error) -> agent_host::contract::daemon::Failure {
     let hint = "check the runner with `agent runner test`";
     refused(ErrorCode::Runtime, error.to_string(), hint)
+}
+
+/// Returns words as a command line that a shell splits into the same words.
+fn command_line(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    let words = words.iter().map(
+        |word| match !word.is_empty() && word.chars().all(is_plain) {
+            true => word.clone(),
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        },
+    );
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_line;
+
+    #[test]
+    fn words_of_a_command_line_stay_apart() {
+        let words = ["python3", "my app.py", "", "it's", "$HOME;", "--a=b"].map(str::to_owned);
+        assert_eq!(
+            command_line(&words),
+            r"python3 'my app.py' '' 'it'\''s' '$HOME;' --a=b"
+        );
+    }
 }

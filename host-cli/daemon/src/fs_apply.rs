@@ -36,6 +36,9 @@ impl Daemon {
             Ok(())
         })
         .await?;
+        let changed = task.changing.take();
+        let before = changed.map(|changed| task.requirements.replace(changed));
+        task.before_change.replace(before);
         let next = match task.state.get() {
             TaskState::Planned | TaskState::Failed => TaskState::Applied,
             state => state,
@@ -69,6 +72,7 @@ impl Daemon {
 
     /// Takes the last batch of changes back, once.
     pub(crate) async fn revert(&self, id: &str) -> Answered<String> {
+        self.admit_verb(Verb::FsApply)?;
         let task = self.task(id)?;
         let _work = task.work.lock().await;
         let state = task.state.get();
@@ -88,7 +92,12 @@ impl Daemon {
             })
             .await?;
         match refusal {
-            None => Ok(self.envelope(Ok("{}".to_owned()))),
+            None => {
+                if let Some(before) = task.before_change.take() {
+                    task.requirements.replace(before);
+                }
+                Ok(self.envelope(Ok("{}".to_owned())))
+            }
             Some(why) => {
                 let message = format!("the task `{id}` has nothing to take back: {why}");
                 Err(refused(ErrorCode::Fs, message, "apply changes first"))

@@ -8,7 +8,9 @@ use super::refusal::{Answered, broken, refused, stored};
 use super::task::Task;
 use super::traced::{about, stage};
 use agent_effects::{Zone, clock};
-use agent_host::contract::daemon::{ErrorCode, FilePlanContent, Language, PlanRequest};
+use agent_host::contract::daemon::{
+    ErrorCode, FilePlanContent, Language, PlanRequest, Requirement, Verb,
+};
 use agent_host::{Failure, call};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, string};
@@ -139,6 +141,7 @@ impl Daemon {
 
     /// Plans a change of an app. Returns the input of `fs.apply` and the command line of `run.start`.
     pub(crate) async fn plan_change(&self, id: &str, body: &[u8]) -> Answered<String> {
+        self.admit_verb(Verb::PlanCreate)?;
         let task = self.task(id)?;
         let prompt = std::str::from_utf8(body).ok().and_then(parse_strict);
         let prompt = prompt.as_ref().and_then(|root| member(root, "prompt"));
@@ -164,7 +167,22 @@ impl Daemon {
             port_hint: None,
         };
         let (content, _) = self.planned(&request, Some(&change)).await?;
+        if content.language != task.language {
+            let message = "the plan of the change is in another language";
+            let hint = "open another task with `plan.create`";
+            return Err(refused(ErrorCode::Plan, message, hint));
+        }
         self.admit_dependencies(&content, task.deps_allowlist.as_deref())?;
+        // A plan of a change may name what it adds alone.
+        let mut asked = content.dependencies.clone();
+        let is_new = |it: &Requirement| {
+            let mut names = content.dependencies.iter().map(|it| &it.normal_name);
+            names.all(|name| *name != it.normal_name)
+        };
+        let present = task.requirements.borrow();
+        asked.extend(present.iter().filter(|it| is_new(it)).cloned());
+        drop(present);
+        task.changing.replace(Some(asked));
         let mut w = Writer::dense();
         w.object(|w| {
             w.key("apply").object(|w| {

@@ -58,21 +58,10 @@ impl Daemon {
             self.stop(task).await?;
         }
         task.started.replace(Some(content.cmd.clone()));
-        let prepared = select! {
-            prepared = self.prepare(task, &content, &grants) => prepared,
-            () = task.killed.notified() => {
-                let hint = "open another task with `plan.create`";
-                Err(refused(ErrorCode::Runtime, "the task was ended", hint))
-            }
-        };
-        let prepared = match prepared {
+        let prepared = match self.prepare(task, &content, &grants).await {
             Ok(prepared) => prepared,
             Err(refusal) => {
                 self.give_up(task, &refusal.message).await;
-                if task.has_ended() {
-                    // The build may have written something since it was removed.
-                    self.remove_builds(task).await;
-                }
                 return Err(refusal);
             }
         };
@@ -164,7 +153,10 @@ impl Daemon {
             self.go(task, TaskState::Installing).await?;
         }
         let packages = match asks {
-            true => stage("packages", self.packages(task, content)).await?,
+            true => select! {
+                packages = stage("packages", self.packages(task, content)) => packages?,
+                () = task.is_killed() => return Err(was_ended()),
+            },
             false => None,
         };
         let start = &content.steps.start;
@@ -270,4 +262,10 @@ fn limit(name: &str) -> Option<RunLimit> {
         "wall_sec" => Some(RunLimit::WallSec),
         _ => None,
     }
+}
+
+/// Returns that a start is over because somebody has ended the task.
+pub(crate) fn was_ended() -> Failure {
+    let hint = "open another task with `plan.create`";
+    refused(ErrorCode::Runtime, "the task was ended", hint)
 }

@@ -2,6 +2,7 @@
 
 use super::daemon::Daemon;
 use super::refusal::{Answered, broken, refused};
+use super::run_start::was_ended;
 use super::rust_toolchain::{Rust, Target};
 use super::task::Task;
 use agent_host::Failure;
@@ -13,6 +14,7 @@ use agent_syntax::members::{items, member, string};
 use agent_tasks::Artifact;
 use agent_tasks::disk::{Quota, exceeded};
 use agent_tasks::limits::{DEFAULT_DISK_MB, DEFAULT_FILES};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read as _, Write as _};
@@ -116,21 +118,17 @@ impl Daemon {
             .await?;
         let mounted = mount(&source, writable);
         let command = command(&rust, target, mounted, &kept, crates, options);
-        let never = std::future::pending();
-        // A build script is code of anybody.
-        let full = select! {
-            ended = sandbox.run(command, Vec::new(), limits(), never) => Ok(ended),
-            limit = exceeded(folder.clone(), || None, BUILD_QUOTA) => Err(limit),
-            limit = exceeded(source, || None, SOURCE_QUOTA) => Err(limit),
+        let cut = Cell::new(None);
+        let cancel = async {
+            // A build script is code of anybody.
+            let refusal = select! {
+                limit = exceeded(folder.clone(), || None, BUILD_QUOTA) => too_large(limit),
+                limit = exceeded(source, || None, SOURCE_QUOTA) => too_large(limit),
+                () = task.is_killed() => was_ended(),
+            };
+            cut.set(Some(refusal));
         };
-        let ended = match full {
-            Ok(ended) => ended,
-            Err(limit) => {
-                self.remove_builds(task).await;
-                let message = format!("the build exceeded its limit `{limit}`");
-                return Err(refused(ErrorCode::Build, message, "make the app smaller"));
-            }
-        };
+        let ended = sandbox.run(command, Vec::new(), limits(), cancel).await;
         let log = match &ended {
             Ok(finished) => Some(finished.stderr.clone()),
             Err(error) => error.log().cloned(),
@@ -140,6 +138,10 @@ impl Daemon {
                 Ok(folder.append(Artifact::RunLog, &bytes)?)
             })
             .await?;
+        }
+        if let Some(refusal) = cut.take() {
+            self.remove_builds(task).await;
+            return Err(refusal);
         }
         let built = built(ended)?;
         let done = blocking(move || {
@@ -174,6 +176,11 @@ impl Daemon {
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answered<T> {
     let done = spawn_blocking(work).await;
     done.map_err(|error| broken(Failure::internal(error)))
+}
+
+fn too_large(limit: &str) -> Refusal {
+    let message = format!("the build exceeded its limit `{limit}`");
+    refused(ErrorCode::Build, message, "make the app smaller")
 }
 
 fn failed(error: io::Error) -> Refusal {

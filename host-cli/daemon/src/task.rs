@@ -4,7 +4,12 @@ use agent_host::contract::daemon::{Language, Requirement, ResolvedPackage, TaskS
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{Mutex, Notify};
+use tokio::time::timeout;
+
+/// How often to look whether the task has ended.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// A task.
 #[derive(Debug)]
@@ -21,6 +26,10 @@ pub(crate) struct Task {
     pub(crate) deps_allowlist: Option<Vec<String>>,
     /// The packages that its plan asks for.
     pub(crate) requirements: RefCell<Vec<Requirement>>,
+    /// What the plan of a change asks for, until its files are applied.
+    pub(crate) changing: RefCell<Option<Vec<Requirement>>>,
+    /// What the plan before the last applied change asked for.
+    pub(crate) before_change: RefCell<Option<Vec<Requirement>>>,
     /// The packages of its last start, which the next one gets again.
     pub(crate) locked: RefCell<Vec<ResolvedPackage>>,
     /// Held by what changes the files or the app: one after the other.
@@ -43,6 +52,16 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    /// Waits until somebody ends the task.
+    pub(crate) async fn is_killed(&self) {
+        // It may have been ended between two waits.
+        while !self.has_ended() {
+            if timeout(LOOK, self.killed.notified()).await.is_ok() {
+                return;
+            }
+        }
+    }
+
     pub(crate) fn has_ended(&self) -> bool {
         self.state.get() == TaskState::Ended
     }
@@ -64,6 +83,8 @@ impl Task {
             created_ms,
             deps_allowlist,
             requirements: RefCell::default(),
+            changing: RefCell::default(),
+            before_change: RefCell::default(),
             locked: RefCell::default(),
             work: Mutex::default(),
             killed: Notify::new(),

@@ -1,15 +1,16 @@
 //! `mcp ci`: the pipeline with a daemon that ends with it, and annotations for GitHub.
 
 use crate::args::{self, Ci, Format};
-use crate::client::Client;
+use crate::client::{Client, Response};
 use crate::daemon::{setup, started};
 use crate::pipeline::{Outcome, Pipeline};
 use crate::refusal::Refusal;
 use crate::{Program, list, show, wait};
-use agent_daemon::{prepare, serve};
+use agent_daemon::{kill_stored, prepare, serve, stored_tasks};
 use agent_effects::Signals;
 use agent_host::{Engine, output};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Creates an app, tests it and ends it. Returns whether it answers as expected.
 pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Result<bool, Refusal> {
@@ -17,7 +18,8 @@ pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Resul
     // Any free port will do: nobody but this command asks.
     let setup = setup(&args.run.decides, place, program, 0)?;
     let engine = Engine::embedded()?;
-    wait(async {
+    let present = stored(&root)?;
+    let tested = wait(async {
         let serving = serve(engine, setup, Signals::new()?);
         let testing = async {
             let client = Client::new(started(&root, None).await?);
@@ -25,8 +27,6 @@ pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Resul
                 client: &client,
                 quiet: program.quiet,
             };
-            // Those of an earlier daemon go on.
-            let present = ids(&client).await?;
             let outcome = pipeline.run(&args.run).await;
             // Nothing of its own is left running.
             for id in ids(&client).await?.difference(&present) {
@@ -42,7 +42,20 @@ pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Resul
             served = serving => Ok(served.map(|()| false)?),
             tested = testing => tested,
         }
-    })
+    });
+    // A signal ends the daemon, and leaves apps alone.
+    for id in stored(&root)?.difference(&present) {
+        kill_stored(&root, id)?;
+    }
+    tested
+}
+
+/// Returns the ids of the tasks that have not ended, when no daemon runs.
+fn stored(root: &Path) -> Result<BTreeSet<String>, Refusal> {
+    let tasks = stored_tasks(root).map_err(Refusal::of_files)?;
+    let tasks = list::tasks(&Response::of(tasks)).into_iter();
+    let open = tasks.filter(|task| task.state != "ended");
+    Ok(open.map(|task| task.task_id).collect())
 }
 
 /// Returns the ids of all tasks.

@@ -82,9 +82,9 @@ impl Pipeline<'_> {
         }
         let expected = quoted(&args.delta);
         let tested = self.start_and_test(task, &start, &args.limits, expected);
-        let failure = match tested.await? {
-            Outcome::Failed(failure) => failure,
-            passed @ Outcome::Passed(_) => return Ok(passed),
+        let failure = match tested.await {
+            Ok(Outcome::Failed(failure)) | Err(failure) => failure,
+            Ok(passed @ Outcome::Passed(_)) => return Ok(passed),
         };
         self.step("the change is taken back");
         let path = format!("/tasks/{task}/revert");

@@ -171,7 +171,11 @@ impl Client {
         if exit == Exit::Code(0) {
             return Ok(output);
         }
-        let log = String::from_utf8_lossy(&log.bytes).into_owned();
+        // Some clients say on their standard output what went wrong.
+        let said = [&output[..], &log.bytes[..]]
+            .into_iter()
+            .filter(|it| !it.is_empty());
+        let log = String::from_utf8_lossy(said.last().unwrap_or_default()).into_owned();
         let start = log.char_indices().rev().nth(MESSAGE_CHARS);
         let end = log[start.map_or(0, |(at, _)| at)..].trim();
         let error = |refused: &str| failed(format!("{exit}\n{end}{refused}"));

@@ -1,6 +1,6 @@
 //! The client `go`: resolving and downloading modules. No code of a module is run.
 
-use crate::client::{Client, program};
+use crate::client::Client;
 use crate::requirement::Version;
 use crate::tree::hexadecimal;
 use crate::{Error, Item, Network, Requirement, Requirements};
@@ -64,11 +64,7 @@ struct Module {
 pub(crate) fn toolchain() -> Result<(PathBuf, Vec<PathBuf>), Error> {
     let missing = || Error::new("there is no program `go`");
     let found = agent_sandbox::toolchain("go").ok_or_else(missing)?;
-    let path = match Path::new(&found.program).is_absolute() {
-        true => found.program.into(),
-        false => program(&found.program)?,
-    };
-    Ok((path, found.read))
+    Ok((found.path(), found.read))
 }
 
 /// Returns what an app's requirements come to. The archives of modules are downloaded: their digests are nowhere else.
@@ -109,7 +105,9 @@ pub(crate) async fn resolve(
         .collect::<Result<_, _>>()
         .map_err(|error| Error::new(format!("`go mod download` lists no modules: {error}")))?;
 
-    write(&manifest, &whole(&own, &modules))?;
+    // A module may need a later version of the language than the app names.
+    let asked = fs::read_to_string(&manifest).map_err(Error::file(&manifest))?;
+    write(&manifest, &whole(&with_language(&own, &asked), &modules))?;
     let present = fs::read_to_string(&sums).map_err(Error::file(&sums))?;
     write(&sums, &all_sums(&present, &modules))?;
     let closure = modules.into_iter().map(|module| Item {
@@ -146,11 +144,15 @@ pub(crate) fn install_resolved(folder: &Path) -> Result<(), Error> {
     write(&folder.join(OVERLAY), &overlay)
 }
 
-/// Returns the digest of the manifest that the resolution left in a folder.
+/// Returns the digest of the manifest and the digests that the resolution left in a folder.
 pub(crate) fn manifest_digest(folder: &Path) -> Result<String, Error> {
-    let file = folder.join(ASKING).join(MANIFEST);
-    let text = fs::read(&file).map_err(Error::file(&file))?;
-    Ok(hexadecimal(&Sha256::digest(text)))
+    let mut digest = Sha256::new();
+    for name in [MANIFEST, SUMS] {
+        let file = folder.join(ASKING).join(name);
+        let text = fs::read(&file).map_err(Error::file(&file))?;
+        digest.update(Sha256::digest(text));
+    }
+    Ok(hexadecimal(&digest.finalize()))
 }
 
 /// Returns the environment by which a build finds the modules, without a network.
@@ -297,6 +299,14 @@ fn own_directives(manifest: Option<&str>, version: &str) -> String {
     own
 }
 
+/// Returns directives with the version of the language that a manifest has, which the client may have raised.
+fn with_language(own: &str, manifest: &str) -> String {
+    let is_language = |line: &&str| line.starts_with("go ");
+    let own = own.lines().filter(|line| !is_language(line));
+    let lines = own.chain(manifest.lines().find(is_language));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// Returns the version of the language of a toolchain: `1.19` of `go1.19.8`.
 fn language_of(version: &str) -> Option<String> {
     let mut numbers = version.strip_prefix("go")?.split('.');
@@ -356,7 +366,7 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{asked, language_of, named, own_directives, proxies, sums_url};
+    use super::{asked, language_of, named, own_directives, proxies, sums_url, with_language};
     use crate::{Registry, Requirement, Requirements, Version};
 
     #[test]
@@ -413,6 +423,9 @@ mod tests {
             assert_eq!(own_directives(manifest, version), expected);
         }
         assert_eq!(language_of("go1"), None);
+        let raised = with_language("module x\ngo 1.24\n", "module x\n\ngo 1.24.0\n");
+        assert_eq!(raised, "module x\ngo 1.24.0\n");
+        assert_eq!(with_language("module x\n", "module x\n"), "module x\n");
     }
 
     #[test]

@@ -15,6 +15,19 @@ pub struct Toolchain {
     pub read: Vec<PathBuf>,
 }
 
+impl Toolchain {
+    /// Returns the file of the program.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        let mut system = SYSTEM
+            .iter()
+            .map(|folder| Path::new(folder).join(&self.program));
+        // An absolute path is joined to none.
+        let found = system.find(|path| path.exists());
+        found.unwrap_or_else(|| PathBuf::from(&self.program))
+    }
+}
+
 /// Returns the program of a toolchain: that of the system, else the one that this program finds in `PATH`. Only
 /// toolchains are found, not any program.
 #[must_use]

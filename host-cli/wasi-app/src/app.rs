@@ -6,7 +6,7 @@ use crate::limits::{
     COMPONENT_BYTES, FUEL, HEAD_BYTES, HEAD_TIME, HEADERS, REQUEST_MEMORY, REQUEST_TIME, REQUESTS,
 };
 use crate::log::Log;
-use crate::outgoing::Outgoing;
+use crate::outgoing::{Outgoing, Sender};
 use crate::share::Share;
 use crate::state::State;
 use crate::store::Values;
@@ -68,6 +68,7 @@ pub struct App {
     pub(crate) values: Arc<Values>,
     pub(crate) share: Share,
     pub(crate) ticker: Ticker,
+    pub(crate) sender: Option<Arc<Sender>>,
     pub(crate) requests: Semaphore,
     requests_at_a_time: u32,
 }
@@ -98,6 +99,10 @@ impl App {
             log,
             values: Arc::new(Values::new(Arc::clone(&budget))),
             budget,
+            sender: settings
+                .outgoing
+                .clone()
+                .map(|it| Arc::new(Sender::new(it))),
             share: Share::new(settings.cpu_percent),
             requests: Semaphore::new(at_a_time),
             requests_at_a_time: u32::try_from(at_a_time).unwrap_or(REQUESTS),

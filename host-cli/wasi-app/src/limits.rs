@@ -26,6 +26,9 @@ pub const REQUESTS: u32 = 64;
 /// Memory for which one more request is answered at a time, in bytes.
 pub const REQUEST_MEMORY: usize = 4 << 20;
 
+/// Maximum number of requests of an app to other servers at a time, until their responses are dropped. Others wait.
+pub const OUTGOING_REQUESTS: usize = 16;
+
 /// Maximum size of the body of a request to another server, in bytes.
 pub const OUTGOING_BYTES: usize = 4 << 20;
 

@@ -1,11 +1,12 @@
 //! `wasi:http/outgoing-handler`: requests of an app to others, which somebody else decides on and sends.
 
-use crate::limits::OUTGOING_BYTES;
+use crate::limits::{OUTGOING_BYTES, OUTGOING_REQUESTS};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full, Limited};
 use std::pin::Pin;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
 /// Sends the requests of an app.
@@ -47,8 +48,23 @@ impl From<NotSent> for Error {
     }
 }
 
+/// Who sends the requests of an app, and how many at a time.
+pub(crate) struct Sender {
+    sender: Arc<dyn Outgoing>,
+    turns: Arc<Semaphore>,
+}
+
+impl Sender {
+    pub(crate) fn new(sender: Arc<dyn Outgoing>) -> Self {
+        Self {
+            sender,
+            turns: Arc::new(Semaphore::new(OUTGOING_REQUESTS)),
+        }
+    }
+}
+
 /// Has requests sent; without somebody who does, each one is refused.
-pub(crate) struct Hooks(pub(crate) Option<Arc<dyn Outgoing>>);
+pub(crate) struct Hooks(pub(crate) Option<Arc<Sender>>);
 
 /// The end of a body.
 type Processed = Box<dyn Future<Output = Result<(), Error>> + Send>;
@@ -63,14 +79,22 @@ impl WasiHttpHooks for Hooks {
         let outgoing = self.0.clone();
         Box::new(async move {
             let outgoing = outgoing.ok_or(NotSent::Denied)?;
+            // Bodies are in the memory of the host, so an app has only so many.
+            let turns = Arc::clone(&outgoing.turns);
+            let turn = turns.acquire_owned().await;
+            let turn = turn.map_err(|_| NotSent::Denied)?;
             let (head, body) = request.into_parts();
             let body = Limited::new(body, OUTGOING_BYTES).collect().await;
             // The app has ended its body in another way than well, or it is too large.
             let body = body.map_err(|_| Error::HttpRequestBodySize(None))?;
             let request = Request::from_parts(head, body.to_bytes());
-            let response = outgoing.send(request).await?;
+            let response = outgoing.sender.send(request).await?;
             let whole = |body| {
-                let body = Full::new(body).map_err(|never| match never {});
+                let body = Full::new(body).map_err(move |never| {
+                    // The turn is over when the body is dropped.
+                    let _ = &turn;
+                    match never {}
+                });
                 body.boxed_unsync()
             };
             let processed: Processed = Box::new(async { Ok(()) });

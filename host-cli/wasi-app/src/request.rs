@@ -93,7 +93,7 @@ impl App {
         request: Request<Incoming>,
         head: oneshot::Sender<Head>,
     ) -> wasmtime::Result<()> {
-        let state = State::new(&self.settings, &self.log, &self.budget, &self.values);
+        let state = State::new(self);
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.bounds);
         store.set_hostcall_fuel(CALL_BYTES);

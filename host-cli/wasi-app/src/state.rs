@@ -1,9 +1,9 @@
 //! What an instance of an app holds.
 
-use crate::app::Settings;
-use crate::budget::{Bounds, Budget};
+use crate::app::App;
+use crate::budget::Bounds;
 use crate::limits::{RANDOM_BYTES, RESOURCES};
-use crate::log::{Log, Stream};
+use crate::log::Stream;
 use crate::outgoing::Hooks;
 use crate::store::Values;
 use std::sync::Arc;
@@ -22,18 +22,13 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(
-        settings: &Settings,
-        log: &Arc<dyn Log>,
-        budget: &Arc<Budget>,
-        values: &Arc<Values>,
-    ) -> Self {
+    pub(crate) fn new(app: &App) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES);
         let ctx = WasiCtx::builder()
-            .envs(&settings.env)
-            .stdout(Stream(Arc::clone(log)))
-            .stderr(Stream(Arc::clone(log)))
+            .envs(&app.settings.env)
+            .stdout(Stream(Arc::clone(&app.log)))
+            .stderr(Stream(Arc::clone(&app.log)))
             .max_random_size(RANDOM_BYTES)
             .allow_tcp(false)
             .allow_udp(false)
@@ -42,10 +37,10 @@ impl State {
         Self {
             ctx,
             http: WasiHttpCtx::new(),
-            hooks: Hooks(settings.outgoing.clone()),
+            hooks: Hooks(app.sender.clone()),
             table,
-            bounds: Bounds::new(Arc::clone(budget)),
-            values: Arc::clone(values),
+            bounds: Bounds::new(Arc::clone(&app.budget)),
+            values: Arc::clone(&app.values),
         }
     }
 }

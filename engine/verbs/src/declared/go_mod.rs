@@ -114,6 +114,12 @@ mod tests {
         let declaration = read(Language::Go, &[("go.mod", text)]).expect("a file");
         let expected = "module app\ngo 1.21\ngodebug default=go1.20\n";
         assert_eq!(declaration.manifest.as_deref(), Some(expected));
+        let vendored = [("go.mod", text), ("vendor/modules.txt", "# a.b/c v1.2.3\n")];
+        let vendored = read(Language::Go, &vendored).expect("files");
+        assert_eq!(
+            (vendored.manifest, vendored.requirements),
+            (None, Vec::new())
+        );
         let none = read(Language::Go, &[]).expect("no file is needed");
         assert_eq!((none.manifest, none.requirements), (None, Vec::new()));
     }

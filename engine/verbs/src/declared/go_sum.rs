@@ -2,6 +2,7 @@
 
 use super::Reader;
 use crate::failure::quoted;
+use std::collections::BTreeMap;
 
 /// What to do about a file that can't be read.
 const AGAIN: &str = "make the file again with `go mod tidy`";
@@ -15,11 +16,17 @@ const DIGEST_LENGTH: usize = 44;
 /// Returns the digests of modules, a line each.
 pub(super) fn read(text: &str, reader: &mut Reader<'_>) -> Option<String> {
     let mut sums = String::new();
+    let mut seen = BTreeMap::new();
     for (number, line) in text.lines().enumerate() {
         let words: Vec<_> = line.split_whitespace().collect();
         match words[..] {
             [] => {}
-            [_, version, digest] if version.starts_with('v') && is_digest(digest) => {
+            [name, version, digest] if version.starts_with('v') && is_digest(digest) => {
+                if *seen.entry((name, version)).or_insert(digest) != digest {
+                    let message =
+                        format!("{} has two digests", quoted(&format!("{name} {version}")));
+                    reader.refuse(number + 1, message, AGAIN);
+                }
                 sums.push_str(&words.join(" "));
                 sums.push('\n');
             }
@@ -53,8 +60,11 @@ mod tests {
         let digest = format!("h1:{}=", "a".repeat(43));
         let lines = format!("a.b/c v1.0.0 {digest}\na.b/c v1.0.0/go.mod {digest}\n");
         let spaced = lines.replace(' ', "  ").replace('\n', "\r\n\n");
-        assert_eq!(sum(&spaced), Ok(Some(lines)));
+        assert_eq!(sum(&spaced), Ok(Some(lines.clone())));
         assert_eq!(sum(""), Ok(Some(String::new())));
+        let two = format!("{lines}a.b/c v1.0.0 h1:{}=\n", "b".repeat(43));
+        let message = "`go.sum`, line 3: `a.b/c v1.0.0` has two digests";
+        assert_eq!(sum(&two), Err(message.to_owned()));
         for line in [
             "a.b/c v1.0.0",
             "a.b/c v1.0.0 h1:short",

@@ -54,7 +54,7 @@ impl Declared {
         let files = match language {
             Language::Python => &["requirements.txt"][..],
             Language::Node => &["package.json", LOCK_OF_NODE],
-            Language::Go => &[MANIFEST_OF_GO, LOCK_OF_GO],
+            Language::Go => &[MANIFEST_OF_GO, LOCK_OF_GO, VENDORED_OF_GO],
             Language::Rust => &["Cargo.toml", LOCK_OF_RUST],
         };
         Self {
@@ -70,11 +70,18 @@ impl Declared {
     /// `E_BUILD`, with every problem and its line: a file is missing, can't be read, or declares something else than
     /// names and versions.
     pub fn read(&self, present: &[DeclaringFile]) -> Result<Declaration, Failure> {
+        if present.iter().any(|it| it.path == VENDORED_OF_GO) {
+            // The application has its modules, and needs no other ones.
+            return Ok(Declaration::default());
+        }
         let mut problems = Problems::new();
         let mut declaration = Declaration::default();
         let mut declared = Vec::new();
         for path in &self.files {
-            let is_lock = matches!(&**path, LOCK_OF_NODE | LOCK_OF_RUST | LOCK_OF_GO);
+            let is_lock = matches!(
+                &**path,
+                LOCK_OF_NODE | LOCK_OF_RUST | LOCK_OF_GO | VENDORED_OF_GO
+            );
             let Some(file) = present.iter().find(|it| it.path == *path) else {
                 // A file of Go alone is no module, and runs.
                 let is_needed = !is_lock && path != MANIFEST_OF_GO;
@@ -126,6 +133,7 @@ impl Declared {
 
 const MANIFEST_OF_GO: &str = "go.mod";
 const LOCK_OF_GO: &str = "go.sum";
+const VENDORED_OF_GO: &str = "vendor/modules.txt";
 const LOCK_OF_NODE: &str = "package-lock.json";
 const LOCK_OF_RUST: &str = "Cargo.lock";
 

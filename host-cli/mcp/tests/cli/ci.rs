@@ -1,10 +1,12 @@
 //! `mcp ci`, and the action of GitHub that calls it.
 
-use crate::bed::supervisors;
+use crate::bed::{PATIENCE, supervisors};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// Runs the script of the action with inputs.
 fn action(folder: &Path, prompt: &str, policy: &str) -> Output {
@@ -34,6 +36,32 @@ fn action(folder: &Path, prompt: &str, policy: &str) -> Output {
         .env("POLICY", policy)
         .output()
         .unwrap()
+}
+
+#[test]
+fn a_job_that_is_cancelled_leaves_no_app() {
+    let folder = tempfile::tempdir().unwrap();
+    // It plans an app that is never ready.
+    let planner = r#"print('{"files":[{"path":"app.py","content":"import time\\ntime.sleep(600)\\n"}],"start":"python app.py","lang":"python"}')"#;
+    let mut job = Command::new(env!("CARGO_BIN_EXE_mcp"))
+        .args(["ci", "--timeout", "300", "wait", "--planner"])
+        .args(["/usr/bin/python3", "-c", planner])
+        .current_dir(folder.path())
+        .env("XDG_CONFIG_HOME", folder.path())
+        .env("XDG_DATA_HOME", folder.path())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let end = Instant::now() + PATIENCE;
+    while supervisors(folder.path()).is_empty() {
+        assert!(Instant::now() < end, "the app is started");
+        assert_eq!(job.try_wait().unwrap(), None);
+        sleep(Duration::from_millis(20));
+    }
+    let ended = Command::new("kill").arg(job.id().to_string()).status();
+    assert!(ended.unwrap().success());
+    job.wait().unwrap();
+    assert!(supervisors(folder.path()).is_empty());
 }
 
 #[test]

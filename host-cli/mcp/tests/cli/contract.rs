@@ -135,6 +135,21 @@ fn every_verb_obeys_the_policy() {
         );
         check(&bed, Some(&id), failing);
     }
+    // So do the requests of the command line that stand for a verb.
+    for (verb, path, body) in [
+        ("plan.create", "plan-change", r#"{"prompt":"say 'other'"}"#),
+        ("fs.apply", "revert", ""),
+    ] {
+        let policy = format!("policies:\n  verbs:\n    {verb}: deny\n");
+        fs::write(bed.path(".mcpd/policy.yaml"), policy).unwrap();
+        let refused = bed
+            .daemon("POST", &format!("/tasks/{id}/{path}"), body)
+            .body;
+        assert!(
+            refused.contains(&format!("the policy denies `{verb}`")),
+            "{refused}"
+        );
+    }
 }
 
 #[test]

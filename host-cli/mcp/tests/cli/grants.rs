@@ -223,10 +223,12 @@ fn secrets_reach_the_environment_of_an_app_and_nothing_else() {
          [print(part, end='', flush=True) for part in key]\nprint(flush=True)\n{PYTHON}"
     );
     let id = bed.task_with(&[("app.py", &app)]);
-    let start = json!({ "cmd": "python app.py", "env": { "API_KEY": "of the request" } });
+    let start =
+        json!({ "cmd": "python app.py", "env": { "API_KEY": "of the request", "MORE": "1" } });
     let url = started(&bed, &id, start.clone());
     let env: Value = serde_json::from_str(&get(&format!("{url}env")).body).unwrap();
     assert_eq!(env["API_KEY"], SECRET);
+    assert_eq!(env["MORE"], "1");
     assert_eq!(env.get("OTHER"), None, "{env}");
     let hidden = format!("{{present, len: {}}}", SECRET.len());
     bed.eventually("the log is written", || {

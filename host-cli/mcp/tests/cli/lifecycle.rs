@@ -26,6 +26,53 @@ fn an_app_outlives_its_daemon_and_is_found_by_the_next_one() {
 }
 
 #[test]
+fn apps_keep_their_ports_when_the_daemon_is_started_again() {
+    let mut bed = Bed::new(&[]);
+    for text in ["one", "two", "three"] {
+        bed.done(&["run", &format!("It says '{text}'")]);
+    }
+    let urls = |bed: &Bed| {
+        let tasks = bed.tasks().into_iter();
+        let mut urls: Vec<_> = tasks
+            .map(|task| (task["task_id"].to_string(), task["direct_url"].to_string()))
+            .collect();
+        urls.sort();
+        urls
+    };
+    let before = urls(&bed);
+    bed.kill();
+    bed.start(&[]);
+    assert_eq!(urls(&bed), before);
+    for task in bed.tasks() {
+        bed.done(&["kill", task["task_id"].as_str().unwrap()]);
+    }
+}
+
+#[test]
+fn probes_go_through_the_gateway_with_their_headers() {
+    let bed = Bed::new(&[]);
+    let app = "import os, http.server as h\nclass A(h.BaseHTTPRequestHandler):\n def do_GET(s):\n  s.send_response(200); s.end_headers(); s.wfile.write(f\"{s.headers['X-Of']} {s.headers['X-Forwarded-Prefix']}\".encode())\nh.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), A).serve_forever()\n";
+    let id = bed.task_with(&[("app.py", app)]);
+    let started = bed.verb("run.start", Some(&id), &json!({ "cmd": "python app.py" }));
+    assert_eq!(started["ok"], true, "{started}");
+    let gateway = bed.app_url(&id);
+    let gateway = gateway.split_once("/apps/").unwrap().0;
+    let check = |via: Value, prefix: &str| {
+        let probes = json!([{
+            "method": "GET", "path": "/", "expect_status": 200, "headers": { "X-Of": "probe" },
+            "expect_body": format!("probe {prefix}"),
+        }]);
+        let input = json!({ "probes": probes, "via": via });
+        let checked = bed.verb("httpcheck.assert", Some(&id), &input);
+        assert_eq!(checked["data"]["pass"], true, "{checked}");
+    };
+    let prefix = format!("/apps/{id}");
+    check(json!({ "gateway": gateway }), &prefix);
+    check(json!({ "gateway": gateway, "task_id": id }), &prefix);
+    check(json!({ "task_id": id }), "None");
+}
+
+#[test]
 fn an_app_whose_supervisor_is_killed_has_ended() {
     let mut bed = Bed::new(&[]);
     let url = bed.done(&["run", "It says 'hello'"]);

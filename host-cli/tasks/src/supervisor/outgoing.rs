@@ -2,16 +2,13 @@
 
 use agent_wasi_app::{Log, NotSent, Outgoing, Sending};
 use agent_way_out::{
-    Cancel, Error, ErrorKind, HeaderMap, Limits, Proxy, Request, Response, Roots, Scheme, Target,
+    Cancel, Error, ErrorKind, HeaderMap, Limits, Proxy, Request, Roots, Scheme, StatusCode, Target,
     WayOut, header,
 };
 use bytes::Bytes;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::Semaphore;
-
-/// Maximum number of requests that are sent at a time. Others wait.
-const REQUESTS: usize = 16;
+use tokio::time::timeout;
 
 /// Maximum size of the body of a response, in bytes.
 const RESPONSE_BYTES: u64 = 4 << 20;
@@ -40,7 +37,6 @@ pub(super) struct Egress {
     log: Arc<dyn Log>,
     /// The refusals that are in the log.
     logged: Mutex<BTreeSet<String>>,
-    sending: Semaphore,
 }
 
 impl Egress {
@@ -50,7 +46,6 @@ impl Egress {
             way_out: WayOut::new(Roots::system()),
             log,
             logged: Mutex::default(),
-            sending: Semaphore::new(REQUESTS),
         }
     }
 
@@ -64,9 +59,6 @@ impl Egress {
     }
 
     async fn sent(&self, request: http::Request<Bytes>) -> Result<http::Response<Bytes>, NotSent> {
-        let Ok(_turn) = self.sending.acquire().await else {
-            return Err(NotSent::Denied);
-        };
         let (head, body) = request.into_parts();
         let scheme = match head.uri.scheme_str() {
             Some("http") => Scheme::Http,
@@ -88,36 +80,40 @@ impl Egress {
         let mut request = Request::new(head.method, path);
         request.headers = without(head.headers);
         request.body = body;
-        let limits = Limits {
-            body_bytes: RESPONSE_BYTES,
-            ..Limits::default()
-        };
-        let mut last = NotSent::Unreachable;
         for address in addresses {
             let target = Target::new(scheme, host, address).map_err(|_| NotSent::Malformed)?;
             let never = Cancel::never();
-            let sent = self.way_out.send(&target, request.clone(), &limits, &never);
-            match sent.await {
-                Ok(response) => return Ok(received(response)),
-                // Nothing was sent to this one.
-                Err(error) if error.kind == ErrorKind::Connect => {
+            let connection = match self.way_out.open(&target, &limits(), &never).await {
+                Ok(connection) => connection,
+                // Another address may be reached.
+                Err(error) if matches!(error.kind, ErrorKind::Connect | ErrorKind::Timeout) => {
                     self.note("failed", &error.message);
-                    last = NotSent::Unreachable;
+                    continue;
                 }
-                Err(error) => {
-                    last = reason(&error);
-                    self.note("failed", &format!("`{host}:{port}`: {}", error.message));
-                    break;
-                }
-            }
+                Err(error) => return Err(self.failed(host, &error)),
+            };
+            let answered = async {
+                let mut exchange = connection.request(request, &limits(), &never).await?;
+                let body = exchange.body().await?;
+                Ok(received(exchange.status(), exchange.headers(), body))
+            };
+            return answered.await.map_err(|error| self.failed(host, &error));
         }
-        Err(last)
+        Err(NotSent::Unreachable)
+    }
+
+    fn failed(&self, host: &str, error: &Error) -> NotSent {
+        self.note("failed", &format!("`{host}`: {}", error.message));
+        reason(error)
     }
 }
 
 impl Outgoing for Egress {
     fn send<'a>(&'a self, request: http::Request<Bytes>) -> Sending<'a> {
-        Box::pin(self.sent(request))
+        Box::pin(async move {
+            let sent = timeout(limits().total, self.sent(request)).await;
+            sent.unwrap_or(Err(NotSent::Late))
+        })
     }
 }
 
@@ -139,11 +135,18 @@ fn without(mut headers: HeaderMap) -> HeaderMap {
 }
 
 /// Returns a response whose body is whole, so it needs no framing of its own.
-fn received(response: Response) -> http::Response<Bytes> {
-    let mut whole = http::Response::new(response.body);
-    *whole.status_mut() = response.status;
-    *whole.headers_mut() = without(response.headers);
+fn received(status: StatusCode, headers: &HeaderMap, body: Bytes) -> http::Response<Bytes> {
+    let mut whole = http::Response::new(body);
+    *whole.status_mut() = status;
+    *whole.headers_mut() = without(headers.clone());
     whole
+}
+
+fn limits() -> Limits {
+    Limits {
+        body_bytes: RESPONSE_BYTES,
+        ..Limits::default()
+    }
 }
 
 #[cfg(test)]
