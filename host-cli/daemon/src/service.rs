@@ -34,7 +34,7 @@ pub(crate) trait Performer: 'static {
         parent: Option<TraceContext>,
     ) -> (String, bool);
 
-    /// Returns what there is to count.
+    /// Returns the counters of the daemon, if it has them here.
     fn metrics(&self, sessions: usize) -> Result<String, Failure>;
 }
 

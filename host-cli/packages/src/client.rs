@@ -172,10 +172,12 @@ impl Client {
             return Ok(output);
         }
         // Some clients say on their standard output what went wrong.
-        let said = [&output[..], &log.bytes[..]]
-            .into_iter()
-            .filter(|it| !it.is_empty());
-        let log = String::from_utf8_lossy(said.last().unwrap_or_default()).into_owned();
+        let said = if log.bytes.is_empty() {
+            output
+        } else {
+            log.bytes
+        };
+        let log = String::from_utf8_lossy(&said).into_owned();
         let start = log.char_indices().rev().nth(MESSAGE_CHARS);
         let end = log[start.map_or(0, |(at, _)| at)..].trim();
         let error = |refused: &str| failed(format!("{exit}\n{end}{refused}"));
