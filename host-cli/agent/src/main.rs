@@ -5,6 +5,9 @@
 //! that sees only its inputs. Messages of the program itself are about files, limits and wrong
 //! usage.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("apps and servers run in sandboxes of Linux: other systems are not supported yet");
+
 mod args;
 mod command;
 mod pages;

@@ -60,6 +60,11 @@ impl Daemon {
         task.started.replace(Some(content.cmd.clone()));
         let prepared = match self.prepare(task, &content, &grants).await {
             Ok(prepared) => prepared,
+            // It may have ended between two steps, which then fail for want of what was removed.
+            Err(_) if task.has_ended() => {
+                self.remove_builds(task).await;
+                return Err(was_ended());
+            }
             Err(refusal) => {
                 self.give_up(task, &refusal.message).await;
                 return Err(refusal);

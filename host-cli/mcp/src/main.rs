@@ -1,5 +1,8 @@
 //! The program `mcp`.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("apps and servers run in sandboxes of Linux: other systems are not supported yet");
+
 use agent_app::{App, Program, run, usage_envelope};
 use agent_host::{diagnostics, output};
 use clap::Parser;

@@ -120,6 +120,38 @@ fn the_example_with_express_runs() {
     }
 }
 
+#[test]
+fn a_change_gets_its_packages_until_it_is_taken_back() {
+    // The first plan needs no package, the second needs one, and the third needs one more and fails.
+    let planner = r#"
+import json, sys
+change = json.load(sys.stdin).get("change", "")
+source = "import os, http.server as h\nfrom importlib.metadata import distributions\nbody = ' '.join(sorted(it.name for it in distributions(path=['/deps'])))\n"
+source += "raise SystemExit(3)\n" if "fail" in change else ""
+source += "class A(h.BaseHTTPRequestHandler):\n def do_GET(s):\n  s.send_response(200); s.end_headers(); s.wfile.write(('has ' + body).encode())\nh.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), A).serve_forever()\n"
+names = [name for name in ["itsdangerous", "idna"] if name in change]
+plan = {"files": [{"path": "app.py", "content": source}], "start": "python app.py", "lang": "python"}
+if names: plan["deps"] = {"python": {"requirements": names}}
+json.dump(plan, sys.stdout)
+"#;
+    let bed = Bed::new(&["--planner", "/usr/bin/python3", "-c", planner]);
+    allow(&bed, "python: [itsdangerous, idna]");
+    let url = bed.done(&["run", "an app"]);
+    let url = url.trim();
+    let id = bed.tasks()[0]["task_id"].as_str().unwrap().to_owned();
+    assert_eq!(get(url).body, "has ");
+    let change = |delta: &str| in_time(&bed, &["change", &id, delta]);
+    let changed = change("use itsdangerous");
+    let errors = String::from_utf8_lossy(&changed.stderr);
+    assert_eq!(changed.status.code(), Some(0), "{errors}");
+    assert_eq!(get(url).body, "has itsdangerous");
+    assert_eq!(change("use idna, and fail").status.code(), Some(1));
+    assert_eq!(get(url).body, "has itsdangerous");
+    // A later plan keeps what it does not name.
+    assert_eq!(change("use idna").status.code(), Some(0));
+    assert_eq!(get(url).body, "has idna itsdangerous");
+}
+
 /// Starts an app of files. Returns what it answers, or the code and the message.
 fn started(bed: &Bed, language: &str, files: &[(&str, &str)], cmd: &str) -> Result<String, String> {
     let plan = json!({ "prompt": "hello", "constraints": { "lang_hint": [language] } });
