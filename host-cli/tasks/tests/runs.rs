@@ -427,6 +427,8 @@ fn a_reused_process_id_is_not_taken_for_the_supervisor() {
         .join(format!(".state/{}.run.json", task.id()));
     let mut stale = run;
     stale.supervisor.pid = i32::try_from(std::process::id()).unwrap();
+    // This process may have started in the same tick of 10 ms, and never in a later one.
+    stale.supervisor.start_ticks += 1;
     fs::write(&path, serde_json::to_vec(&stale).unwrap()).unwrap();
     let Found::Ended(found) = task.find().unwrap() else {
         panic!("this process is taken for the supervisor");
