@@ -1,6 +1,6 @@
 //! The client `cargo`: resolving and vendoring crates. No build script is run.
 
-use crate::client::{Client, program, read};
+use crate::client::{Client, program, read, write};
 use crate::requirement::Version;
 use crate::{Error, Item, Network, Requirement, Requirements};
 use agent_sandbox::Sandbox;
@@ -360,10 +360,6 @@ fn is_vendored(folder: &Path, closure: &[Item]) -> Result<bool, Error> {
         }
     }
     Ok(true)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(Error::file(path))
 }
 
 /// Gives a file another name.

@@ -261,3 +261,8 @@ pub(crate) fn read<T: for<'d> Deserialize<'d>>(path: &Path) -> Result<T, Error> 
     serde_json::from_slice(&text)
         .map_err(|error| Error::new(format!("`{}`: {error}", path.display())))
 }
+
+/// Writes a file that a client reads.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(Error::file(path))
+}

@@ -1,6 +1,6 @@
 //! The client `go`: resolving and downloading modules. No code of a module is run.
 
-use crate::client::Client;
+use crate::client::{Client, write};
 use crate::requirement::Version;
 use crate::tree::hexadecimal;
 use crate::{Error, Item, Network, Requirement, Requirements};
@@ -358,10 +358,6 @@ fn all_sums(present: &str, modules: &[Module]) -> String {
         ));
     }
     lines.into_iter().map(|line| line + "\n").collect()
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(Error::file(path))
 }
 
 #[cfg(test)]

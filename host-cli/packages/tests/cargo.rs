@@ -2,17 +2,15 @@
 
 mod support;
 
-use agent_packages::{AppPackages, Registry, Requirement, Requirements, Resolved, Store, Version};
-use agent_sandbox::{Command, Exit, Limits, Mount, Sandbox, Tier};
+use agent_packages::{Registry, Requirement, Requirements, Store, Version};
+use agent_sandbox::{Sandbox, Tier};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
-use std::future;
 use std::path::Path;
 use std::process;
-use std::time::Duration;
-use support::{registries, required, set_environment, site};
+use support::{closure, ran, registries, required, set_environment, site};
 use tempfile::TempDir;
 
 /// A build script that would say so if it was run.
@@ -115,45 +113,6 @@ fn choose(port: u16) -> TempDir {
     home
 }
 
-fn closure(resolved: &Resolved) -> Vec<String> {
-    let items = resolved.closure().iter();
-    items
-        .map(|it| format!("{} {}", it.name(), it.version))
-        .collect()
-}
-
-/// Runs an app in the sandbox, without a network. Returns what it prints.
-async fn ran(app: &AppPackages, sandbox: &Sandbox, folder: &Path) -> Vec<u8> {
-    let mut command = Command::new(&app.program);
-    command.arguments = ["--config", "/crates/config.toml", "run", "--quiet"]
-        .map(Into::into)
-        .into();
-    command.cwd = Some(folder.to_owned());
-    command.write = vec![folder.to_owned()];
-    command.read.extend(app.runtime.clone());
-    let programs = app.program.parent().unwrap().display();
-    let path = format!("{programs}:/usr/bin:/bin");
-    command.env = [("PATH".into(), path.into())].into();
-    for (inside, folder) in &app.folders {
-        let (folder, writable) = (folder.clone(), false);
-        command
-            .mounts
-            .insert(inside.clone(), Mount { folder, writable });
-    }
-    let limits = Limits {
-        memory_bytes: 4 << 30,
-        file_bytes: 1 << 30,
-        processes: 256,
-        wall_time: Some(Duration::from_secs(120)),
-        ..Limits::default()
-    };
-    let ended = sandbox.run(command, Vec::new(), limits, future::pending());
-    let ended = ended.await.unwrap();
-    let errors = String::from_utf8_lossy(&ended.stderr.bytes).into_owned();
-    assert_eq!(ended.exit, Exit::Code(0), "{errors}");
-    ended.stdout
-}
-
 #[tokio::test]
 async fn an_app_is_built_from_the_crates_that_were_resolved() {
     let _home = choose(site(|port| registry(port, 0)));
@@ -196,8 +155,9 @@ async fn an_app_is_built_from_the_crates_that_were_resolved() {
     let main = "fn main() { println!(\"{}\", acme::name()) }\n";
     fs::write(source.path().join("src/main.rs"), main).unwrap();
     fs::write(source.path().join("Cargo.lock"), lock).unwrap();
-    let printed = ran(&app, &sandbox, source.path()).await;
-    assert_eq!(printed, b"acme with 2.1.0\n");
+    let run = ["--config", "/crates/config.toml", "run", "--quiet"];
+    let printed = ran(&app, &sandbox, source.path(), run, []).await;
+    assert_eq!(printed.as_deref(), Ok("acme with 2.1.0\n"));
 
     // A changed crate is not used.
     fs::write(crates.join("vendor/helper-2.1.0/src/lib.rs"), "").unwrap();

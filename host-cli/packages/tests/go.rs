@@ -4,17 +4,15 @@
 mod support;
 
 mod go_apps {
-    use crate::support::{registries_at, set_environment, site};
+    use crate::support::{self, closure, registries_at, set_environment, site};
     use agent_packages::{
-        AppPackages, Network, Registry, Requirement, Requirements, Resolved, Store, Version,
+        AppPackages, Network, Registry, Requirement, Requirements, Store, Version,
     };
-    use agent_sandbox::{Command, Exit, Limits, Mount, Sandbox, Tier};
+    use agent_sandbox::{Sandbox, Tier};
     use std::collections::BTreeMap;
     use std::fs;
-    use std::future;
     use std::path::Path;
     use std::process;
-    use std::time::Duration;
 
     /// The host of the proxy. Go asks no proxy of a client for addresses of loopback.
     const HOST: &str = "modules.example";
@@ -111,51 +109,14 @@ with zipfile.ZipFile('archive.zip', 'w') as archive:
         Version::Range(version.to_owned())
     }
 
-    fn closure(resolved: &Resolved) -> Vec<String> {
-        let items = resolved.closure().iter();
-        items
-            .map(|it| format!("{} {}", it.name(), it.version))
-            .collect()
-    }
-
-    /// Runs an app in the sandbox, without a network. Returns what it prints, or its errors.
+    /// Runs an app. Returns what it prints, or its errors.
     async fn ran(app: &AppPackages, sandbox: &Sandbox, folder: &Path) -> Result<String, String> {
-        let mut command = Command::new(&app.program);
-        command.arguments = ["run", "."].map(Into::into).into();
-        command.cwd = Some(folder.to_owned());
-        command.write = vec![folder.to_owned()];
-        command.read.extend(app.runtime.clone());
-        let own = app.env.iter();
-        command.env = own
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect();
-        for (name, value) in [
-            ("PATH", "/usr/bin:/bin"),
+        let variables = [
             ("GOCACHE", "/tmp/build"),
             ("GOPATH", "/tmp/go"),
             ("GO111MODULE", "auto"),
-        ] {
-            command.env.insert(name.into(), value.into());
-        }
-        for (inside, folder) in &app.folders {
-            let (folder, writable) = (folder.clone(), false);
-            command
-                .mounts
-                .insert(inside.clone(), Mount { folder, writable });
-        }
-        let limits = Limits {
-            memory_bytes: 4 << 30,
-            file_bytes: 1 << 30,
-            processes: 256,
-            wall_time: Some(Duration::from_secs(120)),
-            ..Limits::default()
-        };
-        let ended = sandbox.run(command, Vec::new(), limits, future::pending());
-        let ended = ended.await.unwrap();
-        match ended.exit {
-            Exit::Code(0) => Ok(String::from_utf8(ended.stdout).unwrap()),
-            _ => Err(String::from_utf8_lossy(&ended.stderr.bytes).into_owned()),
-        }
+        ];
+        support::ran(app, sandbox, folder, ["run", "."], variables).await
     }
 
     /// Writes an app that prints something of a package of a module, and of one of its own.

@@ -1,11 +1,16 @@
 //! The registries of the tests, and their network.
 #![allow(dead_code, reason = "each test uses a part")]
 
-use agent_packages::{Network, Registry, Requirement, Requirements, Version};
+use agent_packages::{
+    AppPackages, Network, Registry, Requirement, Requirements, Resolved, Version,
+};
+use agent_sandbox::{Command, Exit, Limits, Mount, Sandbox};
 use agent_way_out::{Gate, Lookup, Proxy, ProxyLimits, Resolver};
 use std::collections::BTreeMap;
+use std::future;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -123,5 +128,54 @@ pub(crate) fn set_environment<const N: usize>(variables: [(&str, &str); N]) {
         unsafe {
             std::env::set_var(name, value);
         }
+    }
+}
+
+/// Returns the packages of a closure with their versions.
+pub(crate) fn closure(resolved: &Resolved) -> Vec<String> {
+    let items = resolved.closure().iter();
+    items
+        .map(|it| format!("{} {}", it.name(), it.version))
+        .collect()
+}
+
+/// Runs the program of an app in its folder, in the sandbox and without a network. Returns what it prints, or its errors.
+pub(crate) async fn ran<const N: usize, const M: usize>(
+    app: &AppPackages,
+    sandbox: &Sandbox,
+    folder: &Path,
+    arguments: [&str; N],
+    variables: [(&str, &str); M],
+) -> Result<String, String> {
+    let mut command = Command::new(&app.program);
+    command.arguments = arguments.map(Into::into).into();
+    command.cwd = Some(folder.to_owned());
+    command.write = vec![folder.to_owned()];
+    command.read.extend(app.runtime.clone());
+    let programs = app.program.parent().unwrap().display();
+    let path = format!("{programs}:/usr/bin:/bin");
+    let own = app.env.iter().map(|(name, value)| (&**name, &**value));
+    let all = own.chain(variables).chain([("PATH", &*path)]);
+    command.env = all
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    for (inside, folder) in &app.folders {
+        let (folder, writable) = (folder.clone(), false);
+        command
+            .mounts
+            .insert(inside.clone(), Mount { folder, writable });
+    }
+    let limits = Limits {
+        memory_bytes: 4 << 30,
+        file_bytes: 1 << 30,
+        processes: 256,
+        wall_time: Some(Duration::from_secs(120)),
+        ..Limits::default()
+    };
+    let ended = sandbox.run(command, Vec::new(), limits, future::pending());
+    let ended = ended.await.unwrap();
+    match ended.exit {
+        Exit::Code(0) => Ok(String::from_utf8(ended.stdout).unwrap()),
+        _ => Err(String::from_utf8_lossy(&ended.stderr.bytes).into_owned()),
     }
 }
