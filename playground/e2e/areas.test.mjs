@@ -5,7 +5,7 @@ import { Plans, visitPlans } from "./plans.mjs";
 import { stored, visit } from "./visit.mjs";
 
 /** Files that only plans need, by the ends of addresses. */
-const OF_PLANS = /\/(agent-plans[^/]*|plans\.css|engine\/plans\/[^/]+)$/;
+const OF_PLANS = /\/(agent-plans-page[^/]*|plans\.css|engine\/plans\/[^/]+)$/;
 
 /** Files that only servers need. */
 const OF_SERVERS = /\/(agent-playground[^/]*|engine\/(worker\.js|agent-engine[^/]*))$/;
@@ -130,11 +130,11 @@ visitPlans("call", "the theme is the same in all areas", async (plans, { page, p
 });
 
 visit("a module that can't be loaded is reported, and tried again", async ({ page }) => {
-  await page.route("**/agent-plans_bg.wasm", (route) => route.abort());
+  await page.route("**/agent-plans-page_bg.wasm", (route) => route.abort());
   const plans = new Plans(page);
   await plans.area("One call");
   await page.getByRole("alert").filter({ hasText: "can't be loaded" }).waitFor();
-  await page.unroute("**/agent-plans_bg.wasm");
+  await page.unroute("**/agent-plans-page_bg.wasm");
   await page.getByRole("button", { name: "Try again" }).click();
   await plans.says("The call may be made");
 }, { expected: [/ERR_FAILED/] });

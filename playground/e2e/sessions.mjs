@@ -5,7 +5,7 @@ import { Inputs } from "./inputs.mjs";
 import { visit } from "./visit.mjs";
 
 /** @param {string} file of the examples */
-const example = (file) => readFileSync(new URL(`../session/examples/${file}`, import.meta.url), "utf8");
+const example = (file) => readFileSync(new URL(`../session-page/examples/${file}`, import.meta.url), "utf8");
 
 export const REPLY = example("reply.call.json");
 export const FIND = example("find.call.json");

@@ -2,9 +2,9 @@
 
 use crate::state::Servers;
 use agent_answer::{DocumentKind, Verdict};
-use agent_protocol::{About, Answer, Request, Texts, to_bytes};
 use agent_ui::editor::Editors;
 use agent_ui::worker::WorkerProtocol;
+use agent_worker_protocol::{About, Answer, Request, Texts, to_bytes};
 use js_sys::Array;
 use std::rc::Rc;
 

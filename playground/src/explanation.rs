@@ -7,7 +7,6 @@ use agent_answer::{
     Applicability, CandidateVerdict, Check, Explanation, Fix, HealthSwitch, Place, ServerName,
     ToolEntry,
 };
-use agent_protocol::ExplanationRequest;
 use agent_ui::answer::Sign;
 use agent_ui::browser::{focus, is_beside};
 use agent_ui::dialog::close;
@@ -15,6 +14,7 @@ use agent_ui::names::name;
 use agent_ui::page::use_page;
 use agent_ui::problems::{Apply, places, reasons, suggested_fixes, suppositions};
 use agent_ui::words::count;
+use agent_worker_protocol::ExplanationRequest;
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
 use yew::prelude::*;

@@ -1,8 +1,8 @@
 //! The state of the page, and its actions.
 
 use agent_answer::{Diagnostic, DocumentKind, Filter, Outcome, Requirement, Verdict};
-use agent_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
 use agent_ui::names::Lookalikes;
+use agent_worker_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
 use std::rc::Rc;
 
 pub(crate) type Actor = agent_ui::page::Actor<Servers>;
@@ -185,14 +185,14 @@ mod tests {
         Place, PolicyDecision, Position, Requirement, Selected, Server, ServerName, Span, Supposed,
         Verdict,
     };
-    use agent_protocol::{
-        About, Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request,
-    };
     use agent_ui::areas::Area;
     use agent_ui::content::Documents as _;
     use agent_ui::notice::Notice;
     use agent_ui::state::{Engine, Pane};
     use agent_ui::worker::WorkerEvent;
+    use agent_worker_protocol::{
+        About, Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request,
+    };
 
     type Change = fn(&mut State);
 

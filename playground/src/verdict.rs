@@ -10,7 +10,6 @@ use agent_answer::{
     Code, Listed, NearMiss, Outcome, PolicyDecision, Requirement, Selected, SelectedTool,
     ServerName, Span, Verdict,
 };
-use agent_protocol::{Answer, ExplanationRequest, ListRequest, RejectedRequest, Request};
 use agent_ui::answer::{Sign, headline, status};
 use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
@@ -20,6 +19,7 @@ use agent_ui::problems::{
     ApplyAll, Place, Problems, code, fixes, places, prose, reasons, suppositions,
 };
 use agent_ui::words::{count, thousands};
+use agent_worker_protocol::{Answer, ExplanationRequest, ListRequest, RejectedRequest, Request};
 use std::rc::Rc;
 use yew::prelude::*;
 

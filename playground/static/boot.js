@@ -17,7 +17,7 @@ const MODULES = {
     preload("./agent-playground_bg.wasm", "./editor/editor.js");
     return import("./agent-playground.js");
   },
-  plans: () => later("plans", "agent-plans"),
+  plans: () => later("plans", "agent-plans-page"),
   session: () => later("session", "agent-session-page"),
 };
 

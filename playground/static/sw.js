@@ -19,7 +19,7 @@ const CACHE = CACHES + VERSION;
 
 /** Prefixes of the paths of files that are stored on request. */
 const LATER = [
-  "agent-plans", "agent-session-page", "codes.json", "engine/plans/", "engine/policy/", "engine/run/",
+  "agent-plans-page", "agent-session-page", "codes.json", "engine/plans/", "engine/policy/", "engine/run/",
   "engine/session/", "plans.css", "session.css",
 ];
 

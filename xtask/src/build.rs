@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::{cargo, component, status};
 
 /// The package of the programs.
-const PACKAGE: &str = "agent-cli";
+const PACKAGE: &str = "agent";
 
 /// The name of the program.
 pub(crate) const PROGRAM: &str = "agent";

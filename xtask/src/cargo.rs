@@ -21,10 +21,10 @@ pub(crate) const GUESTS: [&str; 4] = [
 /// their procedural macros would compile wasmtime once more.
 pub(crate) const PLAYGROUND: [&str; 6] = [
     "agent-ui",
-    "agent-plans",
+    "agent-plans-page",
     "agent-session-page",
     "agent-playground",
-    "agent-protocol",
+    "agent-worker-protocol",
     "agent-worker",
 ];
 

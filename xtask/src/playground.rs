@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! agent-worker ── cargo, wasm-bindgen ──▶ the engine's modules ─┐            (parts.rs)
-//! agent-plans ── cargo, wasm-bindgen ──▶ the page of plans ─────┤            (parts.rs)
+//! agent-plans-page ── cargo, wasm-bindgen ──▶ the page of plans ─────┤            (parts.rs)
 //! agent-session-page ── the same ──▶ the page of sessions ──────┤            (parts.rs)
 //! editor/ ── esbuild ──▶ the editor ────────────────────────────┤            (parts.rs)
 //! agent-playground ── Trunk ──▶ the page ───────────────────────┴─▶ a folder (trunk.rs)

@@ -1,6 +1,6 @@
 //! The processes that requests go through.
 
-use agent_app_gateway::{Config, Gateway, Log, TaskState, TaskSummary, Tasks};
+use agent_app_proxy::{Config, Gateway, Log, TaskState, TaskSummary, Tasks};
 use std::error::Error;
 use std::io::{self, BufRead as _, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -6,7 +6,7 @@ use super::per_step;
 use crate::table::Table;
 use crate::timing::shortest;
 use agent_host::Engine;
-use agent_mcp::{Client, Generations, Limits, Options, Stdio as Transport, Wait};
+use agent_mcp_protocol::{Client, Generations, Limits, Options, Stdio as Transport, Wait};
 use agent_operator::{Operator, Server, Value as Setting};
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;

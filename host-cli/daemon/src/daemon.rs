@@ -12,16 +12,16 @@ use super::runners::{failed, runner_of};
 use super::shown::{Shown, ShownTask};
 use super::task::Task;
 use super::traced::{self, about};
-use agent_app_gateway::{Gateway, TaskSummary};
+use agent_app_proxy::{Gateway, TaskSummary};
 use agent_host::contract::daemon::{
     Addressed, ErrorCode, Failure as Refusal, Task as Choice, TaskState, Verb, VersionedVerb,
 };
 use agent_host::{Failure, Instance, ResourceAny, call};
+use agent_mcp_server::Announcements;
 use agent_ownership::refuse_foreign;
 use agent_planner::Planner;
 use agent_runners::Runner;
 use agent_runners::built_in::{BuiltIn, Condition};
-use agent_serving::Announcements;
 use agent_syntax::json::Writer;
 use agent_tasks::{Found, Phase, SocketFolder, TaskId, Tasks};
 use agent_telemetry::{Spans, TraceContext};

@@ -8,7 +8,7 @@ use super::service::{Performer, Tools};
 use agent_effects::Signals;
 use agent_host::contract::daemon::{Addressed, ErrorCode, VersionedVerb};
 use agent_host::{Engine, Failure};
-use agent_serving::{Announcements, Client as McpClient, serve_stdio};
+use agent_mcp_server::{Announcements, Client as McpClient, serve_stdio};
 use agent_syntax::json::parse_strict;
 use agent_syntax::json_string;
 use agent_syntax::members::{boolean, member};

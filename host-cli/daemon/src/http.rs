@@ -5,7 +5,7 @@ use super::refusal::Answered;
 use super::service::Tools;
 use agent_host::call;
 use agent_host::contract::daemon::ErrorCode;
-use agent_serving::{Body, Endpoint, Hosts, Served, Sessions, Token, client};
+use agent_mcp_server::{Body, Endpoint, Hosts, Served, Sessions, Token, client};
 use agent_telemetry::TraceContext;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Either, Full, Limited};

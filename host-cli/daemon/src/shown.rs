@@ -1,6 +1,6 @@
 //! The tasks as the app gateway sees them.
 
-use agent_app_gateway::{Log, TaskState, TaskSummary, Tasks};
+use agent_app_proxy::{Log, TaskState, TaskSummary, Tasks};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -62,7 +62,7 @@ impl Tasks for Shown {
 
 /// Returns the end of a file, as much as is shown.
 fn end(path: &Path) -> io::Result<Vec<u8>> {
-    let shown = agent_app_gateway::limits::LOG_BYTES as u64;
+    let shown = agent_app_proxy::limits::LOG_BYTES as u64;
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(shown)))?;

@@ -2,8 +2,8 @@
 
 use agent_host::contract::daemon::{SchemaOf, Verb, VersionedVerb};
 use agent_host::{Failure, Instance, call};
-use agent_mcp::Json;
-use agent_mcp::message::on_one_line;
+use agent_mcp_protocol::Json;
+use agent_mcp_protocol::message::on_one_line;
 use agent_syntax::json_string;
 
 /// The member of `_meta` with the version of a verb.

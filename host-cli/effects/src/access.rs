@@ -11,7 +11,9 @@ use super::server_command::launch;
 use super::signals::Signals;
 use agent_host::contract::run::{Connection as Address, FailureKind, Opened, Secret, Server};
 use agent_host::{Engine, Failure, Instance};
-use agent_mcp::{Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Wait};
+use agent_mcp_protocol::{
+    Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Wait,
+};
 use agent_operator::{Network, Oauth, Operator, Server as Entry};
 use agent_way_out::{Proxy, Resolver};
 use std::collections::BTreeMap;

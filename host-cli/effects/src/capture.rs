@@ -6,7 +6,7 @@ use super::signals::Signals;
 use agent_host::contract::network::Refusal;
 use agent_host::contract::run::{Connection as Address, FailureKind, Secret, Server};
 use agent_host::{Failure, call};
-use agent_mcp::{ExcludedTool, ToolList, Wait};
+use agent_mcp_protocol::{ExcludedTool, ToolList, Wait};
 use agent_syntax::json_string;
 use std::time::Duration;
 use tokio::select;

@@ -2,7 +2,7 @@
 
 use super::network;
 use agent_host::contract::run::{FailureKind, Opened};
-use agent_mcp::{Client, Endpoint, Error, Http, Stdio};
+use agent_mcp_protocol::{Client, Endpoint, Error, Http, Stdio};
 use agent_sandbox::{Child, Log};
 use agent_way_out::Serving;
 use tokio::process::{ChildStdin, ChildStdout};

@@ -4,7 +4,7 @@ use super::access::Access;
 use super::connected::{ConnectError, Connection};
 use super::effects::{aborted, failed};
 use agent_host::contract::run::{FailureKind, Outcome, Server, ToolCall};
-use agent_mcp::{Client, Error, Transport, Wait};
+use agent_mcp_protocol::{Client, Error, Transport, Wait};
 use agent_sandbox::Log;
 use std::time::Duration;
 

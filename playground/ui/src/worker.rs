@@ -7,7 +7,7 @@
 use crate::browser::object;
 use crate::editor::Editors;
 use agent_answer::DocumentKind;
-use agent_protocol::from_bytes;
+use agent_worker_protocol::from_bytes;
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
 use serde::de::DeserializeOwned;

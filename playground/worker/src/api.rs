@@ -7,7 +7,7 @@ use crate::inputs::Inputs;
 use crate::texts;
 use agent_api::answer::{self, DocumentKind, Verdict};
 use agent_api::render;
-use agent_protocol::Texts;
+use agent_worker_protocol::Texts;
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};

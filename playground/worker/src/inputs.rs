@@ -7,7 +7,7 @@ use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::{self, Lowered, Notation};
 use agent_api::model::{Context, Health, Index, Manifest, Task, Tenant};
 use agent_api::{LockText, resolve};
-use agent_protocol::Texts;
+use agent_worker_protocol::Texts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

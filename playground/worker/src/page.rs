@@ -6,7 +6,7 @@ use crate::plans::Session as Conversation;
 use crate::session::Session as Conversation;
 #[cfg(feature = "session")]
 use crate::sessions::Session as Conversation;
-use agent_protocol::{Texts, from_bytes, to_bytes};
+use agent_worker_protocol::{Texts, from_bytes, to_bytes};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 /// The session of a worker of the playground. It keeps the inputs from one question to the next.

@@ -7,8 +7,8 @@ use agent_api::decide::{CallContext, EvaluationContext, PlanContext, PlanPolicy,
 use agent_api::lower::{self, Validated};
 use agent_api::model::{self, CallPlan, Index, Lock, Payload, Plan, Summary, ToolsSnapshot};
 use agent_api::{CallAnswer, GroundingAnswer, PlanAnswer};
-use agent_protocol::Texts;
-use agent_protocol::plans::{About, Answer, Request, RequestKind};
+use agent_worker_protocol::Texts;
+use agent_worker_protocol::plans::{About, Answer, Request, RequestKind};
 use std::sync::Arc;
 
 /// Keeps the inputs from one question to the next.

@@ -7,11 +7,11 @@ mod examples;
 mod outcome;
 
 use agent_api::answer::Step;
-use agent_protocol::run::{
+use agent_run::{Action, Clock, Documents, Finished, Options, Outcome, Run, StoreMode};
+use agent_worker_protocol::run::{
     EvidenceFile, PastAction, RunEnd, RunRequest, RunView, Stage, StageGroup, StageOutcome, Turn,
     WantedAction,
 };
-use agent_run::{Action, Clock, Documents, Finished, Options, Outcome, Run, StoreMode};
 use examples::Situation;
 
 /// Duration of an action that an example answers, in milliseconds.

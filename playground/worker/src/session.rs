@@ -6,7 +6,7 @@ use agent_api::answer::{self, Rows};
 use agent_api::decide::{Failures, Resolution};
 use agent_api::model::{Residency, Sensitivity};
 use agent_api::render;
-use agent_protocol::{About, Answer, Request, Texts};
+use agent_worker_protocol::{About, Answer, Request, Texts};
 
 /// Maximum number of entries of an explanation: some 30 MB of text.
 const RESOLUTION_LIMIT: usize = 200_000;

@@ -13,9 +13,9 @@ use crate::inputs::Inputs;
 use agent_api::LockText;
 use agent_api::answer::{Diagnostic, DocumentKind};
 use agent_api::render;
-use agent_protocol::Texts;
-use agent_protocol::session::{About, Answer, Request, RequestKind};
 use agent_session::Documents;
+use agent_worker_protocol::Texts;
+use agent_worker_protocol::session::{About, Answer, Request, RequestKind};
 use host::Host;
 use view::{Definitions, whole};
 

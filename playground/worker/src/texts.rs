@@ -3,7 +3,7 @@
 //! They are read by hand: the code that serde derives would be a large part of the module.
 
 use agent_api::answer::DocumentKind;
-use agent_protocol::Texts;
+use agent_worker_protocol::Texts;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
 #[wasm_bindgen]

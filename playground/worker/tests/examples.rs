@@ -1,8 +1,8 @@
 //! The examples of the playground show the codes of the gallery.
 
 use agent_answer::{DocumentKind, Outcome, Requirement, Verdict};
-use agent_protocol::{ListRequest, Request, Texts};
 use agent_worker::Session;
+use agent_worker_protocol::{ListRequest, Request, Texts};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

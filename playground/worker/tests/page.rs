@@ -9,11 +9,11 @@
 use agent_answer::{
     CandidateVerdict, Code, Constraints, DocumentKind, Filter, Outcome, ServerName,
 };
-use agent_protocol::{
+use agent_worker::page::Session;
+use agent_worker_protocol::{
     About, Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request,
     from_bytes, to_bytes,
 };
-use agent_worker::page::Session;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 

@@ -5,9 +5,9 @@ use agent_answer::{
     Code, DocumentKind, Edit, Evidence, Fix, Grounding, Piece, PlanDecision, PlanProblem,
     PlanVerdict, Position, StepOutcome,
 };
-use agent_protocol::Texts;
-use agent_protocol::plans::{Answer, RequestKind};
 use agent_worker::plans::Session;
+use agent_worker_protocol::Texts;
+use agent_worker_protocol::plans::{Answer, RequestKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// The page's own lists, and the type of their items.
 #[path = "../../ui/src/example.rs"]
 pub mod example;
-#[path = "../../plans/src/gallery.rs"]
+#[path = "../../plans-page/src/gallery.rs"]
 mod gallery;
 
 use example::Example;
@@ -248,7 +248,7 @@ fn titles_differ_and_files_of_examples_are_used() {
     let examples = [PLANS, CALLS, GROUNDINGS].into_iter().flatten();
     let texts = examples.flat_map(|example| example.texts).chain(BASIS);
     let texts: BTreeSet<_> = texts.map(|(_, text)| *text).collect();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plans/examples");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plans-page/examples");
     let mut files = 0;
     for entry in fs::read_dir(folder).expect("the examples") {
         let path = entry.expect("a file").path();

@@ -2,15 +2,15 @@
 #![cfg(all(feature = "run", not(target_arch = "wasm32")))]
 
 use agent_answer::DocumentKind;
-use agent_protocol::Texts;
-use agent_protocol::plans::{Answer, Request, RequestKind};
-use agent_protocol::run::{OutcomeKind, RunRequest, RunView, StageOutcome, Turn};
 use agent_worker::plans::Session;
+use agent_worker_protocol::Texts;
+use agent_worker_protocol::plans::{Answer, Request, RequestKind};
+use agent_worker_protocol::run::{OutcomeKind, RunRequest, RunView, StageOutcome, Turn};
 
 const POOL: &str = include_str!("../../../examples/plans/tool-pool.json");
 const PROFILE: &str = include_str!("../../../examples/plans/profile.json");
 const INDEX: &str = include_str!("../../../examples/plans/mcp.index.json");
-const LOCK: &str = include_str!("../../plans/examples/agents.lock");
+const LOCK: &str = include_str!("../../plans-page/examples/agents.lock");
 const OVER_HTTP: &str = include_str!("../../../examples/plans/http.plan.json");
 const OF_A_SERVER: &str = include_str!("../../../examples/plans/mcp.plan.json");
 

@@ -7,10 +7,10 @@ use agent_answer::{
 };
 use agent_api::decide::Resolution;
 use agent_api::{lower, render};
-use agent_protocol::{
+use agent_worker::Session;
+use agent_worker_protocol::{
     Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request, Texts,
 };
-use agent_worker::Session;
 use std::fmt::Write as _;
 use std::sync::Arc;
 

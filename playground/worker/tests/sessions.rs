@@ -2,23 +2,23 @@
 #![cfg(all(feature = "session", not(target_arch = "wasm32")))]
 
 use agent_answer::{Code, DocumentKind};
-use agent_protocol::Texts;
-use agent_protocol::session::{
+use agent_worker::sessions::Session;
+use agent_worker_protocol::Texts;
+use agent_worker_protocol::session::{
     Answer, Caller, Decided, Delivered, EVENTS_MAX, Event, Expansion, LogView, Past, Request,
     RequestKind, SessionView, Shown,
 };
-use agent_worker::sessions::Session;
 
 #[path = "../../ui/src/example.rs"]
 pub mod example;
-#[path = "../../session/src/gallery.rs"]
+#[path = "../../session-page/src/gallery.rs"]
 mod gallery;
 #[path = "sessions/recorded.rs"]
 mod recorded;
 
 macro_rules! own {
     ($file:literal) => {
-        include_str!(concat!("../../session/examples/", $file))
+        include_str!(concat!("../../session-page/examples/", $file))
     };
 }
 
@@ -267,7 +267,7 @@ fn a_lock_is_obeyed_in_place_of_the_manifest() {
     // One that names a policy is not obeyed without it.
     let named = texts(&[]).with(
         DocumentKind::Lock,
-        include_str!("../../plans/examples/under-policy.lock"),
+        include_str!("../../plans-page/examples/under-policy.lock"),
     );
     let named = named.with(
         DocumentKind::Index,

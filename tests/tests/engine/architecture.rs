@@ -172,6 +172,28 @@ fn dependencies(manifest: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_package_is_named_after_its_folder() {
+    let mut failures = Failures::default();
+    for parent in ["engine", "host-cli", "playground"] {
+        let entries = fs::read_dir(root().join(parent)).expect("a folder of packages");
+        for path in entries.map(|entry| entry.expect("an entry").path()) {
+            let Ok(manifest) = fs::read_to_string(path.join("Cargo.toml")) else {
+                continue;
+            };
+            let folder = path.file_name().unwrap_or_default().display().to_string();
+            let name = match &*folder {
+                "agent" => folder.clone(),
+                _ => format!("agent-{folder}"),
+            };
+            if !manifest.contains(&format!("\nname = \"{name}\"\n")) {
+                failures.add(&folder, format!("its package is not `{name}`"));
+            }
+        }
+    }
+    failures.finish();
+}
+
+#[test]
 fn the_host_does_not_depend_on_the_engine() {
     let mut failures = Failures::default();
     // What each of our packages may depend on of ours, in any way, tests included.
@@ -189,36 +211,36 @@ fn the_host_does_not_depend_on_the_engine() {
         ),
         ("component/pack", &[]),
         ("host-cli/aot", &[]),
-        ("host-cli/app-gateway", &[]),
+        ("host-cli/app-proxy", &[]),
         (
             "host-cli/agent",
             &[
                 "agent-app",
                 "agent-effects",
                 "agent-evidence",
-                "agent-gateway",
+                "agent-serve",
                 "agent-host",
                 "agent-operator",
                 "agent-packages",
                 "agent-runners",
                 "agent-sandbox",
-                "agent-serving",
+                "agent-mcp-server",
                 "agent-syntax",
             ],
         ),
         (
             "host-cli/daemon",
             &[
-                "agent-app-gateway",
+                "agent-app-proxy",
                 "agent-effects",
                 "agent-host",
-                "agent-mcp",
+                "agent-mcp-protocol",
                 "agent-ownership",
                 "agent-packages",
                 "agent-planner",
                 "agent-runners",
                 "agent-sandbox",
-                "agent-serving",
+                "agent-mcp-server",
                 "agent-syntax",
                 "agent-tasks",
                 "agent-telemetry",
@@ -227,7 +249,7 @@ fn the_host_does_not_depend_on_the_engine() {
             ],
         ),
         (
-            "host-cli/mcp",
+            "host-cli/app",
             &[
                 "agent-daemon",
                 "agent-effects",
@@ -243,7 +265,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-aot",
                 "agent-evidence",
                 "agent-host",
-                "agent-mcp",
+                "agent-mcp-protocol",
                 "agent-operator",
                 "agent-ownership",
                 "agent-pack",
@@ -257,12 +279,12 @@ fn the_host_does_not_depend_on_the_engine() {
         ),
         ("host-cli/evidence", &["agent-host"]),
         (
-            "host-cli/gateway",
+            "host-cli/serve",
             &[
                 "agent-effects",
                 "agent-host",
-                "agent-mcp",
-                "agent-serving",
+                "agent-mcp-protocol",
+                "agent-mcp-server",
                 "agent-syntax",
                 "agent-telemetry",
             ],
@@ -299,7 +321,7 @@ fn the_host_does_not_depend_on_the_engine() {
         ("host-cli/sandbox", &[]),
         ("host-cli/smallest-value", &[]),
         (
-            "host-cli/protocol",
+            "host-cli/mcp-protocol",
             &[
                 "agent-diagnostic",
                 "agent-syntax",
@@ -308,11 +330,11 @@ fn the_host_does_not_depend_on_the_engine() {
             ],
         ),
         (
-            "host-cli/serving",
+            "host-cli/mcp-server",
             &[
                 "agent-effects",
                 "agent-host",
-                "agent-mcp",
+                "agent-mcp-protocol",
                 "agent-ownership",
                 "agent-syntax",
             ],
@@ -335,24 +357,24 @@ fn the_host_does_not_depend_on_the_engine() {
         ("host-cli/way-out", &["agent-text"]),
         (
             "playground",
-            &["agent-ui", "agent-answer", "agent-protocol"],
+            &["agent-ui", "agent-answer", "agent-worker-protocol"],
         ),
-        ("playground/ui", &["agent-answer", "agent-protocol"]),
+        ("playground/ui", &["agent-answer", "agent-worker-protocol"]),
         (
-            "playground/plans",
-            &["agent-ui", "agent-answer", "agent-protocol"],
+            "playground/plans-page",
+            &["agent-ui", "agent-answer", "agent-worker-protocol"],
         ),
         (
-            "playground/session",
-            &["agent-ui", "agent-answer", "agent-protocol"],
+            "playground/session-page",
+            &["agent-ui", "agent-answer", "agent-worker-protocol"],
         ),
-        ("playground/protocol", &["agent-answer"]),
+        ("playground/worker-protocol", &["agent-answer"]),
         (
             "playground/worker",
             &[
                 "agent-answer",
                 "agent-api",
-                "agent-protocol",
+                "agent-worker-protocol",
                 // For the run of a plan, and for sessions, which are modules of their own.
                 "agent-run",
                 "agent-session",
@@ -515,16 +537,16 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     ];
     /// The chosen ones, with the packages that depend on them.
     const CHOSEN: [(&str, &[&str]); 4] = [
-        // Clients are served; the gateway answers requests for its page, and the daemon those for verbs. The soak has servers and clients of its own. A test of `agent-mcp` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
+        // Clients are served; the gateway answers requests for its page, and the daemon those for verbs. The soak has servers and clients of its own. A test of `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
         // and its requests go to a hook of ours.
         (
             "hyper",
             &[
                 "agent-daemon",
-                "agent-gateway",
+                "agent-serve",
                 "agent-load",
-                "agent-mcp",
-                "agent-serving",
+                "agent-mcp-protocol",
+                "agent-mcp-server",
                 "agent-wasi-app",
                 "agent-way-out",
                 "hyper-util",
@@ -535,8 +557,8 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
             "hyper-util",
             &[
                 "agent-load",
-                "agent-mcp",
-                "agent-serving",
+                "agent-mcp-protocol",
+                "agent-mcp-server",
                 "agent-wasi-app",
                 "agent-way-out",
             ],
@@ -585,7 +607,7 @@ fn locked(package: &str) -> (&str, Vec<&str>) {
 fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
     let playground = root().join("playground");
     let naming = |what: &str| -> Vec<_> {
-        let sources = ["src", "plans/src", "session/src", "ui/src"].into_iter();
+        let sources = ["src", "plans-page/src", "session-page/src", "ui/src"].into_iter();
         sources
             .flat_map(|source| files(&playground.join(source), "rs"))
             .filter(|path| code(path).iter().any(|(_, line)| line.contains(what)))
@@ -596,11 +618,11 @@ fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
     assert_eq!(naming("engine/worker.js"), path("src/engine.rs"));
     assert_eq!(
         naming("engine/plans/worker.js"),
-        path("plans/src/engine.rs")
+        path("plans-page/src/engine.rs")
     );
     assert_eq!(
         naming("engine/session/worker.js"),
-        path("session/src/engine.rs")
+        path("session-page/src/engine.rs")
     );
     assert_eq!(naming("WorkerOptions"), path("ui/src/worker.rs"));
     assert_eq!(naming("editor/editor.js"), path("ui/src/editor.rs"));

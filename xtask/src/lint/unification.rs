@@ -25,7 +25,7 @@ fn ways() -> [String; 6] {
     [
         "build".to_owned(),
         "build --package agent-aot".to_owned(),
-        "build --package agent-cli".to_owned(),
+        "build --package agent".to_owned(),
         "test --no-run".to_owned(),
         format!("test --no-run {}", all_but_playground().join(" ")),
         "test --no-run --package agent-parity".to_owned(),
@@ -139,7 +139,7 @@ mod tests {
         json!({ "units": [
             unit("memchr", memchr_features, json!([])),
             unit("wasmtime", &["std"], json!([{ "index": 0 }])),
-            unit("agent-cli", &[], json!([{ "index": 1 }])),
+            unit("agent", &[], json!([{ "index": 1 }])),
         ]})
     }
 

@@ -42,7 +42,7 @@ const WORKER_PACKAGE: Package = Package {
 const PLANS_PACKAGE: Package = Package {
     name: PLANS_PAGE,
     arguments: &["--bin", PLANS_PAGE],
-    module: "agent-plans.wasm",
+    module: "agent-plans-page.wasm",
 };
 
 /// The page of sessions.
@@ -56,7 +56,7 @@ const SESSION_PACKAGE: Package = Package {
 pub(super) const NAME: &str = "agent-engine";
 
 /// The name of the page of plans.
-const PLANS_PAGE: &str = "agent-plans";
+const PLANS_PAGE: &str = "agent-plans-page";
 
 /// The name of the page of sessions.
 const SESSION_PAGE: &str = "agent-session-page";

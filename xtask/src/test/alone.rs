@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn every_package_but_the_guest_is_checked() {
         let metadata =
-            r#"{"packages":[{"name":"agent-cli"},{"name":"agent-component"},{"name":"xtask"}]}"#;
-        assert_eq!(packages(metadata).unwrap(), ["agent-cli", "xtask"]);
+            r#"{"packages":[{"name":"agent"},{"name":"agent-component"},{"name":"xtask"}]}"#;
+        assert_eq!(packages(metadata).unwrap(), ["agent", "xtask"]);
     }
 }

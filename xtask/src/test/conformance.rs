@@ -22,7 +22,7 @@ use report::Report;
 use suite::{REVISIONS, Suite};
 
 /// The package with the server.
-const PACKAGE: &str = "agent-mcp";
+const PACKAGE: &str = "agent-mcp-protocol";
 
 /// The page of the book with the results.
 const PAGE: &str = "docs/reference/conformance.md";

@@ -9,13 +9,13 @@ use crate::args::{
     Output, PolicyOptions, Serve, ServedAgent,
 };
 use agent_effects::{Access, Hangups, Otlp, Resolver, Signals, Zone, block_on, random};
-use agent_gateway::{AuditLog, Gateway, Setup, Source, Work, token_path};
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::session::{ApprovalMode, Documents, Expansion, ObservedServer, Options};
 use agent_host::input::{INDEX_MAX, Input};
 use agent_host::{Failure, output};
+use agent_mcp_server::{Listener, Token};
 use agent_operator::{Agents, Operator, ServedAgent as Entry};
-use agent_serving::{Listener, Token};
+use agent_serve::{AuditLog, Gateway, Setup, Source, Work, token_path};
 use std::path::{Path, PathBuf};
 
 /// The name of the only client over HTTP, if nobody names several.

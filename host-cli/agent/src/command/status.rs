@@ -2,8 +2,8 @@
 
 use super::Answer;
 use crate::args::{Status, StatusFormat};
-use agent_gateway::{running, status_text};
 use agent_host::{Failure, output};
+use agent_serve::{running, status_text};
 
 pub(super) fn run(args: &Status) -> Result<Answer, Failure> {
     let gateways = running()?;

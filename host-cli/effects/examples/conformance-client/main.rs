@@ -10,7 +10,7 @@ mod calls;
 use agent_effects::login::Login;
 use agent_effects::{Access, Connection, Resolver, Signals, Wanted, block_on};
 use agent_host::{Engine, Failure};
-use agent_mcp::{Client, Endpoint, Error, Http, Wait};
+use agent_mcp_protocol::{Client, Endpoint, Error, Http, Wait};
 use agent_operator::{Oauth, Operator, Server, Value as Configured};
 use serde_json::Value;
 use std::env;

@@ -3,7 +3,7 @@
 use super::challenge::Challenge;
 use super::fetch::{Fetch, TIME};
 use crate::requests::target;
-use agent_mcp::{
+use agent_mcp_protocol::{
     Client, Endpoint, Error, Generations, Http, HttpAnswer as _, HttpPeer, HttpRequest, Limits,
     Options, Wait,
 };

@@ -2,9 +2,9 @@
 
 use super::outcome::{DECISIONS, FAILURES};
 use agent_api::answer::Step;
-use agent_protocol::run::{Field, FieldInput, Form, OutcomeKind};
 use agent_run::{Action, Documents, DriverKind, HandlerCall, Reply, Response};
 use agent_smallest_value::smallest_value;
+use agent_worker_protocol::run::{Field, FieldInput, Form, OutcomeKind};
 use serde_json::{Value, json};
 
 /// An address of the public internet. Those for documentation are refused, like private ones.

@@ -1,10 +1,10 @@
 //! Outcomes from the fields that a person filled in.
 
-use agent_protocol::run::OutcomeKind;
 use agent_run::{
     Aborted, Exited, Failure, FailureKind, Handled, HandlerEvent, HandlerRequest, Opened, Outcome,
     Response,
 };
+use agent_worker_protocol::run::OutcomeKind;
 
 /// The end of a run by its user, in place of an outcome.
 pub(super) const CANCELLED: OutcomeKind = OutcomeKind::Cancelled;

@@ -4,13 +4,13 @@ use super::json;
 use agent_api::answer::Diagnostic;
 use agent_api::lower::definition;
 use agent_api::model::Index;
-use agent_protocol::session::{
-    Caller, Decided, Delivered, EVENTS_MAX, Event, Expansion, Past, Refusal,
-};
 use agent_session::health::Observation;
 use agent_session::{
     CallAction, Called, Client, Clock, Delivered as Delivery, Documents, Failure, Generation,
     Options, Record, Session,
+};
+use agent_worker_protocol::session::{
+    Caller, Decided, Delivered, EVENTS_MAX, Event, Expansion, Past, Refusal,
 };
 use std::collections::BTreeSet;
 

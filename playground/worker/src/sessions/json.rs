@@ -1,8 +1,8 @@
 //! Values of the engine's JSON.
 
 use agent_api::answer::Code;
-use agent_protocol::session::{CallReason, Refusal};
 use agent_session::REFUSAL_KEY;
+use agent_worker_protocol::session::{CallReason, Refusal};
 use serde_json::Value;
 
 /// Returns the text of a string; empty for another value.

@@ -2,9 +2,9 @@
 
 use super::json;
 use agent_api::answer::Diagnostic;
-use agent_protocol::session::{LogView, LoggedCall, Verdict};
 use agent_session::Documents;
 use agent_session::audit_log::Replay;
+use agent_worker_protocol::session::{LogView, LoggedCall, Verdict};
 use serde_json::Value;
 
 /// Decides the calls of a log again.

@@ -6,13 +6,13 @@ use agent_api::decide::token_estimate;
 use agent_api::lower::{CALL, EXPAND, LIST_SERVICES, ToolEntry};
 use agent_api::model::Index;
 use agent_api::served::stub_name;
-use agent_protocol::session::{
-    Caller, Expansion, OpenCall, Question, Server, SessionView, Shown, Tool,
-};
 use agent_session::{Documents, LockedServer};
 use agent_smallest_value::smallest_value;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::{items, member, string};
+use agent_worker_protocol::session::{
+    Caller, Expansion, OpenCall, Question, Server, SessionView, Shown, Tool,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

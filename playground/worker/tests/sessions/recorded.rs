@@ -3,13 +3,13 @@
 //! sessions with the same log gave the same answers.
 
 use agent_answer::DocumentKind;
-use agent_protocol::Texts;
-use agent_protocol::session::{Event, Request, SessionView};
 use agent_worker::sessions::Session;
+use agent_worker_protocol::Texts;
+use agent_worker_protocol::session::{Event, Request, SessionView};
 
 macro_rules! own {
     ($file:literal) => {
-        include_str!(concat!("../../../session/examples/", $file))
+        include_str!(concat!("../../../session-page/examples/", $file))
     };
 }
 

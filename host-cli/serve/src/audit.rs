@@ -1,0 +1,441 @@
+//! The log of a gateway: the session's records, one line each.
+
+use agent_host::Failure;
+use agent_host::contract::session::AuditRecord;
+use agent_mcp_protocol::Json;
+use std::cell::{Cell, RefCell};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio::task::{spawn_blocking, spawn_local};
+
+/// Maximum size of the first line of a log that is read for its number, in bytes.
+const LINE_BYTES: u64 = 1 << 20;
+
+/// Maximum size of the last line of a log, in bytes. No record is larger.
+const LAST_LINE_BYTES: u64 = 64 << 20;
+
+/// The size of the parts in which the end of a log is read, in bytes.
+const PART_BYTES: u64 = 64 << 10;
+
+/// Maximum number of logs of gateways that run at the same time and were given one name.
+const LOGS_MAX: u32 = 64;
+
+/// A file to which records are appended. From a size on, another one is begun, and the chain goes on there.
+///
+/// A record is handed to the system before its decision has an effect, so that it outlives the gateway. The
+/// records of calls that pass are on disk before, so that they outlive a loss of power.
+#[derive(Debug)]
+pub struct AuditLog {
+    path: PathBuf,
+    file: Arc<File>,
+    /// The size of the file, in bytes.
+    size: u64,
+    max_bytes: u64,
+    /// The number of the first record in the file.
+    first: Option<u64>,
+    syncs: Rc<Syncs>,
+}
+
+/// Brings a file to disk, once for all records that were appended in the meantime.
+#[derive(Debug)]
+pub(crate) struct Syncs {
+    file: RefCell<Arc<File>>,
+    /// How many times records were appended.
+    appended: Cell<u64>,
+    /// How many of them are on disk, or why no more will be: after a failure, nobody knows what is there.
+    synced: watch::Sender<Result<u64, String>>,
+    is_running: Cell<bool>,
+}
+
+impl AuditLog {
+    /// Opens a log, whose earlier records stay. A file is followed by another one before it is larger than
+    /// `max_bytes`. While another gateway writes the log, one beside it is opened: `audit-2.jsonl` for
+    /// `audit.jsonl`, and so on.
+    ///
+    /// # Errors
+    ///
+    /// When the file can't be opened for appending, or 64 gateways write such logs.
+    pub fn open(path: &Path, max_bytes: u64) -> Result<Self, Failure> {
+        for number in 1..=LOGS_MAX {
+            let path = match number {
+                1 => path.to_owned(),
+                _ => beside(path, &format!("-{number}")),
+            };
+            if let Some(log) = Self::free(&path, max_bytes)? {
+                return Ok(log);
+            }
+        }
+        Err(Failure::new(format_args!(
+            "{LOGS_MAX} gateways write the audit log `{}` and those beside it",
+            path.display()
+        ))
+        .help("name another file with `--audit`"))
+    }
+
+    /// Opens a log, unless another gateway writes it.
+    fn free(path: &Path, max_bytes: u64) -> Result<Option<Self>, Failure> {
+        let failed = |error: io::Error| unwritable(path, &error);
+        let (file, size) = append_to(path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let first = match size {
+            0 => None,
+            _ => Some(first_number(path).map_err(failed)?.unwrap_or(1)),
+        };
+        let syncs = Syncs {
+            file: RefCell::new(Arc::clone(&file)),
+            appended: Cell::new(0),
+            synced: watch::channel(Ok(0)).0,
+            is_running: Cell::new(false),
+        };
+        Ok(Some(Self {
+            path: path.to_owned(),
+            file,
+            size,
+            max_bytes,
+            first,
+            syncs: Rc::new(syncs),
+        }))
+    }
+
+    /// Returns where the records are written.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the last line of the log, whose chain goes on. A line that was cut off stays at the end of a file of
+    /// its own.
+    ///
+    /// # Errors
+    ///
+    /// When the log can't be read, or its last line is larger than any record.
+    pub(crate) fn last_record(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        let failed = |error: io::Error| unwritable(&self.path, &error);
+        let (line, is_cut) = last_line(&self.path, self.size).map_err(failed)?;
+        if is_cut {
+            self.rotate()
+                .map_err(|error| unwritable(&self.path, &error))?;
+        }
+        Ok(line)
+    }
+
+    /// Appends records.
+    ///
+    /// # Errors
+    ///
+    /// When they can't be written. What they decide about must not happen then.
+    pub(crate) fn append(&mut self, records: &[AuditRecord]) -> Result<(), Failure> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let appended = records.iter().try_for_each(|record| self.add(record));
+        self.syncs.appended.set(self.syncs.appended.get() + 1);
+        appended.map_err(|error| unwritable(&self.path, &error))
+    }
+
+    /// Returns what brings the appended records to disk.
+    pub(crate) fn syncs(&self) -> Rc<Syncs> {
+        Rc::clone(&self.syncs)
+    }
+
+    fn add(&mut self, record: &AuditRecord) -> io::Result<()> {
+        let line = format!("{}\n", record.line);
+        let bytes = line.len() as u64;
+        if self.size > 0 && self.size + bytes > self.max_bytes {
+            self.rotate()?;
+        }
+        (&*self.file).write_all(line.as_bytes())?;
+        self.first.get_or_insert(record.sequence);
+        self.size += bytes;
+        Ok(())
+    }
+
+    /// Gives the file the name of its first record, and begins another one.
+    fn rotate(&mut self) -> io::Result<()> {
+        self.file.sync_data()?;
+        // Somebody else may have moved the file.
+        if is_at(&self.file, &self.path)? {
+            fs::rename(&self.path, self.free_name())?;
+        }
+        (self.file, self.size) = append_to(&self.path)?;
+        self.file.try_lock().map_err(io::Error::from)?;
+        self.first = None;
+        self.syncs.file.replace(Arc::clone(&self.file));
+        Ok(())
+    }
+
+    /// Returns `audit.<number>.jsonl` for `audit.jsonl`. A log that somebody began anew may have records of the
+    /// same numbers.
+    fn free_name(&self) -> PathBuf {
+        let first = self.first.unwrap_or(1);
+        let mut free = beside(&self.path, &format!(".{first}"));
+        let mut copy = 2_u32;
+        while free.exists() {
+            free = beside(&self.path, &format!(".{first}-{copy}"));
+            copy += 1;
+        }
+        free
+    }
+}
+
+impl Syncs {
+    /// Waits until every record that was appended so far is on disk.
+    ///
+    /// # Errors
+    ///
+    /// When the system can't say so. What the records decide about must not happen then.
+    pub(crate) async fn synced(self: &Rc<Self>) -> Result<(), Failure> {
+        let wanted = self.appended.get();
+        let mut synced = self.synced.subscribe();
+        if !self.is_running.replace(true) {
+            spawn_local(Rc::clone(self).run());
+        }
+        let done = synced.wait_for(|it| !matches!(it, Ok(synced) if *synced < wanted));
+        match done.await.as_deref() {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(Failure::new(format_args!(
+                "the audit log can't be brought to disk: {error}"
+            ))),
+            Err(error) => Err(Failure::internal(error)),
+        }
+    }
+
+    async fn run(self: Rc<Self>) {
+        loop {
+            let appended = self.appended.get();
+            let is_done = !matches!(&*self.synced.borrow(), Ok(synced) if *synced < appended);
+            if is_done {
+                self.is_running.set(false);
+                return;
+            }
+            let file = Arc::clone(&self.file.borrow());
+            let done = spawn_blocking(move || file.sync_data()).await;
+            let _ = self.synced.send_replace(match done {
+                Ok(Ok(())) => Ok(appended),
+                Ok(Err(error)) => Err(error.to_string()),
+                Err(error) => Err(error.to_string()),
+            });
+        }
+    }
+}
+
+/// Returns a path with more at the end of its stem.
+fn beside(path: &Path, more: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let end = path.extension().map(|it| it.to_string_lossy());
+    let end = end.map_or_else(String::new, |end| format!(".{end}"));
+    path.with_file_name(format!("{stem}{more}{end}"))
+}
+
+/// Returns the last line of a file of a size that ends, without its end, and whether another begins behind it.
+fn last_line(path: &Path, size: u64) -> io::Result<(Option<Vec<u8>>, bool)> {
+    let mut file = File::open(path)?;
+    let mut tail = Vec::new();
+    let mut from = size;
+    loop {
+        let ends = tail.iter().rposition(|byte| *byte == b'\n');
+        let starts = ends.and_then(|end| tail[..end].iter().rposition(|byte| *byte == b'\n'));
+        let is_whole = from == 0 || starts.is_some();
+        if let (Some(end), true) = (ends, is_whole) {
+            let start = starts.map_or(0, |start| start + 1);
+            return Ok((Some(tail[start..end].to_vec()), end + 1 < tail.len()));
+        }
+        if from == 0 {
+            return Ok((None, !tail.is_empty()));
+        }
+        if size - from >= LAST_LINE_BYTES {
+            let text = format!("its last line has more than {LAST_LINE_BYTES} bytes");
+            return Err(io::Error::other(text));
+        }
+        let part = from.min(PART_BYTES.max(size - from));
+        from -= part;
+        file.seek(SeekFrom::Start(from))?;
+        let mut read = Vec::new();
+        (&mut file).take(part).read_to_end(&mut read)?;
+        read.extend_from_slice(&tail);
+        tail = read;
+    }
+}
+
+fn append_to(path: &Path) -> io::Result<(Arc<File>, u64)> {
+    // A cloned repository may have a link in place of the log.
+    if fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) {
+        return Err(io::Error::other("it is a link"));
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    let size = file.metadata()?.len();
+    Ok((Arc::new(file), size))
+}
+
+/// Returns the number of the first record of a log.
+fn first_number(path: &Path) -> io::Result<Option<u64>> {
+    let mut line = Vec::new();
+    let file = BufReader::new(File::open(path)?);
+    file.take(LINE_BYTES).read_until(b'\n', &mut line)?;
+    let record = Json::new(line).ok();
+    let number = record.and_then(|it| it.members(["sequence"]));
+    Ok(number.and_then(|[number]| number?.as_str().parse().ok()))
+}
+
+/// Returns whether an open file is the one at a path.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let (open, named) = (file.metadata()?, fs::metadata(path)?);
+        Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        Ok(path.exists())
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format_args!(
+        "the audit log `{}` can't be written: {error}",
+        path.display()
+    ))
+    .help("name a writable file with `--audit`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AuditLog;
+    use agent_host::contract::session::AuditRecord;
+    use std::fs;
+    use tokio::runtime::Builder;
+    use tokio::task::LocalSet;
+
+    fn record(sequence: u64) -> AuditRecord {
+        AuditRecord {
+            sequence,
+            line: format!(r#"{{"sequence":{sequence}}}"#),
+        }
+    }
+
+    #[test]
+    fn files_follow_each_other_without_a_gap() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let mut log = AuditLog::open(&path, 40).unwrap();
+        for sequence in 1..=4 {
+            log.append(&[record(sequence)]).unwrap();
+        }
+        drop(log);
+        // A gateway that starts again goes on in the same file.
+        let mut log = AuditLog::open(&path, 40).unwrap();
+        assert_eq!(
+            log.last_record().unwrap().unwrap(),
+            record(4).line.as_bytes()
+        );
+        log.append(&[record(5), record(6), record(7)]).unwrap();
+        let read = |name: &str| {
+            let text = fs::read_to_string(folder.path().join(name)).unwrap();
+            text.replace(r#"{"sequence":"#, "").replace("}\n", " ")
+        };
+        assert_eq!(read("audit.1.jsonl"), "1 2 ");
+        assert_eq!(read("audit.3.jsonl"), "3 4 ");
+        assert_eq!(read("audit.5.jsonl"), "5 6 ");
+        assert_eq!(read("audit.jsonl"), "7 ");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_log_is_no_link_and_its_users_own() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (
+            folder.path().join("audit.jsonl"),
+            folder.path().join("other"),
+        );
+        fs::write(&other, "text").unwrap();
+        symlink(&other, &path).unwrap();
+        AuditLog::open(&path, 40).unwrap_err();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "text");
+        fs::remove_file(&path).unwrap();
+        AuditLog::open(&path, 40).unwrap();
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+    }
+
+    #[test]
+    fn a_log_that_somebody_writes_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let first = AuditLog::open(&path, 40).unwrap();
+        let second = AuditLog::open(&path, 40).unwrap();
+        assert_eq!(first.path(), path);
+        assert_eq!(second.path(), folder.path().join("audit-2.jsonl"));
+        drop(first);
+        assert_eq!(AuditLog::open(&path, 40).unwrap().path(), path);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_kept_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let long = format!(r#"{{"sequence":2,"x":"{}"}}"#, "x".repeat(200_000));
+        for (text, last) in [
+            ("", None),
+            ("{\"sequence\":1", None),
+            ("{\"sequence\":1}\n{\"seq", Some("{\"sequence\":1}")),
+            (&*format!("{{\"sequence\":1}}\n{long}\n"), Some(&*long)),
+            (&*format!("{long}\n{long}"), Some(&*long)),
+        ] {
+            fs::write(&path, text).unwrap();
+            let mut log = AuditLog::open(&path, 1 << 20).unwrap();
+            let found = log.last_record().unwrap();
+            assert_eq!(found.as_deref(), last.map(str::as_bytes));
+            let is_cut = !text.is_empty() && !text.ends_with('\n');
+            let kept = fs::read_to_string(&path).unwrap();
+            assert_eq!(kept, if is_cut { "" } else { text });
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn many_records_share_one_sync() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = AuditLog::open(&folder.path().join("audit.jsonl"), 1 << 20).unwrap();
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let syncs = log.syncs();
+        let mut changes = syncs.synced.subscribe();
+        let number = LocalSet::new().block_on(&runtime, async {
+            let waits = (1..=50).map(|sequence| {
+                log.append(&[record(sequence)]).unwrap();
+                let syncs = log.syncs();
+                tokio::task::spawn_local(async move { syncs.synced().await })
+            });
+            let waits: Vec<_> = waits.collect();
+            let mut number = 0;
+            while changes.changed().await.is_ok() {
+                number += 1;
+                if *changes.borrow_and_update() == Ok(50) {
+                    break;
+                }
+            }
+            for wait in waits {
+                assert_eq!(wait.await.unwrap(), Ok(()));
+            }
+            number
+        });
+        assert_eq!(number, 1);
+        assert_eq!(*syncs.synced.borrow(), Ok(50));
+    }
+}

@@ -1,0 +1,179 @@
+//! The answer of the area of audit logs: which calls are decided otherwise.
+
+use crate::events::tool;
+use crate::refusal::reasons;
+use crate::session::unsatisfied;
+use crate::state::{Page, Sessions};
+use agent_answer::DocumentKind;
+use agent_ui::answer::{Sign, headline, status};
+use agent_ui::content::Documents as _;
+use agent_ui::names::name;
+use agent_ui::page::use_page;
+use agent_ui::problems::{Place, Problems, prose};
+use agent_ui::words::count;
+use agent_worker_protocol::session::{LogView, LoggedCall, Verdict};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// The calls of a log, decided again.
+#[component]
+pub(crate) fn AuditArea() -> Html {
+    let page = use_page::<Sessions>();
+    let answered = page.content().answer();
+    let status = status(&page, answered.is_some());
+    let Some(answered) = answered else {
+        return status;
+    };
+    let log = page.content().log();
+    let is_listed = log.is_some_and(|log| log.is_valid);
+    // The calls have cards.
+    let diagnostics = if is_listed {
+        answered.answer.problems.clone().into()
+    } else {
+        Rc::clone(&answered.problems)
+    };
+    html! {
+        <>
+            { status }
+            { summary(&page, log, !answered.problems.is_empty()) }
+            <Problems diagnostics={Rc::clone(&diagnostics)} />
+            { unsatisfied(&diagnostics) }
+            { for log.filter(|log| log.is_valid).map(calls) }
+        </>
+    }
+}
+
+fn summary(page: &Page, log: Option<&LogView>, has_problems: bool) -> Html {
+    let Some(log) = log else {
+        if has_problems {
+            let sign = Sign::no("Nothing is decided: these documents can't be obeyed");
+            return headline(sign, sign.words, &[]);
+        }
+        let records = page.content().session().map(|it| it.records.clone());
+        let take = page.callback(move |page, _: MouseEvent| {
+            let log = Sessions::first_text(DocumentKind::Evidence);
+            let text = records.as_deref().unwrap_or(log);
+            page.editors.replace(DocumentKind::Evidence, text);
+        });
+        let label = match page.content().session() {
+            Some(_) => "Take the log of the area “Session”",
+            None => "Take the log of the example",
+        };
+        return html! {
+            <>
+                <p class="quiet">
+                    { "There is no log. Paste one that " }<code>{ "agent serve" }</code>{ " wrote." }
+                </p>
+                <p class="actions"><button onclick={take}>{ label }</button></p>
+            </>
+        };
+    };
+    if !log.is_valid {
+        let sign = Sign::no("This log is not the one that a session wrote");
+        return headline(sign, sign.words, &[]);
+    }
+    let [differs, other_reasons, same, undecidable] = log.counts.map(|it| it as u32);
+    let all = differs + other_reasons + same + undecidable;
+    let (sign, words) = match log.is_same {
+        Some(true) => (
+            Sign::yes("same"),
+            format!("{} decided as recorded", count(all, "call")),
+        ),
+        Some(false) => (
+            Sign::no("otherwise"),
+            format!("{differs} of {} decided otherwise", count(all, "call")),
+        ),
+        None => (
+            Sign::caution("unknown"),
+            format!(
+                "{undecidable} of {} can't be decided again",
+                count(all, "call")
+            ),
+        ),
+    };
+    let mut facts = Vec::new();
+    for (number, words) in [
+        (same, "as recorded"),
+        (other_reasons, "for other reasons"),
+        (undecidable, "not decidable"),
+    ] {
+        if number > 0 && number < all {
+            facts.push(format!("{number} {words}"));
+        }
+    }
+    if !log.documents.is_empty() {
+        facts.push(format!("changed: {}", log.documents.join(", ")));
+    }
+    headline(sign, &words, &facts)
+}
+
+fn calls(log: &LogView) -> Html {
+    let cards = log.calls.iter().map(|it| card(log, it));
+    let [differs, other_reasons, _, undecidable] = log.counts;
+    let listed = log.calls.len() as u64;
+    let more = (differs + other_reasons + undecidable).saturating_sub(listed);
+    html! {
+        <div class="logged">
+            { for cards }
+            if more > 0 {
+                <p class="quiet">{ format!("and {}", count(more as u32, "more call")) }</p>
+            }
+        </div>
+    }
+}
+
+fn card(log: &LogView, call: &LoggedCall) -> Html {
+    let now = call.now.as_ref();
+    let sign = match now {
+        Ok(now) if now.name == call.recorded.name => Sign {
+            mark: "=",
+            ..Sign::yes("the same")
+        },
+        Ok(_) => Sign::no("otherwise"),
+        Err(_) => Sign {
+            mark: "?",
+            ..Sign::caution("not decidable")
+        },
+    };
+    let words = match now {
+        Ok(now) if now.name == call.recorded.name => {
+            format!("{} as before, for other reasons", now.name)
+        }
+        Ok(now) => format!("was {}, now {}", call.recorded.name, now.name),
+        Err(_) => format!("was {}, can't be decided again", call.recorded.name),
+    };
+    let place = log.problems.iter().find_map(|it| {
+        let place = it.place()?;
+        (place.start.line == call.line).then_some(*place)
+    });
+    let verdict = |when: &'static str, verdict: &Verdict| {
+        html! {
+            if !verdict.reasons.is_empty() {
+                <p class="when">{ when }</p>
+                { reasons(&verdict.reasons) }
+            }
+        }
+    };
+    html! {
+        <article class={classes!("card", sign.class)}>
+            <div class="card-head">
+                <h3>{ sign.before(html! { <>{ tool(&call.tool) }{ for call.server.as_ref().map(|server| html! { <>{ " of " }{ tool(server) }</> }) }</> }) }</h3>
+                <span>{ words }</span>
+            </div>
+            <p class="quiet">
+                { format!("record {} · ", call.sequence) }
+                { name(&call.client, "") }
+                { " · " }{ &call.time }
+                { for place.map(|place| html! { <>{ " · " }<Place {place} /></> }) }
+            </p>
+            { verdict("Recorded:", &call.recorded) }
+            { match now {
+                Ok(now) => verdict("Now:", now),
+                Err(reason) => html! { <p>{ prose(reason) }</p> },
+            } }
+            if !call.depends_on.is_empty() {
+                <p class="quiet">{ format!("depends on: {}", call.depends_on.join(", ")) }</p>
+            }
+        </article>
+    }
+}

@@ -1,0 +1,175 @@
+//! The content of the page: its answers and texts.
+
+use crate::audit::AuditArea;
+use crate::call::decision_sign;
+use crate::session::SessionArea;
+use crate::state::{Answered, Page, Sessions, State};
+use agent_answer::{Diagnostic, DocumentKind};
+use agent_ui::answer::{Sign, use_answer_classes};
+use agent_ui::areas::Area;
+use agent_ui::content::Content;
+use agent_ui::editor::Mark;
+use agent_ui::examples::shown_example;
+use agent_ui::keeping::take_over;
+use agent_ui::page::use_page;
+use agent_ui::saved::SavedInputs;
+use agent_ui::words::count;
+use agent_worker_protocol::session::{Answer, Request, RequestKind};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// The field of links for the client and what happened.
+const SESSION: &str = "session";
+
+/// The page whose documents can be taken over.
+const SERVERS: &str = "servers";
+
+/// The documents that are taken over, with the lock that the other page compares with, if it has one.
+const TAKEN: [DocumentKind; 7] = [
+    DocumentKind::Manifest,
+    DocumentKind::Index,
+    DocumentKind::Lock,
+    DocumentKind::Policy,
+    DocumentKind::Context,
+    DocumentKind::Tenant,
+    DocumentKind::Task,
+];
+
+impl Content for Sessions {
+    const NAME: &'static str = "session";
+    const KEYS: &'static [(&'static str, &'static str)] =
+        &[("Enter on a tool", "its definition, as an agent gets it")];
+
+    fn wanted(&self) -> Request {
+        self.request()
+    }
+
+    fn problems(&self) -> Rc<[Diagnostic]> {
+        self.answer()
+            .map_or_else(Rc::default, |answer| Rc::clone(&answer.problems))
+    }
+
+    fn brief(&self) -> Option<(Sign, String)> {
+        let answer = &self.answer()?.answer;
+        match self.kind {
+            RequestKind::Session => Some(match &answer.session {
+                None => (Sign::no("no"), "no session".to_owned()),
+                Some(session) => {
+                    let sign = session.draft.as_ref().map(decision_sign)?;
+                    (sign, String::new())
+                }
+            }),
+            RequestKind::Log => {
+                let log = answer.log.as_ref()?;
+                let differing = count(log.counts[0] as u32, "difference");
+                Some((
+                    Sign::of(log.is_same == Some(true), "same", "other"),
+                    differing,
+                ))
+            }
+        }
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        Vec::new()
+    }
+
+    fn answered(&mut self, answer: Answer) -> bool {
+        let mut problems = answer.problems.clone();
+        if let Some(log) = &answer.log {
+            problems.extend(log.problems.iter().cloned());
+        }
+        self.answers[self.kind as usize] = Some(Answered {
+            answer: Rc::new(answer),
+            problems: problems.into(),
+        });
+        true
+    }
+
+    fn show_area(&mut self, area: Area) {
+        self.kind = match area {
+            Area::Audit => RequestKind::Log,
+            _ => RequestKind::Session,
+        };
+    }
+
+    fn replaced(&mut self) {
+        self.events.clear();
+        self.shown = None;
+        self.replaced += 1;
+    }
+
+    fn restore(state: &mut State, saved: &SavedInputs) {
+        state.content.take_link(saved.field(SESSION));
+    }
+
+    fn views(&self) -> Vec<(&'static str, String)> {
+        self.link()
+            .map(|link| (SESSION, link))
+            .into_iter()
+            .collect()
+    }
+
+    fn answer() -> Html {
+        html! { <AnswerPane /> }
+    }
+
+    fn toolbar(page: &Page) -> Html {
+        let take = page.callback(|page, _| take_over(page, SERVERS, &TAKEN));
+        html! {
+            <button onclick={take} title="Take agents.md, the index and what belongs to them from the area Servers">
+                { "From Servers" }
+            </button>
+        }
+    }
+
+    fn help() -> Html {
+        html! {
+            <>
+                <p>
+                    { "A gateway between an agent and its servers obeys the lock. It makes one decision for \
+                       listing, expanding and calling tools, and gives a reason for every refusal." }
+                </p>
+                <p>
+                    <strong>{ "Session" }</strong>
+                    { " shows what the agent sees, with the estimated tokens of each definition, and what is \
+                       decided about the call in " }<code>{ "tools-call.json" }</code>
+                    { ". You answer in place of servers and humans; the browser calls nothing." }
+                </p>
+                <p>
+                    <strong>{ "Audit" }</strong>
+                    { " decides the calls of an audit log again, under the lock and the policy of the page. \
+                       It lists each call that would be decided otherwise, with the reasons." }
+                </p>
+            </>
+        }
+    }
+}
+
+/// The answer of the visible area.
+#[component]
+fn AnswerPane() -> Html {
+    let page = use_page::<Sessions>();
+    let stale = page.state.stale();
+    let classes = use_answer_classes(stale);
+    html! {
+        <section class={classes} aria-label="Answer">
+            <h2 class="visually-hidden">{ "Answer" }</h2>
+            { shown_example(&page) }
+            <div
+                key={page.content().replaced}
+                class="panel"
+                id="session-answer"
+                tabindex="0"
+                role="region"
+                aria-label="Decision"
+                aria-busy={stale.to_string()}
+            >
+                { match page.content().kind {
+                    RequestKind::Session => html! { <SessionArea /> },
+                    RequestKind::Log => html! { <AuditArea /> },
+                } }
+            </div>
+        </section>
+    }
+}
