@@ -1,6 +1,6 @@
 //! `cargo xtask handler-python`: the example of a handler in Python, from its source to a run.
 
-use agent_pack::{Workspace, read};
+use agent_pack::{Build, Workspace, read};
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ const TARGET: &str = "target/handler-python";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
-    component::build(workspace)?;
+    component::build(workspace, Build::Quick)?;
     let agent = build::programs(workspace, &[])?;
     let lock = setup::lock(workspace)?;
     let requirements = workspace.root().join(FOLDER).join("requirements.txt");

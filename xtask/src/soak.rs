@@ -1,6 +1,6 @@
 //! `cargo xtask soak`: many clients of `agent serve`, and servers that are killed.
 
-use agent_pack::Workspace;
+use agent_pack::{Build, Workspace};
 use anyhow::Result;
 use std::process::Command;
 
@@ -17,7 +17,7 @@ pub(crate) const SERVER: &str = "agent-load-server";
 const SHORT: &str = "30";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    component::build(workspace)?;
+    component::build(workspace, Build::Quick)?;
     run(workspace, arguments)
 }
 

@@ -11,7 +11,7 @@ mod other_clients;
 mod other_host;
 mod real_servers;
 
-use agent_pack::Workspace;
+use agent_pack::{Build, Workspace};
 use anyhow::{Result, bail};
 use std::process::Stdio;
 use std::time::Instant;
@@ -63,12 +63,16 @@ const PARTS: [Part; 19] = [
     ("evidence as in-toto's own tools see it", in_toto::check),
     (
         "the playground is within its budget",
-        crate::playground::dist,
+        crate::playground::released,
     ),
     ("the index page of apps in a browser", browser::index_page),
-    ("the engine's module in the browser", browser::module),
+    ("the engine's module in the browser", |workspace| {
+        browser::module(workspace, Build::Quick)
+    }),
     ("the editor", browser::editor),
-    ("the playground in a real browser", browser::page),
+    ("the playground in a real browser", |workspace| {
+        browser::page(workspace, Build::Quick)
+    }),
 ];
 
 /// The parts that run only if a word names them. The book has their last results.
@@ -91,7 +95,7 @@ const ON_REQUEST: [Part; 5] = [
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let parts = selected(arguments)?;
-    component::build(workspace)?;
+    component::build(workspace, Build::Quick)?;
     let failed = match arguments {
         [] => beside::run_all(workspace, &parts)?,
         _ => run_all(workspace, "Testing", &parts),
