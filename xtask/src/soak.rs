@@ -28,8 +28,8 @@ pub(crate) fn short(workspace: &Workspace) -> Result<()> {
 
 fn run(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     bubblewrap::ensure()?;
-    let agent = build::programs(workspace, &[])?;
-    let soak = cargo::build_program(workspace, PROGRAM, &["--package", PACKAGE, "--bins"])?;
+    let agent = cargo::build_tested(workspace, build::PROGRAM)?;
+    let soak = cargo::build_tested(workspace, PROGRAM)?;
     let mut command = Command::new(&soak);
     command.arg(agent).arg(soak.with_file_name(SERVER));
     process::run(command.args(arguments))

@@ -96,7 +96,7 @@ pub(super) fn module(workspace: &Workspace, build: Build) -> Result<()> {
 /// Calls the program that writes answers of this machine, and returns the path of its file.
 fn write_cases(workspace: &Workspace, folder: &Path, program: &str) -> Result<PathBuf> {
     let path = folder.join(format!("{program}.json"));
-    let mut write = Command::new(cargo::build_example(workspace, program)?);
+    let mut write = Command::new(cargo::build_tested(workspace, program)?);
     process::run(write.current_dir(workspace.root()).arg(&path))?;
     Ok(path)
 }
@@ -120,7 +120,7 @@ pub(super) fn index_page(workspace: &Workspace) -> Result<()> {
     drop(lock);
     let chromium = chromium::ensure()?;
     bubblewrap::ensure()?;
-    let agent = build::programs(workspace, &[])?;
+    let agent = cargo::build_tested(workspace, build::PROGRAM)?;
     let mut node = npm::node(workspace);
     node.env(BROWSER_VARIABLE, &chromium.browser)
         .env(AGENT_VARIABLE, agent)
