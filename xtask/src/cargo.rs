@@ -17,10 +17,15 @@ pub(crate) const GUESTS: [&str; 4] = [
     "agent-example-handler",
 ];
 
+/// The package of the measurements, which have no tests.
+pub(crate) const BENCH: &str = "agent-bench";
+
 /// The arguments that select all packages whose programs run here, with every feature that has tests here. All
 /// tests are of this one selection: with another one, cargo would compile crates again, with other features.
-const TESTED: [&str; 11] = [
+const TESTED: [&str; 13] = [
     "--workspace",
+    "--exclude",
+    BENCH,
     "--exclude",
     GUESTS[0],
     "--exclude",

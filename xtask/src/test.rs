@@ -240,13 +240,20 @@ const PARTS: &[Part] = &[
         check: |workspace| browser::page(workspace, Build::Released),
     },
     Part {
-        name: "parity at length: 8,000 generated worlds",
+        name: "at length: parity of the released component in 8,000 worlds, faults at every call",
         when: Long,
         row: Native,
         check: |workspace| {
-            // Of the released component, which the quick tier leaves to this part.
-            let released = [("PROPTEST_CASES", "8000"), ("AGENT_COMPONENT", "released")];
-            run_named(workspace, "component_and_engine_agree", &released)
+            let at_length = [
+                ("PROPTEST_CASES", "8000"),
+                ("AGENT_TESTS_AT_LENGTH", "1"),
+                ("AGENT_COMPONENT", "released"),
+            ];
+            run_tests(
+                workspace,
+                &["component_and_engine_agree", "faults::"],
+                &at_length,
+            )
         },
     },
     Part {

@@ -52,7 +52,9 @@ pub(super) fn ensure(workspace: &Workspace) -> Result<()> {
 
 fn command_line(version: &str) -> Vec<String> {
     let version = format!("--version={version}");
-    let mut words = vec!["install".to_owned(), CRATE.to_owned(), version];
+    // The default feature is TLS, and the test runner speaks with ChromeDriver on loopback alone.
+    let features = "--no-default-features".to_owned();
+    let mut words = vec!["install".to_owned(), CRATE.to_owned(), version, features];
     words.extend(PROGRAMS.map(|program| format!("--bin={program}")));
     words
 }

@@ -1,8 +1,6 @@
 //! Modules of a proxy on loopback: real Go, real sandbox. `cargo xtask test` runs these with Debian's toolchain in
 //! `PATH`.
 
-mod support;
-
 mod go_apps {
     use crate::support::{self, closure, registries_at, set_environment, site};
     use agent_packages::{

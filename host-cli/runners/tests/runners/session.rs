@@ -1,14 +1,12 @@
 //! A session: what a runner can reach, how it is limited, and what ends with it.
 
-mod support;
-
+use crate::support::{example, runner};
 use agent_runners::{Error, Place, Reply, Request, Runner, Session, Started};
 use agent_sandbox::{Limit, RunError};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use std::fs;
 use std::time::Duration;
-use support::{example, runner};
 use tempfile::TempDir;
 
 const TASK: &str = "ab12cd";

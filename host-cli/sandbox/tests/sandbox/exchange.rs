@@ -1,7 +1,5 @@
 //! What passes between a command and its caller: arguments, input, output, and the exit.
 
-mod support;
-
 use agent_sandbox::{Command, Exit, Limits, RunError, Sandbox, Tier, check};
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-use support::{PYTHON, ample, places, python, run, tiers};
+use crate::support::{PYTHON, ample, places, python, run, tiers};
 
 #[tokio::test]
 async fn arguments_arrive_byte_for_byte() {

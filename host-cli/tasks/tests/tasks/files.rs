@@ -1,7 +1,6 @@
 //! Folders of tasks, and batches of changes: attacks, kills in the middle, and taking back.
 
-mod support;
-
+use crate::support::{Place, remove, write};
 use agent_tasks::{Artifact, Change, ErrorKind, Memory, SourcePath, TaskId, Tasks, limits};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::BTreeMap;
@@ -13,7 +12,6 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use support::{Place, remove, write};
 
 /// Returns all files below a folder with their content, and all folders.
 fn tree(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {

@@ -20,15 +20,20 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The number of generated worlds, unless `PROPTEST_CASES` sets more.
-const WORLDS: u32 = 500;
+/// The number of generated worlds, unless `PROPTEST_CASES` sets more: then the tests run at length.
+const WORLDS: u32 = 256;
 
 /// Of how many cases of policies one is compared, unless `PROPTEST_CASES` sets more than [`WORLDS`].
 const POLICY_CASES: usize = 16;
 
-/// Maximum size of an input here, in bytes: copying hundreds of megabytes proves nothing about
+/// Maximum size of an input here, in bytes, and at length: copying hundreds of megabytes proves nothing about
 /// parity.
-const LARGE: usize = 32 << 20;
+const LARGE: [usize; 2] = [2 << 20, 32 << 20];
+
+/// Returns whether the tests run at length.
+fn is_at_length() -> bool {
+    Config::default().cases > WORLDS
+}
 
 /// Returns the differences view by view, or `None` without any.
 fn differences(native: &Answers, component: &Answers) -> Option<String> {
@@ -167,10 +172,7 @@ fn component_and_engine_agree_on_policies() {
         text.map(Given::text)
     };
     let accepted = |case: &Case| case.name().starts_with("match/accept");
-    let step = match Config::default().cases > WORLDS {
-        true => 1,
-        false => POLICY_CASES,
-    };
+    let step = if is_at_length() { 1 } else { POLICY_CASES };
     for case in cases("match").into_iter().filter(accepted).step_by(step) {
         let Some(task) = given(&case, "task") else {
             continue;
@@ -321,7 +323,7 @@ fn component_and_engine_agree_on_hostile_inputs() {
     let mut failures = Failures::default();
     for case in hostile::cases() {
         let bytes = case.bytes();
-        if bytes.len() > LARGE {
+        if bytes.len() > LARGE[usize::from(is_at_length())] {
             continue;
         }
         let mut instance = component.instance();

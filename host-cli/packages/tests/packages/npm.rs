@@ -1,7 +1,6 @@
 //! Installing from a registry on loopback: real npm, real sandbox.
 
-mod support;
-
+use crate::support::{registries, required};
 use agent_packages::{Package, Registry as Kind, Store};
 use agent_sandbox::{Command, Exit, Limits, Mount, Sandbox, Tier};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -12,7 +11,6 @@ use std::future;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
-use support::{registries, required};
 
 /// Returns an archive with files below `package`: blocks of 512 bytes, each file behind its header.
 fn archive(files: &[(&str, &str)]) -> Vec<u8> {

@@ -1,12 +1,8 @@
 //! The test of runners: one that passes, and many that break one rule each.
 
-#[path = "support/engine.rs"]
-mod engine;
-mod support;
-
+use crate::support::engine::ByEngine;
+use crate::support::{example, runner};
 use agent_runners::conformance::{App, Check, Outcome, Report, test};
-use engine::ByEngine;
-use support::{example, runner};
 
 async fn tested(text: &str) -> Report {
     let (runner, _folder) = runner(text);
@@ -51,7 +47,7 @@ async fn the_runner_of_the_reference_passes_every_check() {
     let passed = names(&report, Outcome::Passed);
     assert_eq!(passed.len(), report.checks.len(), "{report}");
     for name in passed {
-        let page = include_str!("../../../docs/reference/runner.md");
+        let page = include_str!("../../../../docs/reference/runner.md");
         assert!(page.contains(&format!("`{name}`")), "{name} is documented");
     }
 }

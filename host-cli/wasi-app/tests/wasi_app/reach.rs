@@ -1,14 +1,12 @@
 //! What an app can reach by the interfaces of WASI: nothing of the machine.
 
-mod support;
-
+use crate::support::{Served, app};
 use agent_wasi_app::{NotSent, Outgoing, Sending, Settings};
 use bytes::Bytes;
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{Served, app};
 use wit_component::StringEncoding;
 use wit_parser::Resolve;
 

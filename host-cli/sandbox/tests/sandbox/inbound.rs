@@ -1,15 +1,13 @@
 //! A network of its own that the caller can connect to, folders at other paths, a share of processor time,
 //! and a request to end.
 
-mod support;
-
+use crate::support::{ample, python, run_unprivileged};
 use agent_sandbox::{Child, Command, Inside, Limits, MAX_SOCKETS, Mount, Network, Sandbox, Tier};
 use std::fs;
 use std::io::Read;
 use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
-use support::{ample, python, run_unprivileged};
 
 /// Answers one connection at an address.
 const SERVER: &str = r#"

@@ -1,6 +1,4 @@
 //! The registries of the tests, and their network.
-#![allow(dead_code, reason = "each test uses a part")]
-
 use agent_packages::{
     AppPackages, Network, Registry, Requirement, Requirements, Resolved, Version,
 };

@@ -26,7 +26,7 @@ async fn passes(language: Language, app: &App) {
     let report = test_built_in(&runners, language, app).await.unwrap();
     let mut checks = report.checks.iter();
     assert!(checks.all(|it| it.outcome == Outcome::Passed), "{report}");
-    let page = include_str!("../../../docs/reference/runner.md");
+    let page = include_str!("../../../../docs/reference/runner.md");
     let (_, listed) = page.split_once("| check |").expect("the table of checks");
     let (listed, _) = listed.split_once("\n\n").unwrap();
     let names = listed.split('`').skip(1).step_by(2);

@@ -1,12 +1,14 @@
 //! What the tests share: the runner of the reference page.
 
+pub(crate) mod engine;
+
 use agent_runners::Runner;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 
-const PAGE: &str = include_str!("../../../../docs/reference/runner.md");
+const PAGE: &str = include_str!("../../../../../docs/reference/runner.md");
 
 /// Returns the program on the reference page.
 pub(crate) fn example() -> &'static str {

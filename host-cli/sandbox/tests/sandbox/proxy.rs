@@ -1,12 +1,10 @@
 //! A network of its own whose one service is a proxy outside.
 
-mod support;
-
+use crate::support::{ample, python, run_unprivileged};
 use agent_sandbox::{Command, Network, PROXY_PORT, RunError, Sandbox, Tier};
 use std::io::Read;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
-use support::{ample, python, run_unprivileged};
 use tokio::io::AsyncReadExt;
 
 /// Writes what reaches the proxy, and whether a port outside is reached.

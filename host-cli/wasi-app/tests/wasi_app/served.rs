@@ -1,10 +1,8 @@
 //! Components that the compiler of this machine builds, served as apps.
 
-mod support;
-
+use crate::support::{Served, app};
 use agent_wasi_app::Settings;
 use std::time::{Duration, Instant};
-use support::{Served, app};
 
 /// Memory of most apps, in bytes.
 const MEMORY: usize = 64 << 20;

@@ -1,7 +1,5 @@
 //! Every limit ends its command, whatever the command does about it, and nothing is left.
 
-mod support;
-
 use agent_sandbox::{Command, Exit, Finished, Limit, Limits, RunError, Sandbox, Tier, check};
 use std::future;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +8,7 @@ use std::process;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
 
-use support::{ample, count_marked, marker, places, python, run_within, tiers};
+use crate::support::{ample, count_marked, marker, places, python, run_within, tiers};
 
 /// Adds a marker to a command.
 fn marked(program: &str) -> (Command, String) {

@@ -1,14 +1,12 @@
 //! Installing a wheel that pip finds in a folder: real pip, real sandbox, an index on loopback.
 
-mod support;
-
+use crate::support::{registries, required};
 use agent_packages::{Package, Registry, Requirement, Requirements, Resolved, Store, Version};
 use agent_sandbox::{Command, Exit, Limits, Mount, Sandbox, Tier};
 use std::fs;
 use std::future;
 use std::path::Path;
 use std::process;
-use support::{registries, required};
 use tempfile::TempDir;
 
 /// Makes the wheels of `acme-server`, whose program prints its module, and of `acme-extra`, which its extra needs, and

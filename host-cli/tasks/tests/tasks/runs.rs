@@ -1,11 +1,13 @@
 //! Runs of tasks in the real sandbox, reached over their sockets.
 
-mod support;
-
 use agent_tasks::{
     App, AskedLimits, Cause, Error, ErrorKind, Found, Phase, Secret, Started, Tasks,
 };
 
+use crate::support::{
+    LONG, PYTHON, Place, SERVER, eventually, get, groups, log, processes, run_unprivileged, server,
+    supervisor,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read, Write};
@@ -13,10 +15,6 @@ use std::net::TcpListener;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 use std::time::Duration;
-use support::{
-    LONG, PYTHON, Place, SERVER, eventually, get, groups, log, processes, run_unprivileged, server,
-    supervisor,
-};
 
 fn ended(started: Started) -> Cause {
     match started {

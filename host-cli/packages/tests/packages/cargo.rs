@@ -1,7 +1,6 @@
 //! Crates of a sparse index on loopback: real cargo, real sandbox.
 
-mod support;
-
+use crate::support::{closure, ran, registries, required, set_environment, site};
 use agent_packages::{Registry, Requirement, Requirements, Store, Version};
 use agent_sandbox::{Sandbox, Tier};
 use serde_json::json;
@@ -10,7 +9,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process;
-use support::{closure, ran, registries, required, set_environment, site};
 use tempfile::TempDir;
 
 /// A build script that would say so if it was run.

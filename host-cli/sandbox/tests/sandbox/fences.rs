@@ -1,7 +1,5 @@
 //! What a command can't reach, in both tiers.
 
-mod support;
-
 use agent_sandbox::{Command, Home, Network, Sandbox, Tier};
 use std::fs;
 use std::io::ErrorKind;
@@ -11,7 +9,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
-use support::{PYTHON, copy_program, marker, output, output_of, places, python, run, tiers};
+use crate::support::{PYTHON, copy_program, marker, output, output_of, places, python, run, tiers};
 
 /// Prints each name and what came of its expression: `name: done VALUE` or `name: ERRNO`.
 const TRY: &str = r#"
