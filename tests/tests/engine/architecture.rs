@@ -398,6 +398,24 @@ fn the_host_does_not_depend_on_the_engine() {
 }
 
 #[test]
+fn every_layer_is_fast_in_the_component() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
+    let layers_of = |profile: &str| {
+        let head = format!("[profile.{profile}.package.agent-");
+        let sections = manifest.lines().filter_map(|line| line.strip_prefix(&head));
+        let mut layers: Vec<_> = sections.map(|rest| rest.trim_end_matches(']')).collect();
+        layers.sort_unstable();
+        layers
+    };
+    let mut layers = LAYERS;
+    layers.sort_unstable();
+    assert_eq!(layers_of("component"), layers);
+    for layer in layers_of("dev") {
+        assert!(layers.contains(&layer), "{layer} is no layer");
+    }
+}
+
+#[test]
 fn no_example_of_the_documentation_is_left_out() {
     let mut failures = Failures::default();
     for parent in ["component", "engine", "host-cli", "playground", "tests"] {

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 const WORLDS: u32 = 256;
 
 /// Of how many cases of policies one is compared, unless `PROPTEST_CASES` sets more than [`WORLDS`].
-const POLICY_CASES: usize = 16;
+const POLICY_CASES: usize = 64;
 
 /// Maximum size of an input here, in bytes, and at length: copying hundreds of megabytes proves nothing about
 /// parity.
