@@ -451,22 +451,26 @@ fn only_the_way_out_opens_connections() {
     found.sort();
     let mut expected = vec![
         // The gateway of apps listens on loopback, and connects to the Unix sockets of tasks.
-        ("app-gateway/src/connection.rs", "TcpStream"),
-        ("app-gateway/src/listener.rs", "TcpListener"),
-        ("app-gateway/src/pool.rs", "UnixStream"),
+        ("app-proxy/src/app.rs", "UnixStream"),
+        ("app-proxy/src/app.rs", "hyper::client"),
+        ("app-proxy/src/connection.rs", "TcpStream"),
+        ("app-proxy/src/connection.rs", "hyper::server"),
+        ("app-proxy/src/listener.rs", "TcpListener"),
+        ("app-proxy/src/pool.rs", "UnixStream"),
+        ("app-proxy/src/stream.rs", "TcpStream"),
         // The answer of a login comes from the user's browser, on loopback.
         ("effects/src/login/redirect.rs", "TcpListener"),
         // The gateway says its status at a socket of this user.
-        ("gateway/src/control.rs", "UnixListener"),
-        ("gateway/src/control.rs", "UnixStream"),
+        ("serve/src/control.rs", "UnixListener"),
+        ("serve/src/control.rs", "UnixStream"),
         // The test of a runner asks its app, in a network that has loopback only.
         ("runners/src/conformance/client.rs", "TcpSocket"),
         // The socket of a proxy goes on to the supervisor of a task.
         ("runners/src/session.rs", "TcpListener"),
         // Clients are served on loopback.
-        ("serving/src/listener.rs", "TcpListener"),
-        ("serving/src/listener.rs", "TcpStream"),
-        ("serving/src/listener.rs", "hyper::server"),
+        ("mcp-server/src/listener.rs", "TcpListener"),
+        ("mcp-server/src/listener.rs", "TcpStream"),
+        ("mcp-server/src/listener.rs", "hyper::server"),
         // The socket at which a sandbox's proxy listens goes from the command's network to the way out.
         ("sandbox/src/child.rs", "TcpListener"),
         ("sandbox/src/linux/launch.rs", "TcpListener"),
@@ -537,16 +541,17 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     ];
     /// The chosen ones, with the packages that depend on them.
     const CHOSEN: [(&str, &[&str]); 4] = [
-        // Clients are served; the gateway answers requests for its page, and the daemon those for verbs. The soak has servers and clients of its own. A test of `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
+        // Clients are served, also those of apps; the gateway answers requests for its page, and the daemon those for verbs. The soak has servers and clients of its own. A test of `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
         // and its requests go to a hook of ours.
         (
             "hyper",
             &[
+                "agent-app-proxy",
                 "agent-daemon",
-                "agent-serve",
                 "agent-load",
                 "agent-mcp-protocol",
                 "agent-mcp-server",
+                "agent-serve",
                 "agent-wasi-app",
                 "agent-way-out",
                 "hyper-util",
@@ -556,6 +561,7 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
         (
             "hyper-util",
             &[
+                "agent-app-proxy",
                 "agent-load",
                 "agent-mcp-protocol",
                 "agent-mcp-server",
