@@ -4,7 +4,7 @@ use agent_effects::block_on;
 use agent_effects::handler::{Call, Handlers};
 use agent_host::contract::run::{DriverKind, HandlerCall, HandlerEvent, HttpResponse, Reply};
 use agent_operator::Handler;
-use agent_pack::{ExampleApi, Toolchain, Workspace, World, pack};
+use agent_pack::{Build, ExampleApi, Toolchain, Workspace, World, pack};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,14 @@ fn example(folder: &Path, api: ExampleApi) -> PathBuf {
     let workspace = Workspace::of_this_build();
     let toolchain = Toolchain::find(&workspace).unwrap();
     let target = workspace.component_target_dir();
-    let component = pack(&workspace, &toolchain, &target, World::ExampleHandler(api)).unwrap();
+    let component = pack(
+        &workspace,
+        &toolchain,
+        &target,
+        World::ExampleHandler(api),
+        Build::Quick,
+    )
+    .unwrap();
     let path = folder.join("example.wasm");
     fs::write(&path, component.bytes()).unwrap();
     path
