@@ -265,6 +265,6 @@ pub(crate) fn translate(
         headers.insert(header::CONNECTION, HeaderValue::from_static("TE"));
         headers.insert(header::TE, HeaderValue::from_static("trailers"));
     }
-    headers.insert(header::VIA, VIA);
+    headers.append(header::VIA, VIA);
     request
 }

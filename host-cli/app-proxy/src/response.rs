@@ -46,8 +46,8 @@ pub(crate) fn translate(
     let headers = &mut parts.headers;
     headers.reserve(received.len() + 2);
     for (name, value) in &received {
-        let word = name.as_str();
-        if !ends_with_response(word, is_shared) && !options.name(word) {
+        let lower = name.as_str();
+        if !ends_with_response(lower, is_shared) && !options.name(lower) {
             headers.append(name, value.clone());
         }
     }

@@ -535,6 +535,18 @@ const ROWS: &[(&str, &str, u16, Got)] = &[
         One(&["Content-Length: 3\r\n", "\r\n\r\nabc"], &[]),
     ),
     (
+        "the proxies before",
+        "GET P HTTP/1.1\r\nHVia: 1.0 other\r\nA: b\r\nA: c\r\n\r\n",
+        200,
+        One(
+            &[
+                "\r\nVia: 1.0 other\r\nVia: 1.1 agent\r\n",
+                "\r\nA: b\r\nA: c\r\n",
+            ],
+            &[],
+        ),
+    ),
+    (
         "forwarded",
         "GET P HTTP/1.1\r\nHX-Forwarded-For: evil\r\nX-Forwarded-Prefix: /evil\r\nX-Forwarded-Host: evil\r\n\
         x-forwarded-proto: evil\r\nX-Forwarded-Port: evil\r\nForwarded: for=evil\r\nX-Real-IP: evil\r\n\r\n",
