@@ -3,7 +3,7 @@
 //! that did not happen.
 //!
 //! The program is the real one. A filter of system calls stops it at each of those calls and lets the test
-//! decide what comes of it, so nothing in the program knows of faults.
+//! decide its effect, so nothing in the program knows of faults.
 
 mod interception;
 
@@ -137,7 +137,7 @@ fn goal() -> Scene {
     }
 }
 
-/// What comes of the call at which a fault is.
+/// The effect of the call at which a fault is.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// The program is killed before the call.
@@ -216,7 +216,7 @@ fn run_with(scene: fn() -> Scene, fault: Fault, at: usize) -> Option<Value> {
     })
 }
 
-/// Runs the plan with the fault at each call, until there is none left.
+/// Runs the plan with the fault at each call, until no call is left.
 fn run_with_each(fault: Fault) {
     let calls = (0..1000).take_while(|at| run_with(plan, fault, *at).is_some());
     // Some thirty files and lines, each written, synchronised and put in its place.
@@ -375,7 +375,7 @@ fn the_record_of_an_installed_package_is_whole_or_absent() {
             };
             assert_eq!(run.code, wanted, "{place}");
             assert!(!project.path(FOLDER).exists(), "{place}");
-            // What is left of it is in nobody's way.
+            // Its remains do not hinder the next run.
             if at == 1 {
                 let again = Run::of(registry.install(&project)).exits(0);
                 assert!(again.stdout.contains("acme@1.0.0"), "{place}");
