@@ -586,7 +586,7 @@ fn corpus_of_views() {
         let answers = resolved(&case);
         let expected: Vec<_> = answers
             .iter()
-            // What somebody may ask about, and nobody can name a file so.
+            // A user may ask about names that can't be names of files.
             .filter(|(file, _)| !file.starts_with("why ") || is_plain(file))
             // The spans of the texts differ in colours only.
             .filter(|(file, _)| !file.ends_with(".styled") || file.starts_with("summary"))

@@ -64,7 +64,7 @@ impl fmt::Display for World {
     }
 }
 
-/// A list that is a member of an object; an empty one if there is none.
+/// A list that is a member of an object; an empty one if the member is missing.
 pub(crate) fn list<'v>(value: &'v mut Value, name: &str) -> &'v mut Vec<Value> {
     let member = &mut value[name];
     if !member.is_array() {
