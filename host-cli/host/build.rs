@@ -1,11 +1,9 @@
 //! Builds the engine's component and compiles it ahead of time, for the crate to embed.
 //!
-//! `AGENT_ENGINE_WASM` and `AGENT_ENGINE_CWASM` are the paths of the component and of its machine
+//! `AGENT_ENGINE_WASM` and `AGENT_ENGINE` are the paths of the component and of its machine
 //! code, for `include_bytes!(env!(...))`. `AGENT_ENGINE_SHA256` is the digest of the component.
 
-use agent_pack::{Compiler, Result, Toolchain, Workspace, World, pack, write_if_changed};
-use std::env;
-use std::path::PathBuf;
+use agent_pack::{Embedding, Result, Workspace, World};
 
 fn main() {
     if let Err(error) = embed() {
@@ -16,29 +14,8 @@ fn main() {
 }
 
 fn embed() -> Result<()> {
-    let workspace = Workspace::of_this_build();
-    let inputs = workspace.component_inputs().into_iter();
-    for input in inputs.chain(Compiler::inputs(&workspace)) {
-        println!("cargo::rerun-if-changed={}", input.display());
-    }
-
-    let toolchain = Toolchain::find(&workspace)?;
-    let compiler = Compiler::find(&workspace)?;
-    let component = pack(
-        &workspace,
-        &toolchain,
-        &workspace.component_target_dir(),
-        World::Engine,
-    )?;
-
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let target = env::var("TARGET").expect("cargo sets TARGET");
-    let (wasm, cwasm) = (out.join("engine.wasm"), out.join("engine.cwasm"));
-    write_if_changed(&wasm, component.bytes())?;
-    compiler.compile(&target, &wasm, &cwasm)?;
-
-    println!("cargo::rustc-env=AGENT_ENGINE_WASM={}", wasm.display());
-    println!("cargo::rustc-env=AGENT_ENGINE_CWASM={}", cwasm.display());
+    let embedding = Embedding::begin(Workspace::component_inputs)?;
+    let component = embedding.embed(World::Engine, "engine", "AGENT_ENGINE")?;
     println!(
         "cargo::rustc-env=AGENT_ENGINE_SHA256={}",
         component.sha256()

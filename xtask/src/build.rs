@@ -1,6 +1,6 @@
 //! `cargo xtask build`: the component and the programs.
 
-use agent_pack::Workspace;
+use agent_pack::{Build, Workspace};
 use anyhow::{Result, bail};
 use std::path::PathBuf;
 
@@ -13,10 +13,12 @@ const PACKAGE: &str = "agent";
 pub(crate) const PROGRAM: &str = "agent";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    if !matches!(arguments, [] | ["--release"]) {
-        bail!("`--release` is the only argument");
-    }
-    component::build(workspace)?;
+    let build = match arguments {
+        [] => Build::Quick,
+        ["--release"] => Build::Released,
+        _ => bail!("`--release` is the only argument"),
+    };
+    component::build(workspace, build)?;
     programs(workspace, arguments)?;
     Ok(())
 }

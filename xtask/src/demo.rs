@@ -1,6 +1,6 @@
 //! `cargo xtask demo`: from nothing to a lock.
 
-use agent_pack::Workspace;
+use agent_pack::{Build, Workspace};
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::process::Command;
@@ -14,7 +14,7 @@ const WRITTEN: [&str; 2] = ["agents.lock", "agents.resolution.json"];
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
-    component::build(workspace)?;
+    component::build(workspace, Build::Quick)?;
     let program = build::programs(workspace, &[])?;
 
     let example = workspace.root().join(EXAMPLE);

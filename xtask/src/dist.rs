@@ -1,6 +1,6 @@
 //! `cargo xtask dist`: builds the release.
 
-use agent_pack::{Workspace, read, write_if_changed};
+use agent_pack::{Build, Workspace, read, write_if_changed};
 use anyhow::{Context as _, Result};
 use std::env::consts::{ARCH, EXE_SUFFIX, OS};
 use std::fs;
@@ -9,7 +9,7 @@ use crate::{build, component, no_arguments, resolver, status};
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
-    let (_, engine) = component::build(workspace)?;
+    let (_, engine) = component::build(workspace, Build::Released)?;
     let (_, smaller) = resolver::build(workspace)?;
     let program = build::programs(workspace, &["--release"])?;
 

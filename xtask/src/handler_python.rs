@@ -1,13 +1,13 @@
 //! `cargo xtask handler-python`: the example of a handler in Python, from its source to a run.
 
-use agent_pack::{Workspace, read};
+use agent_pack::{Build, Workspace, read};
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{build, component, no_arguments, process, python, setup, status};
+use crate::{build, cargo, component, no_arguments, process, python, setup, status};
 
 /// The folder of the example: its module, its tests and the packages that both need.
 const FOLDER: &str = "examples/handler-python";
@@ -23,8 +23,8 @@ const TARGET: &str = "target/handler-python";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
-    component::build(workspace)?;
-    let agent = build::programs(workspace, &[])?;
+    component::build(workspace, Build::Quick)?;
+    let agent = cargo::build_tested(workspace, build::PROGRAM)?;
     let lock = setup::lock(workspace)?;
     let requirements = workspace.root().join(FOLDER).join("requirements.txt");
     let python = python::ensure(workspace, ENVIRONMENT, &requirements)?;

@@ -1,49 +1,37 @@
 //! `cargo xtask playground`: serves or builds the playground.
 //!
 //! ```text
-//! agent-worker ── cargo, wasm-bindgen ──▶ the engine's modules ─┐            (parts.rs)
-//! agent-plans-page ── cargo, wasm-bindgen ──▶ the page of plans ─────┤            (parts.rs)
-//! agent-session-page ── the same ──▶ the page of sessions ──────┤            (parts.rs)
-//! editor/ ── esbuild ──▶ the editor ────────────────────────────┤            (parts.rs)
-//! agent-playground ── Trunk ──▶ the page ───────────────────────┴─▶ a folder (trunk.rs)
-//! the folder ── policy, service worker, budget ──▶ target/dist              (dist.rs)
+//! agent-worker ── cargo, wasm-bindgen ──▶ the engine's modules ───────┐ (modules.rs)
+//! agent-playground and two pages ── the same ──▶ the modules of pages ┤ (modules.rs)
+//! editor/ ── esbuild ──▶ the editor ──────────────────────────────────┤
+//! static/, styles/, index.html ── policy ─────────────────────────────┴─▶ the page (site.rs)
+//! the page ── service worker ──▶ target/dist ──▶ budget                 (dist.rs)
 //! ```
 
 mod budget;
 mod dist;
+mod modules;
 mod offline;
 mod package;
-mod parts;
 mod policy;
-mod trunk;
+mod serve;
+mod site;
 
 use agent_pack::Workspace;
 use anyhow::Result;
 use std::path::PathBuf;
 
-pub(crate) use dist::{build as dist, folder as dist_folder};
-pub(crate) use parts::{API, PLANS, RUN, SESSION};
-
-/// The cargo profile of the playground, from the workspace's `Cargo.toml`.
-pub(crate) const PROFILE: &str = "playground";
+pub(crate) use dist::{build, folder, released};
+pub(crate) use modules::{API, Compiler, RUN, SESSION, WORKER};
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     match arguments {
-        ["--dist"] => dist(workspace),
-        [parts::COMMAND] => parts::build(workspace),
-        trunk_arguments => {
-            let site = target_dir(workspace).join("serve");
-            trunk::run(workspace, "serve", &site, trunk_arguments)
-        }
+        ["--dist"] => released(workspace),
+        _ => serve::run(workspace, arguments),
     }
 }
 
 /// Returns the folder of the playground's sources.
 pub(crate) fn source(workspace: &Workspace) -> PathBuf {
     workspace.root().join("playground")
-}
-
-/// Returns cargo's folder for the playground, whose builds have their own flags.
-pub(crate) fn target_dir(workspace: &Workspace) -> PathBuf {
-    workspace.root().join("target/playground")
 }

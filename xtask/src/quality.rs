@@ -1,6 +1,6 @@
 //! `cargo xtask quality-pos` and `quality-neg`: the quality suites of plans [3, 7], through the program.
 
-use agent_pack::Workspace;
+use agent_pack::{Build, Workspace};
 use anyhow::Result;
 
 use crate::test::run_named;
@@ -8,13 +8,13 @@ use crate::{component, no_arguments};
 
 pub(crate) fn positive(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
-    component::build(workspace)?;
+    component::build(workspace, Build::Quick)?;
     pos(workspace)
 }
 
 pub(crate) fn negative(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
-    component::build(workspace)?;
+    component::build(workspace, Build::Quick)?;
     neg(workspace)
 }
 

@@ -1,6 +1,6 @@
 //! The component of the world `resolver-only`: its build, its size, and its parity with the engine.
 
-use agent_pack::{Component, Toolchain, Workspace, World, read, write_if_changed};
+use agent_pack::{Build, Component, Toolchain, Workspace, World, read, write_if_changed};
 use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +21,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
     let target_dir = workspace.component_target_dir();
     let module = optimised(workspace, &toolchain, &target_dir)?;
     let component = Component::from_module(&module)?;
-    let path = component::write(workspace, FILE_NAME, &component)?;
+    let path = component::write(workspace, FILE_NAME, Build::Released, &component)?;
     let len = component.bytes().len();
     ensure!(
         len <= LIMIT,
@@ -32,7 +32,13 @@ pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
 
 /// Builds the module and optimises it with `wasm-opt`, which saves a tenth.
 fn optimised(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) -> Result<Vec<u8>> {
-    let module = agent_pack::module(workspace, toolchain, target_dir, World::ResolverOnly)?;
+    let module = agent_pack::module(
+        workspace,
+        toolchain,
+        target_dir,
+        World::ResolverOnly,
+        Build::Released,
+    )?;
     let lock = setup::lock(workspace)?;
     npm::ensure(workspace)?;
     drop(lock);
@@ -51,7 +57,7 @@ fn optimised(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) ->
 /// Checks that the component answers like the engine.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let (path, _) = build(workspace)?;
-    let program = cargo::build_example(workspace, "resolver-alone")?;
+    let program = cargo::build_tested(workspace, "resolver-alone")?;
     process::run(
         Command::new(program)
             .current_dir(workspace.root())

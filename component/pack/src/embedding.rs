@@ -1,11 +1,14 @@
-//! Components that a build script embeds: built, and compiled ahead of time as handlers are.
+//! Components that a build script embeds: built, and compiled ahead of time.
 
 #![expect(
     clippy::print_stdout,
     reason = "standard output is where a build script speaks with cargo"
 )]
 
-use crate::{Compiler, Component, Result, Toolchain, Workspace, World, pack, write_if_changed};
+use crate::module::VARIABLE;
+use crate::{
+    Build, Compiler, Component, Result, Toolchain, Workspace, World, pack, write_if_changed,
+};
 use std::env;
 use std::path::PathBuf;
 
@@ -35,6 +38,7 @@ impl Embedding {
         for input in inputs.chain(Compiler::inputs(&workspace)) {
             println!("cargo::rerun-if-changed={}", input.display());
         }
+        println!("cargo::rerun-if-env-changed={VARIABLE}");
         Ok(Self {
             toolchain: Toolchain::find(&workspace)?,
             compiler: Compiler::find(&workspace)?,
@@ -44,19 +48,21 @@ impl Embedding {
         })
     }
 
-    /// Builds a component. The variable is the path of its machine code.
+    /// Builds a component. `variable` is the path of its machine code, and `variable` with `_WASM` its own.
     ///
     /// # Errors
     ///
     /// As [`pack`], and when the code can't be compiled or written.
     pub fn embed(&self, world: World, name: &str, variable: &str) -> Result<Component> {
         let folder = self.workspace.component_target_dir();
-        let component = pack(&self.workspace, &self.toolchain, &folder, world)?;
+        let build = Build::of_this_script();
+        let component = pack(&self.workspace, &self.toolchain, &folder, world, build)?;
         let wasm = self.out.join(format!("{name}.wasm"));
         let cwasm = self.out.join(format!("{name}.cwasm"));
         write_if_changed(&wasm, component.bytes())?;
-        self.compiler.compile_handler(&self.target, &wasm, &cwasm)?;
+        self.compiler.compile(world, &self.target, &wasm, &cwasm)?;
         println!("cargo::rustc-env={variable}={}", cwasm.display());
+        println!("cargo::rustc-env={variable}_WASM={}", wasm.display());
         Ok(component)
     }
 }

@@ -31,7 +31,7 @@ pub use embedding::Embedding;
 pub use environment::scrub;
 pub use error::{Error, Result};
 pub use files::{read, write_if_changed};
-pub use module::build as module;
+pub use module::{Build, QUICK_PROFILE, build as module};
 pub use remap::{Aim, reproducible};
 pub use toolchain::{Source, TARGET, Toolchain};
 pub use workspace::Workspace;
@@ -173,6 +173,7 @@ pub fn pack(
     toolchain: &Toolchain,
     target_dir: &Path,
     world: World,
+    build: Build,
 ) -> Result<Component> {
     let allowed = match world {
         World::Engine | World::ResolverOnly => &[],
@@ -181,6 +182,6 @@ pub fn pack(
         World::ExampleHandler(ExampleApi::Own) => HandlerKind::Http.imports(),
         World::ExampleHandler(ExampleApi::Wasi) => &WASI_IMPORTS,
     };
-    let module = module(workspace, toolchain, target_dir, world)?;
+    let module = module(workspace, toolchain, target_dir, world, build)?;
     Component::with_imports(&module, allowed)
 }

@@ -1,6 +1,6 @@
 //! The exports of the module for a page of the playground.
 
-#[cfg(feature = "plans")]
+#[cfg(all(feature = "plans", not(feature = "session")))]
 use crate::plans::Session as Conversation;
 #[cfg(not(any(feature = "plans", feature = "session")))]
 use crate::session::Session as Conversation;

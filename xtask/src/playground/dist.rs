@@ -1,41 +1,39 @@
-//! The playground for release: a folder for any static server, under any path.
+//! The playground and the npm package as folders: for release, or quickly for tests.
 
-use agent_pack::{Workspace, read};
-use anyhow::{Context as _, Result};
+use agent_pack::{Build, Workspace};
+use anyhow::Result;
 use std::path::PathBuf;
 
-use super::{budget, offline, package, policy, source, target_dir, trunk};
+use super::{budget, package, site};
 use crate::{component, folder, status};
 
-const PAGE: &str = "index.html";
-
-/// Returns the folder of the built playground.
-pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
-    workspace.root().join("target/dist/playground")
+/// Returns the folder of the built playground. The npm package is in the folder `js` next to it.
+pub(crate) fn folder(workspace: &Workspace, build: Build) -> PathBuf {
+    let parent = match build {
+        Build::Quick => "target/quick",
+        Build::Released => "target/dist",
+    };
+    workspace.root().join(parent).join("playground")
 }
 
-/// Builds both folders, and fails if the playground exceeds its budget.
-pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    let dist = folder(workspace);
+/// Builds both folders for release, and fails if the playground exceeds its budget.
+pub(crate) fn released(workspace: &Workspace) -> Result<()> {
+    build(workspace, Build::Released)?;
+    budget::check(workspace, &folder(workspace, Build::Released))
+}
+
+/// Builds both folders.
+pub(crate) fn build(workspace: &Workspace, build: Build) -> Result<()> {
+    let dist = folder(workspace, build);
+    let package = dist.with_file_name("js");
     // After a failure no old files must remain.
     folder::remove(&dist)?;
-    // Trunk leaves files of an earlier version of a dependency there.
-    folder::remove(&target_dir(workspace).join("wasm-bindgen"))?;
-    let site = target_dir(workspace).join("site");
-    trunk::run(workspace, "build", &site, &[])?;
-
-    let mut files = folder::read_all(&site)?;
-    let page = files.get_mut(PAGE).context("Trunk built no index.html")?;
-    *page = policy::add(page)?;
-    let template = read(&source(workspace).join("static").join(offline::NAME))?;
-    let service_worker = offline::service_worker(&template, &files)?;
-    files.insert(offline::NAME.to_owned(), service_worker);
-
+    let mut files = site::build(workspace, build)?;
+    site::add_service_worker(workspace, &mut files)?;
     folder::write_all(&dist, &files)?;
-    let package = workspace.root().join("target/dist/js");
-    folder::write_all(&package, &package::files(workspace)?)?;
+    folder::write_all(&package, &package::files(workspace, build)?)?;
     for folder in [&dist, &package] {
         status::doing("Wrote", component::relative(workspace, folder).display());
     }
-    budget::check(workspace, &dist)
+    Ok(())
 }

@@ -1,10 +1,11 @@
 //! The engine as an npm package: the module, its types, and handwritten files.
 
-use agent_pack::{Workspace, read};
+use agent_pack::{Build, Workspace, read};
 use anyhow::{Context as _, Result};
 
-use super::parts;
-use crate::folder::Files;
+use super::modules::{API, Compiler, POLICY};
+use super::{site, source};
+use crate::folder::{self, Files};
 
 const MANIFEST: &str = "package.json";
 
@@ -14,10 +15,13 @@ const NO_VERSION: &str = "\"version\": \"0.0.0\"";
 const VERSION: &str = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
 
 /// Returns the files of the package.
-pub(super) fn files(workspace: &Workspace) -> Result<Files> {
-    let mut files = parts::modules(workspace, parts::API_FEATURES)?;
-    files.extend(parts::written(workspace)?);
-    files.remove(parts::WORKER);
+pub(super) fn files(workspace: &Workspace, build: Build) -> Result<Files> {
+    let compiler = Compiler::new(workspace, build)?;
+    let mut files = compiler.typed_engine(API)?;
+    let with_policies = compiler.typed_engine(&format!("{API},{POLICY}"))?;
+    files.extend(site::within("policy/", with_policies));
+    files.extend(folder::read_all(&source(workspace).join("worker/js"))?);
+    files.remove("worker.js");
     let manifest = files.remove(MANIFEST).unwrap_or_default();
     files.insert(MANIFEST.to_owned(), with_version(&manifest)?);
     files.insert(

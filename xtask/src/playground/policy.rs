@@ -1,7 +1,6 @@
 //! The Content-Security-Policy of the page, which limits its sources.
 //!
-//! The policy is in the page itself, so that it applies in any folder of any server. It is added
-//! for release only: when Trunk serves the page, it adds its own script.
+//! The policy is in the page itself, so that it applies in any folder of any server.
 
 use anyhow::{Context as _, Result};
 

@@ -2,7 +2,7 @@
 //!
 //! Without a browser these tests fail: a skipped test looks like one that passed.
 
-use agent_pack::{Aim, TARGET, Toolchain, Workspace, reproducible, write_if_changed};
+use agent_pack::{Build, Workspace, write_if_changed};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -11,9 +11,6 @@ use std::process::Command;
 use crate::browser::chromium::{self, BROWSER_VARIABLE, Chromium, DRIVER_VARIABLE};
 use crate::browser::{self, npm, tools};
 use crate::{bubblewrap, build, cargo, folder, playground, process, setup};
-
-/// The package whose tests run in the browser.
-const PACKAGE: &str = "agent-worker";
 
 /// The program that writes the engine's answers on this machine, and the variable that names them
 /// to the tests in the browser at compile time.
@@ -50,34 +47,34 @@ const FLAGS: [&str; 8] = [
     "--disable-sync",
 ];
 
-/// Tests the engine's modules, compiled as for release: that of the page, that of the page of
-/// plans, that of runs, that of sessions, and that of other programs.
-pub(super) fn module(workspace: &Workspace) -> Result<()> {
+/// The modules that are tested: the features of each, and its tests.
+const MODULES: [(&str, &[&str]); 4] = [
+    ("", &["--test", "page"]),
+    (playground::RUN, &["--test", "parity"]),
+    (playground::SESSION, &["--test", "session_parity"]),
+    (playground::API, &["--test", "api", "--lib"]),
+];
+
+/// Tests the engine's modules in a browser: that of the page, that of runs, that of sessions, and that of other
+/// programs.
+pub(super) fn module(workspace: &Workspace, build: Build) -> Result<()> {
     browser::ensure(workspace)?;
     let chromium = chromium::ensure()?;
-    let toolchain = Toolchain::find(workspace)?;
-    let target_dir = playground::target_dir(workspace);
+    let compiler = playground::Compiler::new(workspace, build)?;
+    let folder = compiler.target_dir().join("browser");
 
-    let profile = target_dir.join("chromium");
+    let profile = folder.join("chromium");
     folder::remove(&profile)?;
-    let settings = target_dir.join("webdriver.json");
+    let settings = folder.join("webdriver.json");
     let text = capabilities(&chromium, &profile).to_string();
     write_if_changed(&settings, text.as_bytes())?;
 
-    let cases = write_cases(workspace, CASES)?;
-    let runs = write_cases(workspace, RUNS)?;
-
-    for features in [
-        "",
-        playground::PLANS,
-        playground::RUN,
-        playground::SESSION,
-        playground::API,
-    ] {
-        let mut cargo = toolchain.cargo();
-        reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
+    let [cases, runs] = [CASES, RUNS].map(|program| write_cases(workspace, &folder, program));
+    let (cases, runs) = (cases?, runs?);
+    for (features, tests) in MODULES {
+        let mut cargo =
+            compiler.cargo(&["test", "--no-fail-fast"], playground::WORKER, features)?;
         cargo
-            .current_dir(workspace.root())
             .env(
                 "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",
                 tools::program(workspace, "wasm-bindgen-test-runner"),
@@ -90,20 +87,16 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
             .env("WASM_BINDGEN_TEST_DRIVER_TIMEOUT", DRIVER_TIMEOUT)
             // For tests that do not choose where they run.
             .env("WASM_BINDGEN_USE_BROWSER", "1")
-            .args(["test", "--locked", "--no-fail-fast", "--tests"])
-            .args(["--package", PACKAGE, "--target", TARGET])
-            .args(["--features", features])
-            .args(["--profile", playground::PROFILE, "--target-dir"])
-            .arg(&target_dir);
+            .args(tests);
         process::run(&mut cargo)?;
     }
     Ok(())
 }
 
 /// Calls the program that writes answers of this machine, and returns the path of its file.
-fn write_cases(workspace: &Workspace, program: &str) -> Result<PathBuf> {
-    let path = playground::target_dir(workspace).join(format!("{program}.json"));
-    let mut write = Command::new(cargo::build_example(workspace, program)?);
+fn write_cases(workspace: &Workspace, folder: &Path, program: &str) -> Result<PathBuf> {
+    let path = folder.join(format!("{program}.json"));
+    let mut write = Command::new(cargo::build_tested(workspace, program)?);
     process::run(write.current_dir(workspace.root()).arg(&path))?;
     Ok(path)
 }
@@ -113,12 +106,10 @@ pub(super) fn editor(workspace: &Workspace) -> Result<()> {
     process::run(&mut node(workspace, "editor")?)
 }
 
-/// Tests the whole page, which an earlier part built for release.
-pub(super) fn page(workspace: &Workspace) -> Result<()> {
-    let dist = playground::dist_folder(workspace);
-    if !dist.exists() {
-        bail!("the playground is missing because its build failed");
-    }
+/// Builds the whole page, and tests it.
+pub(super) fn page(workspace: &Workspace, build: Build) -> Result<()> {
+    playground::build(workspace, build)?;
+    let dist = playground::folder(workspace, build);
     process::run(node(workspace, "e2e")?.env(DIST_VARIABLE, &dist))
 }
 
@@ -129,7 +120,7 @@ pub(super) fn index_page(workspace: &Workspace) -> Result<()> {
     drop(lock);
     let chromium = chromium::ensure()?;
     bubblewrap::ensure()?;
-    let agent = build::programs(workspace, &[])?;
+    let agent = cargo::build_tested(workspace, build::PROGRAM)?;
     let mut node = npm::node(workspace);
     node.env(BROWSER_VARIABLE, &chromium.browser)
         .env(AGENT_VARIABLE, agent)

@@ -1,7 +1,7 @@
 //! Builds the component a second time in another folder. Without the same bytes, the digest that we
 //! publish means nothing.
 
-use agent_pack::{Workspace, World, pack};
+use agent_pack::{Build, Workspace, World, pack};
 use anyhow::{Result, bail};
 
 use crate::{folder, setup};
@@ -16,6 +16,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<()> {
         &toolchain,
         &workspace.component_target_dir(),
         World::Engine,
+        Build::Released,
     )?;
 
     // Kept for the next run, which then builds only changed sources.
@@ -23,7 +24,13 @@ pub(super) fn check(workspace: &Workspace) -> Result<()> {
     let elsewhere = Workspace::at(place.join("agent"));
     let sources = folder::read_all_but(workspace.root(), &LEFT_OUT)?;
     folder::write_all(elsewhere.root(), &sources)?;
-    let there = pack(&elsewhere, &toolchain, &place.join("target"), World::Engine)?;
+    let there = pack(
+        &elsewhere,
+        &toolchain,
+        &place.join("target"),
+        World::Engine,
+        Build::Released,
+    )?;
 
     if here != there {
         let equal = here

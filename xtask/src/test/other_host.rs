@@ -1,6 +1,6 @@
 //! Tests the Python programs of `docs/how-to/other-host.md`, as they are written there.
 
-use agent_pack::Workspace;
+use agent_pack::{Build, Workspace};
 use anyhow::Result;
 
 use crate::{component, python};
@@ -15,6 +15,6 @@ const ENVIRONMENT: &str = "python-other-host";
 const ENGINE_VARIABLE: &str = "AGENT_ENGINE";
 
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
-    let (engine, _) = component::build(workspace)?;
+    let (engine, _) = component::build(workspace, Build::Quick)?;
     python::test(workspace, ENVIRONMENT, FOLDER, &[(ENGINE_VARIABLE, engine)])
 }

@@ -32,10 +32,7 @@ fn load() -> Result<Component> {
 
 #[cfg(not(target_os = "linux"))]
 fn load() -> Result<Component> {
-    copied(
-        &agent_aot::engine()?,
-        include_bytes!(env!("AGENT_ENGINE_CWASM")),
-    )
+    copied(&agent_aot::engine()?, include_bytes!(env!("AGENT_ENGINE")))
 }
 
 fn copied(engine: &Engine, code: &[u8]) -> Result<Component> {
@@ -59,7 +56,7 @@ mod in_place {
     use wasmtime::{CustomCodeMemory, Engine, Result};
 
     /// The machine code, as wasmtime stores it.
-    static CODE: &Pages<[u8]> = &Pages(*include_bytes!(env!("AGENT_ENGINE_CWASM")));
+    static CODE: &Pages<[u8]> = &Pages(*include_bytes!(env!("AGENT_ENGINE")));
 
     /// Bytes that start with a page, as large as the architecture's pages can be.
     #[cfg_attr(target_arch = "x86_64", repr(C, align(4_096)))]

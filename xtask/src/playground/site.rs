@@ -1,0 +1,91 @@
+//! The files of the page: the modules of its three parts and of the engine, the editor, and handwritten files.
+
+use agent_pack::{Build, Workspace, read};
+use anyhow::{Context as _, Result};
+use std::collections::BTreeMap;
+
+use super::modules::{Compiler, PLANS, POLICY, RUN, SESSION};
+use super::{offline, policy, source};
+use crate::browser::{self, npm};
+use crate::folder::{self, Files};
+use crate::{component, process, status};
+
+const PAGE: &str = "index.html";
+
+/// The packages of the page's three parts.
+const PARTS: [&str; 3] = ["agent-playground", "agent-plans-page", "agent-session-page"];
+
+/// The engine's modules: the folder of each, and its features.
+const ENGINES: [(&str, &str); 6] = [
+    ("", ""),
+    ("policy/", POLICY),
+    ("plans/", PLANS),
+    ("plans/policy/", "plans,policy"),
+    ("run/", RUN),
+    ("session/", SESSION),
+];
+
+/// Builds the page for any static server, under any path.
+pub(super) fn build(workspace: &Workspace, build: Build) -> Result<Files> {
+    browser::ensure(workspace)?;
+    let (_, component) = component::build(workspace, build)?;
+    status::doing("Building", "the playground");
+    let compiler = Compiler::new(workspace, build)?;
+    let mut files = handwritten(workspace)?;
+    for package in PARTS {
+        files.extend(compiler.page(package, component.sha256())?);
+    }
+    for (folder, features) in ENGINES {
+        files.extend(within(
+            &format!("engine/{folder}"),
+            compiler.engine(features)?,
+        ));
+    }
+    let editor = compiler.target_dir().join("editor");
+    folder::remove(&editor)?;
+    process::run(npm::node(workspace).arg("editor/build.mjs").arg(&editor))?;
+    files.extend(within("editor/", folder::read_all(&editor)?));
+    files.insert("codes.json".to_owned(), codes(workspace)?);
+    Ok(files)
+}
+
+/// Adds the service worker, which keeps the page working without a network.
+pub(super) fn add_service_worker(workspace: &Workspace, files: &mut Files) -> Result<()> {
+    let template = read(&source(workspace).join("static").join(offline::NAME))?;
+    let service_worker = offline::service_worker(&template, files)?;
+    files.insert(offline::NAME.to_owned(), service_worker);
+    Ok(())
+}
+
+/// Returns the handwritten files: the page with its policy, scripts, styles, and the script of each engine.
+fn handwritten(workspace: &Workspace) -> Result<Files> {
+    let source = source(workspace);
+    let mut files = folder::read_all(&source.join("static"))?;
+    files.remove(offline::NAME);
+    files.extend(folder::read_all(&source.join("styles"))?);
+    files.insert(PAGE.to_owned(), policy::add(&read(&source.join(PAGE))?)?);
+    let worker = read(&source.join("worker/js/worker.js")).context("the worker's script")?;
+    for (folder, _) in ENGINES {
+        files.insert(format!("engine/{folder}worker.js"), worker.clone());
+    }
+    Ok(files)
+}
+
+/// Returns the files with a folder before their names.
+pub(super) fn within(folder: &str, files: Files) -> Files {
+    let files = files.into_iter();
+    files
+        .map(|(name, bytes)| (format!("{folder}{name}"), bytes))
+        .collect()
+}
+
+/// Returns the pages about codes as one JSON object, by their names.
+fn codes(workspace: &Workspace) -> Result<Vec<u8>> {
+    let pages = folder::read_all(&workspace.root().join("docs/reference/codes"))?;
+    let pages = pages.into_iter().filter_map(|(name, text)| {
+        let name = name.strip_suffix(".md")?.to_owned();
+        Some((name, String::from_utf8_lossy(&text).into_owned()))
+    });
+    let pages: BTreeMap<_, _> = pages.collect();
+    Ok(serde_json::to_vec(&pages)?)
+}
