@@ -375,7 +375,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-answer",
                 "agent-api",
                 "agent-worker-protocol",
-                // For the run of a plan, and for sessions, which are modules of their own.
+                // For the run of a plan, and for sessions, which are separate modules.
                 "agent-run",
                 "agent-session",
                 "agent-smallest-value",
@@ -525,7 +525,7 @@ fn only_the_way_out_opens_connections() {
         ("sandbox/src/linux/launch.rs", "TcpListener"),
         ("sandbox/src/linux/listener.rs", "TcpListener"),
         ("sandbox/src/linux/listener.rs", "rustix::net"),
-        // Sockets of a command's network, by which its ports are reached.
+        // Sockets of a command's network, which reach its ports.
         ("sandbox/src/inside.rs", "TcpStream"),
         ("sandbox/src/linux/network_namespace.rs", "rustix::net"),
         ("sandbox/src/linux/supervisor.rs", "TcpListener"),
@@ -590,8 +590,10 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     ];
     /// The chosen ones, with the packages that depend on them.
     const CHOSEN: [(&str, &[&str]); 4] = [
-        // Clients are served, also those of apps; the gateway answers requests for its page, and the daemon those for verbs. A measurement compares the gateway with a proxy of others. A test of `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
-        // and its requests go to a hook of ours.
+        // Clients are served, also those of apps; the gateway answers requests for its page, and the daemon those for
+        // verbs. A measurement compares the gateway with a proxy of others. A test of
+        // `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of
+        // hyper, and its requests go to a hook of ours.
         (
             "hyper",
             &[

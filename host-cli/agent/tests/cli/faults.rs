@@ -3,7 +3,7 @@
 //! that did not happen.
 //!
 //! The program is the real one. A filter of system calls stops it at each of those calls and lets the test
-//! decide what comes of it, so nothing in the program knows of faults.
+//! decide its effect, so nothing in the program knows of faults.
 
 mod interception;
 
@@ -138,7 +138,7 @@ fn goal() -> Scene {
     }
 }
 
-/// What comes of the call at which a fault is.
+/// The effect of the call at which a fault is.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// The program is killed before the call.
@@ -217,7 +217,7 @@ fn run_with(scene: fn() -> Scene, fault: Fault, at: usize) -> Option<Value> {
     })
 }
 
-/// Runs the plan with the fault at each call, or at each third one unless the tests run at length, until there is none
+/// Runs the plan with the fault at each call, or at each third one unless the tests run at length, until no call is
 /// left. The faults of the three tests differ in the calls that they meet.
 fn run_with_each(fault: Fault, first: usize) {
     let (first, stride) = match env::var_os("AGENT_TESTS_AT_LENGTH") {
@@ -382,7 +382,7 @@ fn the_record_of_an_installed_package_is_whole_or_absent() {
             };
             assert_eq!(run.code, wanted, "{place}");
             assert!(!project.path(FOLDER).exists(), "{place}");
-            // What is left of it is in nobody's way.
+            // Its remains do not hinder the next run.
             if at == 1 {
                 let again = Run::of(registry.install(&project)).exits(0);
                 assert!(again.stdout.contains("acme@1.0.0"), "{place}");

@@ -96,7 +96,7 @@ fn registry(port: u16, downloads: u16) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Uses a registry in place of crates.io, as the user's configuration of cargo says it.
+/// Uses a registry instead of crates.io, as the user's configuration of cargo does.
 fn choose(port: u16) -> TempDir {
     let home = tempfile::tempdir().unwrap();
     let configuration = format!(

@@ -38,7 +38,7 @@ with zipfile.ZipFile('archive.zip', 'w') as archive:
         fs::read(folder.path().join("archive.zip")).unwrap()
     }
 
-    /// The files of a proxy: `acme`, which has a package of its own and one that needs `helper`.
+    /// The files of a proxy: `acme`, which has an independent package and one that needs `helper`.
     fn proxy() -> BTreeMap<String, Vec<u8>> {
         let acme = "module a.example/acme\n\ngo 1.17\n\nrequire a.example/helper v1.0.0\n";
         let helper = "module a.example/helper\n\ngo 1.17\n";

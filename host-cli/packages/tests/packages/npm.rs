@@ -128,7 +128,7 @@ fn serve(mut stream: TcpStream, packages: &[(String, Vec<u8>, Vec<u8>)]) {
     }
 }
 
-/// Uses a registry. Each test runs in a process of its own.
+/// Uses a registry. Each test runs in a separate process.
 fn choose(registry: &Registry) {
     let url = format!("http://127.0.0.1:{}/", registry.0);
     for (name, value) in [
@@ -136,7 +136,7 @@ fn choose(registry: &Registry) {
         ("npm_config_fetch_retries", "0"),
     ] {
         #[expect(unsafe_code, reason = "the process has no other thread that reads it")]
-        // SAFETY: nextest runs each test in a process of its own, and npm is not started yet.
+        // SAFETY: nextest runs each test in a separate process, and npm is not started yet.
         unsafe {
             std::env::set_var(name, value);
         }

@@ -56,7 +56,7 @@ fn place() -> (TempDir, index::Index) {
     let index = index::Index::serve(&links);
     for (name, value) in [("PIP_INDEX_URL", &*index.url()), ("PIP_RETRIES", "0")] {
         #[expect(unsafe_code, reason = "the process has no other thread that reads it")]
-        // SAFETY: nextest runs each test in a process of its own, and pip is not started yet.
+        // SAFETY: nextest runs each test in a separate process, and pip is not started yet.
         unsafe {
             std::env::set_var(name, value);
         }

@@ -207,7 +207,7 @@ async fn a_runner_at_its_limit_of_memory_fails_alone() {
             .starts_with("the runner of python stopped: "),
         "{failure:?}"
     );
-    // The next call has an instance of its own.
+    // The next call has its own instance.
     let health = runners.health(Language::Python, folder.path(), &host);
     assert!(health.await.unwrap().live);
 }

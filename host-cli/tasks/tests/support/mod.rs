@@ -1,4 +1,4 @@
-//! What the tests share: tasks in a place of their own, their apps, and a look at what is left of them.
+//! What the tests share: tasks in a separate place, their apps, and a look at what is left of them.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 

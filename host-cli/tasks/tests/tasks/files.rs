@@ -193,7 +193,7 @@ fn no_file_is_listed_or_read_through_a_link_that_appears_meanwhile() {
     fs::create_dir(files.join("folder")).unwrap();
     fs::write(files.join("folder/own"), "own").unwrap();
     symlink(&outside, files.join("link")).unwrap();
-    // A pipe that nobody writes to would block who opens it.
+    // A pipe without a writer would block its reader.
     fs::write(files.join("file"), "own").unwrap();
     mknodat(CWD, files.join("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
     symlink(outside.join("secret"), files.join("file-link")).unwrap();
@@ -283,7 +283,7 @@ fn a_batch_that_is_killed_applies_whole_or_not_at_all() {
             let Some(content) = content else { continue };
             let number = String::from_utf8(content.clone()).unwrap();
             match name.strip_prefix("batch") {
-                // A file of a folder that each batch has of its own.
+                // A file in the folder of one batch.
                 Some(rest) => assert!(rest.starts_with(&format!("{number}/")), "{name}"),
                 None => assert_eq!(number, last.to_string(), "{name}"),
             }

@@ -256,9 +256,8 @@ fn component_and_engine_agree_on_what_is_exposed_and_imported() {
     let mut failures = Failures::default();
     let mut exposed = 0;
     for case in cases("resolve") {
-        let file =
-            |name: &str| std::fs::read(root().join("tests/corpus").join(case.name()).join(name));
-        let (Ok(lock), Ok(index)) = (file("agents.lock"), file("mcp.index.json")) else {
+        let file = |name| case.input(name);
+        let (Some(lock), Some(index)) = (file("agents.lock"), file("mcp.index.json")) else {
             continue;
         };
         let ours = native::exposed(&lock, &index);

@@ -118,11 +118,11 @@ fn answer(mut stream: TcpStream, files: &BTreeMap<String, Vec<u8>>) {
     let _ = stream.write_all(body);
 }
 
-/// Sets variables of the environment. Each test runs in a process of its own.
+/// Sets variables of the environment. Each test runs in a separate process.
 pub(crate) fn set_environment<const N: usize>(variables: [(&str, &str); N]) {
     for (name, value) in variables {
         #[expect(unsafe_code, reason = "the process has no other thread that reads it")]
-        // SAFETY: nextest runs each test in a process of its own, and no client is started yet.
+        // SAFETY: nextest runs each test in a separate process, and no client is started yet.
         unsafe {
             std::env::set_var(name, value);
         }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::UnixListener;
 
-/// The time that something may take which has no limit of its own.
+/// The time that an action without its own limit may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Returns the module of an app of `tests/apps`.
