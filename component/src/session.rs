@@ -70,6 +70,12 @@ impl GuestAgentSession for AgentSession {
         called.into()
     }
 
+    fn repeat(&self, client: Client, params: Vec<u8>, state: String, now: Clock) -> Called {
+        let mut session = self.0.borrow_mut();
+        let called = session.repeat(&client.into(), &params, &state, now.into());
+        called.into()
+    }
+
     fn entries(
         &self,
         server: String,
@@ -150,6 +156,7 @@ impl From<agent_session::Delivered> for Delivered {
             Ours::AsReceived(records) => (Delivery::AsReceived, records),
             Ours::Changed(result, records) => (Delivery::Changed(result), records),
             Ours::Refused(result, records) => (Delivery::Refused(result), records),
+            Ours::Repeat(state, records) => (Delivery::Repeat(state), records),
             Ours::Error {
                 code,
                 message,

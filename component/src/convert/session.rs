@@ -21,6 +21,9 @@ alike! {
     agent_session::Documents = session::Documents {
         lock, index, definitions, policy, policy_context, tenant, tenant_id, task, health; ;
     }
+    agent_session::ForwardedRequest = session::ForwardedRequest {
+        server, name, params, timeout_ms, max_bytes; ;
+    }
     agent_session::LockedServer = session::LockedServer {
         name, id, version, endpoint, resources, prompts; ;
     }
@@ -77,17 +80,16 @@ impl From<agent_session::CallAction> for session::CallAction {
     fn from(action: agent_session::CallAction) -> Self {
         use agent_session::CallAction;
         match action {
-            CallAction::Forward {
-                server,
-                params,
-                timeout_ms,
-                max_bytes,
-            } => Self::Forward(session::Forwarded {
-                server,
-                params,
-                timeout_ms,
-                max_bytes,
+            CallAction::Forward(to) => Self::Forward(session::Forwarded {
+                server: to.server,
+                tool: to.tool,
+                arguments: to.arguments.map(String::into_bytes),
+                request_state: to.request_state,
+                progress_token: to.progress_token,
+                timeout_ms: to.timeout_ms,
+                max_bytes: to.max_bytes,
             }),
+            CallAction::ForwardRequest(to) => Self::ForwardRequest(to.into()),
             CallAction::Answer(result) => Self::Answer(result),
             CallAction::AskApproval {
                 approval,

@@ -97,7 +97,7 @@ pub mod explain {
 
 /// The schemas of the project.
 pub mod schema {
-    pub use agent_json_schema::{Library, LibrarySchema};
+    pub use agent_json_schema::{Json, Library, LibrarySchema};
 }
 
 /// Policies in Rego.

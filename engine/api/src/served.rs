@@ -3,6 +3,7 @@
 use agent_decide::{CallContext, LockedCall, NotExposed, deliver_payload};
 use agent_diagnostic::Diagnostic;
 use agent_explain::{CallReason, call_reasons, definition_changes, not_exposed, payload_denial};
+use agent_json_schema::Json;
 use agent_lower::PolicyOccasion;
 use agent_model::{NonEmpty, ToolView};
 
@@ -42,12 +43,17 @@ impl ServedTool {
         }
     }
 
-    /// Returns the reasons against a call: those of the tool, of its input schema and of the policy.
-    pub fn reasons(&self, occasion: PolicyOccasion<'_>) -> Vec<CallReason> {
+    /// Returns the reasons against a call: those of the tool, of its input schema and of the policy. The occasion
+    /// has the text of the parsed arguments.
+    pub fn reasons(
+        &self,
+        arguments: Json<'_, '_>,
+        occasion: PolicyOccasion<'_>,
+    ) -> Vec<CallReason> {
         if !self.refusals.is_empty() {
             return self.refusals.clone();
         }
-        let records = self.call.decide(occasion);
+        let records = self.call.decide(arguments, occasion);
         call_reasons(&records, &self.server, &self.name)
     }
 

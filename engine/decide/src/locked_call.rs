@@ -8,7 +8,7 @@ use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace};
 use super::integrities::Integrities;
 use super::locked_policy::CallPolicy;
 use super::locked_tool::{CallContext, LockedTool, Target};
-use agent_json_schema::{self, Budget, JsonText, unusable};
+use agent_json_schema::{self, Budget, Json, unusable};
 use agent_lower::{PolicyOccasion, PolicyPhase};
 use agent_model::ToolView;
 
@@ -69,25 +69,19 @@ impl LockedCall {
         (prepared, trace.records)
     }
 
-    /// Decides on the arguments of a call: by the input schema, then by the policy. Denials of
-    /// arguments have places in the text of the occasion's arguments.
-    pub fn decide(&self, occasion: PolicyOccasion<'_>) -> Vec<CallRecord<'static>> {
+    /// Decides on the arguments of a call: by the input schema, then by the policy, which gets the text of the
+    /// occasion. Denials of arguments have places in the text that the arguments were parsed from.
+    pub fn decide(
+        &self,
+        arguments: Json<'_, '_>,
+        occasion: PolicyOccasion<'_>,
+    ) -> Vec<CallRecord<'static>> {
         let mut trace = CallTrace::default();
-        let text = occasion.arguments.unwrap_or("{}");
-        let mut problems = Vec::new();
-        // Arguments that are not JSON are refused before they reach a decision.
-        if let Some(arguments) = JsonText::read(text) {
-            let schema = self.input_schema.as_deref();
-            let refused =
-                agent_json_schema::arguments(schema, arguments.root(), 0, &mut Budget::new());
-            problems.extend(refused.into_iter().map(CallDenial::Arguments));
-        }
+        let schema = self.input_schema.as_deref();
+        let refused = agent_json_schema::arguments(schema, arguments, 0, &mut Budget::new());
+        let problems = refused.into_iter().map(CallDenial::Arguments).collect();
         trace.record(CallCheck::Arguments, problems);
         if let Some(policy) = &self.policy {
-            let occasion = PolicyOccasion {
-                arguments: Some(text),
-                ..occasion
-            };
             trace.record(CallCheck::Policy, policy.denials(occasion));
         }
         trace.records

@@ -38,6 +38,11 @@ impl<'t> JsonText<'t> {
 }
 
 impl<'n, 't> Json<'n, 't> {
+    /// Returns the value of a node that was parsed before.
+    pub fn of(node: &'n Node<'t>) -> Self {
+        Self(node)
+    }
+
     pub(super) fn node(self) -> &'n Node<'t> {
         self.0
     }

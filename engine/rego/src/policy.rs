@@ -72,6 +72,8 @@ impl PolicyEngine for Policy {
             let detail = format!("its input has more than {INPUT_LIMIT} bytes");
             return failed(PolicyErrorKind::Budget, detail);
         }
+        #[cfg(debug_assertions)]
+        agent_syntax::json::count_bytes_read(input.len());
         let Ok(value) = Value::from_json_str(input) else {
             return failed(PolicyErrorKind::Runtime, "its input is not JSON".to_owned());
         };

@@ -94,14 +94,14 @@ impl Session {
     }
 
     /// Refuses a call without an approval, or asks for it.
-    pub(crate) fn without_consent(
+    pub(crate) fn without_consent<'r>(
         &mut self,
-        mut decided: Decided,
+        mut decided: Decided<'r>,
         (caller, elicits): (&Caller<'_>, bool),
         tool: usize,
         consent: Consent,
         now: Clock,
-    ) -> Decided {
+    ) -> Decided<'r> {
         let basis = Arc::clone(&self.basis);
         let own = &basis.tools[tool];
         let reason = match &consent {
@@ -121,8 +121,9 @@ impl Session {
         let Consent::Asked(approval) = consent else {
             return self.refuse(decided, caller, &refusal);
         };
-        let text = self.approval_text(caller, tool, &decided.arguments);
-        let mut call = self.open_call(caller, (own.server, Some(tool)), &decided.arguments, &[]);
+        let form = decided.arguments.form();
+        let text = self.approval_text(caller, tool, form);
+        let mut call = self.open_call(caller, (own.server, Some(tool)), form, &[]);
         refusal.approval = Some(approval.clone());
         let mode = self.settings.approval_mode;
         let asks = mode == ApprovalMode::Elicitation && elicits;

@@ -4,14 +4,14 @@ use super::approval::Consent;
 use super::audit::{Record, write_content};
 use super::calls::{OpenCall, tool_key};
 use super::client::{Caller, Client, Key};
-use super::continuation::{Continued, Subject};
+use super::continuation::{Continued, ServerState, Subject};
 use super::decision::{Reasons, Target, Via};
 use super::limits::{CALL_TIMEOUT_MS, OPEN_CALLS_MAX, QUOTE_MAX_CHARS};
-use super::messages::{CallAction, Called};
+use super::messages::{CallAction, Called, Forwarded};
 use super::options::Expansion;
 use super::records::write_client;
 use super::refusal::{Refusal, result};
-use super::request::{Operation, Request, arguments_form};
+use super::request::{Arguments, Operation, Request};
 use super::session::Session;
 use super::stub::{Stub, StubAnswer};
 use agent_api::diagnostic::Code;
@@ -33,7 +33,7 @@ pub(crate) const INTERNAL_ERROR: i64 = -32603;
 
 /// A decided call, before it is recorded.
 #[derive(Debug)]
-pub(crate) struct Decided {
+pub(crate) struct Decided<'r> {
     pub(crate) action: CallAction,
     pub(crate) phase: &'static str,
     pub(crate) server: Option<usize>,
@@ -44,9 +44,9 @@ pub(crate) struct Decided {
     pub(crate) reasons: Vec<CallReason>,
     /// The id of the approval that was given, denied or asked for.
     pub(crate) approval: Option<String>,
-    /// Whether a server continues the call, so that it was approved before.
+    /// Whether a server continues the call.
     pub(crate) continues: bool,
-    pub(crate) arguments: String,
+    pub(crate) arguments: Arguments<'r>,
     pub(crate) list_changed: bool,
     pub(crate) open: Option<OpenCall>,
     /// What to record before the decision.
@@ -56,18 +56,30 @@ pub(crate) struct Decided {
 impl Session {
     /// Decides on the parameters of a client's `tools/call`.
     pub fn call(&mut self, client: &Client, params: &[u8], now: Clock) -> Called {
+        self.call_with(client, params, None, now)
+    }
+
+    /// Decides on the parameters of a call once more, with the state of [`Delivered::Repeat`].
+    ///
+    /// [`Delivered::Repeat`]: super::messages::Delivered::Repeat
+    pub fn repeat(&mut self, client: &Client, params: &[u8], state: &str, now: Clock) -> Called {
+        self.call_with(client, params, Some(state), now)
+    }
+
+    fn call_with(
+        &mut self,
+        client: &Client,
+        params: &[u8],
+        state: Option<&str>,
+        now: Clock,
+    ) -> Called {
         let id = self.state.calls.next();
-        let decided = match Caller::read(client) {
-            Err(message) => Err((INTERNAL_ERROR, message)),
-            Ok(caller) => match Request::read(params) {
-                Err(message) => Err((INVALID_PARAMS, message)),
-                Ok(request) => {
-                    let decided = self.decide(&caller, &request, now);
-                    Ok((caller, request.name, decided))
-                }
-            },
-        };
-        match decided {
+        let read = Caller::read(client).map_err(|message| (INTERNAL_ERROR, message));
+        let read = read.and_then(|caller| {
+            let request = Request::read(params).map_err(|message| (INVALID_PARAMS, message))?;
+            Ok((caller, request))
+        });
+        match read {
             Err((code, message)) => {
                 let record = self.record("decision", now, |w| {
                     w.key("action").string("error");
@@ -87,8 +99,12 @@ impl Session {
                     list_changed: false,
                 }
             }
-            Ok((caller, name, decided)) => {
-                let record = self.record_decision(id, (&caller, &name), &decided, now);
+            Ok((caller, mut request)) => {
+                // Clients of the other generation have no `requestState` of their own.
+                let own = request.state.take().filter(|_| caller.is_stateless());
+                request.state = state.map(str::to_owned).or(own);
+                let decided = self.decide(&caller, &request, now);
+                let record = self.record_decision(id, (&caller, &request.name), &decided, now);
                 if let Some(open) = decided.open {
                     self.state.calls.insert(id, open);
                 }
@@ -103,12 +119,12 @@ impl Session {
     }
 
     /// Decides on a call.
-    pub(crate) fn decide(
+    pub(crate) fn decide<'r>(
         &mut self,
         caller: &Caller<'_>,
-        request: &Request<'_>,
+        request: &'r Request<'_>,
         now: Clock,
-    ) -> Decided {
+    ) -> Decided<'r> {
         let target = self.decision(now).target(&request.name);
         let unknown = Decided {
             action: CallAction::Answer(Vec::new()),
@@ -119,19 +135,18 @@ impl Session {
             reasons: Vec::new(),
             approval: None,
             continues: false,
-            arguments: arguments_form(request.arguments),
+            arguments: request.arguments(),
             list_changed: false,
             open: None,
             before: Vec::new(),
         };
-        let continues = request.state.is_some() && caller.is_stateless();
-        if continues && !matches!(target, Target::Tool(_) | Target::Stub(_)) {
+        if request.state.is_some() && !matches!(target, Target::Tool(_) | Target::Stub(_)) {
             return invalid(unknown, OTHER_STATE);
         }
         match target {
             Target::Tool(tool) => {
                 let how = (tool, Via::Name);
-                self.decide_tool(caller, request, how, request.arguments, now)
+                self.decide_tool(caller, request, how, request.arguments(), now)
             }
             Target::Stub(server) => self.decide_stub(caller, request, server, now),
             Target::Unlocked(server, own_name) => {
@@ -171,13 +186,13 @@ impl Session {
     }
 
     /// Decides on a call of a tool that the lock does not have.
-    fn decide_unlocked(
+    fn decide_unlocked<'r>(
         &mut self,
         caller: &Caller<'_>,
-        request: &Request<'_>,
+        request: &'r Request<'_>,
         (server, own_name): (usize, &str),
         now: Clock,
-    ) -> Decided {
+    ) -> Decided<'r> {
         let reasons = self.basis.unlocked_reasons(server, own_name);
         let drift = self.surface(now).offers().remove(&request.name);
         let drift = drift.and_then(|offer| self.surface(now).offer_drift(&offer));
@@ -190,7 +205,7 @@ impl Session {
             served_as: (own_name != request.name).then(|| request.name.clone()),
             approval: None,
             continues: false,
-            arguments: arguments_form(request.arguments),
+            arguments: request.arguments(),
             list_changed: false,
             open: None,
             before: Vec::new(),
@@ -201,11 +216,10 @@ impl Session {
             return self.refuse(decided, caller, &refusal);
         }
         if self.settings.observe && is_live && self.has_room() {
-            let params = request.forwarded(own_name, request.arguments, None);
-            let form = &decided.arguments;
+            let form = decided.arguments.form();
             let call = self.open_call(caller, (server, None), form, &decided.reasons);
             return Decided {
-                action: self.forward(server, params),
+                action: self.forward(server, own_name, (request, &decided.arguments), None),
                 open: Some(call),
                 ..decided
             };
@@ -221,19 +235,18 @@ impl Session {
     }
 
     /// Decides on a call of a locked tool, by its name or by a stub.
-    fn decide_tool(
+    fn decide_tool<'r>(
         &mut self,
         caller: &Caller<'_>,
         request: &Request<'_>,
         (tool, via): (usize, Via),
-        arguments: Option<&str>,
+        arguments: Arguments<'r>,
         now: Clock,
-    ) -> Decided {
+    ) -> Decided<'r> {
         let basis = Arc::clone(&self.basis);
         let own = &basis.tools[tool];
-        let form = arguments_form(arguments);
         let decision = self.decision(now);
-        let reasons = decision.reasons(caller, (tool, via), arguments);
+        let reasons = decision.reasons(caller, (tool, via), &arguments);
         let mut decided = Decided {
             action: CallAction::Answer(Vec::new()),
             phase: "call",
@@ -243,7 +256,7 @@ impl Session {
             approval: None,
             continues: false,
             reasons: Vec::new(),
-            arguments: form,
+            arguments,
             list_changed: false,
             open: None,
             before: Vec::new(),
@@ -268,9 +281,14 @@ impl Session {
             if self.settings.observe {
                 let text = "a human must approve the call";
                 would.push(CallReason::new(Code::ApprovalRequired, text));
-            } else if !matches!(continued, Some(Continued::Server(_))) {
-                // What a server continues was approved as the same call.
-                let digest = digest(&decided.arguments);
+            } else if let Some(Continued::Server(ServerState {
+                approval: Some(id), ..
+            })) = &continued
+            {
+                // The call was passed on with this approval, and its server asked for the repetition.
+                approval = Some(id.clone());
+            } else {
+                let digest = digest(decided.arguments.form());
                 if let (Some(Continued::Approval), Some(Some(answer))) =
                     (&continued, request.approval)
                 {
@@ -298,31 +316,42 @@ impl Session {
             let now_ms = now.unix_ms;
             self.state.quotas.count(&caller.key, server, now_ms);
         }
-        let state = match &continued {
-            Some(Continued::Server(state)) => Some(&**state),
-            _ => None,
-        };
-        let params = request.forwarded(own.own_name(), arguments, state);
-        let form = &decided.arguments;
+        let mut open = self.open_call(
+            caller,
+            (own.server, Some(tool)),
+            decided.arguments.form(),
+            &would,
+        );
+        open.approved.clone_from(&approval);
+        let mut state = None;
+        if let Some(Continued::Server(of)) = continued {
+            open.repetition = of.repetition;
+            state = Some(of.state);
+        }
         Decided {
-            action: self.forward(own.server, params),
-            open: Some(self.open_call(caller, (own.server, Some(tool)), form, &would)),
+            continues: state.is_some(),
+            action: self.forward(
+                own.server,
+                own.own_name(),
+                (request, &decided.arguments),
+                state,
+            ),
+            open: Some(open),
             reasons: would,
             approval,
-            continues: state.is_some(),
             ..decided
         }
     }
 
     /// Refuses a call of a locked tool.
-    fn refuse_tool(
+    fn refuse_tool<'r>(
         &mut self,
-        decided: Decided,
+        decided: Decided<'r>,
         caller: &Caller<'_>,
         (tool, via): (usize, Via),
         reasons: Reasons,
         now: Clock,
-    ) -> Decided {
+    ) -> Decided<'r> {
         let basis = Arc::clone(&self.basis);
         let own = &basis.tools[tool];
         let mut refusal = Refusal::new(what(own.name()), Vec::new());
@@ -346,13 +375,13 @@ impl Session {
     }
 
     /// Decides on a call of a stub.
-    fn decide_stub(
+    fn decide_stub<'r>(
         &mut self,
         caller: &Caller<'_>,
-        request: &Request<'_>,
+        request: &'r Request<'_>,
         server: usize,
         now: Clock,
-    ) -> Decided {
+    ) -> Decided<'r> {
         let basis = Arc::clone(&self.basis);
         let name = &basis.servers[server].stub;
         let mut decided = Decided {
@@ -364,12 +393,12 @@ impl Session {
             reasons: Vec::new(),
             approval: None,
             continues: false,
-            arguments: arguments_form(request.arguments),
+            arguments: request.arguments(),
             list_changed: false,
             open: None,
             before: Vec::new(),
         };
-        let operation = match Operation::read(request.arguments) {
+        let operation = match Operation::read(&decided.arguments) {
             Ok(operation) => operation,
             Err((pointer, predicate)) => {
                 let reason = CallReason {
@@ -386,8 +415,7 @@ impl Session {
                 return self.refuse(decided, caller, &refusal);
             }
         };
-        let continues = request.state.is_some() && caller.is_stateless();
-        if continues && !matches!(operation, Operation::Call { .. }) {
+        if request.state.is_some() && !matches!(operation, Operation::Call { .. }) {
             return invalid(decided, OTHER_STATE);
         }
         let stub = self.stub(server, now);
@@ -441,7 +469,7 @@ impl Session {
                         let refusal = Refusal::new(what(&tool), vec![reason.help(help)]);
                         decided.phase = "call";
                         decided.tool = tool;
-                        decided.arguments = arguments_form(arguments);
+                        decided.arguments = arguments;
                         self.refuse(decided, caller, &refusal)
                     }
                 }
@@ -458,17 +486,17 @@ impl Session {
         caller: &Caller<'_>,
         request: &Request<'_>,
         tool: usize,
-        arguments: &str,
+        arguments: &Arguments<'_>,
         now: Clock,
     ) -> Result<Option<Continued>, &'static str> {
-        let Some(text) = request.state.as_deref().filter(|_| caller.is_stateless()) else {
+        let Some(text) = request.state.as_deref() else {
             return Ok(None);
         };
         let own = &self.basis.tools[tool];
         let subject = Subject {
             client: &caller.key,
             tool: &tool_key(&self.basis.servers[own.server], own),
-            arguments: &Key::of(&[arguments]),
+            arguments: &Key::of(&[arguments.form()]),
         };
         let continuations = &mut self.state.continuations;
         let found = continuations.take(&self.settings.seed, subject, text, now.unix_ms);
@@ -516,21 +544,32 @@ impl Session {
             uri: None,
             arguments: Key::of(&[arguments]),
             approval: None,
+            approved: None,
+            repetition: 0,
             observed,
             exported: String::new(),
         }
     }
 
-    pub(crate) fn forward(&self, server: usize, params: Vec<u8>) -> CallAction {
-        CallAction::Forward {
+    fn forward(
+        &self,
+        server: usize,
+        tool: &str,
+        (request, arguments): (&Request<'_>, &Arguments<'_>),
+        request_state: Option<String>,
+    ) -> CallAction {
+        CallAction::Forward(Forwarded {
             server: self.basis.servers[server].name.clone(),
-            params,
+            tool: tool.to_owned(),
+            arguments: arguments.text().map(str::to_owned),
+            request_state,
+            progress_token: request.progress_token.map(str::to_owned),
             timeout_ms: CALL_TIMEOUT_MS,
             max_bytes: self.settings.payload_max_bytes,
-        }
+        })
     }
 
-    fn answer(&self, decided: Decided, caller: &Caller<'_>, text: String) -> Decided {
+    fn answer<'r>(&self, decided: Decided<'r>, caller: &Caller<'_>, text: String) -> Decided<'r> {
         let generation = caller.client.generation;
         let result = result(&[text], false, None, generation, &self.redactor);
         Decided {
@@ -539,12 +578,12 @@ impl Session {
         }
     }
 
-    pub(crate) fn refuse(
+    pub(crate) fn refuse<'r>(
         &self,
-        decided: Decided,
+        decided: Decided<'r>,
         caller: &Caller<'_>,
         refusal: &Refusal,
-    ) -> Decided {
+    ) -> Decided<'r> {
         let result = refusal.result(caller.client.generation, &self.redactor);
         Decided {
             action: CallAction::Answer(result),
@@ -562,7 +601,7 @@ pub(crate) fn what(tool: &str) -> String {
 }
 
 /// Returns the error of parameters that are invalid for the call.
-fn invalid(decided: Decided, message: &str) -> Decided {
+fn invalid<'r>(decided: Decided<'r>, message: &str) -> Decided<'r> {
     Decided {
         action: CallAction::Error {
             code: INVALID_PARAMS,

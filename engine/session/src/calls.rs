@@ -28,6 +28,10 @@ pub(crate) struct OpenCall {
     pub(crate) arguments: Key,
     /// The approval that it waits for. A call without one was passed on.
     pub(crate) approval: Option<String>,
+    /// The approval that it was passed on with.
+    pub(crate) approved: Option<String>,
+    /// How often the gateway has repeated it because its server asked for it.
+    pub(crate) repetition: u32,
     /// Why it would have been refused if the session did not only observe.
     pub(crate) observed: Vec<Code>,
     /// Its text in an exported state. It is written once, as a state is exported for every message.

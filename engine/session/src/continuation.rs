@@ -37,8 +37,18 @@ pub(crate) struct Subject<'a> {
 pub(crate) enum Continued {
     /// The wait for an approval.
     Approval,
-    /// A call that was decided and passed on, with the `requestState` of its server.
-    Server(String),
+    /// A call that was decided and passed on.
+    Server(ServerState),
+}
+
+/// The `requestState` of a server, with what the session knows of the call that it belongs to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ServerState {
+    pub(crate) state: String,
+    /// The approval that the call was passed on with. It covers the repetition.
+    pub(crate) approval: Option<String>,
+    /// The number of the gateway's own repetition; 0 if the client repeats the call.
+    pub(crate) repetition: u32,
 }
 
 /// One that was issued and not used.
@@ -81,14 +91,19 @@ impl Continuations {
         };
         self.outstanding.insert(self.last, outstanding);
         let mut w = Writer::dense();
+        let server = match continued {
+            Continued::Approval => None,
+            Continued::Server(server) => Some(server),
+        };
         w.object(|w| {
+            let approval = server.and_then(|it| it.approval.as_deref());
+            w.key("approval").optional(approval);
             w.key("arguments").string(subject.arguments.as_str());
             w.key("client").string(subject.client.as_str());
             w.key("number").json(&self.last.to_string());
-            w.key("state").optional(match continued {
-                Continued::Approval => None,
-                Continued::Server(state) => Some(state),
-            });
+            let repetition = server.map_or(0, |it| it.repetition);
+            w.key("repetition").json(&repetition.to_string());
+            w.key("state").optional(server.map(|it| &*it.state));
             w.key("tool").string(subject.tool.as_str());
         });
         let content = w.finish();
@@ -119,13 +134,18 @@ impl Continuations {
         if !is_same {
             return None;
         }
+        let repetition = member(&root, "repetition").and_then(number);
         let number = number(member(&root, "number")?)?;
         self.outstanding.remove(&number)?;
         Some(match member(&root, "state")? {
             Node {
                 value: Value::String(state),
                 ..
-            } => Continued::Server(state.clone().into_owned()),
+            } => Continued::Server(ServerState {
+                state: state.clone().into_owned(),
+                approval: of("approval").map(str::to_owned),
+                repetition: repetition.and_then(|it| it.try_into().ok())?,
+            }),
             _ => Continued::Approval,
         })
     }
@@ -150,7 +170,7 @@ fn mac(seed: &[u8; 32], content: &[u8]) -> Option<Hmac<Sha256>> {
 mod tests {
     use super::{
         CONTINUATION_LIFETIME_MS, CONTINUATIONS_MAX, CONTINUATIONS_OF_CLIENT_MAX, Continuations,
-        Continued, Subject,
+        Continued, ServerState, Subject,
     };
     use crate::client::Key;
 
@@ -176,7 +196,11 @@ mod tests {
                 ..subject
             },
         ];
-        let state = Continued::Server("s\"".to_owned());
+        let state = Continued::Server(ServerState {
+            state: "s\"".to_owned(),
+            approval: Some("a".to_owned()),
+            repetition: 2,
+        });
         let mut own = Continuations::default();
         let seed = [1; 32];
         let text = own.issue(&seed, subject, &state, 0).expect("room");

@@ -4,11 +4,13 @@ use super::basis::Basis;
 use super::client::{Caller, Key};
 use super::limits::INSTEAD_MAX;
 use super::quota::{OverQuota, Quotas};
+use super::request::Arguments;
 use super::surface::Surface;
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::lower::{PolicyOccasion, live_context};
 use agent_api::model::Context;
+use agent_api::schema::Json;
 use agent_api::text::{nearest, visible};
 
 /// What the name of a call means.
@@ -128,7 +130,7 @@ impl<'s> Decision<'s> {
         &self,
         caller: &Caller<'_>,
         (tool, via): (usize, Via),
-        arguments: Option<&str>,
+        arguments: &Arguments<'_>,
     ) -> Reasons {
         let mut reasons = Reasons::default();
         let basis = self.basis();
@@ -143,7 +145,7 @@ impl<'s> Decision<'s> {
         }
         let context = self.context();
         let occasion = PolicyOccasion {
-            arguments: Some(arguments.unwrap_or("{}")),
+            arguments: Some(arguments.text().unwrap_or("{}")),
             context: Some(&context),
             subject: Some(&caller.subject),
         };
@@ -151,7 +153,8 @@ impl<'s> Decision<'s> {
             reasons.others = own.served.expansion_reasons(occasion);
             reasons.may_expand = reasons.others.is_empty();
         }
-        reasons.others.extend(own.served.reasons(occasion));
+        let parsed = Json::of(arguments.node());
+        reasons.others.extend(own.served.reasons(parsed, occasion));
         let stands_by = self.surface.standing_by(tool);
         reasons.others.extend(stands_by.clone());
         if let Some((reason, retry)) = self.surface.vetoed(own.server) {

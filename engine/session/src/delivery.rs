@@ -107,9 +107,7 @@ pub(crate) fn continues(
     max_bytes: u64,
     redactor: &Redactor,
 ) -> Option<Result<String, Vec<String>>> {
-    if call.generation != Generation::Stateless || call.tool.is_none() {
-        return None;
-    }
+    call.tool?;
     let is_small = result.len() as u64 <= max_bytes;
     let text = core::str::from_utf8(result).ok().filter(|_| is_small)?;
     // Most results are not: they are parsed once.
@@ -121,7 +119,8 @@ pub(crate) fn continues(
         return None;
     }
     let mut reasons = Vec::new();
-    if of("inputRequests").is_some() {
+    let asks = of("inputRequests").is_some();
+    if asks {
         let text = "it asks for sampling, roots or elicitation, which servers do not get";
         reasons.push(text.to_owned());
     }
@@ -130,6 +129,8 @@ pub(crate) fn continues(
     }
     let state = of("requestState").and_then(string);
     match state {
+        // A request for input may do without a state.
+        None if asks => {}
         None => reasons.push("its `requestState` is not a string".to_owned()),
         Some(state) if state.len() > REQUEST_STATE_MAX_BYTES => reasons.push(format!(
             "its `requestState` has {} bytes; the limit is {REQUEST_STATE_MAX_BYTES}",

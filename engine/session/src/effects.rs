@@ -2,9 +2,10 @@
 
 use super::calling::what;
 use super::calls::OpenCall;
-use super::continuation::Continued;
+use super::client::Generation;
+use super::continuation::{Continued, ServerState};
 use super::delivery::{Passed, continues, pass};
-use super::limits::{CALL_TIMEOUT_MS, QUOTE_MAX_CHARS};
+use super::limits::{CALL_TIMEOUT_MS, QUOTE_MAX_CHARS, REPETITIONS_MAX};
 use super::messages::{Delivered, Failure};
 use super::refusal::{Refusal, input_required};
 use super::session::Session;
@@ -58,7 +59,8 @@ impl Session {
         self.withhold(id, call, "withheld", reasons.collect(), Some(result), now)
     }
 
-    /// Returns the result with which a client repeats a call that its server continues.
+    /// Returns the result with which a client repeats a call that its server continues. For a client that knows no
+    /// such result, the gateway repeats it.
     fn pass_state(
         &mut self,
         id: u64,
@@ -67,14 +69,33 @@ impl Session {
         result: &[u8],
         now: Clock,
     ) -> Delivered {
-        let Some(state) = self.request_state(call, &Continued::Server(state), now) else {
-            let text = "too many calls are to be repeated";
-            let reasons = vec![CallReason::new(Code::SessionLimit, text)];
-            return self.withhold(id, call, "withheld", reasons, Some(result), now);
+        let is_repeated_here = call.generation == Generation::Sessions;
+        let continued = Continued::Server(ServerState {
+            state,
+            approval: call.approved.clone(),
+            repetition: call.repetition + u32::from(is_repeated_here),
+        });
+        let issued = match call.repetition < REPETITIONS_MAX {
+            true => {
+                let issued = self.request_state(call, &continued, now);
+                issued.ok_or_else(|| "too many calls are to be repeated".to_owned())
+            }
+            false => Err(format!(
+                "its server wants the call repeated more than {REPETITIONS_MAX} times"
+            )),
         };
-        let record = self.effect(id, call, "input_required", Some(result), &[], now);
-        let answer = input_required(&state, |_| (), &self.redactor);
-        Delivered::Changed(answer, vec![record])
+        let state = match issued {
+            Ok(state) => state,
+            Err(text) => {
+                let reasons = vec![CallReason::new(Code::SessionLimit, text)];
+                return self.withhold(id, call, "withheld", reasons, Some(result), now);
+            }
+        };
+        let records = vec![self.effect(id, call, "input_required", Some(result), &[], now)];
+        match is_repeated_here {
+            true => Delivered::Repeat(state, records),
+            false => Delivered::Changed(input_required(&state, |_| (), &self.redactor), records),
+        }
     }
 
     /// Takes that an open call has no result.

@@ -82,8 +82,8 @@ pub use documents::Documents;
 pub use entries::WithheldEntry;
 pub use live::{Deviation, Drifted, Withheld};
 pub use messages::{
-    Approved, CallAction, Called, Delivered, Failure, Listed, LockedServer, Observed,
-    ObservedEntries, Reloaded, Transition,
+    Approved, CallAction, Called, Delivered, Failure, Forwarded, ForwardedRequest, Listed,
+    LockedServer, Observed, ObservedEntries, Reloaded, Transition,
 };
 pub use method::{ListKind, Method};
 pub use options::{ApprovalMode, Expansion, ObservedServer, Options};

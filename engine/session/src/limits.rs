@@ -18,6 +18,9 @@ pub const CONTINUATIONS_OF_CLIENT_MAX: usize = 32;
 /// Time after which a `requestState` expires, in milliseconds.
 pub const CONTINUATION_LIFETIME_MS: u64 = 600_000;
 
+/// Maximum number of times that the gateway repeats a call for a client without `requestState`.
+pub const REPETITIONS_MAX: u32 = 5;
+
 /// Maximum size of a server's `requestState`, in bytes.
 pub const REQUEST_STATE_MAX_BYTES: usize = 64 << 10;
 
@@ -90,7 +93,7 @@ pub const LIVE_LIST_MAX_BYTES: usize = 16 << 20;
 pub const PAYLOAD_MAX_BYTES: u64 = 4 << 20;
 
 /// Maximum size of an exported state, in bytes. The limits above keep it smaller.
-pub const STATE_MAX_BYTES: usize = 1 << 20;
+pub const STATE_MAX_BYTES: usize = 1_152 << 10;
 
 /// Time of a server for a call, in milliseconds.
 pub const CALL_TIMEOUT_MS: u64 = 120_000;

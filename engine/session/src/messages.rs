@@ -7,6 +7,7 @@ use super::live::{Drifted, Withheld};
 use super::options::Expansion;
 #[cfg(doc)]
 use super::session::Session;
+use agent_syntax::json::Writer;
 
 /// A server that a host starts or connects to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,16 +84,9 @@ pub struct Called {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallAction {
     /// Pass it on, and give what came of it to [`Session::result`] or [`Session::failed`].
-    Forward {
-        /// The name of the server within the session.
-        server: String,
-        /// The parameters for the server: of `tools/call`, or of the method that the client requested.
-        params: Vec<u8>,
-        /// Maximum time in milliseconds.
-        timeout_ms: u64,
-        /// Maximum size of the result in bytes.
-        max_bytes: u64,
-    },
+    Forward(Forwarded),
+    /// Pass a request for a resource or a prompt on, likewise.
+    ForwardRequest(ForwardedRequest),
     /// Answer with this result.
     Answer(Vec<u8>),
     /// Ask a human. When [`Session::approve`] names the call, give its parameters to [`Session::call`]
@@ -121,6 +115,63 @@ pub enum CallAction {
         /// The `data` of the error, as JSON.
         data: Option<Vec<u8>>,
     },
+}
+
+/// A call to pass on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forwarded {
+    /// The name of the server within the session.
+    pub server: String,
+    /// The name that the server has for the tool.
+    pub tool: String,
+    /// The arguments as received, if there are any: an object of strict JSON.
+    pub arguments: Option<String>,
+    /// The server's own `requestState`, if it continues the call.
+    pub request_state: Option<String>,
+    /// The client's token for reports of progress, as JSON.
+    pub progress_token: Option<String>,
+    /// Maximum time in milliseconds.
+    pub timeout_ms: u64,
+    /// Maximum size of the result in bytes.
+    pub max_bytes: u64,
+}
+
+impl Forwarded {
+    /// Returns the parameters of `tools/call` for the server.
+    pub fn params(&self) -> String {
+        let mut w = Writer::dense();
+        w.object(|w| {
+            if let Some(token) = &self.progress_token {
+                w.key("_meta")
+                    .object(|w| w.key("progressToken").json(token));
+            }
+            if let Some(arguments) = &self.arguments {
+                w.key("arguments").json(arguments);
+            }
+            w.key("name").string(&self.tool);
+            if let Some(state) = &self.request_state {
+                w.key("requestState").string(state);
+            }
+        });
+        let mut text = w.finish();
+        text.pop();
+        text
+    }
+}
+
+/// A request for a resource or a prompt to pass on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForwardedRequest {
+    /// The name of the server within the session.
+    pub server: String,
+    /// The URI, or the name that the server has for the prompt.
+    pub name: String,
+    /// The parameters for the server: an object of strict JSON.
+    pub params: Vec<u8>,
+    /// Maximum time in milliseconds.
+    pub timeout_ms: u64,
+    /// Maximum size of the result in bytes.
+    pub max_bytes: u64,
 }
 
 /// Why an open call has no result.
@@ -152,6 +203,8 @@ pub enum Delivered {
     Changed(Vec<u8>, Vec<Record>),
     /// A refusal in its place.
     Refused(Vec<u8>, Vec<Record>),
+    /// Nothing yet: give the parameters of the call to [`Session::repeat`] with this state.
+    Repeat(String, Vec<Record>),
     /// An error of JSON-RPC in its place.
     Error {
         /// A code that JSON-RPC or MCP defines.

@@ -11,8 +11,12 @@ use super::refusal::write_reasons;
 use super::session::Session;
 use agent_api::diagnostic::Code;
 use agent_record::Clock;
-use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::json::{DEPTH_LIMIT, Writer};
+use agent_syntax::{Node, Value};
 use std::sync::Arc;
+
+/// Number of objects that a line of a log may have around kept arguments.
+const OUTER_OBJECTS: u32 = 4;
 
 impl Session {
     pub(crate) fn opened(&mut self, kind: &str, now: Clock) -> Record {
@@ -34,7 +38,7 @@ impl Session {
         &mut self,
         id: u64,
         (caller, name): (&Caller<'_>, &str),
-        decided: &Decided,
+        decided: &Decided<'_>,
         now: Clock,
     ) -> Record {
         let basis = Arc::clone(&self.basis);
@@ -46,7 +50,7 @@ impl Session {
         let time = now.local_time();
         self.record("decision", now, |w| {
             w.key("action").string(match &decided.action {
-                CallAction::Forward { .. } => "forward",
+                CallAction::Forward(_) | CallAction::ForwardRequest(_) => "forward",
                 CallAction::AskApproval { .. } => "ask",
                 CallAction::Error { .. } => "error",
                 CallAction::Answer(_) if decided.reasons.is_empty() => "answer",
@@ -56,10 +60,10 @@ impl Session {
                 w.key("approval").string(approval);
             }
             w.key("arguments").object(|w| {
-                let form = &decided.arguments;
+                let form = decided.arguments.form();
                 write_content(w, form.as_bytes());
                 // A record holds them within other objects.
-                let fits = || parse_strict(&format!("[[[[{form}]]]]")).is_some();
+                let fits = || depth(decided.arguments.node()) + OUTER_OBJECTS <= DEPTH_LIMIT;
                 if keeps && fits() {
                     w.key("value").json(form);
                 }
@@ -153,6 +157,19 @@ impl Digests {
         w.key("tenant").optional(self.tenant.as_deref());
         w.key("tenant_id").optional(self.tenant_id.as_deref());
     }
+}
+
+/// Returns the depth of a value. That of its text bounds the recursion.
+fn depth(node: &Node<'_>) -> u32 {
+    match &node.value {
+        Value::Mapping(entries) => 1 + deepest(entries.iter().map(|it| &it.value)),
+        Value::Sequence(items) => 1 + deepest(items.iter()),
+        _ => 0,
+    }
+}
+
+fn deepest<'n>(nodes: impl Iterator<Item = &'n Node<'n>>) -> u32 {
+    nodes.map(depth).max().unwrap_or_default()
 }
 
 /// Writes the agent of the lock.

@@ -3,20 +3,22 @@
 use super::elicitation;
 use super::limits::PARAMS_MAX_BYTES;
 use agent_api::lower::{CALL, EXPAND, LIST_SERVICES};
-use agent_syntax::json::{Writer, parse_strict};
+use agent_api::text::Span;
+use agent_syntax::json::parse_strict;
 use agent_syntax::members::{items, member, string};
 use agent_syntax::{Entry, Node, Value};
+use core::cell::OnceCell;
 
 /// The key of `_meta` with what the client of a request can do \[MCP 2026-07-28\].
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// The parameters of `tools/call`.
+/// The parameters of `tools/call`, parsed once.
 #[derive(Debug)]
 pub(crate) struct Request<'p> {
+    text: &'p str,
+    root: Node<'p>,
     /// The name of the tool.
     pub(crate) name: String,
-    /// The arguments as received, if there are any: a JSON object.
-    pub(crate) arguments: Option<&'p str>,
     /// `requestState`, if there is one.
     pub(crate) state: Option<String>,
     /// Whether the client shows forms of servers to its human, as `_meta` says of this request.
@@ -24,7 +26,7 @@ pub(crate) struct Request<'p> {
     /// What the human decided whom the client asked to approve the call; the inner `None` for nothing.
     pub(crate) approval: Option<Option<bool>>,
     /// `_meta.progressToken` as received, if there is one.
-    progress_token: Option<&'p str>,
+    pub(crate) progress_token: Option<&'p str>,
 }
 
 impl<'p> Request<'p> {
@@ -37,11 +39,9 @@ impl<'p> Request<'p> {
         let name = member(&root, "name")
             .and_then(string)
             .ok_or_else(|| "`name` of the parameters is not a string".to_owned())?;
-        let arguments = match member(&root, "arguments") {
-            None => None,
-            Some(node) if matches!(node.value, Value::Mapping(_)) => Some(node.span.of(text)),
-            Some(_) => return Err("`arguments` of the parameters is not an object".to_owned()),
-        };
+        if member(&root, "arguments").is_some_and(|it| !matches!(it.value, Value::Mapping(_))) {
+            return Err("`arguments` of the parameters is not an object".to_owned());
+        }
         let state = match member(&root, "requestState") {
             None => None,
             Some(node) => Some(
@@ -50,12 +50,11 @@ impl<'p> Request<'p> {
                     .to_owned(),
             ),
         };
-        let capabilities =
-            member(&root, "_meta").and_then(|meta| member(meta, CLIENT_CAPABILITIES));
+        let meta = member(&root, "_meta");
+        let capabilities = meta.and_then(|meta| member(meta, CLIENT_CAPABILITIES));
         let responses = member(&root, "inputResponses");
         let answer = responses.and_then(|it| member(it, elicitation::REQUEST));
-        let token = member(&root, "_meta").and_then(|meta| member(meta, "progressToken"));
-        let progress_token = match token {
+        let progress_token = match meta.and_then(|meta| member(meta, "progressToken")) {
             None => None,
             Some(node) if is_token(node) => Some(node.span.of(text)),
             Some(_) => {
@@ -65,39 +64,58 @@ impl<'p> Request<'p> {
         };
         Ok(Self {
             name: name.to_owned(),
-            arguments,
             state,
             elicits: capabilities.is_some_and(elicitation::is_offered),
             approval: answer.map(elicitation::decision),
             progress_token,
+            text,
+            root,
         })
     }
 
-    /// Returns what a server gets: the name of its tool, the arguments as received, its own
-    /// `requestState` if it continues a call, and the client's progress token.
-    pub(crate) fn forwarded(
-        &self,
-        tool: &str,
-        arguments: Option<&str>,
-        state: Option<&str>,
-    ) -> Vec<u8> {
-        let mut w = Writer::dense();
-        w.object(|w| {
-            if let Some(token) = self.progress_token {
-                w.key("_meta")
-                    .object(|w| w.key("progressToken").json(token));
-            }
-            if let Some(arguments) = arguments {
-                w.key("arguments").json(arguments);
-            }
-            w.key("name").string(tool);
-            if let Some(state) = state {
-                w.key("requestState").string(state);
-            }
-        });
-        let mut text = w.finish();
-        text.pop();
-        text.into_bytes()
+    /// Returns the arguments.
+    pub(crate) fn arguments(&self) -> Arguments<'_> {
+        Arguments::new(self.text, member(&self.root, "arguments"))
+    }
+}
+
+/// The arguments of a call: a JSON object within a parsed text.
+#[derive(Debug, Clone)]
+pub(crate) struct Arguments<'r> {
+    source: &'r str,
+    node: Option<&'r Node<'r>>,
+    form: OnceCell<String>,
+}
+
+/// Absent arguments, which are an empty object for every decision.
+static ABSENT: Node<'static> = Node {
+    value: Value::Mapping(Vec::new()),
+    span: Span { start: 0, end: 0 },
+};
+
+impl<'r> Arguments<'r> {
+    /// Returns the arguments at a node of a text, if there is one.
+    pub(crate) fn new(source: &'r str, node: Option<&'r Node<'r>>) -> Self {
+        Self {
+            source,
+            node,
+            form: OnceCell::new(),
+        }
+    }
+
+    /// Returns the text as received, if there is one.
+    pub(crate) fn text(&self) -> Option<&'r str> {
+        self.node.map(|node| node.span.of(self.source))
+    }
+
+    /// Returns the parsed object.
+    pub(crate) fn node(&self) -> &'r Node<'r> {
+        self.node.unwrap_or(&ABSENT)
+    }
+
+    /// Returns the text by which two arguments are compared. The first use computes it.
+    pub(crate) fn form(&self) -> &str {
+        self.form.get_or_init(|| arguments_form(self.node()))
     }
 }
 
@@ -129,8 +147,8 @@ fn is_token(node: &Node<'_>) -> bool {
 }
 
 /// An operation of a stub.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Operation<'a> {
+#[derive(Debug)]
+pub(crate) enum Operation<'r> {
     /// `list_services`
     ListServices,
     /// `expand`
@@ -139,20 +157,18 @@ pub(crate) enum Operation<'a> {
     Call {
         /// The name of the tool.
         tool: String,
-        /// The arguments, if there are any: a JSON object.
-        arguments: Option<&'a str>,
+        /// The arguments of the tool.
+        arguments: Arguments<'r>,
     },
 }
 
-impl<'a> Operation<'a> {
+impl<'r> Operation<'r> {
     /// Reads the arguments of a stub.
     ///
     /// # Errors
     /// A JSON pointer to an argument, and a predicate about it.
-    pub(crate) fn read(arguments: Option<&'a str>) -> Result<Self, (&'static str, &'static str)> {
-        let text = arguments.unwrap_or("{}");
-        // The arguments were parsed with their parameters.
-        let root = parse_strict(text).ok_or(("", "is not JSON"))?;
+    pub(crate) fn read(given: &Arguments<'r>) -> Result<Self, (&'static str, &'static str)> {
+        let root = given.node();
         let Value::Mapping(entries) = &root.value else {
             return Err(("", "is not an object"));
         };
@@ -164,11 +180,11 @@ impl<'a> Operation<'a> {
                 "has another member than `operation`, `tool`, `tools` and `arguments`",
             ));
         }
-        let operation = member(&root, "operation").and_then(string);
+        let operation = member(root, "operation").and_then(string);
         match operation.unwrap_or_default() {
             LIST_SERVICES => Ok(Self::ListServices),
             EXPAND => {
-                let tools = member(&root, "tools").and_then(items).unwrap_or_default();
+                let tools = member(root, "tools").and_then(items).unwrap_or_default();
                 let names: Option<Vec<_>> = tools
                     .iter()
                     .map(|tool| string(tool).map(str::to_owned))
@@ -179,18 +195,15 @@ impl<'a> Operation<'a> {
                 }
             }
             CALL => {
-                let tool = member(&root, "tool").and_then(string);
+                let tool = member(root, "tool").and_then(string);
                 let tool = tool.ok_or(("/tool", "is not the name of a tool"))?;
-                let arguments = match member(&root, "arguments") {
-                    None => None,
-                    Some(node) if matches!(node.value, Value::Mapping(_)) => {
-                        Some(node.span.of(text))
-                    }
-                    Some(_) => return Err(("/arguments", "is not an object")),
-                };
+                let inner = member(root, "arguments");
+                if inner.is_some_and(|it| !matches!(it.value, Value::Mapping(_))) {
+                    return Err(("/arguments", "is not an object"));
+                }
                 Ok(Self::Call {
                     tool: tool.to_owned(),
-                    arguments,
+                    arguments: Arguments::new(given.source, inner),
                 })
             }
             _ => Err(("/operation", "is not `list_services`, `expand` or `call`")),
@@ -198,13 +211,11 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// Returns the digest by which two arguments are compared: of their RFC 8785 form, but with numbers as
-/// they are written, because that form would make different ones equal.
-pub(crate) fn arguments_form(arguments: Option<&str>) -> String {
+/// Returns the text by which two arguments are compared: their RFC 8785 form, but with numbers as they are
+/// written, because that form would make different ones equal.
+pub(crate) fn arguments_form(arguments: &Node<'_>) -> String {
     let mut out = String::new();
-    if let Some(root) = parse_strict(arguments.unwrap_or("{}")) {
-        write_form(&root, &mut out);
-    }
+    write_form(arguments, &mut out);
     out
 }
 
@@ -237,17 +248,15 @@ fn write_form(node: &Node<'_>, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Operation, Request, arguments_form};
+    use super::{Arguments, Operation, Request, arguments_form};
+    use agent_syntax::json::parse_strict;
 
     #[test]
-    fn a_server_gets_its_own_parameters_alone() {
+    fn parameters_are_strict_json_with_a_name_and_an_object() {
         let params = br#"{"name":"x__t","arguments":{ "a" : 1.50 },"_meta":{"progressToken":7,"trace":"t"},"task":{}}"#;
         let request = Request::read(params).expect("parameters");
-        let forwarded = request.forwarded("t", request.arguments, None);
-        assert_eq!(
-            String::from_utf8(forwarded).expect("UTF-8"),
-            r#"{"_meta":{"progressToken":7},"arguments":{ "a" : 1.50 },"name":"t"}"#
-        );
+        assert_eq!(request.arguments().text(), Some(r#"{ "a" : 1.50 }"#));
+        assert_eq!(request.progress_token, Some("7"));
         for wrong in [
             "",
             "[]",
@@ -265,7 +274,7 @@ mod tests {
 
     #[test]
     fn arguments_are_equal_by_their_values() {
-        let form = |text| arguments_form(Some(text));
+        let form = |text| arguments_form(&parse_strict(text).expect("JSON"));
         assert_eq!(
             form(r#"{"b":[1, {}],"a":"\u0041"}"#),
             form(r#"{ "a":"A","b":[1,{}] }"#)
@@ -275,29 +284,33 @@ mod tests {
             form(r#"{"n":9007199254740993}"#),
             form(r#"{"n":9007199254740992}"#)
         );
-        assert_eq!(arguments_form(None), "{}");
+        assert_eq!(Arguments::new("", None).form(), "{}");
     }
 
     #[test]
     fn a_stub_has_three_operations() {
-        let read = |text| Operation::read(Some(text));
-        assert_eq!(
-            read(r#"{"operation":"list_services"}"#),
-            Ok(Operation::ListServices)
-        );
-        let tools = vec!["a".to_owned()];
-        assert_eq!(
-            read(r#"{"operation":"expand","tools":["a"]}"#),
-            Ok(Operation::Expand(tools))
-        );
-        let call = Operation::Call {
-            tool: "a".to_owned(),
-            arguments: Some(r#"{"x":1}"#),
+        let read = |text: &'static str| {
+            let root = parse_strict(text).expect("JSON");
+            let read = Operation::read(&Arguments::new(text, Some(&root)));
+            read.map(|operation| match operation {
+                Operation::ListServices => "list".to_owned(),
+                Operation::Expand(tools) => format!("expand {tools:?}"),
+                Operation::Call { tool, arguments } => {
+                    format!("call {tool} {}", arguments.text().unwrap_or_default())
+                }
+            })
         };
-        assert_eq!(
-            read(r#"{"operation":"call","tool":"a","arguments":{"x":1}}"#),
-            Ok(call)
-        );
+        for (text, expected) in [
+            (r#"{"operation":"list_services"}"#, "list"),
+            (r#"{"operation":"expand","tools":["a"]}"#, r#"expand ["a"]"#),
+            (
+                r#"{"operation":"call","tool":"a","arguments":{"x":1}}"#,
+                r#"call a {"x":1}"#,
+            ),
+            (r#"{"operation":"call","tool":"a"}"#, "call a "),
+        ] {
+            assert_eq!(read(text).as_deref(), Ok(expected));
+        }
         for wrong in [
             "{}",
             r#"{"operation":"expand"}"#,
@@ -309,6 +322,6 @@ mod tests {
         ] {
             read(wrong).expect_err(wrong);
         }
-        Operation::read(None).expect_err("no operation");
+        Operation::read(&Arguments::new("", None)).expect_err("no operation");
     }
 }

@@ -9,9 +9,9 @@ use super::calling::{INTERNAL_ERROR, INVALID_PARAMS};
 use super::calls::OpenCall;
 use super::client::{Caller, Client, Generation};
 use super::entries::read;
-use super::limits::{OPEN_CALLS_MAX, QUOTE_MAX_CHARS};
+use super::limits::{CALL_TIMEOUT_MS, OPEN_CALLS_MAX, QUOTE_MAX_CHARS};
 use super::live::Deviation;
-use super::messages::{CallAction, Called, ObservedEntries};
+use super::messages::{CallAction, Called, ForwardedRequest, ObservedEntries};
 use super::method::{ListKind, Method};
 use super::records::write_client;
 use super::refusal::{REFUSAL_KEY, Refusal, write_reasons};
@@ -252,7 +252,13 @@ impl Session {
             ..self.open_call(caller, (server, None), name, &reasons)
         };
         Decided {
-            action: self.forward(server, wanted.forwarded(&own_name)),
+            action: CallAction::ForwardRequest(ForwardedRequest {
+                server: self.basis.servers[server].name.clone(),
+                params: wanted.forwarded(&own_name),
+                name: own_name,
+                timeout_ms: CALL_TIMEOUT_MS,
+                max_bytes: self.settings.payload_max_bytes,
+            }),
             server: Some(server),
             reasons,
             open: Some(open),
@@ -299,7 +305,7 @@ impl Session {
         let time = now.local_time();
         self.record("request", now, |w| {
             w.key("action").string(match &decided.action {
-                CallAction::Forward { .. } => "forward",
+                CallAction::ForwardRequest(_) => "forward",
                 _ => "error",
             });
             w.key("call").json(&id.to_string());

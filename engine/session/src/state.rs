@@ -163,12 +163,18 @@ pub(crate) fn call_text(id: u64, call: &OpenCall) -> String {
 
 fn write_call(w: &mut Writer, id: u64, call: &OpenCall) {
     w.key("approval").optional(call.approval.as_deref());
+    if let Some(approval) = &call.approved {
+        w.key("approved").string(approval);
+    }
     w.key("arguments").string(call.arguments.as_str());
     w.key("client").string(call.client.as_str());
     count(w, "id", id);
     w.key("lock").optional(call.basis.digests.lock.as_deref());
     w.key("observed")
         .strings(call.observed.iter().map(|code| code.name()));
+    if call.repetition > 0 {
+        count(w, "repetition", call.repetition.into());
+    }
     count(w, "server", call.server as u64);
     w.key("stateless")
         .bool(call.generation == Generation::Stateless);
@@ -338,6 +344,14 @@ fn read_call(node: &Node<'_>, basis: &Arc<Basis>) -> Option<(u64, OpenCall, Opti
         method,
         uri: None,
         approval: optional(member(node, "approval")?, |it| Some(string(it)?.to_owned()))?,
+        approved: match member(node, "approved") {
+            Some(id) => Some(string(id)?.to_owned()),
+            None => None,
+        },
+        repetition: match member(node, "repetition") {
+            Some(count) => small(count)?,
+            None => 0,
+        },
         observed: observed?,
         exported: String::new(),
     };

@@ -68,11 +68,12 @@ impl<P: Performer> Service for Tools<P> {
     async fn call(
         &self,
         client: &Client,
-        params: &[u8],
+        params: &Json,
         (): &(),
         _: impl FnMut(Json),
         _: impl AsyncFn(&[u8]) -> Option<Json>,
     ) -> Answer {
+        let params = params.bytes();
         let (verb, addressed) = match called(self.0.decider(), params) {
             Ok(called) => called,
             Err(answer) => return answer,
@@ -87,7 +88,7 @@ impl<P: Performer> Service for Tools<P> {
         result(&envelope, is_error, client.generation)
     }
 
-    async fn other(&self, _: &Client, _: &str, _: &[u8]) -> Option<Answer> {
+    async fn other(&self, _: &Client, _: &str, _: &Json) -> Option<Answer> {
         None
     }
 

@@ -1,14 +1,14 @@
 //! The client.
 
 use crate::error::Error;
-use crate::identity::{self, Identity};
+use crate::identity::{self, Call, Identity};
 use crate::inbox::{Inbox, Notification, Traffic};
 use crate::json::Json;
 use crate::limits::Limits;
 use crate::message::write_notification;
 use crate::negotiation::{
     Next, UNSUPPORTED_PROTOCOL_VERSION, check_complete, discovered, initialized, no_common,
-    refused_and_listed,
+    refused_and_listed, requires_input,
 };
 use crate::parameter_headers::values;
 use crate::tool_list::{Pages, ToolHeaders, ToolList};
@@ -231,9 +231,9 @@ impl<T: Transport> Client<T> {
         let mut cursor: Option<String> = None;
         loop {
             let members = identity::page(cursor.as_deref());
-            let page = self
-                .request((method, None, Vec::new()), members, wait)
-                .await?;
+            let request = (method, None, Vec::new());
+            let page = self.request(request, members, wait).await?;
+            check_complete(&page, self.version.generation())?;
             match pages.add(&page, with_headers, &self.inbox.limits)? {
                 Some(same) if cursor.as_ref() == Some(&same) => {
                     return Err(Error::protocol("a page names itself as the next one"));
@@ -245,22 +245,23 @@ impl<T: Transport> Client<T> {
     }
 
     /// Sends a request with an object of parameters, which names a prompt or the URI of a resource. Returns the
-    /// result as it was received.
+    /// result as it was received; its type may be `input_required`.
     ///
     /// # Errors
     ///
-    /// When the parameters are not an object of strict JSON, the server answers with an error, or there is
-    /// no answer.
+    /// When the server answers with an error, or there is no answer.
     pub async fn ask(
         &mut self,
         method: &str,
         name: &str,
-        params: &[u8],
+        params: &Json,
         wait: &Wait,
     ) -> Result<Json, Error> {
-        let members = identity::members(params)?;
-        self.request((method, Some(name), Vec::new()), members, wait)
-            .await
+        let members = identity::members(params);
+        let request = (method, Some(name), Vec::new());
+        let result = self.request(request, members, wait).await?;
+        requires_input(&result, self.version.generation())?;
+        Ok(result)
     }
 
     /// Limits the size of the server's messages from now on, in bytes. A call whose result is larger ends
@@ -275,41 +276,55 @@ impl<T: Transport> Client<T> {
         self.traceparent = traceparent;
     }
 
-    /// Calls a tool with an object of arguments, and returns the result as it was received.
-    ///
-    /// Some tools require headers that repeat arguments, over HTTP. The last
-    /// [`Client::list_tools`] determines these headers.
+    /// Calls a tool with an object of arguments, and returns the complete result as it was received.
     ///
     /// # Errors
     ///
-    /// When the arguments are not an object of strict JSON, the server answers with an error, or there
-    /// is no answer. A tool's own error is a result.
+    /// When the arguments are not an object of strict JSON, the server answers with an error or asks for input, or
+    /// there is no answer. A tool's own error is a result.
     pub async fn call_tool(
         &mut self,
         name: &str,
         arguments: &[u8],
         wait: &Wait,
     ) -> Result<Json, Error> {
-        let arguments = identity::arguments(arguments)?;
-        let headers = self
-            .headers
-            .get(name)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let headers = values(headers, &arguments)?;
-        let members = identity::call(name, &arguments);
-        let call = ("tools/call", Some(name), headers);
-        self.request(call, members, wait).await
+        let call = Call {
+            tool: name,
+            arguments: identity::arguments(arguments)?,
+            state: None,
+        };
+        let result = self.call(&call, wait).await?;
+        check_complete(&result, self.version.generation())?;
+        Ok(result)
     }
 
-    /// Sends a request, and returns its result.
+    /// Calls a tool, and returns the result as it was received; its type may be `input_required`.
+    ///
+    /// Some tools require headers that repeat arguments, over HTTP. The last
+    /// [`Client::list_tools`] determines these headers.
+    ///
+    /// # Errors
+    ///
+    /// When the server answers with an error, or there is no answer. A tool's own error is a result.
+    pub async fn call(&mut self, call: &Call<'_>, wait: &Wait) -> Result<Json, Error> {
+        let headers = self.headers.get(call.tool);
+        let headers = values(
+            headers.map(Vec::as_slice).unwrap_or_default(),
+            &call.arguments,
+        )?;
+        let request = ("tools/call", Some(call.tool), headers);
+        let result = self.request(request, call.members(), wait).await?;
+        requires_input(&result, self.version.generation())?;
+        Ok(result)
+    }
+
+    /// Sends a request, and returns its result, whose type the caller checks.
     async fn request(
         &mut self,
         (method, name, parameter_headers): (&str, Option<&str>, Vec<(String, String)>),
         members: Vec<String>,
         wait: &Wait,
     ) -> Result<Json, Error> {
-        let generation = self.version.generation();
         let traceparent = self.traceparent.as_deref();
         let request = Outgoing {
             id: self.inbox.open_alone(),
@@ -321,11 +336,7 @@ impl<T: Transport> Client<T> {
         };
         let answer = self.transport.exchange(&request, &mut self.inbox, wait);
         match answer.await {
-            Ok(answer) => {
-                let result = answer.outcome.map_err(Error::Rpc)?;
-                check_complete(&result, generation)?;
-                Ok(result)
-            }
+            Ok(answer) => answer.outcome.map_err(Error::Rpc),
             Err(error @ (Error::Timeout | Error::Cancelled)) => {
                 if let Some(id) = self.inbox.give_up_all() {
                     self.transport.abandon(id, self.version).await;

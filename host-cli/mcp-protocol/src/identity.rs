@@ -57,22 +57,37 @@ pub(crate) fn arguments(bytes: &[u8]) -> Result<Json, Error> {
     }
 }
 
-/// Returns the members of the parameters of a call.
-pub(crate) fn call(name: &str, arguments: &Json) -> Vec<String> {
-    vec![
-        format!(r#""name":{}"#, json_string(name)),
-        format!(r#""arguments":{}"#, on_one_line(arguments)),
-    ]
+/// A call of a tool.
+#[derive(Debug, Clone)]
+pub struct Call<'c> {
+    /// The name of the tool.
+    pub tool: &'c str,
+    /// The arguments: an object.
+    pub arguments: Json,
+    /// The `requestState` of the server's result that asked for the repetition of the call.
+    pub state: Option<&'c str>,
+}
+
+impl Call<'_> {
+    /// Returns the members of the parameters.
+    pub(crate) fn members(&self) -> Vec<String> {
+        let mut members = vec![
+            format!(r#""name":{}"#, json_string(self.tool)),
+            format!(r#""arguments":{}"#, on_one_line(&self.arguments)),
+        ];
+        let state = self.state.map(json_string);
+        members.extend(state.map(|state| format!(r#""requestState":{state}"#)));
+        members
+    }
 }
 
 /// Returns the members of an object of parameters without `_meta`.
-pub(crate) fn members(params: &[u8]) -> Result<Vec<String>, Error> {
-    let params = arguments(params)?;
-    let text = on_one_line(&params);
+pub(crate) fn members(params: &Json) -> Vec<String> {
+    let text = on_one_line(params);
     let inner = text.trim().trim_start_matches('{');
     let inner = inner.strip_suffix('}').unwrap_or(inner).trim();
     let is_empty = inner.is_empty();
-    Ok((!is_empty).then(|| inner.to_owned()).into_iter().collect())
+    (!is_empty).then(|| inner.to_owned()).into_iter().collect()
 }
 
 /// Returns the members of the parameters of a list's page.

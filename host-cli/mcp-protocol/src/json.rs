@@ -2,18 +2,49 @@
 
 use agent_diagnostic::Problems;
 use agent_syntax::Node;
-use agent_syntax::json::{Kind, Reader, parse_strict};
+use agent_syntax::json::{Kind, Reader, SyntaxError, parse_strict};
 use agent_text::{DocumentKind, Span, Text};
 use agent_way_out::quote;
 use bytes::Bytes;
 use std::fmt;
+use std::sync::Arc;
 
 /// Maximum number of characters of a description of malformed bytes.
 const DESCRIPTION_CHARS: usize = 200;
 
+/// Levels of objects whose members are noted when a text is read: a message, its parameters and their members, such
+/// as the arguments of a call. Members of these objects are found without another pass.
+const NOTED_LEVELS: u32 = 3;
+/// Maximum number of members of such an object. Those of a larger one are read when they are looked for.
+const NOTED_MEMBERS: usize = 64;
+
 /// One value of strict JSON, as the bytes that were received. Cloning it copies no bytes.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Json(Bytes);
+#[derive(Clone)]
+pub struct Json {
+    bytes: Bytes,
+    members: Option<Members>,
+}
+
+/// The noted members of an object.
+type Members = Arc<[Noted]>;
+
+/// A member of an object, noted when the text was read.
+#[derive(Debug)]
+struct Noted {
+    name: Box<str>,
+    /// The place of the value in the object.
+    span: Span,
+    /// The members of the value.
+    members: Option<Members>,
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for Json {}
 
 impl fmt::Debug for Json {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,33 +85,63 @@ impl Json {
             return Err(Malformed::new("a byte order mark before the value", 0));
         }
         let mut reader = Reader::new(text);
-        if reader.skip().is_err() || !reader.ends_strictly() {
-            return Err(describe(text));
+        let members = note(&mut reader, 0, NOTED_LEVELS);
+        match (members, reader.ends_strictly()) {
+            (Ok(members), true) => Ok(Self { bytes, members }),
+            _ => Err(describe(text)),
         }
-        Ok(Self(bytes))
+    }
+
+    /// Takes a value that the engine has read as strict JSON, without reading it again.
+    #[must_use]
+    pub fn of_engine(bytes: impl Into<Bytes>) -> Self {
+        Self {
+            bytes: bytes.into(),
+            members: None,
+        }
+    }
+
+    /// Returns the value with its members noted, for which one of the engine is read.
+    pub(crate) fn noted(&self) -> Self {
+        match &self.members {
+            Some(_) => self.clone(),
+            None => Self::new(self.bytes.clone()).unwrap_or_else(|_| self.clone()),
+        }
+    }
+
+    /// Returns `{}`.
+    #[must_use]
+    pub fn empty_object() -> Self {
+        Self {
+            bytes: Bytes::from_static(b"{}"),
+            members: Some(Arc::new([])),
+        }
     }
 
     /// Returns `null`.
     pub(crate) fn null() -> Self {
-        Self(Bytes::from_static(b"null"))
+        Self::of_engine(Bytes::from_static(b"null"))
     }
 
     /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         // Checked when the value was read; values inside of it end between characters.
-        std::str::from_utf8(&self.0).unwrap_or_default()
+        std::str::from_utf8(&self.bytes).unwrap_or_default()
     }
 
     /// Returns the bytes.
     #[must_use]
     pub fn bytes(&self) -> &Bytes {
-        &self.0
+        &self.bytes
     }
 
     /// Returns the value in bytes of its own.
     pub(crate) fn copied(&self) -> Self {
-        Self(Bytes::copy_from_slice(&self.0))
+        Self {
+            bytes: Bytes::copy_from_slice(&self.bytes),
+            members: self.members.clone(),
+        }
     }
 
     /// Returns the value as a tree, which takes many times the memory of its text.
@@ -112,6 +173,15 @@ impl Json {
 
     /// Returns the members of an object that have these names, or `None` for another type.
     pub(crate) fn pick<const N: usize>(&self, names: [&str; N]) -> Option<[Option<Member>; N]> {
+        if let Some(noted) = &self.members {
+            return Some(names.map(|name| {
+                let noted = noted.iter().find(|it| *it.name == *name)?;
+                Some(Member {
+                    value: self.inner(noted.span, noted.members.clone()),
+                    offset: noted.span.start as usize,
+                })
+            }));
+        }
         let mut reader = Reader::new(self.as_str());
         if reader.kind() != Ok(Kind::Object) {
             return None;
@@ -124,7 +194,7 @@ impl Json {
             let offset = reader.offset();
             reader.skip().ok()?;
             if let Some(place) = names.iter().position(|name| key.value == *name) {
-                let value = self.inner(Span::new(offset, reader.offset()));
+                let value = self.inner(Span::new(offset, reader.offset()), None);
                 picked[place] = Some(Member { value, offset });
             }
         }
@@ -151,8 +221,11 @@ impl Json {
     }
 
     /// Returns a value inside of this one.
-    fn inner(&self, span: Span) -> Self {
-        Self(self.0.slice(span.start as usize..span.end as usize))
+    fn inner(&self, span: Span, members: Option<Members>) -> Self {
+        Self {
+            bytes: self.bytes.slice(span.start as usize..span.end as usize),
+            members,
+        }
     }
 }
 
@@ -184,8 +257,40 @@ impl Iterator for Elements<'_> {
         self.reader.kind().ok()?;
         let start = self.reader.offset();
         self.reader.skip().ok()?;
-        Some(self.array.inner(Span::new(start, self.reader.offset())))
+        let span = Span::new(start, self.reader.offset());
+        Some(self.array.inner(span, None))
     }
+}
+
+/// Reads the next value of a reader, and returns the members of an object. Places count from `start`.
+fn note(
+    reader: &mut Reader<'_>,
+    start: usize,
+    levels: u32,
+) -> Result<Option<Members>, Box<SyntaxError>> {
+    if levels == 0 || reader.kind()? != Kind::Object {
+        return reader.skip().map(|()| None);
+    }
+    reader.enter_object()?;
+    let (keys, mut first) = (reader.begin_keys(), true);
+    let mut noted = Vec::new();
+    let mut fits = true;
+    while let Some(key) = reader.key(&mut first)? {
+        reader.note_key(&key);
+        reader.kind()?;
+        let value = reader.offset();
+        let members = note(reader, value, levels - 1)?;
+        fits &= noted.len() < NOTED_MEMBERS;
+        if fits {
+            noted.push(Noted {
+                name: key.value.into(),
+                span: Span::new(value - start, reader.offset() - start),
+                members,
+            });
+        }
+    }
+    reader.end_keys(keys);
+    Ok(fits.then(|| noted.into()))
 }
 
 /// Returns the first problem of a text that is not strict JSON.
@@ -245,6 +350,30 @@ mod tests {
         assert_eq!(elements[1].string().as_deref(), Some("b"));
         assert_eq!(c.unwrap().value.as_str(), "null");
         assert!(d.is_none());
+        // The same without noted members, and of objects with too many.
+        let unread = Json::of_engine(json.bytes().clone());
+        assert_eq!(unread, json);
+        let [c] = unread.pick(["c"]).unwrap();
+        assert_eq!(c.unwrap().offset, 37);
+        let many: Vec<_> = (0..100).map(|it| format!("\"{it}\":[{it}]")).collect();
+        let many = Json::new(format!("{{{}}}", many.join(","))).unwrap();
+        assert!(many.members.is_none());
+        let [last] = many.members(["99"]).unwrap();
+        assert_eq!(last.unwrap().as_str(), "[99]");
+        // Places of members within members are their own.
+        let deep = Json::new(r#" {"a": {"b":{"c":{"d":1}}}}"#).unwrap();
+        let [b] = deep.pick(["a"]).unwrap()[0]
+            .as_ref()
+            .unwrap()
+            .value
+            .pick(["b"])
+            .unwrap();
+        let b = b.unwrap();
+        assert_eq!((b.value.as_str(), b.offset), (r#"{"c":{"d":1}}"#, 5));
+        let [c] = b.value.members(["c"]).unwrap();
+        let c = c.unwrap();
+        assert!(b.value.members.is_some() && c.members.is_none());
+        assert_eq!(c.members(["d"]).unwrap()[0].as_ref().unwrap().as_str(), "1");
         assert!(a.value.pick(["a"]).is_none());
         assert!(json.elements().is_none());
         let long = format!("{{\"{0}\": 1, \"{0}\": 2}}", "\u{200b}".repeat(1000));

@@ -46,6 +46,7 @@ pub use header_value::decoded;
 pub use http::Http;
 pub use http_peer::{HttpAnswer, HttpMethod, HttpPeer, HttpRequest};
 pub use id::Id;
+pub use identity::Call;
 pub use inbox::{Notification, Traffic};
 pub use json::{Json, Malformed};
 pub use limits::Limits;

@@ -2,11 +2,11 @@
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::identity::{self, Identity};
+use crate::identity::{self, Call, Identity};
 use crate::inbox::{Inbox, Notification, Received};
 use crate::json::Json;
 use crate::message::{write_notification, write_request};
-use crate::negotiation::check_complete;
+use crate::negotiation::{check_complete, requires_input};
 use crate::stdio::Stdio;
 use crate::tool_list::{Pages, ToolList};
 use crate::version::Version;
@@ -137,8 +137,8 @@ impl Multiplexed {
         Ok(self.pages(method, member, wait).await?.finish()?.json)
     }
 
-    /// Sends a request with an object of parameters, and returns the result as it was received. Dropping the
-    /// future cancels the request at the server.
+    /// Sends a request with an object of parameters, and returns the result as it was received, as
+    /// [`Client::ask`]. Dropping the future cancels the request at the server.
     ///
     /// # Errors
     ///
@@ -146,11 +146,13 @@ impl Multiplexed {
     pub async fn ask(
         &self,
         method: &'static str,
-        params: &[u8],
+        params: &Json,
         wait: &Wait,
     ) -> Result<Json, Error> {
-        let members = identity::members(params)?;
-        self.request(method, members, (None, None), wait).await
+        let members = identity::members(params);
+        let result = self.request(method, members, (None, None), wait).await?;
+        requires_input(&result, self.version.generation())?;
+        Ok(result)
     }
 
     async fn pages(
@@ -164,6 +166,7 @@ impl Multiplexed {
         loop {
             let members = identity::page(cursor.as_deref());
             let page = self.request(method, members, (None, None), wait).await?;
+            check_complete(&page, self.version.generation())?;
             let next = pages.add(&page, false, &self.limits)?;
             if next.is_some() && next == cursor {
                 return Err(Error::protocol("a page names itself as the next one"));
@@ -175,28 +178,28 @@ impl Multiplexed {
         }
     }
 
-    /// Calls a tool with an object of arguments, and returns the result as it was received. Reports of
+    /// Calls a tool, and returns the result as it was received, as [`Client::call`]. Reports of
     /// progress go to `progress`: the parameters of the notifications. The server's span belongs to that of
     /// `traceparent` \[W3C Trace Context\]. Dropping the future cancels the call at the server.
     ///
     /// # Errors
     ///
-    /// When the arguments are not an object of strict JSON, the server answers with an error, or there
-    /// is no answer. A tool's own error is a result.
-    pub async fn call_tool(
+    /// When the server answers with an error, or there is no answer. A tool's own error is a result.
+    pub async fn call(
         &self,
-        name: &str,
-        arguments: &[u8],
+        call: &Call<'_>,
         progress: Option<mpsc::Sender<Json>>,
         traceparent: Option<&str>,
         wait: &Wait,
     ) -> Result<Json, Error> {
-        let arguments = identity::arguments(arguments)?;
-        let members = identity::call(name, &arguments);
         let about = (progress, traceparent);
-        self.request("tools/call", members, about, wait).await
+        let result = self.request("tools/call", call.members(), about, wait);
+        let result = result.await?;
+        requires_input(&result, self.version.generation())?;
+        Ok(result)
     }
 
+    /// Sends a request, and returns its result, whose type the caller checks.
     async fn request(
         &self,
         method: &'static str,
@@ -224,9 +227,7 @@ impl Multiplexed {
             let _wakes = Wakes(&self.given_up);
             answered.await.map_err(|_| closed())?
         };
-        let result = wait.within(exchange).await?;
-        check_complete(&result, self.version.generation())?;
-        Ok(result)
+        wait.within(exchange).await
     }
 }
 

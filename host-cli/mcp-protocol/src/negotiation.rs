@@ -93,26 +93,34 @@ pub(crate) fn refused_and_listed() -> Error {
     ))
 }
 
-/// Checks the type of a result. Without one, and before 2026-07-28, a result is complete.
+/// Checks the type of a result that has to be complete. Without a type, and before 2026-07-28, a result is.
 pub(crate) fn check_complete(result: &Json, generation: Generation) -> Result<(), Error> {
-    if generation == Generation::Sessions {
-        return Ok(());
-    }
-    let Some(kind) = member(result, "resultType") else {
-        return Ok(());
-    };
-    match kind.value.string().as_deref() {
-        Some("complete") => Ok(()),
-        Some("input_required") => Err(Error::protocol(
+    match requires_input(result, generation)? {
+        false => Ok(()),
+        true => Err(Error::protocol(
             "the server asks for input, which this client did not offer",
         )),
+    }
+}
+
+/// Returns whether a result is of the type `input_required`, not `complete`.
+pub(crate) fn requires_input(result: &Json, generation: Generation) -> Result<bool, Error> {
+    if generation == Generation::Sessions {
+        return Ok(false);
+    }
+    let Some(kind) = member(result, "resultType") else {
+        return Ok(false);
+    };
+    match kind.value.string().as_deref() {
+        Some("complete") => Ok(false),
+        Some("input_required") => Ok(true),
         _ => Err(Error::protocol("the `resultType` is unknown")),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Next, check_complete, discovered, initialized};
+    use super::{Next, check_complete, discovered, initialized, requires_input};
     use crate::message::RpcError;
     use crate::{Error, Generation, Json, Version};
 
@@ -220,5 +228,7 @@ mod tests {
         }
         let older = result(r#"{"resultType":"other"}"#).unwrap();
         assert!(check_complete(&older, Generation::Sessions).is_ok());
+        let asks = result(r#"{"resultType":"input_required"}"#).unwrap();
+        assert_eq!(requires_input(&asks, Generation::Stateless), Ok(true));
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::header_value::{decoded, header_value};
 use crate::json::{Json, Malformed};
+use agent_syntax::json::Kind;
 use agent_syntax::{Node, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -222,23 +223,26 @@ pub(crate) fn values(
     if headers.is_empty() {
         return Ok(Vec::new());
     }
-    let Some(tree) = arguments.tree() else {
-        return Ok(Vec::new());
-    };
+    let arguments = arguments.noted();
     let mut values = Vec::new();
     for header in headers {
-        let found = header
-            .path
-            .iter()
-            .try_fold(&tree, |node, name| member(node, name));
-        let value = match found.map(|node| (&node.value, node.span)) {
-            Some((Value::String(text), _)) => header_value(text),
-            Some((Value::Bool(value), _)) => value.to_string(),
-            Some((Value::Number(number), span)) => integer(number).ok_or_else(|| {
+        let mut path = header.path.iter();
+        let found = path.try_fold((arguments.clone(), 0), |(object, offset), name| {
+            let [member] = object.pick([name.as_str()])?;
+            let member = member?;
+            Some((member.value, offset + member.offset))
+        });
+        let Some((found, offset)) = found else {
+            continue;
+        };
+        let value = match found.kind() {
+            Some(Kind::String) => header_value(&found.string().unwrap_or_default()),
+            Some(Kind::Bool) => found.as_str().to_owned(),
+            Some(Kind::Number) => integer(found.as_str()).ok_or_else(|| {
                 let what = "a number for a header is not an exact integer";
-                Error::Arguments(Malformed::new(what, span.start as usize))
+                Error::Arguments(Malformed::new(what, offset))
             })?,
-            // Absent, null, or something else, which the tool's schema does not allow.
+            // Null, or something else, which the tool's schema does not allow.
             _ => continue,
         };
         values.push((header.wire_name(), value));

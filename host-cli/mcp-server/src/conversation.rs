@@ -264,7 +264,7 @@ impl<S: Service> Conversation<S> {
             "ping" if !stateless => Response::of_result(id, "{}"),
             "tools/list" => return answered(id, self.service.tools(&client).await),
             "tools/call" => {
-                let bytes = params.as_ref().map_or(&b"{}"[..], |it| it.bytes());
+                let params = params.unwrap_or_else(Json::empty_object);
                 let token = meta.and_then(|it| it.members(["progressToken"]));
                 let token = token.and_then(|[token]| token);
                 let send = RefCell::new(send);
@@ -278,7 +278,7 @@ impl<S: Service> Conversation<S> {
                     let params = on_one_line(&params);
                     self.questions.ask(ELICIT, &params, send).await
                 };
-                let called = self.service.call(&client, bytes, trace, report, elicit);
+                let called = self.service.call(&client, &params, trace, report, elicit);
                 return answered(id, called.await);
             }
             LISTEN if stateless => {
@@ -288,8 +288,8 @@ impl<S: Service> Conversation<S> {
                 return None;
             }
             _ => {
-                let bytes = params.as_ref().map_or(&b"{}"[..], |it| it.bytes());
-                match self.service.other(&client, method, bytes).await {
+                let params = params.unwrap_or_else(Json::empty_object);
+                match self.service.other(&client, method, &params).await {
                     Some(answer) => return answered(id, answer),
                     None => error(id, METHOD_NOT_FOUND, "the method is not supported", None),
                 }

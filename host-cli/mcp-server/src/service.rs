@@ -89,14 +89,14 @@ pub trait Service: 'static {
     async fn call(
         &self,
         client: &Client,
-        params: &[u8],
+        params: &Json,
         trace: &Self::Trace,
         reports: impl FnMut(Json),
         elicit: impl AsyncFn(&[u8]) -> Option<Json>,
     ) -> Answer;
 
     /// Answers a request of another method with its parameters; `None` if it knows no such method.
-    async fn other(&self, client: &Client, method: &str, params: &[u8]) -> Option<Answer>;
+    async fn other(&self, client: &Client, method: &str, params: &Json) -> Option<Answer>;
 
     /// Returns its counts in the text format of Prometheus.
     ///

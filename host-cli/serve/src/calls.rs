@@ -5,11 +5,11 @@ use super::metrics;
 use super::traced::{ForwardSpan, RequestSpan};
 use agent_host::Failure;
 use agent_host::contract::session::{
-    ApprovalMode, ApprovalRequest, CallAction, CallFailure, Client, Delivered, Delivery, Forwarded,
-    RpcError as Refused,
+    ApprovalMode, ApprovalRequest, CallAction, CallFailure, Called, Client, Delivered, Delivery,
+    Forwarded, RpcError as Refused,
 };
 use agent_mcp_protocol::message::RpcError;
-use agent_mcp_protocol::{Error, Json, Wait, progress};
+use agent_mcp_protocol::{Call, Error, Json, Wait, progress};
 use agent_mcp_server::{Answer, ClientList};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -60,7 +60,7 @@ impl Drop for OpenCall<'_> {
 pub(crate) async fn call(
     shared: &Shared,
     client: &Client,
-    params: &[u8],
+    params: &Json,
     span: &RequestSpan,
     reports: impl FnMut(Json),
     elicit: impl AsyncFn(&[u8]) -> Option<Json>,
@@ -78,33 +78,50 @@ pub(crate) fn refused(error: Refused) -> Answer {
     })
 }
 
+/// The consequence of a decision.
+enum Next {
+    /// The client gets this answer.
+    Answer(Answer),
+    /// A human has answered: the call is decided once more.
+    Decide,
+    /// The server wants the call repeated: it is decided once more, with this state.
+    Repeat(String),
+}
+
 async fn decided(
     shared: &Shared,
     client: &Client,
-    params: &[u8],
+    params: &Json,
     span: &RequestSpan,
     mut reports: impl FnMut(Json),
     elicit: impl AsyncFn(&[u8]) -> Option<Json>,
 ) -> Result<Answer, Failure> {
+    let mut state = None;
     loop {
-        let decided = decided_once(shared, client, params, span, &mut reports, &elicit);
-        if let Some(answer) = decided.await? {
-            return Ok(answer);
-        }
+        shared.ready().await;
+        let bytes = params.bytes();
+        let called = match &state {
+            Some(state) => shared.decider.repeat(client, bytes, state)?,
+            None => shared.decider.call(client, bytes)?,
+        };
+        let next = perform(shared, called, params, span, &mut reports, &elicit);
+        state = match next.await? {
+            Next::Answer(answer) => return Ok(answer),
+            Next::Decide => None,
+            Next::Repeat(state) => Some(state),
+        };
     }
 }
 
-/// Decides on a call; `None` if a human has answered in the meantime, so that it is decided once more.
-async fn decided_once(
+/// Carries a decision out.
+async fn perform(
     shared: &Shared,
-    client: &Client,
-    params: &[u8],
+    called: Called,
+    params: &Json,
     span: &RequestSpan,
     reports: impl FnMut(Json),
     elicit: impl AsyncFn(&[u8]) -> Option<Json>,
-) -> Result<Option<Answer>, Failure> {
-    shared.ready().await;
-    let called = shared.decider.call(client, params)?;
+) -> Result<Next, Failure> {
     let began = Instant::now();
     metrics::decided(&shared.metrics, &called.records);
     span.decided(&called.records);
@@ -112,15 +129,16 @@ async fn decided_once(
         shared.announce(ClientList::Tools);
     }
     match called.action {
-        CallAction::Answer(result) => Ok(Some(Answer::own(result))),
-        CallAction::Error(error) => Ok(Some(refused(error))),
+        CallAction::Answer(result) => Ok(Next::Answer(Answer::own(result))),
+        CallAction::Error(error) => Ok(Next::Answer(refused(error))),
         CallAction::AskApproval(asked) => ask(shared, called.id, asked, elicit).await,
+        CallAction::ForwardRequest(_) => Err(Failure::internal("a call was decided as a request")),
         CallAction::Forward(forwarded) => {
             let open = OpenCall::new(shared, called.id);
             shared.decider.synced().await?;
             let server = forwarded.server.clone();
             let span = shared.forward_span(span, &server);
-            let received = forward(shared, forwarded, &span, reports).await;
+            let received = forward(shared, forwarded, params, &span, reports).await;
             span.received(received.as_ref());
             let (delivered, received) = match received {
                 Ok(result) => (open.result(&result)?, Some(result)),
@@ -133,18 +151,21 @@ async fn decided_once(
                 began.elapsed(),
             );
             span.end(&delivered.records);
-            Ok(Some(answer(delivered.delivery, received)))
+            Ok(match delivered.delivery {
+                Delivery::Repeat(state) => Next::Repeat(state),
+                delivery => Next::Answer(answer(delivery, received)),
+            })
         }
     }
 }
 
-/// Waits for a human. Returns `None` after an answer, so that the call is decided once more.
+/// Waits for a human.
 async fn ask(
     shared: &Shared,
     call: u64,
     mut asked: ApprovalRequest,
     elicit: impl AsyncFn(&[u8]) -> Option<Json>,
-) -> Result<Option<Answer>, Failure> {
+) -> Result<Next, Failure> {
     if let Some(result) = asked.answer.take() {
         let mut waiting = shared.approvals.ask(call, asked);
         if shared.decider.approval_mode() == ApprovalMode::Retry {
@@ -152,7 +173,7 @@ async fn ask(
             // client does not ask again and again.
             let _ = timeout(REPEAT, waiting.answered()).await;
         }
-        return Ok(Some(Answer::own(result)));
+        return Ok(Next::Answer(Answer::own(result)));
     }
     let mut open = OpenCall::new(shared, call);
     let time = left(asked.expires_unix_ms);
@@ -170,12 +191,12 @@ async fn ask(
         biased;
         () = waiting.answered() => {
             open.is_open = false;
-            Ok(None)
+            Ok(Next::Decide)
         }
-        failed = elicited => failed.map(|()| None),
+        failed = elicited => failed.map(|()| Next::Decide),
         () = sleep(time) => {
             let delivered = open.failed(&CallFailure::TimedOut)?;
-            Ok(Some(answer(delivered.delivery, None)))
+            Ok(Next::Answer(answer(delivered.delivery, None)))
         }
     }
 }
@@ -192,7 +213,8 @@ pub(crate) fn answer(delivery: Delivery, received: Option<Json>) -> Answer {
         (Delivery::AsReceived, Some(received)) => Answer::Result(received),
         (Delivery::Changed(result) | Delivery::Refused(result), _) => Answer::own(result),
         (Delivery::Error(error), _) => refused(error),
-        (Delivery::Nothing | Delivery::AsReceived, _) => Answer::Nothing,
+        // Only a result of a call leads to a repetition, which never comes here.
+        (Delivery::Nothing | Delivery::AsReceived | Delivery::Repeat(_), _) => Answer::Nothing,
     }
 }
 
@@ -200,30 +222,28 @@ pub(crate) fn answer(delivery: Delivery, received: Option<Json>) -> Answer {
 async fn forward(
     shared: &Shared,
     forwarded: Forwarded,
+    params: &Json,
     span: &ForwardSpan,
     mut reports: impl FnMut(Json),
 ) -> Result<Json, CallFailure> {
     let time = Duration::from_millis(forwarded.timeout_ms);
     let began = Instant::now();
     let server = &*forwarded.server;
-    let parts = Json::new(forwarded.params)
-        .ok()
-        .and_then(|params| params.members(["name", "arguments", "_meta"]));
-    let Some([Some(name), arguments, meta]) = parts else {
-        return Err(CallFailure::Closed);
+    let call = Call {
+        tool: &forwarded.tool,
+        arguments: arguments_of(forwarded.arguments, params),
+        state: forwarded.request_state.as_deref(),
     };
-    let name = name.string().unwrap_or_default();
-    let arguments = arguments.map_or_else(|| b"{}".to_vec(), |it| it.bytes().to_vec());
     let upstream = shared.upstream(server, began + time).await;
     let (upstream, _slot) = upstream.ok_or(CallFailure::Closed)?;
     let max_bytes = usize::try_from(forwarded.max_bytes).unwrap_or(usize::MAX);
     let (sender, mut received) = progress();
-    let wants_progress = meta.is_some();
+    let wants_progress = forwarded.progress_token.is_some();
     let sender: Option<mpsc::Sender<Json>> = wants_progress.then_some(sender);
     let wait = Wait::time(time.saturating_sub(began.elapsed()));
     let called = async {
         let about = (sender, span.traceparent());
-        let call = upstream.call_tool(&name, &arguments, about, max_bytes, &wait);
+        let call = upstream.call(&call, about, max_bytes, &wait);
         tokio::pin!(call);
         loop {
             tokio::select! {
@@ -244,6 +264,19 @@ async fn forward(
         Ok(result) if result.bytes().len() > max_bytes => Err(CallFailure::TooLarge),
         Ok(result) => Ok(result),
         Err(error) => Err(failure_of(error)),
+    }
+}
+
+/// Returns the arguments for a server. Those of the client itself were read with its message, and need not be read for
+/// the headers of a tool.
+fn arguments_of(forwarded: Option<Vec<u8>>, params: &Json) -> Json {
+    let Some(forwarded) = forwarded else {
+        return Json::empty_object();
+    };
+    let own = params.members(["arguments"]).and_then(|[own]| own);
+    match own.filter(|own| own.bytes() == &forwarded) {
+        Some(own) => own,
+        None => Json::of_engine(forwarded),
     }
 }
 

@@ -238,13 +238,37 @@ impl Decider {
         self.recorded(called)
     }
 
+    /// Decides on a call once more, whose server wants it repeated.
+    pub(crate) fn repeat(
+        &self,
+        client: &Client,
+        params: &[u8],
+        state: &str,
+    ) -> Result<Called, Failure> {
+        let now = clock(&self.zone);
+        let (client, params, state) = (client.clone(), params.to_vec(), state.to_owned());
+        let called = self.ask(params.len() + state.len(), move |instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_repeat(session, &client, &params, &state, now)
+            )
+        })?;
+        self.recorded(called)
+    }
+
     /// Records a decision.
     fn recorded(&self, called: Called) -> Result<Called, Failure> {
         match self.record(&called.records) {
             Ok(()) => Ok(called),
             // What is not recorded does not happen.
             Err(failure) => {
-                if matches!(called.action, CallAction::Forward(_)) {
+                let is_open = matches!(
+                    called.action,
+                    CallAction::Forward(_) | CallAction::ForwardRequest(_)
+                );
+                if is_open {
                     let _ = self.failed(called.id, &CallFailure::Cancelled);
                 }
                 Err(failure)

@@ -533,3 +533,9 @@ async fn retire(slot: Rc<Slot>, task: Option<AbortHandle>) {
         task.abort();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[cfg(debug_assertions)]
+    mod passes;
+}

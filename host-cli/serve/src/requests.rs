@@ -4,7 +4,9 @@ use super::calls::{OpenCall, answer, failure_of, refused};
 use super::gateway::Shared;
 use super::metrics;
 use agent_host::Failure;
-use agent_host::contract::session::{CallAction, CallFailure, Client, Forwarded, ListKind, Method};
+use agent_host::contract::session::{
+    CallAction, CallFailure, Client, ForwardedRequest, ListKind, Method,
+};
 use agent_mcp_protocol::{Json, Wait};
 use agent_mcp_server::{Answer, ClientList};
 use std::time::Duration;
@@ -77,11 +79,11 @@ async fn decided(
     match called.action {
         CallAction::Answer(result) => Ok(Answer::own(result)),
         CallAction::Error(error) => Ok(refused(error)),
-        CallAction::AskApproval(_) => {
-            let text = "a request for a resource or prompt waits for an approval";
+        CallAction::AskApproval(_) | CallAction::Forward(_) => {
+            let text = "a request for a resource or prompt was decided as a call";
             Err(Failure::internal(text))
         }
-        CallAction::Forward(forwarded) => {
+        CallAction::ForwardRequest(forwarded) => {
             let open = OpenCall::new(shared, called.id);
             shared.decider.synced().await?;
             let received = forward(shared, method, &forwarded).await;
@@ -100,22 +102,18 @@ async fn decided(
 async fn forward(
     shared: &Shared,
     method: Method,
-    forwarded: &Forwarded,
+    forwarded: &ForwardedRequest,
 ) -> Result<Json, CallFailure> {
     let time = Duration::from_millis(forwarded.timeout_ms);
     let began = Instant::now();
     let server = &*forwarded.server;
-    let named = Json::new(forwarded.params.clone()).ok();
-    let named = named.and_then(|params| params.members(["uri", "name"]));
-    let [uri, name] = named.ok_or(CallFailure::Closed)?;
-    let name = uri.or(name).and_then(|name| name.string());
-    let name = name.ok_or(CallFailure::Closed)?;
     let upstream = shared.upstream(server, began + time).await;
     let (upstream, _slot) = upstream.ok_or(CallFailure::Closed)?;
     let max_bytes = usize::try_from(forwarded.max_bytes).unwrap_or(usize::MAX);
     let wait = Wait::time(time.saturating_sub(began.elapsed()));
-    let named = (name_of(method), &*name);
-    let answered = upstream.ask(named, &forwarded.params, max_bytes, &wait);
+    let named = (name_of(method), &*forwarded.name);
+    let params = Json::of_engine(forwarded.params.clone());
+    let answered = upstream.ask(named, &params, max_bytes, &wait);
     let answered = answered.await;
     shared.observe_call(server, &answered, began.elapsed());
     match answered {

@@ -42,7 +42,7 @@ impl Service for Shared {
     async fn call(
         &self,
         client: &Client,
-        params: &[u8],
+        params: &Json,
         trace: &RequestSpan,
         reports: impl FnMut(Json),
         elicit: impl AsyncFn(&[u8]) -> Option<Json>,
@@ -50,9 +50,9 @@ impl Service for Shared {
         call(self, &asking(client), params, trace, reports, elicit).await
     }
 
-    async fn other(&self, client: &Client, method: &str, params: &[u8]) -> Option<Answer> {
+    async fn other(&self, client: &Client, method: &str, params: &Json) -> Option<Answer> {
         let method = method_named(method)?;
-        Some(request(self, &asking(client), method, params).await)
+        Some(request(self, &asking(client), method, params.bytes()).await)
     }
 
     fn metrics(&self, sessions: usize) -> Result<String, Failure> {

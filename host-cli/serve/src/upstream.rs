@@ -1,7 +1,9 @@
 //! The connection to one server, for many calls at the same time.
 
 use agent_effects::{Connection, Process};
-use agent_mcp_protocol::{Client, Endpoint, Error, Http, Json, Multiplexed, Notification, Wait};
+use agent_mcp_protocol::{
+    Call, Client, Endpoint, Error, Http, Json, Multiplexed, Notification, Wait,
+};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use tokio::sync::mpsc;
@@ -118,7 +120,7 @@ impl Upstream {
     pub(crate) async fn ask(
         &self,
         (method, name): (&'static str, &str),
-        params: &[u8],
+        params: &Json,
         max_bytes: usize,
         wait: &Wait,
     ) -> Result<Json, Error> {
@@ -138,10 +140,9 @@ impl Upstream {
     }
 
     /// Calls a tool. A result of more than `max_bytes` is not read. Dropping the future cancels the call.
-    pub(crate) async fn call_tool(
+    pub(crate) async fn call(
         &self,
-        tool: &str,
-        arguments: &[u8],
+        call: &Call<'_>,
         (progress, traceparent): (Option<mpsc::Sender<Json>>, Option<String>),
         max_bytes: usize,
         wait: &Wait,
@@ -149,14 +150,13 @@ impl Upstream {
         match self {
             Self::Streams(server) => {
                 let traceparent = traceparent.as_deref();
-                let call = server.call_tool(tool, arguments, progress, traceparent, wait);
-                call.await
+                server.call(call, progress, traceparent, wait).await
             }
             Self::Http(clients) => {
                 let mut client = clients.take();
                 client.limit_messages(max_bytes);
                 client.trace(traceparent);
-                let result = client.call_tool(tool, arguments, wait).await;
+                let result = client.call(call, wait).await;
                 // A client whose exchange failed may be out of step with the server.
                 if result.is_ok() {
                     clients.put(client);

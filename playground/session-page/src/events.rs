@@ -222,6 +222,9 @@ fn delivery(delivered: &Delivered) -> Html {
                 { refusal(None, it) }
             </>
         },
+        Delivered::Repeated { call, decided } => html! {
+            <>{ format!("it wants the call repeated, which was made as call {call}: ") }{ outcome(decided) }</>
+        },
         Delivered::Nothing => html! { <span class="quiet">{ "no such call is open" }</span> },
     }
 }

@@ -304,6 +304,13 @@ pub enum Delivered {
     Changed(String),
     /// A refusal in its place.
     Refused(Refusal),
+    /// Nothing yet: its server wants the call repeated, so that it was decided again.
+    Repeated {
+        /// The number of the repeated call.
+        call: u64,
+        /// The decision on it.
+        decided: Decided,
+    },
     /// Nothing: no such call is open.
     Nothing,
 }

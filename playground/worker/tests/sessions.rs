@@ -233,6 +233,52 @@ fn a_result_is_checked_against_the_locked_schema() {
 }
 
 #[test]
+fn a_call_is_repeated_when_its_server_wants_that() {
+    let asks = r#"{"resultType":"input_required","requestState":"s"}"#;
+    let result = |call| Event::Answer {
+        call,
+        result: asks.to_owned(),
+    };
+    for is_stateless in [false, true] {
+        let caller = Caller {
+            is_stateless,
+            ..Caller::default()
+        };
+        let seen = session_of(&[], caller, vec![call(FIND), result(1)]);
+        let Past::Answered { delivered, .. } = &seen.past[1] else {
+            panic!("{:?}", seen.past);
+        };
+        match delivered {
+            Delivered::Changed(result) => {
+                assert!(is_stateless);
+                assert!(result.contains("\"requestState\""), "{result}");
+                assert_eq!(seen.open, []);
+            }
+            Delivered::Repeated { call, decided } => {
+                assert!(!is_stateless);
+                let Decided::Forward { params, .. } = decided else {
+                    panic!("{decided:?}");
+                };
+                assert!(params.contains("\"requestState\":\"s\""), "{params}");
+                assert_eq!((*call, seen.open[0].call), (2, 2));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    // The page's gateway does not repeat a call without end.
+    let mut events = vec![call(FIND)];
+    events.extend((1..=6).map(result));
+    let mut seen = session_of(&[], Caller::default(), events);
+    let Some(Past::Answered { delivered, .. }) = seen.past.pop() else {
+        panic!("{:?}", seen.past);
+    };
+    let Delivered::Refused(refusal) = delivered else {
+        panic!("{delivered:?}");
+    };
+    assert_eq!(refusal.reasons[0].code, Some(Code::SessionLimit));
+}
+
+#[test]
 fn a_server_that_ended_is_not_called() {
     let server = || "acme-desk".to_owned();
     let ended = session(vec![Event::Exit(server()), call(FIND)]);

@@ -15,6 +15,8 @@ mod live;
 mod names;
 mod observe;
 mod open;
+#[cfg(debug_assertions)]
+mod passes;
 mod properties;
 mod quota;
 mod results;
@@ -352,9 +354,13 @@ pub(crate) fn through(
 #[track_caller]
 pub(crate) fn forwarded(called: &Called) -> (String, Value) {
     match &called.action {
-        CallAction::Forward { server, params, .. } => (
-            server.clone(),
-            serde_json::from_slice(params).expect("JSON"),
+        CallAction::Forward(to) => (
+            to.server.clone(),
+            serde_json::from_str(&to.params()).expect("JSON"),
+        ),
+        CallAction::ForwardRequest(to) => (
+            to.server.clone(),
+            serde_json::from_slice(&to.params).expect("JSON"),
         ),
         other => panic!("not passed on: {}", shown(other)),
     }
@@ -398,7 +404,10 @@ pub(crate) fn codes(result: &Value) -> Vec<String> {
 }
 
 pub(crate) fn is_passed_on(called: &Called) -> bool {
-    matches!(called.action, CallAction::Forward { .. })
+    matches!(
+        called.action,
+        CallAction::Forward(_) | CallAction::ForwardRequest(_)
+    )
 }
 
 pub(crate) fn shown(action: &CallAction) -> String {

@@ -113,7 +113,7 @@ impl RecordedCall {
             action: text("action")?,
             approval: text("approval"),
             continues: member(content, "continues").is_some(),
-            arguments: arguments(member(content, "arguments")?, record.text),
+            arguments: arguments(member(content, "arguments")?),
             client: Client {
                 id: of_client("id").unwrap_or_default(),
                 kind: of_client("kind").unwrap_or_default(),
@@ -224,11 +224,11 @@ impl RecordedCall {
 }
 
 /// Returns the kept arguments, if they are those that were decided about.
-fn arguments(node: &Node<'_>, text: &str) -> Arguments {
+fn arguments(node: &Node<'_>) -> Arguments {
     let Some(value) = member(node, "value") else {
         return Arguments::Lost("the log does not contain the arguments");
     };
-    let form = arguments_form(Some(value.span.of(text)));
+    let form = arguments_form(value);
     let recorded = member(node, "digest").and_then(string);
     match recorded == Some(&digest(&form)) && matches!(value.value, Value::Mapping(_)) {
         true => Arguments::Kept(form),

@@ -13,12 +13,13 @@ use crate::limits::APPROVAL_LIFETIME_MS;
 use crate::live::Deviation;
 use crate::messages::CallAction;
 use crate::options::Expansion;
-use crate::request::{Operation, Request};
+use crate::request::{Arguments as Given, Operation, Request};
 use crate::session::{Session, State};
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::lower::digest;
 use agent_api::model::HealthStatus;
+use agent_syntax::json::parse_strict;
 use std::sync::Arc;
 
 /// The reasons that depend on the state of the session.
@@ -175,7 +176,7 @@ impl Decider {
             .map_err(|why| Undecidable(format!("the record is not one of a call: {why}")))?;
         let decided = self.session.decide(&caller, &request, call.now);
         let verdict = match &decided.action {
-            CallAction::Forward { .. } => Verdict::Allowed,
+            CallAction::Forward(_) | CallAction::ForwardRequest(_) => Verdict::Allowed,
             CallAction::AskApproval { .. } => Verdict::Asked,
             CallAction::Answer(_) if decided.reasons.is_empty() => Verdict::Allowed,
             CallAction::Answer(_) | CallAction::Error { .. } => Verdict::Refused,
@@ -353,7 +354,9 @@ impl Decider {
         let Arguments::Kept(form) = &call.arguments else {
             return Ok(());
         };
-        let Ok(Operation::Expand(names)) = Operation::read(Some(form)) else {
+        let root = parse_strict(form);
+        let given = Given::new(form, root.as_ref());
+        let Ok(Operation::Expand(names)) = Operation::read(&given) else {
             return Ok(());
         };
         let basis = Arc::clone(&self.session.basis);
@@ -428,7 +431,9 @@ impl Decider {
     ) -> Result<Second, Undecidable> {
         let own = &self.session.basis.tools[tool];
         let decision = self.session.decision(call.now);
-        let mut reasons = decision.reasons(caller, (tool, via), arguments).into_all();
+        let root = arguments.and_then(parse_strict);
+        let given = Given::new(arguments.unwrap_or_default(), root.as_ref());
+        let mut reasons = decision.reasons(caller, (tool, via), &given).into_all();
         // Such a refusal is one before arguments are looked at.
         let is_early = !own.served.refusals.is_empty() || reasons.iter().any(is_early);
         let reads = |member| self.policy_reads(member);

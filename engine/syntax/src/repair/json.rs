@@ -984,11 +984,12 @@ fn number(word: &str) -> Option<String> {
         plain.pop();
     }
     let number = format!("{sign}{plain}");
-    let mut reader = Reader::new(&number);
-    let read =
-        reader.kind().and_then(|_| reader.number()).is_ok() && reader.offset() == number.len();
+    let is_read = {
+        let mut reader = Reader::new(&number);
+        reader.kind().and_then(|_| reader.number()).is_ok() && reader.offset() == number.len()
+    };
     // A number that is right stays as it is written.
-    match read {
+    match is_read {
         true if lower == plain && sign.len() + plain.len() == word.len() => Some(word.to_owned()),
         true => Some(number),
         false => None,

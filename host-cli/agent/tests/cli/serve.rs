@@ -8,6 +8,7 @@ pub(crate) mod http;
 mod observing;
 mod operating;
 mod over_http;
+mod repeating;
 mod tracing;
 
 use crate::project::Project;

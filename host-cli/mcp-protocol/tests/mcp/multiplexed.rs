@@ -1,7 +1,7 @@
 //! Several requests at the same time over a pair of streams.
 
 use crate::fake::{Fake, SHORT, ample, connect};
-use agent_mcp_protocol::{Error, Multiplexed, Notification, Wait, progress};
+use agent_mcp_protocol::{Call, Error, Json, Multiplexed, Notification, Wait, progress};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -35,11 +35,20 @@ where
     }
 }
 
+/// Returns a call without arguments.
+fn of<'c>(tool: &'c str, state: Option<&'c str>) -> Call<'c> {
+    Call {
+        tool,
+        arguments: Json::empty_object(),
+        state,
+    }
+}
+
 /// Calls a tool on a task of its own.
 fn call(server: &Multiplexed, name: &'static str, wait: Wait) -> JoinHandle<Result<Value, Error>> {
     let server = server.clone();
     tokio::spawn(async move {
-        let result = server.call_tool(name, b"{}", None, None, &wait).await?;
+        let result = server.call(&of(name, None), None, None, &wait).await?;
         Ok(serde_json::from_str(result.as_str()).unwrap())
     })
 }
@@ -131,9 +140,8 @@ async fn progress_reaches_its_caller_alone() {
     for name in ["a", "b"] {
         let (sender, mut reports) = progress();
         let wait = ample();
-        let called = shared
-            .server
-            .call_tool(name, b"{}", Some(sender), None, &wait);
+        let call = of(name, None);
+        let called = shared.server.call(&call, Some(sender), None, &wait);
         called.await.unwrap();
         let report = reports.recv().await.unwrap();
         let report: Value = serde_json::from_str(report.as_str()).unwrap();
@@ -146,6 +154,41 @@ async fn progress_reaches_its_caller_alone() {
 
 fn notification(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
+}
+
+#[tokio::test]
+async fn a_server_may_have_a_call_repeated_with_its_state() {
+    const ASKS: &str = r#"{"resultType":"input_required","requestState":"s\"1"}"#;
+    let (client, script) = connect(|mut fake: Fake| async move {
+        fake.discover().await;
+        let call = fake.expect("tools/call").await;
+        assert_eq!(call["params"].get("requestState"), None);
+        fake.answer(&call, ASKS).await;
+        let call = fake.expect("tools/call").await;
+        assert_eq!(call["params"]["requestState"], "s\"1");
+        assert_eq!(call["params"]["arguments"], json!({}));
+        fake.answer(&call, "{}").await;
+        let call = fake.expect("tools/call").await;
+        fake.answer(&call, r#"{"resultType":"other"}"#).await;
+        // A list can't be repeated.
+        let list = fake.expect("tools/list").await;
+        fake.answer(&list, ASKS).await;
+    })
+    .await;
+    let (server, driver) = client.multiplexed(mpsc::channel(1).0);
+    tokio::spawn(driver.run());
+    let wait = ample();
+    let asked = server.call(&of("t", None), None, None, &wait);
+    assert_eq!(asked.await.unwrap().as_str(), ASKS);
+    let done = server.call(&of("t", Some("s\"1")), None, None, &wait);
+    assert_eq!(done.await.unwrap().as_str(), "{}");
+    let other = server.call(&of("t", None), None, None, &wait);
+    assert!(matches!(other.await, Err(Error::Protocol(_))));
+    assert!(matches!(
+        server.list_tools(&wait).await,
+        Err(Error::Protocol(_))
+    ));
+    script.await.unwrap();
 }
 
 #[tokio::test]

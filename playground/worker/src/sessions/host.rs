@@ -32,6 +32,8 @@ const HUMAN: &str = "playground";
 /// A call that waits for a server.
 pub(super) struct Forwarded {
     pub(super) call: u64,
+    /// The parameters of the client.
+    pub(super) params: String,
     pub(super) tool: String,
     pub(super) server: String,
 }
@@ -198,12 +200,18 @@ impl Host {
     fn call(&mut self, params: &str) -> (u64, Decided) {
         let now = self.now();
         let called = self.session.call(&self.client, params.as_bytes(), now);
+        self.keep(params, called)
+    }
+
+    /// Keeps a decided call if it is open.
+    fn keep(&mut self, params: &str, called: Called) -> (u64, Decided) {
         self.records.extend(called.records.iter().cloned());
         match &called.action {
-            CallAction::Forward { server, params, .. } => self.forwarded.push(Forwarded {
+            CallAction::Forward(to) => self.forwarded.push(Forwarded {
                 call: called.id,
-                tool: tool_of(params),
-                server: server.clone(),
+                params: params.to_owned(),
+                tool: to.tool.clone(),
+                server: to.server.clone(),
             }),
             CallAction::AskApproval {
                 approval,
@@ -232,15 +240,15 @@ impl Host {
 
     fn decided(&self, called: Called) -> Decided {
         match called.action {
-            CallAction::Forward {
-                server,
-                params,
-                timeout_ms,
-                ..
-            } => Decided::Forward {
-                server,
-                params: String::from_utf8_lossy(&params).into_owned(),
-                timeout_ms,
+            CallAction::Forward(to) => Decided::Forward {
+                params: to.params(),
+                server: to.server,
+                timeout_ms: to.timeout_ms,
+            },
+            CallAction::ForwardRequest(to) => Decided::Forward {
+                params: String::from_utf8_lossy(&to.params).into_owned(),
+                server: to.server,
+                timeout_ms: to.timeout_ms,
             },
             CallAction::Answer(bytes) => match json::result(&bytes) {
                 (_, Some(refusal)) => Decided::Refuse(refusal),
@@ -276,7 +284,8 @@ impl Host {
     }
 
     fn answer(&mut self, call: u64, result: &str) -> Delivered {
-        self.forwarded.retain(|it| it.call != call);
+        let place = self.forwarded.iter().position(|it| it.call == call);
+        let answered = place.map(|place| self.forwarded.remove(place));
         let now = self.now();
         let (delivered, records) = match self.session.result(call, result.as_bytes(), now) {
             Delivery::AsReceived(records) => (Delivered::AsReceived, records),
@@ -285,6 +294,13 @@ impl Host {
                 (Delivered::Changed(changed), records)
             }
             Delivery::Refused(refused, records) => (Delivered::Refused(refusal(&refused)), records),
+            Delivery::Repeat(state, records) => {
+                self.records.extend(records);
+                let params = answered.map(|it| it.params).unwrap_or_default();
+                let called = (self.session).repeat(&self.client, params.as_bytes(), &state, now);
+                let (call, decided) = self.keep(&params, called);
+                return Delivered::Repeated { call, decided };
+            }
             // Calls do not end so, but requests for resources and prompts, which the page does not make.
             Delivery::Error { records, .. } | Delivery::Nothing(records) => {
                 (Delivered::Nothing, records)
@@ -325,6 +341,7 @@ impl Host {
                 Delivery::AsReceived(records)
                 | Delivery::Changed(_, records)
                 | Delivery::Refused(_, records)
+                | Delivery::Repeat(_, records)
                 | Delivery::Error { records, .. }
                 | Delivery::Nothing(records) => records,
             });

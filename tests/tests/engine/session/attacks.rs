@@ -90,7 +90,7 @@ impl Attacked {
     fn called(&mut self, called: &Called) {
         self.call = called.id;
         self.code = match &called.action {
-            CallAction::Forward { .. } => None,
+            CallAction::Forward(_) | CallAction::ForwardRequest(_) => None,
             CallAction::Answer(result) => {
                 let result: Value = serde_json::from_slice(result).expect("JSON");
                 result["isError"]
@@ -109,6 +109,7 @@ impl Attacked {
     fn delivered(&mut self, delivered: Delivered) {
         self.code = match delivered {
             Delivered::AsReceived(_) | Delivered::Changed(..) => None,
+            Delivered::Repeat(..) => Some("repeats".to_owned()),
             Delivered::Refused(result, _) => {
                 let result: Value = serde_json::from_slice(&result).expect("JSON");
                 Some(codes(&result).remove(0))

@@ -99,6 +99,7 @@ impl Logged {
             Delivered::AsReceived(records)
             | Delivered::Changed(_, records)
             | Delivered::Refused(_, records)
+            | Delivered::Repeat(_, records)
             | Delivered::Error { records, .. }
             | Delivered::Nothing(records) => self.log.extend(records),
         }

@@ -17,25 +17,23 @@ fn a_server_gets_name_and_arguments_as_the_client_wrote_them() {
     let mut session = World::usual().session(Options::default());
     let params = r#"{"arguments" : { "path" : "\u0061" } , "name":"read",
         "_meta":{"progressToken":"p","io.modelcontextprotocol/clientInfo":{"name":"x"}},"task":{}}"#;
-    let CallAction::Forward {
-        server,
-        params,
-        timeout_ms,
-        max_bytes,
-    } = raw(&mut session, params)
-    else {
+    let CallAction::Forward(to) = raw(&mut session, params) else {
         panic!("not passed on");
     };
-    assert_eq!(server, "files");
+    assert_eq!((&*to.server, &*to.tool), ("files", "read"));
+    assert_eq!(to.arguments.as_deref(), Some(r#"{ "path" : "\u0061" }"#));
+    assert_eq!(to.progress_token.as_deref(), Some("\"p\""));
+    assert_eq!(to.request_state, None);
     assert_eq!(
-        String::from_utf8(params).expect("UTF-8"),
+        to.params(),
         r#"{"_meta":{"progressToken":"p"},"arguments":{ "path" : "\u0061" },"name":"read"}"#
     );
-    assert_eq!((timeout_ms, max_bytes), (120_000, 4 << 20));
-    let CallAction::Forward { params, .. } = raw(&mut session, r#"{"name":"ec2_run"}"#) else {
+    assert_eq!((to.timeout_ms, to.max_bytes), (120_000, 4 << 20));
+    let CallAction::Forward(to) = raw(&mut session, r#"{"name":"ec2_run"}"#) else {
         panic!("not passed on");
     };
-    assert_eq!(params, br#"{"name":"ec2_run"}"#);
+    assert_eq!(to.arguments, None);
+    assert_eq!(to.params(), r#"{"name":"ec2_run"}"#);
 }
 
 #[test]
@@ -91,7 +89,7 @@ fn malformed_parameters_are_an_error_of_the_protocol() {
         format!("{rest}{}", " ".repeat(size - rest.len()))
     };
     let fits = raw(&mut session, &large(PARAMS_MAX_BYTES));
-    assert!(matches!(fits, CallAction::Forward { .. }));
+    assert!(matches!(fits, CallAction::Forward(_)));
     let action = raw(&mut session, &large(PARAMS_MAX_BYTES + 1));
     assert!(matches!(action, CallAction::Error { code: -32602, .. }));
 }

@@ -1,8 +1,9 @@
 //! `requestState`: calls that a client of 2026-07-28 repeats.
 
-use super::{World, at, call, client, codes, forwarded, new_client, old_client};
+use super::{World, at, call, client, codes, forwarded, new_client, old_client, refused};
+use agent_session::health::Observation;
 use agent_session::limits::{
-    CONTINUATION_LIFETIME_MS, CONTINUATIONS_OF_CLIENT_MAX, REQUEST_STATE_MAX_BYTES,
+    CONTINUATION_LIFETIME_MS, CONTINUATIONS_OF_CLIENT_MAX, REPETITIONS_MAX, REQUEST_STATE_MAX_BYTES,
 };
 use agent_session::{
     ApprovalMode, CallAction, Called, Client, Delivered, Expansion, Generation, Options,
@@ -167,9 +168,88 @@ fn a_server_gets_no_input_from_the_client() {
         assert_eq!(codes(&refused)[0], "OUTPUT_INVALID");
         assert!(refused.to_string().contains(reason), "{refused}");
     }
-    // Clients of the other generation do not know it.
+}
+
+/// Repeats a call as a gateway does.
+fn repeat_here(session: &mut Session, client: &Client, state: &str) -> Called {
+    let params = json!({ "name": "read", "arguments": { "path": "a" } });
+    session.repeat(client, params.to_string().as_bytes(), state, at(0))
+}
+
+#[test]
+fn a_client_without_such_results_has_its_calls_repeated() {
+    let mut session = World::usual().session(Options::default());
+    let mut called = call(&mut session, &old_client(), "read", json!({ "path": "a" }));
+    for round in 0..REPETITIONS_MAX {
+        let asked = asks(&format!("secret {round}")).to_string();
+        // The state outlives an instance.
+        let options = Options {
+            state: Some(session.export()),
+            ..Options::default()
+        };
+        let opened = Session::open(World::usual().documents(), options, at(0));
+        session = opened.expect("a session").0;
+        let delivered = session.result(called.id, asked.as_bytes(), at(0));
+        let Delivered::Repeat(state, records) = delivered else {
+            panic!("{delivered:?}");
+        };
+        assert!(records[0].line.contains("\"outcome\":\"input_required\""));
+        assert!(!records[0].line.contains("secret"));
+        // It belongs to the client, which can't use it in its own requests.
+        let other = client("d", Generation::Sessions);
+        assert_invalid(&repeat_here(&mut session, &other, &state));
+        called = repeat(&mut session, &old_client(), "read", &state, 0);
+        assert_eq!(forwarded(&called).1.get("requestState"), None);
+        called = repeat_here(&mut session, &old_client(), &state);
+        assert!(called.records[0].line.contains("\"continues\":true"));
+        let server_state = &forwarded(&called).1["requestState"];
+        assert_eq!(*server_state, json!(format!("secret {round}")));
+        assert_invalid(&repeat_here(&mut session, &old_client(), &state));
+    }
+    let delivered = session.result(called.id, asks("s").to_string().as_bytes(), at(0));
+    let Delivered::Refused(refused, _) = delivered else {
+        panic!("{delivered:?}");
+    };
+    let refused: Value = serde_json::from_slice(&refused).expect("JSON");
+    assert_eq!(codes(&refused), ["SESSION_LIMIT"]);
+    assert!(
+        refused.to_string().contains("more than 5 times"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_repetition_is_decided_anew() {
+    let mut session = World::usual().session(Options::default());
     let delivered = result(&mut session, &old_client(), "read", &asks("s"));
-    assert!(matches!(delivered, Delivered::Refused(..)));
+    let Delivered::Repeat(state, _) = delivered else {
+        panic!("{delivered:?}");
+    };
+    session.observe("files", Observation::Exited, at(0));
+    let called = repeat_here(&mut session, &old_client(), &state);
+    assert_eq!(refused(&called), ["HEALTH_VETO"]);
+}
+
+#[test]
+fn a_request_for_input_is_withheld_from_every_client() {
+    let mut session = World::usual().session(Options::default());
+    let requests = json!({ "a": { "method": "elicitation/create", "params": {} } });
+    for client in [new_client(), old_client()] {
+        for state in [json!("s"), Value::Null] {
+            let mut asked = json!({ "resultType": "input_required", "inputRequests": requests });
+            if state.is_string() {
+                asked["requestState"] = state;
+            }
+            let delivered = result(&mut session, &client, "read", &asked);
+            let Delivered::Refused(refused, _) = delivered else {
+                panic!("{delivered:?}");
+            };
+            let refused: Value = serde_json::from_slice(&refused).expect("JSON");
+            assert_eq!(codes(&refused), ["OUTPUT_INVALID"]);
+            let text = "it asks for sampling, roots or elicitation";
+            assert!(refused.to_string().contains(text), "{refused}");
+        }
+    }
 }
 
 #[test]
@@ -239,7 +319,7 @@ fn an_approval_is_awaited_by_retries() {
 }
 
 #[test]
-fn what_a_server_continues_is_approved_already() {
+fn an_approval_covers_the_repetitions_that_a_server_asks_for() {
     let mut session = retrying();
     let called = call(
         &mut session,
@@ -256,6 +336,19 @@ fn what_a_server_continues_is_approved_already() {
     };
     let called = repeat(&mut session, &new_client(), "remove", &state_of(&answer), 4);
     assert_eq!(forwarded(&called).1["requestState"], "s");
+    // The record names the approval.
+    let line = &called.records[0].line;
+    assert!(
+        line.contains(&format!("\"approval\":\"{approval}\"")),
+        "{line}"
+    );
+    assert!(line.contains("\"continues\":true"), "{line}");
+    // It covers further repetitions, and no other call.
+    let Delivered::Changed(answer, _) = session.result(called.id, asked.as_bytes(), at(5)) else {
+        panic!("not passed on");
+    };
+    let called = repeat(&mut session, &new_client(), "remove", &state_of(&answer), 6);
+    assert_eq!(forwarded(&called).1["requestState"], "s");
     // A state that only waits for an approval is none.
     let called = call(
         &mut session,
@@ -265,6 +358,35 @@ fn what_a_server_continues_is_approved_already() {
     );
     let (_, state) = ask(&called);
     ask(&repeat(&mut session, &new_client(), "remove", &state, 5));
+}
+
+#[test]
+fn a_call_that_nobody_approved_asks_when_it_is_repeated() {
+    let world = World::usual();
+    let mut observing = world.session(Options {
+        observe: true,
+        ..Options::default()
+    });
+    // Nobody approves what an observing session passes on.
+    let called = call(
+        &mut observing,
+        &new_client(),
+        "remove",
+        json!({ "path": "a" }),
+    );
+    let asked = asks("s").to_string();
+    let Delivered::Changed(answer, _) = observing.result(called.id, asked.as_bytes(), at(1)) else {
+        panic!("not passed on");
+    };
+    let options = Options {
+        approval_mode: ApprovalMode::Retry,
+        state: Some(observing.export()),
+        ..Options::default()
+    };
+    let opened = Session::open(world.documents(), options, at(2));
+    let mut session = opened.expect("a session").0;
+    let called = repeat(&mut session, &new_client(), "remove", &state_of(&answer), 3);
+    ask(&called);
 }
 
 #[test]

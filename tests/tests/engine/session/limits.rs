@@ -217,8 +217,10 @@ fn a_state_that_is_full_fits_its_limit() {
     let state = session.export();
     assert!(state.len() > STATE_MAX_BYTES / 2, "{}", state.len());
     assert!(state.len() <= STATE_MAX_BYTES, "{}", state.len());
-    // Beside it fit all numbers of `requestState`, and all tools that an observing session offers.
+    // Beside it fit all numbers of `requestState`, all tools that an observing session offers, and what calls have
+    // that were approved and are repeated.
     let client = "0".repeat(32);
+    let repeated = format!(r#""approved":"{client}","repetition":5,"#);
     let continuation = format!(
         r#"{{"expires":18446744073709551615,"number":18446744073709551615,"of":"{client}"}},"#
     );
@@ -227,6 +229,7 @@ fn a_state_that_is_full_fits_its_limit() {
         r#"{{"deviation":{{"kind":"changed","present":"{digest}","widens":false}},"first":"{digest}","name":}},"#
     );
     let rest = CONTINUATIONS_MAX * continuation.len()
+        + OPEN_CALLS_MAX * repeated.len()
         + UNLOCKED_NAMES_MAX * (offered.len() + UNLOCKED_NAME_MAX_BYTES);
     let all = state.len() + rest;
     assert!(all <= STATE_MAX_BYTES, "{all}");

@@ -480,7 +480,7 @@ fn give_and_record(
                         answers.push(shown(session.failed(called.id, &how, at(now)), log));
                     }
                 },
-                CallAction::Forward { .. } => {
+                CallAction::Forward(_) => {
                     let result = format!("{{\"content\":[],\"structuredContent\":{}}}", number % 2);
                     let result = session.result(called.id, result.as_bytes(), at(now));
                     answers.push(shown(result, log));
@@ -519,6 +519,7 @@ fn shown(delivered: Delivered, log: &mut Vec<Record>) -> String {
         Delivered::Changed(result, records) | Delivered::Refused(result, records) => {
             (String::from_utf8(result).expect("UTF-8"), records)
         }
+        Delivered::Repeat(state, records) => (state, records),
         Delivered::Error {
             message, records, ..
         } => (message, records),
@@ -620,9 +621,8 @@ proptest! {
                     let params = params(*tool, *stub, *number);
                     let called = session.call(&clients[*client], params.as_bytes(), at(rules.now));
                     let found = match &called.action {
-                        CallAction::Forward { params, .. } => {
-                            let params: Value = serde_json::from_slice(params).expect("JSON");
-                            prop_assert_eq!(&params["name"], &json!(name(*tool)));
+                        CallAction::Forward(to) => {
+                            prop_assert_eq!(&to.tool, &name(*tool));
                             session.failed(called.id, &Failure::Cancelled, at(rules.now));
                             Expected::PassedOn
                         }
@@ -636,7 +636,9 @@ proptest! {
                             }
                             Expected::Asked
                         }
-                        CallAction::Answer(_) | CallAction::Error { .. } => Expected::Refused,
+                        CallAction::ForwardRequest(_)
+                        | CallAction::Answer(_)
+                        | CallAction::Error { .. } => Expected::Refused,
                     };
                     prop_assert_eq!(found, expected, "{:?} {:?}", message, called.action);
                 }

@@ -859,10 +859,12 @@ proptest! {
                 Step::Reads(uri) => {
                     let uri = URIS[uri];
                     let called = read(&mut session, &new_client(), uri);
-                    if let CallAction::Forward { server, params, .. } = called.action {
+                    if let CallAction::ForwardRequest(to) = called.action {
+                        let server = to.server;
                         prop_assert!(server == "alpha" || server == "beta");
-                        let params: Value = serde_json::from_slice(&params).expect("JSON");
+                        let params: Value = serde_json::from_slice(&to.params).expect("JSON");
                         prop_assert_eq!(params, json!({ "uri": uri }));
+                        prop_assert_eq!(to.name, uri);
                         prop_assert!(!uri.contains("..") && !uri.contains("%2e"));
                         let number = servers.iter().position(|it| *it == server).expect("a server");
                         let times = |of: usize| listed[of][0].iter().filter(|it| *it == uri).count();
@@ -876,8 +878,8 @@ proptest! {
                 Step::Gets(name) => {
                     let params = json!({ "name": PROMPTS[name] });
                     let called = ask(&mut session, &new_client(), Method::GetPrompt, &params);
-                    if let CallAction::Forward { server, .. } = called.action {
-                        prop_assert_eq!(server, "alpha");
+                    if let CallAction::ForwardRequest(to) = called.action {
+                        prop_assert_eq!(to.server, "alpha");
                         prop_assert!(listed[0][2].iter().any(|it| it == PROMPTS[name]));
                     }
                 }

@@ -13,7 +13,12 @@ use std::time::{Duration, Instant};
 
 /// A project whose tool needs an approval for each call.
 pub(super) fn project_with_approval() -> Project {
-    let project = project_of("usual", "");
+    project_with_approval_of("usual")
+}
+
+/// The same for a server in a mode.
+pub(super) fn project_with_approval_of(mode: &str) -> Project {
+    let project = project_of(mode, "");
     let mut index: Value = serde_json::from_str(&project.read("mcp.index.json")).unwrap();
     index[0]["capabilities"]["tools"]["add"]["x-summit-capabilities"] = json!([
         { "verb": "execute", "resource": "x-numbers", "constraints": ["human_in_the_loop"] }

@@ -32,6 +32,22 @@ def listed():
         tools.insert(0, {"name": 7})
     return {"tools": tools, "_meta": {"of": "the server"}}
 
+# A server of 2026-07-28 whose tool `add` asks for so many repetitions, each with a state of its own.
+ASKS = MODE.startswith("asks ")
+ROUNDS = int(MODE.split()[1]) if ASKS and MODE != "asks input" else 0
+
+def asked(id, params):
+    """Answers a call of `add` that is to be repeated."""
+    if MODE == "asks input":
+        send({"id": id, "result": {"resultType": "input_required", "requestState": "round 1",
+                                   "inputRequests": {"roots": {"method": "roots/list", "params": {}}}}})
+        return True
+    # A state of somebody else ends the thread without an answer.
+    round = int(params.get("requestState", "round 0").removeprefix("round "))
+    if round < ROUNDS:
+        send({"id": id, "result": {"resultType": "input_required", "requestState": f"round {round + 1}"}})
+    return round < ROUNDS
+
 def call(id, params):
     name, arguments = params["name"], params.get("arguments", {})
     token = params.get("_meta", {}).get("progressToken")
@@ -40,6 +56,8 @@ def call(id, params):
         if structured is not None:
             result["structuredContent"] = structured
         send({"id": id, "result": result})
+    if name == "add" and ASKS and asked(id, params):
+        return
     if name == "add":
         total = arguments["a"] + arguments["b"]
         answer(str(total), {"sum": str(total) if MODE == "lies" else total})
@@ -95,7 +113,10 @@ def beside(id, method, params):
 for line in sys.stdin:
     message = json.loads(line)
     method, id = message.get("method"), message.get("id")
-    if method == "initialize":
+    if method == "server/discover" and ASKS:
+        send({"id": id, "result": {"resultType": "complete", "supportedVersions": ["2026-07-28"],
+                                   "capabilities": {"tools": {}}}})
+    elif method == "initialize":
         send({"id": id, "result": {
             "protocolVersion": "2025-11-25",
             "capabilities": {"tools": {"listChanged": True}, "resources": {}, "prompts": {}},
