@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::version;
-use agent_effects::Zone;
+use agent_host::Zone;
 use agent_host::input::Input;
 use anstyle::{AnsiColor, Effects};
 use clap::builder::{PathBufValueParser, Styles, TypedValueParser};

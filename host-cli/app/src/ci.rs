@@ -7,8 +7,7 @@ use crate::pipeline::{Outcome, Pipeline};
 use crate::refusal::Refusal;
 use crate::{Program, list, show, wait};
 use agent_daemon::{kill_stored, prepare, serve, stored_tasks};
-use agent_effects::Signals;
-use agent_host::{Engine, output};
+use agent_host::{Engine, Signals, output};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -19,8 +19,7 @@ mod refusal;
 
 pub use args::{App, Daemon};
 
-use agent_effects::block_on;
-use agent_host::{Failure, diagnostics, output};
+use agent_host::{Failure, block_on, diagnostics, output};
 use args::{Command, Format, Place};
 use client::{Client, Response};
 use pipeline::{Outcome, Pipeline};

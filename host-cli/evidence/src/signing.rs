@@ -1,7 +1,7 @@
 //! Signatures with an Ed25519 key of the user.
 
-use agent_host::Failure;
 use agent_host::input::reason;
+use agent_host::{Failure, hex};
 use ring::digest::{SHA256, digest};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use rustls_pki_types::PrivatePkcs8KeyDer;
@@ -61,12 +61,7 @@ impl SigningKey {
     #[must_use]
     pub fn id(&self) -> String {
         let public = [&PUBLIC_KEY, self.pair.public_key().as_ref()].concat();
-        let digest = digest(&SHA256, &public);
-        digest
-            .as_ref()
-            .iter()
-            .map(|it| format!("{it:02x}"))
-            .collect()
+        hex(digest(&SHA256, &public).as_ref())
     }
 
     /// Returns the signature of bytes.

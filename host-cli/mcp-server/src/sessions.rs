@@ -3,9 +3,7 @@
 use super::conversation::Conversation;
 use super::events::Guard;
 use super::service::Service;
-use super::token::hex;
-use agent_effects::random;
-use agent_host::Failure;
+use agent_host::{Failure, hex, random};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -54,7 +52,7 @@ impl<S: Service> Sessions<S> {
         if sessions.len() >= SESSIONS {
             return Ok(None);
         }
-        let id = hex(&random()?[..ID_BYTES]);
+        let id = hex(&random::<ID_BYTES>()?);
         let conversation = Conversation::remote(Rc::clone(service), client, Some(id.clone()));
         Ok(Some(Rc::new(Session {
             id,

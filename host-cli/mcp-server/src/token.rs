@@ -1,7 +1,6 @@
 //! Bearer tokens: which client a request over HTTP comes from.
 
-use agent_effects::random;
-use agent_host::Failure;
+use agent_host::{Failure, hex, random};
 use agent_ownership::refuse_foreign;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -86,7 +85,7 @@ impl Token {
     ///
     /// When the system has no random bytes.
     pub fn random() -> Result<Self, Failure> {
-        Ok(Self(hex(&random()?)))
+        Ok(Self(hex(&random::<32>()?)))
     }
 
     /// Compares a given token with this one, in a time that does not depend on where they differ.
@@ -98,11 +97,6 @@ impl Token {
     pub fn reveal(&self) -> &str {
         &self.0
     }
-}
-
-/// Returns bytes in hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns how a file is opened that only this user may read and write.

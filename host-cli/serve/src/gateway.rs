@@ -9,10 +9,10 @@ use super::reload::{self, Source};
 use super::servers::{self, Slot};
 use super::traced::{ForwardSpan, RequestSpan};
 use super::upstream::Upstream;
-use agent_effects::{Access, Hangups, Otlp, Signals, Zone};
+use agent_effects::{Access, Otlp};
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::session::{ApprovalRequest, Client, Documents, Observation, Options};
-use agent_host::{Engine, Failure, output};
+use agent_host::{Engine, Failure, Hangups, Signals, Zone, output};
 use agent_mcp_protocol::message::on_one_line;
 use agent_mcp_protocol::{Error, Json, MirroredHeaders};
 use agent_mcp_server::{

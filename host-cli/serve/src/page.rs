@@ -3,9 +3,8 @@
 use super::gateway::{Agent, Status};
 use super::overview::{OBSERVES, is, list, member, reasons, text, title};
 use super::state;
-use agent_effects::random;
-use agent_host::{Failure, output};
-use agent_mcp_server::{Body, Hosts, Listener, Token, hex, private, private_folder, single};
+use agent_host::{Failure, hex, output, random};
+use agent_mcp_server::{Body, Hosts, Listener, Token, private, private_folder, single};
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
 use bytes::Bytes;
@@ -84,7 +83,7 @@ impl Page {
             status: Rc::clone(status),
             hosts: Hosts::of(address),
             token,
-            form: hex(&random()?),
+            form: hex(&random::<32>()?),
             path,
         })
     }

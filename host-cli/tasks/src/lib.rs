@@ -32,7 +32,6 @@
 
 #![cfg(target_os = "linux")]
 
-mod clock;
 pub mod disk;
 mod error;
 mod folder;

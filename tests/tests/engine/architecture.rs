@@ -220,6 +220,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-evidence",
                 "agent-serve",
                 "agent-host",
+                "agent-login",
                 "agent-operator",
                 "agent-packages",
                 "agent-runners",
@@ -265,9 +266,9 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-aot",
                 "agent-evidence",
                 "agent-host",
+                "agent-login",
                 "agent-mcp-protocol",
                 "agent-operator",
-                "agent-ownership",
                 "agent-pack",
                 "agent-packages",
                 "agent-planner",
@@ -294,6 +295,17 @@ fn the_host_does_not_depend_on_the_engine() {
         (
             "host-cli/host",
             &["agent-aot", "agent-ownership", "agent-pack"],
+        ),
+        (
+            "host-cli/login",
+            &[
+                "agent-host",
+                "agent-mcp-protocol",
+                "agent-operator",
+                "agent-ownership",
+                "agent-syntax",
+                "agent-way-out",
+            ],
         ),
         (
             "host-cli/operator",
@@ -332,7 +344,6 @@ fn the_host_does_not_depend_on_the_engine() {
         (
             "host-cli/mcp-server",
             &[
-                "agent-effects",
                 "agent-host",
                 "agent-mcp-protocol",
                 "agent-ownership",
@@ -342,6 +353,7 @@ fn the_host_does_not_depend_on_the_engine() {
         (
             "host-cli/tasks",
             &[
+                "agent-host",
                 "agent-ownership",
                 "agent-runners",
                 "agent-sandbox",
@@ -349,7 +361,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-way-out",
             ],
         ),
-        ("host-cli/telemetry", &["agent-syntax"]),
+        ("host-cli/telemetry", &["agent-host", "agent-syntax"]),
         (
             "host-cli/wasi-app",
             &["agent-aot", "agent-host", "agent-pack"],
@@ -455,7 +467,7 @@ fn only_the_way_out_opens_connections() {
         ("app-gateway/src/listener.rs", "TcpListener"),
         ("app-gateway/src/pool.rs", "UnixStream"),
         // The answer of a login comes from the user's browser, on loopback.
-        ("effects/src/login/redirect.rs", "TcpListener"),
+        ("login/src/redirect.rs", "TcpListener"),
         // The gateway says its status at a socket of this user.
         ("gateway/src/control.rs", "UnixListener"),
         ("gateway/src/control.rs", "UnixStream"),

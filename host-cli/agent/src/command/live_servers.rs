@@ -2,10 +2,10 @@
 
 use super::session::Session;
 use crate::args::CaptureOptions;
-use agent_effects::{Access, Capture, Resolver, Signals, Wanted, block_on};
-use agent_host::Failure;
+use agent_effects::{Access, Capture, Resolver, Wanted};
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::importer::{EntryDifference, LiveServer};
+use agent_host::{Failure, Signals, block_on};
 use agent_operator::Operator;
 use std::path::Path;
 use std::time::Duration;

@@ -4,10 +4,10 @@ use super::Answer;
 use super::live_servers::{operator, unreachable};
 use super::session::Session;
 use crate::args::Login;
-use agent_effects::login::Login as Flow;
-use agent_effects::{Access, Resolver, Signals, block_on};
+use agent_effects::{Access, Resolver};
 use agent_host::contract::importer::IndexedServer;
-use agent_host::{Failure, call, output};
+use agent_host::{Failure, Signals, block_on, call, output};
+use agent_login::Login as Flow;
 use std::time::Duration;
 
 pub(super) fn run(args: &Login, session: &mut Session) -> Result<Answer, Failure> {

@@ -2,9 +2,8 @@
 
 use super::Answer;
 use crate::args::{DataFormat, RunnerLanguage, RunnerTest};
-use agent_effects::block_on;
 use agent_host::contract::daemon::{ErrorCode, Failure as Refused};
-use agent_host::{Engine, Failure, call, output};
+use agent_host::{Engine, Failure, block_on, call, output};
 use agent_runners::Runner;
 use agent_runners::built_in::{BuiltIn, Language};
 use agent_runners::conformance::{App, Judge, Outcome, Refusal, Report, test, test_built_in};

@@ -3,12 +3,12 @@
 use super::Answer;
 use super::session::Session;
 use crate::args::{INDEX, LOCK, PlannerKind, PlannerOptions, RunOptions};
-use agent_effects::{Effects, PlannerChoice, Resolver, Run, block_on, random, run_id};
+use agent_effects::{Effects, PlannerChoice, Resolver, Run, run_id};
 use agent_evidence::Store;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::{Approval, Decision, Documents, Finished, Mode, Options, Status};
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX};
-use agent_host::{Failure, output};
+use agent_host::{Failure, block_on, output, random};
 use agent_operator::Operator;
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl<'a> Running<'a> {
             }
             let options = Options {
                 run_id: run_id()?,
-                random: random()?,
+                random: random::<32>()?.to_vec(),
                 sandbox_tier: effects.sandbox_tier().to_owned(),
                 handlers: effects.handlers().listed(),
                 approvals: self.options.approvals.clone(),

@@ -2,8 +2,7 @@
 
 use super::Answer;
 use crate::args::{DataFormat, SandboxCheck};
-use agent_effects::block_on;
-use agent_host::{Failure, output};
+use agent_host::{Failure, block_on, output};
 use agent_sandbox::{ControlGroups, Report, TierReport, check};
 use agent_syntax::json::Writer;
 use std::fmt::Write as _;

@@ -8,11 +8,11 @@ use crate::args::{
     ApprovalsMode, EvaluationContext, ExpansionMode, Global, INDEX, IndexOption, LOCK, NamedServer,
     Output, PolicyOptions, Serve, ServedAgent,
 };
-use agent_effects::{Access, Hangups, Otlp, Resolver, Signals, Zone, block_on, random};
+use agent_effects::{Access, Otlp, Resolver};
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::session::{ApprovalMode, Documents, Expansion, ObservedServer, Options};
 use agent_host::input::{INDEX_MAX, Input};
-use agent_host::{Failure, output};
+use agent_host::{Failure, Hangups, Signals, Zone, block_on, output, random};
 use agent_mcp_server::{Listener, Token};
 use agent_operator::{Agents, Operator, ServedAgent as Entry};
 use agent_serve::{AuditLog, Gateway, Setup, Source, Work, token_path};
@@ -219,7 +219,7 @@ fn setup(
         name: agent.name.clone(),
         clients: clients.collect::<Result<_, Failure>>()?,
         options: Options {
-            seed: random()?,
+            seed: random::<32>()?.to_vec(),
             expansion: match own.expansion {
                 ExpansionMode::Stub => Expansion::Stub,
                 ExpansionMode::List => Expansion::List,

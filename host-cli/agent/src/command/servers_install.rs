@@ -3,9 +3,9 @@
 use super::Answer;
 use super::session::Session;
 use crate::args::{ClientNetwork, ServersInstall};
-use agent_effects::{Resolver, block_on, proxy};
+use agent_effects::{Resolver, proxy};
 use agent_host::contract::view::{Style, StyledSpan};
-use agent_host::{Failure, call};
+use agent_host::{Failure, block_on, call};
 use agent_packages::{Installed, Network, Package, Store};
 use agent_sandbox::Sandbox;
 use agent_syntax::json::Writer;

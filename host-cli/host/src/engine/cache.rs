@@ -2,6 +2,7 @@
 //!
 //! The cache only saves time. If an entry or the directory is unusable, the component is compiled.
 
+use crate::hex;
 use agent_ownership::refuse_foreign;
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
@@ -106,12 +107,7 @@ fn remove_oldest(directory: &Path, kept: usize) -> io::Result<()> {
 fn entry_name(engine: &Engine, wasm: &[u8]) -> String {
     let mut key = Key(Sha256::new_with_prefix(wasm));
     engine.precompile_compatibility_hash().hash(&mut key);
-    let digest = key.0.finalize();
-    digest
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<String>()
-        + ".cwasm"
+    hex(&key.0.finalize()) + ".cwasm"
 }
 
 /// A SHA-256 of values that implement [`Hash`].

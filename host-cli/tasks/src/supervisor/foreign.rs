@@ -9,7 +9,8 @@ use crate::disk::{self, Quota};
 use crate::folder::Artifact;
 use crate::limits::{MAX_LOG_BYTES, RUN_FILE_BYTES, RUN_OPEN_FILES};
 use crate::run::{Cause, ForeignRunner, Phase, Reply, RunLimits, Spec};
-use crate::{clock, sockets};
+use crate::sockets;
+use agent_host::{Terminations, unix_ms};
 use agent_runners::{Error, Place, Request, Runner, Session};
 use agent_way_out::Proxy;
 use serde_json::value::RawValue;
@@ -17,7 +18,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::UnixListener;
 use tokio::select;
-use tokio::signal::unix::Signal;
 use tokio::task;
 use tokio::time::{Instant, interval, timeout};
 
@@ -39,7 +39,7 @@ impl Supervision {
         limits: RunLimits,
         proxy: Option<Proxy>,
         mut awaited: Option<Awaited>,
-        mut stop: Signal,
+        mut stop: Terminations,
     ) -> Result<Cause, String> {
         let words = |error: &dyn std::fmt::Display| error.to_string();
         let id = self.run.task_id.clone();
@@ -77,7 +77,7 @@ impl Supervision {
         place.limits.open_files = RUN_OPEN_FILES;
         let mut session = Session::open(&runner, &place).await;
         let session = session.as_mut().map_err(|error| words(error))?;
-        self.run.launched_ms = Some(clock::now_ms());
+        self.run.launched_ms = Some(unix_ms());
         let way_out = proxy.zip(session.take_proxy());
         let way_out = way_out.map(|(proxy, listener)| proxy.start(listener));
         let way_out = way_out.transpose().map_err(|error| words(&error))?;
@@ -93,7 +93,7 @@ impl Supervision {
         let performed = async {
             let reply = select! {
                 biased;
-                _ = stop.recv() => return Ok(Cause::Stopped),
+                () = stop.next() => return Ok(Cause::Stopped),
                 reply = session.call(&start) => reply.map_err(|error| words(&error)),
             };
             log.follow(session, &mut awaited);
@@ -154,14 +154,14 @@ impl Supervision {
         mut way_out: Option<&mut WayOut>,
         mut awaited: Option<Awaited>,
         deadline: Instant,
-        mut stop: Signal,
+        mut stop: Terminations,
     ) -> Cause {
         let (mut looks, mut idle) = (interval(LOOK_INTERVAL), interval(IDLE_INTERVAL));
         let mut silent = 0;
         loop {
             select! {
                 biased;
-                _ = stop.recv() => {
+                () = stop.next() => {
                     self.stop_by_runner(spec, session).await;
                     return Cause::Stopped;
                 }
@@ -218,7 +218,7 @@ impl Supervision {
             Some(_) => Phase::Ready,
             None => Phase::NotReady,
         };
-        self.run.ready_ms = port.map(|_| clock::now_ms());
+        self.run.ready_ms = port.map(|_| unix_ms());
         // The end will be reported, and who waits for this report gives up in time.
         let _ = self.report();
     }

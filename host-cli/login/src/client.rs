@@ -1,11 +1,10 @@
 //! The client as an authorization server knows it, and its proof at the token endpoint (RFC 6749, 2.3.1).
 
-use super::document::{Document, form};
+use super::document::Document;
 use super::fetch::Fetch;
 use super::metadata::Issuer;
-use crate::access::percent_encoded;
 use agent_syntax::json::Writer;
-use agent_way_out::Response;
+use agent_way_out::{Response, form, percent_encoded};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 

@@ -2,9 +2,9 @@
 
 use super::client::{Authentication, Client};
 use super::document::Document;
-use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::run::Secret;
+use agent_host::{Failure, hex};
 use agent_operator::SECRET_MIN_BYTES;
 use agent_ownership::refuse_foreign;
 use agent_syntax::Value;
@@ -87,7 +87,8 @@ impl Store {
     }
 
     /// Returns every token as a secret. A file that can't be read is an error where its token is needed.
-    pub(crate) fn tokens(&self) -> Vec<Secret> {
+    #[must_use]
+    pub fn tokens(&self) -> Vec<Secret> {
         let files = fs::read_dir(&self.root).into_iter().flatten().flatten();
         let grants = files
             .take(ISSUERS)
@@ -176,11 +177,7 @@ impl Locked<'_> {
             }
         }
         let digest = Sha256::digest(grant.issuer.as_bytes());
-        let name: String = digest[..16]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        let path = root.join(format!("{name}.json"));
+        let path = root.join(format!("{}.json", hex(&digest[..16])));
         let mut grants = match path.exists() {
             true => read(&path).map_err(Failure::new)?,
             false => Vec::new(),

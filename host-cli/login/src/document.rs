@@ -1,4 +1,4 @@
-//! Members of JSON documents, and the encoding of forms.
+//! Members of JSON documents and of queries.
 
 use agent_syntax::json::parse_strict;
 use agent_syntax::{Node, Value};
@@ -63,15 +63,6 @@ fn string(value: &Value<'_>) -> Option<String> {
     }
 }
 
-/// Encodes the members of a form or of a query.
-pub(super) fn form(members: &[(&str, &str)]) -> String {
-    let members = members.iter().map(|(name, value)| {
-        let [name, value] = [name, value].map(|it| crate::access::percent_encoded(it));
-        format!("{name}={value}")
-    });
-    members.collect::<Vec<_>>().join("&")
-}
-
 /// Returns the value of a member of a query. A member that is there twice has none.
 pub(super) fn member(query: &str, name: &str) -> Option<String> {
     let members = query.split('&').filter_map(|it| it.split_once('='));
@@ -103,7 +94,8 @@ fn decoded(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Document, form, member};
+    use super::{Document, member};
+    use agent_way_out::form;
 
     #[test]
     fn a_member_of_a_query_is_there_once() {
