@@ -6,8 +6,9 @@ use ring::digest::{SHA256, digest};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use rustls_pki_types::PrivatePkcs8KeyDer;
 use rustls_pki_types::pem::PemObject;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Maximum size of a file with a key, in bytes.
@@ -71,13 +72,6 @@ impl SigningKey {
     }
 }
 
-#[cfg(unix)]
-fn is_readable_by_others(metadata: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
+fn is_readable_by_others(metadata: &Metadata) -> bool {
     metadata.mode() & 0o077 != 0
-}
-
-#[cfg(not(unix))]
-fn is_readable_by_others(_: &std::fs::Metadata) -> bool {
-    false
 }

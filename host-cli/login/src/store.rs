@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::Read;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -118,17 +119,13 @@ impl Store {
     /// When another one takes longer than a renewal may, or the folder can't be written.
     pub(super) async fn lock(&self) -> Result<Locked<'_>, Failure> {
         let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).mode(0o700);
         builder
             .create(&self.root)
             .map_err(|error| self.unwritable(&error))?;
         refuse_foreign(&self.root).map_err(Failure::new)?;
         let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.append(true).create(true).mode(0o600);
         // It is beside the folder, all of whose files hold tokens.
         let file = options.open(self.root.with_extension("lock"));
         let file = file.map_err(|error| self.unwritable(&error))?;
@@ -257,9 +254,7 @@ fn write(path: &Path, grants: &[Grant]) -> Result<(), Failure> {
     });
     if !path.exists() {
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.write(true).create_new(true).mode(0o600);
         let made = options.open(path);
         made.map_err(|error| {
             Failure::new(format_args!("can't write `{}`: {error}", path.display()))

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::env;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -364,11 +365,7 @@ fn is_vendored(folder: &Path, closure: &[Item]) -> Result<bool, Error> {
 
 /// Gives a file another name.
 fn link(file: &Path, name: &Path) -> Result<(), Error> {
-    #[cfg(unix)]
-    let linked = std::os::unix::fs::symlink(file, name);
-    #[cfg(not(unix))]
-    let linked = fs::copy(file, name).map(|_| ());
-    linked.map_err(Error::file(name))
+    symlink(file, name).map_err(Error::file(name))
 }
 
 #[cfg(test)]

@@ -14,10 +14,6 @@
 //! | [`Applied`], [`Started`], [`Health`] | the data of answers |
 //! | [`conformance`] | the test of a runner |
 //! | [`limits`] | every limit, with its unit |
-//!
-//! Linux only: a session needs the bubblewrap tier of the sandbox.
-
-#![cfg(target_os = "linux")]
 
 mod answer;
 pub mod built_in;

@@ -219,7 +219,6 @@ impl Gateway {
             if let Some(otlp) = &self.otlp {
                 spawn_local(otlp.clone().export());
             }
-            #[cfg(unix)]
             match super::control::Control::open() {
                 Ok(control) => {
                     let (agents, status) = (self.agents.clone(), Rc::clone(&status));

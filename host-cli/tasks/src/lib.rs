@@ -27,10 +27,6 @@
 //! reachable for it.
 //!
 //! Functions of [`Task`] block; call them on a thread that may wait.
-//!
-//! Linux only: there are no sandboxes of ours elsewhere.
-
-#![cfg(target_os = "linux")]
 
 pub mod disk;
 mod error;
