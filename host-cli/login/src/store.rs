@@ -5,10 +5,10 @@ use super::document::Document;
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::run::Secret;
 use agent_host::{Failure, hex};
+use agent_mcp_protocol::Json;
 use agent_operator::SECRET_MIN_BYTES;
 use agent_ownership::refuse_foreign;
-use agent_syntax::Value;
-use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::json::Writer;
 use sha2::{Digest, Sha256};
 use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -195,12 +195,9 @@ fn read(path: &Path) -> Result<Vec<Grant>, String> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let root = parse_strict(&text).ok_or_else(damaged)?;
-    let Value::Sequence(items) = &root.value else {
-        return Err(damaged());
-    };
-    let grants = items.iter().map(|item| {
-        let document = Document::new(item.span.of(&text).as_bytes(), "it").ok()?;
+    let root = Json::new(text).map_err(|_| damaged())?;
+    let grants = root.elements().ok_or_else(damaged)?.map(|item| {
+        let document = Document::new(item.bytes(), "it").ok()?;
         Some(Grant {
             issuer: document.string("issuer")?,
             endpoint: document.string("endpoint")?,

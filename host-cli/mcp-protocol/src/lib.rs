@@ -47,7 +47,7 @@ pub use http::Http;
 pub use http_peer::{HttpAnswer, HttpMethod, HttpPeer, HttpRequest};
 pub use id::Id;
 pub use inbox::{Notification, Traffic};
-pub use json::{Json, Malformed};
+pub use json::{Elements, Json, Malformed};
 pub use limits::Limits;
 pub use multiplexed::{Driver, Multiplexed, progress};
 pub use parameter_headers::MirroredHeaders;

@@ -284,8 +284,8 @@ fn first_number(path: &Path) -> io::Result<Option<u64>> {
     let file = BufReader::new(File::open(path)?);
     file.take(LINE_BYTES).read_until(b'\n', &mut line)?;
     let record = Json::new(line).ok();
-    let number = record.and_then(|it| it.members(["sequence"]));
-    Ok(number.and_then(|[number]| number?.as_str().parse().ok()))
+    let number = record.and_then(|it| it.member("sequence"));
+    Ok(number.and_then(|it| it.as_str().parse().ok()))
 }
 
 /// Returns whether an open file is the one at a path.

@@ -1,12 +1,13 @@
 //! The local page: servers, tools, and calls that wait for a human.
 
 use super::gateway::{Agent, Status};
-use super::overview::{OBSERVES, is, list, member, reasons, text, title};
+use super::overview::{OBSERVES, is, list, reasons, text, title};
 use super::state;
 use agent_host::{Failure, hex, output, random};
 use agent_mcp_server::{Body, Hosts, Listener, Token, private, private_folder, single};
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
+use agent_syntax::members::member;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Either, Full, Limited};
 use hyper::body::Incoming;

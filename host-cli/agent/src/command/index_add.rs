@@ -13,7 +13,8 @@ use agent_host::{Failure, call, output};
 use agent_operator::{Network, Operator, Server as Entry, Value, usual_path};
 use agent_packages::Package;
 use agent_syntax::json::{Writer, parse_strict};
-use agent_syntax::{Node, Value as Json, json_string};
+use agent_syntax::members::{items, member, string};
+use agent_syntax::{Node, json_string};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -348,34 +349,15 @@ fn entry(index: &str, names: &[&String]) -> String {
         return String::new();
     };
     let is_named = |node: &&Node<'_>| {
-        let text = |key| match member(node, key).map(|it| &it.value) {
-            Some(Json::String(text)) => text.to_string(),
-            _ => String::new(),
-        };
+        let text = |key| member(node, key).and_then(string).unwrap_or_default();
         names.contains(&&format!("{}@{}", text("id"), text("version")))
     };
-    let servers = match &root.value {
-        Json::Sequence(servers) => servers.as_slice(),
-        _ => match member(&root, "servers").map(|it| &it.value) {
-            Some(Json::Sequence(servers)) => servers.as_slice(),
-            _ => &[],
-        },
-    };
-    let texts = servers.iter().filter(is_named);
+    let servers = items(&root).or_else(|| items(member(&root, "servers")?));
+    let texts = servers.unwrap_or_default().iter().filter(is_named);
     let mut text = String::new();
     for node in texts {
         text.push_str(node.span.of(index));
         text.push('\n');
     }
     text
-}
-
-fn member<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Node<'a>> {
-    match &node.value {
-        Json::Mapping(entries) => {
-            let found = entries.iter().find(|entry| entry.key == key);
-            found.map(|entry| &entry.value)
-        }
-        _ => None,
-    }
 }
