@@ -7,6 +7,7 @@ use super::conversation::{
 use super::counted::{Count, Counted};
 use super::events::{Body, Events, Guard, QUEUE, event};
 use super::guard::{self, Hosts, single};
+use super::http::{read_body, respond, respond_with};
 use super::mirrored::{self, HEADER_MISMATCH};
 use super::served::Served;
 use super::service::Service;
@@ -15,11 +16,10 @@ use super::stdio::{MESSAGE_BYTES, PARSE_ERROR};
 use agent_mcp_protocol::message::{METHOD_NOT_FOUND, Message, write_unanswered_error};
 use agent_mcp_protocol::{Generation, Id, Json, Version};
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Either, Full, Limited};
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -27,7 +27,6 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, spawn_local};
-use tokio::time::timeout;
 
 /// Maximum number of requests of all clients that are answered at the same time.
 const REQUESTS: usize = 1024;
@@ -147,17 +146,9 @@ impl<S: Service> Endpoint<S> {
         let Some(counted) = self.requests.one() else {
             return overloaded("too many requests are open");
         };
-        let collected = timeout(BODY_TIME, Limited::new(body, MESSAGE_BYTES).collect()).await;
-        let body = match collected {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-                return refused(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "the message is larger than 4 MiB",
-                );
-            }
-            Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body ended too early"),
-            Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body arrived too slowly"),
+        let body = match read_body(body, MESSAGE_BYTES, BODY_TIME).await {
+            Ok(body) => body,
+            Err((status, why)) => return refused(status, &why),
         };
         match Message::read(body) {
             Err(malformed) => {
@@ -344,14 +335,10 @@ impl<S: Service> Endpoint<S> {
 
 /// Returns the counts of a service.
 fn measurements<S: Service>(served: &Served<S>) -> Answered {
-    let text = match served.service.metrics(served.sessions.number()) {
-        Ok(text) => text,
-        Err(failure) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &failure.message),
-    };
-    let mut answer = respond(StatusCode::OK, Either::Left(Full::new(Bytes::from(text))));
-    let kind = HeaderValue::from_static(EXPOSITION);
-    answer.headers_mut().insert(CONTENT_TYPE, kind);
-    answer
+    match served.service.metrics(served.sessions.number()) {
+        Ok(text) => respond_with(StatusCode::OK, EXPOSITION, text),
+        Err(failure) => refused(StatusCode::INTERNAL_SERVER_ERROR, &failure.message),
+    }
 }
 
 /// Ends a session.
@@ -488,20 +475,8 @@ fn accepts(headers: &HeaderMap, kind: &str) -> bool {
         })
 }
 
-fn respond(status: StatusCode, body: Body) -> Answered {
-    let mut answer = Response::new(body);
-    *answer.status_mut() = status;
-    let headers = answer.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    answer
-}
-
 fn json(status: StatusCode, message: String) -> Answered {
-    let mut answer = respond(status, Either::Left(Full::new(Bytes::from(message))));
-    let kind = HeaderValue::from_static(JSON);
-    answer.headers_mut().insert(CONTENT_TYPE, kind);
-    answer
+    respond_with(status, JSON, message)
 }
 
 fn rpc(reply: &Reply, status: StatusCode) -> Answered {

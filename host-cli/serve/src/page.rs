@@ -4,16 +4,16 @@ use super::gateway::{Agent, Status};
 use super::overview::{OBSERVES, is, list, reasons, text, title};
 use super::state;
 use agent_host::{Failure, hex, output, random};
-use agent_mcp_server::{Body, Hosts, Listener, Token, private, private_folder, single};
+use agent_mcp_server::{
+    Body, Hosts, Listener, Token, private, private_folder, read_body, respond_with, single,
+};
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::member;
-use bytes::Bytes;
-use http_body_util::{BodyExt as _, Either, Full, Limited};
 use hyper::body::Incoming;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HeaderValue, LOCATION, ORIGIN,
-    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, COOKIE, HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
+    X_FRAME_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use std::fmt::Write as _;
@@ -22,7 +22,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::time::timeout;
 
 /// Maximum size of a form, in bytes.
 const FORM_BYTES: usize = 4 << 10;
@@ -128,11 +127,10 @@ impl Page {
 
     /// Takes the answer to an approval.
     async fn take(&self, body: Incoming) -> Answered {
-        let collected = timeout(FORM_TIME, Limited::new(body, FORM_BYTES).collect()).await;
-        let Ok(Ok(form)) = collected else {
-            return plain(StatusCode::BAD_REQUEST, "the form did not arrive");
+        let form = match read_body(body, FORM_BYTES, FORM_TIME).await {
+            Ok(form) => String::from_utf8(form.to_vec()).unwrap_or_default(),
+            Err((status, why)) => return plain(status, &why),
         };
-        let form = String::from_utf8(form.to_bytes().to_vec()).unwrap_or_default();
         // Its values are digits and letters, which are not encoded.
         let field = |name: &str| {
             let fields = form.split('&').filter_map(|it| it.split_once('='));
@@ -256,15 +254,11 @@ fn escaped(text: &str) -> String {
 }
 
 fn respond(status: StatusCode, kind: &'static str, text: String) -> Answered {
-    let mut answer = Response::new(Either::Left(Full::new(Bytes::from(text))));
-    *answer.status_mut() = status;
+    let mut answer = respond_with(status, kind, text);
     let headers = answer.headers_mut();
     for (name, value) in [
-        (CONTENT_TYPE, kind),
-        (CACHE_CONTROL, "no-store"),
         (CONTENT_SECURITY_POLICY, POLICY),
         (REFERRER_POLICY, "no-referrer"),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
