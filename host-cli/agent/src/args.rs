@@ -1456,7 +1456,7 @@ pub(crate) struct HandlerCheck {
 
     /// The kind of drivers that it handles
     #[arg(long, value_name = "KIND")]
-    pub(crate) kind: Kind,
+    pub(crate) kind: HandlerKind,
 
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -1505,7 +1505,7 @@ pub(crate) enum RunnerLanguage {
 /// A kind of drivers, as bindings name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub(crate) enum HandlerKind {
     /// No effect
     Noop,
     /// One HTTP request

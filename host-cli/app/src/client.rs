@@ -7,12 +7,12 @@ use agent_syntax::members::{boolean, items, member, string};
 use agent_syntax::{Node, json_string};
 
 /// A running daemon.
-pub(crate) struct Client(agent_daemon::Client);
+pub(crate) struct VerbClient(agent_daemon::Client);
 
 /// The response of a verb.
 pub(crate) struct Response(String);
 
-impl Client {
+impl VerbClient {
     pub(crate) fn new(place: agent_daemon::Place) -> Self {
         Self(agent_daemon::Client::new(place))
     }

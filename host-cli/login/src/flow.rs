@@ -1,6 +1,6 @@
 //! The authorization, from the server's challenge to the kept tokens.
 
-use super::client::Client;
+use super::client::OauthClient;
 use super::environment::Environment;
 use super::fetch::Fetch;
 use super::metadata::{self, Issuer, Resource};
@@ -175,24 +175,24 @@ impl Login<'_> {
         issuer: &Issuer,
         redirect: &str,
         scopes: &[String],
-    ) -> Result<Client, String> {
+    ) -> Result<OauthClient, String> {
         let own = fetch.environment.oauth(self.id);
         let known = own.and_then(|it| it.client_id.as_deref());
         if let Some(id) = self.client_id.or(known) {
             let secret = own.and_then(|it| it.client_secret.as_ref());
             // The operator's secret is that of the operator's client.
             return match secret.filter(|_| known == Some(id)) {
-                None => Ok(Client::public(id)),
+                None => Ok(OauthClient::public(id)),
                 Some(secret) => {
                     let secret = fetch.environment.value(secret)?;
-                    Client::confidential(id, secret, issuer)
+                    OauthClient::confidential(id, secret, issuer)
                 }
             };
         }
         if let Some(url) = self.client_url.filter(|_| issuer.takes_client_urls) {
-            return Ok(Client::public(url));
+            return Ok(OauthClient::public(url));
         }
-        Client::register(fetch, issuer, redirect, scopes).await
+        OauthClient::register(fetch, issuer, redirect, scopes).await
     }
 
     /// Lets the user agree, and returns the code.
@@ -239,7 +239,7 @@ impl Login<'_> {
 /// What a login asks for.
 struct Asked<'a> {
     resource: &'a Resource,
-    client: &'a Client,
+    client: &'a OauthClient,
     scopes: &'a [String],
     /// The secret behind the challenge of PKCE.
     verifier: &'a str,

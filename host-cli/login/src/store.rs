@@ -1,6 +1,6 @@
 //! The tokens of this user: a file for each issuer, which nobody else can read.
 
-use super::client::{Authentication, Client};
+use super::client::{Authentication, OauthClient};
 use super::document::Document;
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::run::Secret;
@@ -52,7 +52,7 @@ pub(super) struct Grant {
     pub(super) endpoint: String,
     /// The identifier of the server as a resource.
     pub(super) resource: String,
-    pub(super) client: Client,
+    pub(super) client: OauthClient,
     pub(super) token_endpoint: String,
     pub(super) access_token: String,
     pub(super) refresh_token: Option<String>,
@@ -202,7 +202,7 @@ fn read(path: &Path) -> Result<Vec<Grant>, String> {
             issuer: document.string("issuer")?,
             endpoint: document.string("endpoint")?,
             resource: document.string("resource")?,
-            client: Client {
+            client: OauthClient {
                 id: document.string("clientId")?,
                 secret: document.string("clientSecret"),
                 authentication: match document.string("clientAuthentication") {

@@ -1,6 +1,6 @@
 //! The client `cargo`: resolving and vendoring crates. No build script is run.
 
-use crate::client::{Client, program, read, write};
+use crate::client::{RegistryClient, program, read, write};
 use crate::requirement::Version;
 use crate::{Error, Item, Network, Requirement, Requirements};
 use agent_sandbox::Sandbox;
@@ -168,7 +168,7 @@ async fn run(
     let toolchain = toolchain(folder)?;
     let index = index(&toolchain, folder)?;
     let home = folder.join(HOME);
-    let mut client = Client::new("cargo", toolchain.cargo, folder);
+    let mut client = RegistryClient::new("cargo", toolchain.cargo, folder);
     for argument in arguments {
         client.argument(argument);
     }

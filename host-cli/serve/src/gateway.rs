@@ -383,14 +383,14 @@ impl Shared {
     /// Takes the answer of a human. Returns whether somebody asks for it.
     pub(crate) fn approve(&self, approval: &str, answer: bool, by: &str) -> Result<bool, Failure> {
         let is_known = self.decider.approve(approval, answer, by)?;
-        self.approvals.answered(approval, is_known);
+        self.approvals.close(approval, is_known);
         Ok(is_known)
     }
 
     /// Takes a client's result of `elicitation/create`, with which it asked its human about an approval.
     pub(crate) fn elicited(&self, approval: &str, result: &[u8]) -> Result<(), Failure> {
         if self.decider.elicited(approval, result)? {
-            self.approvals.answered(approval, true);
+            self.approvals.close(approval, true);
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ pub(crate) struct Page {
     path: PathBuf,
 }
 
-type Answered = Response<Body>;
+type HttpResponse = Response<Body>;
 
 impl Page {
     /// Makes the page of a listener, and writes its address into a file: standard error may lead to a client,
@@ -89,7 +89,7 @@ impl Page {
     }
 
     /// Answers a request of the user's browser.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Answered {
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> HttpResponse {
         let (parts, body) = request.into_parts();
         let is_form = parts.method == Method::POST;
         // A link in a terminal leads here from no site; a form comes from this page alone.
@@ -126,7 +126,7 @@ impl Page {
     }
 
     /// Takes the answer to an approval.
-    async fn take(&self, body: Incoming) -> Answered {
+    async fn take(&self, body: Incoming) -> HttpResponse {
         let form = match read_body(body, FORM_BYTES, FORM_TIME).await {
             Ok(form) => String::from_utf8(form.to_vec()).unwrap_or_default(),
             Err((status, why)) => return plain(status, &why),
@@ -158,7 +158,7 @@ impl Page {
         }
     }
 
-    fn redirect(&self, cookie: Option<HeaderValue>) -> Answered {
+    fn redirect(&self, cookie: Option<HeaderValue>) -> HttpResponse {
         let mut answer = plain(StatusCode::SEE_OTHER, "");
         let headers = answer.headers_mut();
         headers.insert(LOCATION, HeaderValue::from_static("/"));
@@ -253,7 +253,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn respond(status: StatusCode, kind: &'static str, text: String) -> Answered {
+fn respond(status: StatusCode, kind: &'static str, text: String) -> HttpResponse {
     let mut answer = respond_with(status, kind, text);
     let headers = answer.headers_mut();
     for (name, value) in [
@@ -266,11 +266,11 @@ fn respond(status: StatusCode, kind: &'static str, text: String) -> Answered {
     answer
 }
 
-fn document(kind: &'static str, text: String) -> Answered {
+fn document(kind: &'static str, text: String) -> HttpResponse {
     respond(StatusCode::OK, kind, text)
 }
 
-fn plain(status: StatusCode, text: &str) -> Answered {
+fn plain(status: StatusCode, text: &str) -> HttpResponse {
     respond(status, "text/plain; charset=utf-8", text.to_owned())
 }
 

@@ -1,8 +1,8 @@
 //! `agent index add`: capture a live server into the index.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::live_servers::{Target, capture, operator, unreachable};
-use super::session::Session;
+use super::session::CommandSession;
 use crate::args::{IndexAdd, Rating};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::capability::Notation;
@@ -18,7 +18,7 @@ use agent_syntax::{Node, json_string};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub(super) fn run(args: &IndexAdd, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &IndexAdd, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let overlay = match &args.rating.overlay {
         Some(input) => Some(session.overlay(input)?),
         None => overlay(&args.name, &args.rating)?,
@@ -32,7 +32,7 @@ pub(super) fn run(args: &IndexAdd, session: &mut Session) -> Result<Answer, Fail
         false => Some(session.text(DocumentKind::Index, &existing, INDEX_MAX)?),
     };
     let mut operator = operator(args.capture.servers.as_deref())?;
-    let started = started(args, &mut operator)?;
+    let started = configure_start(args, &mut operator)?;
     if let Some(started) = &started
         && !session.quiet
     {
@@ -99,7 +99,7 @@ pub(super) fn run(args: &IndexAdd, session: &mut Session) -> Result<Answer, Fail
     {
         started.tell_operator(args.capture.servers.as_deref());
     }
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }
 
 /// How a server is started.
@@ -115,7 +115,7 @@ struct Started {
 
 /// Decides how a server is started, and puts it into the configuration for this run. Returns `None` for a
 /// server with a URL.
-fn started(args: &IndexAdd, operator: &mut Operator) -> Result<Option<Started>, Failure> {
+fn configure_start(args: &IndexAdd, operator: &mut Operator) -> Result<Option<Started>, Failure> {
     if args.url.is_some() {
         return Ok(None);
     }

@@ -48,11 +48,11 @@ use crate::args::{
 };
 use agent_host::Failure;
 use agent_host::contract::run::Mode;
-use session::{Session, mending};
+use session::{CommandSession, mending};
 
 /// The answer of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum CommandAnswer {
     Yes,
     No,
     /// Neither; the printed problems contain the reasons. Anything else that prevents an answer is
@@ -60,15 +60,15 @@ pub(crate) enum Answer {
     None,
 }
 
-impl Answer {
+impl CommandAnswer {
     fn yes_if(yes: bool) -> Self {
         if yes { Self::Yes } else { Self::No }
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
     let global = &arguments.global;
-    let open = |output| Session::open(global, output);
+    let open = |output| CommandSession::open(global, output);
     match &arguments.command {
         Command::Init(it) => init::run(it, &mut open(&Output::TEXT)?),
         Command::Validate(it) => mending(&it.fixes, open(&it.output)?, |to| validate::run(it, to)),

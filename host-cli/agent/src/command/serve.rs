@@ -1,9 +1,9 @@
 //! `agent serve`: stands between MCP clients and the servers of locks.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::observing::observed;
 use super::running::{present, text};
-use super::session::{DEFINITIONS, Session};
+use super::session::{CommandSession, DEFINITIONS};
 use crate::args::{
     ApprovalsMode, EvaluationContext, ExpansionMode, Global, INDEX, IndexOption, LOCK, NamedServer,
     Output, PolicyOptions, Serve, ServedAgent,
@@ -40,7 +40,7 @@ impl Served {
     }
 }
 
-pub(super) fn run(args: &Serve, global: &Global) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Serve, global: &Global) -> Result<CommandAnswer, Failure> {
     let operator = match &args.servers {
         Some(path) => Operator::read(path),
         None => Operator::usual(),
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<Answer, Failure> {
     let mut source = Files {
         global,
         agents: &agents,
-        session: Session::open(global, &Output::TEXT)?,
+        session: CommandSession::open(global, &Output::TEXT)?,
     };
     let served = block_on(async {
         let mut signals = Signals::new()?;
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<Answer, Failure> {
         Ok(None)
     })?;
     match served {
-        None => Ok(Answer::Yes),
+        None => Ok(CommandAnswer::Yes),
         Some(problems) => source.session.refuse_for(problems),
     }
 }
@@ -263,7 +263,7 @@ struct Files<'a> {
     global: &'a Global,
     agents: &'a [Served],
     /// The session that read documents last, which knows their lines.
-    session: Session,
+    session: CommandSession,
 }
 
 impl Source for Files<'_> {
@@ -299,7 +299,7 @@ impl Source for Files<'_> {
 
     fn load(&mut self, agent: usize) -> Result<Documents, Failure> {
         // Problems point into the documents that are read now.
-        self.session = Session::open(self.global, &Output::TEXT)?;
+        self.session = CommandSession::open(self.global, &Output::TEXT)?;
         let agent = &self.agents[agent];
         let args = &agent.args;
         if agent.has_no_lock() {
@@ -355,7 +355,10 @@ pub(super) struct Given<'a> {
 }
 
 /// Reads the documents of a session.
-pub(super) fn documents(given: Given<'_>, session: &mut Session) -> Result<Documents, Failure> {
+pub(super) fn documents(
+    given: Given<'_>,
+    session: &mut CommandSession,
+) -> Result<Documents, Failure> {
     let context = given.context;
     let policy = session.policy_input(&context.policy)?;
     let tenant = context.policy.tenant.as_ref();

@@ -1,11 +1,11 @@
 //! `agent status`: shows the running gateways.
 
-use super::Answer;
+use super::CommandAnswer;
 use crate::args::{Status, StatusFormat};
 use agent_host::{Failure, output};
 use agent_serve::{running, status_text};
 
-pub(super) fn run(args: &Status) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Status) -> Result<CommandAnswer, Failure> {
     let gateways = running()?;
     match args.format {
         StatusFormat::Json => {
@@ -18,5 +18,5 @@ pub(super) fn run(args: &Status) -> Result<Answer, Failure> {
             output::print_text(&shown.collect::<String>())?;
         }
     }
-    Ok(Answer::yes_if(!gateways.is_empty()))
+    Ok(CommandAnswer::yes_if(!gateways.is_empty()))
 }

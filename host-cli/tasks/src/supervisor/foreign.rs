@@ -11,7 +11,7 @@ use crate::limits::{MAX_LOG_BYTES, RUN_FILE_BYTES, RUN_OPEN_FILES};
 use crate::run::{Cause, ForeignRunner, Phase, Reply, RunLimits, Spec};
 use crate::sockets;
 use agent_host::{Terminations, unix_ms};
-use agent_runners::{Error, Place, Request, Runner, Session};
+use agent_runners::{Error, Place, Runner, RunnerRequest, RunnerSession};
 use agent_way_out::Proxy;
 use serde_json::value::RawValue;
 use std::sync::{Arc, Mutex};
@@ -75,7 +75,7 @@ impl Supervision {
         // What is more than the log may have makes it say so.
         place.limits.stderr_bytes = MAX_LOG_BYTES + 1;
         place.limits.open_files = RUN_OPEN_FILES;
-        let mut session = Session::open(&runner, &place).await;
+        let mut session = RunnerSession::open(&runner, &place).await;
         let session = session.as_mut().map_err(|error| words(error))?;
         self.run.launched_ms = Some(unix_ms());
         let way_out = proxy.zip(session.take_proxy());
@@ -84,7 +84,7 @@ impl Supervision {
         let mut way_out = way_out.map(|serving| WayOut::new(serving, Arc::clone(&log.file)));
         let deadline = Instant::now() + spec.ready_timeout;
 
-        let start = Request::Start {
+        let start = RunnerRequest::Start {
             task_id: id.as_str(),
             manifest: &manifest,
         };
@@ -148,7 +148,7 @@ impl Supervision {
     async fn watch_runner(
         &mut self,
         spec: &Spec,
-        session: &mut Session,
+        session: &mut RunnerSession,
         bridge: &Bridge,
         log: &mut Followed,
         mut way_out: Option<&mut WayOut>,
@@ -190,7 +190,7 @@ impl Supervision {
             }
             silent = 0;
             let task_id = self.run.task_id.clone();
-            let health = Request::Health {
+            let health = RunnerRequest::Health {
                 task_id: task_id.as_str(),
             };
             match session.call(&health).await {
@@ -203,15 +203,15 @@ impl Supervision {
     }
 
     /// Has the runner end the app; then nothing is left of it.
-    async fn stop_by_runner(&self, spec: &Spec, session: &mut Session) {
-        let stop = Request::Stop {
+    async fn stop_by_runner(&self, spec: &Spec, session: &mut RunnerSession) {
+        let stop = RunnerRequest::Stop {
             task_id: self.run.task_id.as_str(),
         };
         let _ = timeout(spec.grace, session.call(&stop)).await;
     }
 
     /// Reports that the app is ready at a port, or is not ready in time.
-    fn report_app(&mut self, port: Option<u16>, session: &Session) {
+    fn report_app(&mut self, port: Option<u16>, session: &RunnerSession) {
         self.run.pid = session.id();
         self.run.port = port;
         self.run.phase = match port {
@@ -232,7 +232,7 @@ struct Followed {
 
 impl Followed {
     /// Writes what is new, and looks for the line that is awaited.
-    fn follow(&mut self, session: &Session, awaited: &mut Option<Awaited>) {
+    fn follow(&mut self, session: &RunnerSession, awaited: &mut Option<Awaited>) {
         let new = session.log_since(self.taken).bytes;
         if !new.is_empty() {
             locked(&self.file).take(&new, awaited);
