@@ -463,22 +463,22 @@ fn only_the_way_out_opens_connections() {
     found.sort();
     let mut expected = vec![
         // The gateway of apps listens on loopback, and connects to the Unix sockets of tasks.
-        ("app-gateway/src/connection.rs", "TcpStream"),
-        ("app-gateway/src/listener.rs", "TcpListener"),
-        ("app-gateway/src/pool.rs", "UnixStream"),
+        ("app-proxy/src/connection.rs", "TcpStream"),
+        ("app-proxy/src/listener.rs", "TcpListener"),
+        ("app-proxy/src/pool.rs", "UnixStream"),
         // The answer of a login comes from the user's browser, on loopback.
         ("login/src/redirect.rs", "TcpListener"),
         // The gateway says its status at a socket of this user.
-        ("gateway/src/control.rs", "UnixListener"),
-        ("gateway/src/control.rs", "UnixStream"),
+        ("serve/src/control.rs", "UnixListener"),
+        ("serve/src/control.rs", "UnixStream"),
         // The test of a runner asks its app, in a network that has loopback only.
         ("runners/src/conformance/client.rs", "TcpSocket"),
         // The socket of a proxy goes on to the supervisor of a task.
         ("runners/src/session.rs", "TcpListener"),
         // Clients are served on loopback.
-        ("serving/src/listener.rs", "TcpListener"),
-        ("serving/src/listener.rs", "TcpStream"),
-        ("serving/src/listener.rs", "hyper::server"),
+        ("mcp-server/src/listener.rs", "TcpListener"),
+        ("mcp-server/src/listener.rs", "TcpStream"),
+        ("mcp-server/src/listener.rs", "hyper::server"),
         // The socket at which a sandbox's proxy listens goes from the command's network to the way out.
         ("sandbox/src/child.rs", "TcpListener"),
         ("sandbox/src/linux/launch.rs", "TcpListener"),
@@ -488,8 +488,6 @@ fn only_the_way_out_opens_connections() {
         ("sandbox/src/inside.rs", "TcpStream"),
         ("sandbox/src/linux/network_namespace.rs", "rustix::net"),
         ("sandbox/src/linux/supervisor.rs", "TcpListener"),
-        ("sandbox/src/other.rs", "TcpListener"),
-        ("sandbox/src/other.rs", "TcpStream"),
         // The filter of system calls names the call that it limits.
         ("sandbox/src/linux/seccomp.rs", "SYS_socket,"),
         // A supervisor passes bytes between a task's socket and its app's network, which has loopback only.

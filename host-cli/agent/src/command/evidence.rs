@@ -2,13 +2,13 @@
 
 use super::CommandAnswer;
 use super::session::CommandSession;
-use crate::args::{EvidenceExport, EvidenceVerify};
+use crate::args::{EvidenceExport, RunFolder};
 use agent_evidence::SigningKey;
 use agent_host::atomic_write::StagedFile;
 use agent_host::{Failure, call, output};
 
 pub(super) fn verify(
-    args: &EvidenceVerify,
+    args: &RunFolder,
     session: &mut CommandSession,
 ) -> Result<CommandAnswer, Failure> {
     let core = session.core(&args.mova)?;

@@ -48,7 +48,7 @@ fn refuse(
     refusal: Refusal,
 ) -> Result<CommandAnswer, Failure> {
     session.add(refusal.diagnostics);
-    if args.output.format == Format::Json {
+    if args.report.output.format == Format::Json {
         session.show(|_| Ok(Vec::new()), |_| Ok(refusal.json))?;
         return Ok(CommandAnswer::No);
     }

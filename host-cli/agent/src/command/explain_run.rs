@@ -2,13 +2,13 @@
 
 use super::CommandAnswer;
 use super::session::CommandSession;
-use crate::args::{ExplainRun, MovaOption};
+use crate::args::{MovaOption, RunFolder};
 use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::{Failure, call};
 use std::path::Path;
 
 pub(super) fn run(
-    args: &ExplainRun,
+    args: &RunFolder,
     session: &mut CommandSession,
 ) -> Result<CommandAnswer, Failure> {
     explain(&args.folder, &args.mova, session).map(CommandAnswer::yes_if)

@@ -20,7 +20,7 @@ pub(super) fn run(args: &Match, session: &mut CommandSession) -> Result<CommandA
     let unmatched = call!(session.engine, capability.matching.call_diagnostics(it))?;
     session.add(unmatched);
     // Programs get the form that `resolve --explain` writes for an agent.
-    let explanation = match args.output.format {
+    let explanation = match args.report.output.format {
         Format::Json => match call!(session.engine, capability.matching.call_explanation(it))? {
             Ok(text) => text,
             Err(too_large) => {

@@ -5,7 +5,7 @@
 //! written, or shown as a diff, and the last run prints its answer about the new texts.
 
 use super::CommandSession;
-use crate::args::{Fixes, LOCK};
+use crate::args::{Global, LOCK, Report};
 use crate::command::CommandAnswer;
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::diagnostic::DocumentKind;
@@ -24,10 +24,11 @@ const ROUNDS: usize = 10;
 
 /// Answers a command, after the fixes that its options select.
 pub(crate) fn mending(
-    fixes: &Fixes,
-    mut session: CommandSession,
+    report: &Report,
+    global: &Global,
     run: impl Fn(&mut CommandSession) -> Result<CommandAnswer, Failure>,
 ) -> Result<CommandAnswer, Failure> {
+    let (fixes, mut session) = (&report.fixes, CommandSession::open(global, &report.output)?);
     session.hints_at_fixes = !fixes.unsafe_fixes && !fixes.diff;
     if !fixes.fix && !fixes.unsafe_fixes && !fixes.diff {
         return run(&mut session);
