@@ -409,6 +409,55 @@ fn the_host_does_not_depend_on_the_engine() {
     failures.finish();
 }
 
+/// The files of the host without their tests that name something, with what they name, in order. Tests and the
+/// programs for them connect to their own servers.
+fn naming(names: &[&'static str]) -> Vec<(String, &'static str)> {
+    let host = root().join("host-cli");
+    let mut found: Vec<_> = files(&host, "rs")
+        .into_iter()
+        .map(|path| path.strip_prefix(&host).expect("inside").to_owned())
+        .filter(|path| {
+            !path
+                .components()
+                .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "examples")
+        })
+        .flat_map(|path| {
+            let mut lines = code(&host.join(&path));
+            let tests = lines
+                .windows(2)
+                .position(|pair| pair[0].1 == "#[cfg(test)]" && pair[1].1 == "mod tests {");
+            lines.truncate(tests.unwrap_or(lines.len()));
+            let named = names
+                .iter()
+                .filter(move |name| lines.iter().any(|(_, line)| line.contains(**name)));
+            named.map(move |name| (path.display().to_string(), *name))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn clocks_random_bytes_and_signals_have_one_home() {
+    const READINGS: [&str; 5] = [
+        "SystemTime::now",
+        "getrandom::",
+        "jiff::",
+        "signal::unix",
+        "signal::ctrl_c",
+    ];
+    let expected = [
+        // The proxy of apps links nothing of ours, and writes the date of its own answers.
+        ("app-proxy/src/date.rs", "SystemTime::now"),
+        ("host/src/clock.rs", "SystemTime::now"),
+        ("host/src/random.rs", "getrandom::"),
+        ("host/src/signals.rs", "signal::unix"),
+        ("host/src/zone.rs", "jiff::"),
+    ];
+    let expected = expected.map(|(path, name)| (path.to_owned(), name));
+    assert_eq!(naming(&READINGS), expected);
+}
+
 #[test]
 fn only_the_way_out_opens_connections() {
     const NETWORK: [&str; 25] = [
@@ -438,29 +487,7 @@ fn only_the_way_out_opens_connections() {
         "tokio_rustls",
         "ureq",
     ];
-    let host = root().join("host-cli");
-    let mut found: Vec<_> = files(&host, "rs")
-        .into_iter()
-        .map(|path| path.strip_prefix(&host).expect("inside").to_owned())
-        // Tests and the programs for them connect to their own servers.
-        .filter(|path| {
-            !path
-                .components()
-                .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "examples")
-        })
-        .flat_map(|path| {
-            let mut lines = code(&host.join(&path));
-            let tests = lines
-                .windows(2)
-                .position(|pair| pair[0].1 == "#[cfg(test)]" && pair[1].1 == "mod tests {");
-            lines.truncate(tests.unwrap_or(lines.len()));
-            let named = NETWORK
-                .into_iter()
-                .filter(move |name| lines.iter().any(|(_, line)| line.contains(name)));
-            named.map(move |name| (path.display().to_string(), name))
-        })
-        .collect();
-    found.sort();
+    let found = naming(&NETWORK);
     let mut expected = vec![
         // The gateway of apps listens on loopback, and connects to the Unix sockets of tasks.
         ("app-proxy/src/connection.rs", "TcpStream"),
