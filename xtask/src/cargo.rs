@@ -17,29 +17,35 @@ pub(crate) const GUESTS: [&str; 4] = [
     "agent-example-handler",
 ];
 
-/// The packages of the playground. They also run here, but need separate builds: the features of
-/// their procedural macros would compile wasmtime once more.
-pub(crate) const PLAYGROUND: [&str; 6] = [
-    "agent-ui",
-    "agent-plans-page",
-    "agent-session-page",
-    "agent-playground",
-    "agent-worker-protocol",
-    "agent-worker",
+/// The package of the measurements, which have no tests.
+pub(crate) const BENCH: &str = "agent-bench";
+
+/// The package of the program that writes the JavaScript of modules, which few need.
+pub(crate) const BINDGEN: &str = "xtask-bindgen";
+
+/// The arguments that select all packages whose programs run here, with every feature that has tests here. All
+/// tests are of this one selection: with another one, cargo would compile crates again, with other features.
+const TESTED: [&str; 15] = [
+    "--workspace",
+    "--exclude",
+    BINDGEN,
+    "--exclude",
+    BENCH,
+    "--exclude",
+    GUESTS[0],
+    "--exclude",
+    GUESTS[1],
+    "--exclude",
+    GUESTS[2],
+    "--exclude",
+    GUESTS[3],
+    "--features",
+    "agent-worker/run,agent-worker/session",
 ];
 
-/// Returns the arguments that select all packages except those of the playground.
-pub(crate) fn all_but_playground() -> Vec<&'static str> {
-    let left_out = PLAYGROUND.iter().flat_map(|package| ["--exclude", package]);
-    ["--workspace"].into_iter().chain(left_out).collect()
-}
-
-/// Returns the arguments that select the packages of the playground.
-pub(crate) fn playground() -> Vec<&'static str> {
-    let packages = PLAYGROUND.iter();
-    packages
-        .flat_map(|package| ["--package", package])
-        .collect()
+/// Returns the arguments that select what is tested here.
+pub(crate) fn tested() -> Vec<&'static str> {
+    TESTED.to_vec()
 }
 
 /// Returns a call of the cargo that runs this program, in the root of the workspace.
@@ -65,12 +71,10 @@ pub(crate) fn build_program(
         .with_context(|| format!("cargo built no program `{name}`"))
 }
 
-/// Builds an example as the tests do, and returns its path. With other packages selected, cargo would
-/// compile the engine again, with other features of what it depends on.
-pub(crate) fn build_example(workspace: &Workspace, name: &str) -> Result<PathBuf> {
-    let mut arguments = all_but_playground();
-    arguments.extend(GUESTS.iter().flat_map(|guest| ["--exclude", guest]));
-    arguments.extend(["--example", name]);
+/// Builds a program or an example as the tests do, and returns its path.
+pub(crate) fn build_tested(workspace: &Workspace, name: &str) -> Result<PathBuf> {
+    // Examples have the features of tests, and so have the programs that are built with them.
+    let arguments = [&TESTED[..], &["--bins", "--examples"]].concat();
     build_program(workspace, name, &arguments)
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{build, component, no_arguments, process, python, setup, status};
+use crate::{build, cargo, component, no_arguments, process, python, setup, status};
 
 /// The folder of the example: its module, its tests and the packages that both need.
 const FOLDER: &str = "examples/handler-python";
@@ -24,7 +24,7 @@ const TARGET: &str = "target/handler-python";
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     component::build(workspace, Build::Quick)?;
-    let agent = build::programs(workspace, &[])?;
+    let agent = cargo::build_tested(workspace, build::PROGRAM)?;
     let lock = setup::lock(workspace)?;
     let requirements = workspace.root().join(FOLDER).join("requirements.txt");
     let python = python::ensure(workspace, ENVIRONMENT, &requirements)?;

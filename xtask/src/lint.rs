@@ -6,23 +6,22 @@ mod unification;
 use agent_pack::Workspace;
 use anyhow::{Result, bail};
 
-use crate::cargo::{all_but_playground, cargo, playground};
-use crate::playground::{API, RUN, SESSION};
-use crate::test::{Part, run_all};
+use crate::cargo::{BENCH, BINDGEN, GUESTS, cargo, tested};
+use crate::playground::{API, WORKER};
+use crate::test::{Check, run_all};
 use crate::{no_arguments, process, setup};
 
-const CHECKS: [Part; 5] = [
+const CHECKS: [Check; 5] = [
     ("the format", |workspace| {
         process::run(cargo(workspace).args(["fmt", "--all", "--check"]))
     }),
     ("the tree", tidy::check),
     ("that wasmtime is built once", unification::check),
     ("the code with clippy", |workspace| {
-        // The features for the JavaScript API, plans and sessions replace other code, so each is linted.
-        let api = vec!["--package", "agent-worker", "--features", API];
-        let plans = vec!["--package", "agent-worker", "--features", RUN];
-        let sessions = vec!["--package", "agent-worker", "--features", SESSION];
-        for packages in [all_but_playground(), playground(), api, plans, sessions] {
+        // Features of the worker replace other code, so each kind of module is linted.
+        let servers = vec!["--package", WORKER];
+        let api = vec!["--package", WORKER, "--features", API];
+        for packages in [tested(), others(), servers, api] {
             let mut clippy = cargo(workspace);
             clippy.arg("clippy").args(packages).arg("--all-targets");
             process::run(clippy.args(["--", "--deny", "warnings"]))?;
@@ -30,7 +29,7 @@ const CHECKS: [Part; 5] = [
         Ok(())
     }),
     ("the documentation", |workspace| {
-        for packages in [all_but_playground(), playground()] {
+        for packages in [tested(), others()] {
             let mut doc = cargo(workspace);
             doc.env("RUSTDOCFLAGS", "--deny warnings");
             doc.arg("doc").args(packages);
@@ -40,10 +39,16 @@ const CHECKS: [Part; 5] = [
     }),
 ];
 
+/// Returns the arguments that select the packages without tests here.
+fn others() -> Vec<&'static str> {
+    let packages = GUESTS.iter().chain([&BENCH, &BINDGEN]);
+    packages.flat_map(|name| ["--package", name]).collect()
+}
+
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     setup::ensure(workspace)?;
-    let failed = run_all(workspace, "Checking", &CHECKS);
+    let failed = run_all(workspace, "Checking", CHECKS.into_iter());
     if failed > 0 {
         bail!("{failed} of {} checks failed", CHECKS.len());
     }

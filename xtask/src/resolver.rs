@@ -57,7 +57,7 @@ fn optimised(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) ->
 /// Checks that the component answers like the engine.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let (path, _) = build(workspace)?;
-    let program = cargo::build_example(workspace, "resolver-alone")?;
+    let program = cargo::build_tested(workspace, "resolver-alone")?;
     process::run(
         Command::new(program)
             .current_dir(workspace.root())

@@ -6,9 +6,6 @@ use std::process::Command;
 
 use crate::{bubblewrap, build, cargo, component, process};
 
-/// The package with the clients and the servers.
-pub(crate) const PACKAGE: &str = "agent-load";
-
 /// The program of the test, and the servers that it starts.
 const PROGRAM: &str = "agent-soak";
 pub(crate) const SERVER: &str = "agent-load-server";
@@ -28,8 +25,8 @@ pub(crate) fn short(workspace: &Workspace) -> Result<()> {
 
 fn run(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     bubblewrap::ensure()?;
-    let agent = build::programs(workspace, &[])?;
-    let soak = cargo::build_program(workspace, PROGRAM, &["--package", PACKAGE, "--bins"])?;
+    let agent = cargo::build_tested(workspace, build::PROGRAM)?;
+    let soak = cargo::build_tested(workspace, PROGRAM)?;
     let mut command = Command::new(&soak);
     command.arg(agent).arg(soak.with_file_name(SERVER));
     process::run(command.args(arguments))

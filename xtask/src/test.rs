@@ -1,8 +1,11 @@
-//! `cargo xtask test`: runs every test of the project.
+//! `cargo xtask test`: runs the tests of the project, in two tiers.
+//!
+//! Every change runs the quick tier: the parts of [`When::Always`], and those of [`When::Changed`] if the change
+//! touches one of their paths. `--all` runs the parts of [`When::Long`] too.
 
 mod alone;
-mod beside;
 mod browser;
+mod changed;
 mod conformance;
 mod elsewhere;
 mod go_apps;
@@ -10,95 +13,293 @@ mod in_toto;
 mod other_clients;
 mod other_host;
 mod real_servers;
+mod rows;
 
 use agent_pack::{Build, Workspace};
 use anyhow::{Result, bail};
 use std::process::Stdio;
 use std::time::Instant;
 
-use crate::cargo::{GUESTS, all_but_playground, cargo, playground};
-use crate::playground::{RUN, SESSION};
-use crate::{bubblewrap, component, process, quality, resolver, setup, soak, status};
+use crate::cargo::{cargo, tested};
+use crate::{
+    bubblewrap, component, fuzz, handler_python, playground, process, resolver, setup, soak, status,
+};
 
-/// One part of the tests: its name and its check.
-pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
+/// A check and its name.
+pub(crate) type Check = (&'static str, fn(&Workspace) -> Result<()>);
 
-/// The parts of every run. A failed part does not stop the others, because a long run should report
-/// everything.
-const PARTS: [Part; 19] = [
-    ("unit, integration and documentation tests", |workspace| {
-        let others = [
-            "--skip",
-            real_servers::TESTS,
-            "--skip",
-            other_clients::TESTS,
-            "--skip",
-            go_apps::TESTS,
-        ];
-        run_tests(workspace, &others, &[])
-    }),
-    // The first part runs them too. By themselves they are the definition of done of [3, 7].
-    ("the quality suite of plans that run", quality::pos),
-    ("the quality suite of plans that must not", quality::neg),
-    ("a real MCP server", real_servers::one),
-    ("a client that we did not write", other_clients::one),
-    ("apps in Go", go_apps::check),
-    ("MCP conformance of the client", conformance::client),
-    ("MCP conformance of the gateway", conformance::gateway),
-    ("MCP conformance of the daemon", conformance::daemon),
-    ("a short soak of the gateway", soak::short),
-    ("the tests of the playground's packages", |workspace| {
-        run(workspace, &playground(), &[], &[])?;
-        for feature in [RUN, SESSION] {
-            let worker = ["--package", "agent-worker", "--features", feature];
-            run(workspace, &worker, &[], &[])?;
-        }
-        Ok(())
-    }),
-    (
-        "the resolver alone is small and answers the same",
-        resolver::check,
-    ),
-    ("the page of other hosts", other_host::check),
-    ("evidence as in-toto's own tools see it", in_toto::check),
-    (
-        "the playground is within its budget",
-        crate::playground::released,
-    ),
-    ("the index page of apps in a browser", browser::index_page),
-    ("the engine's module in the browser", |workspace| {
-        browser::module(workspace, Build::Quick)
-    }),
-    ("the editor", browser::editor),
-    ("the playground in a real browser", |workspace| {
-        browser::page(workspace, Build::Quick)
-    }),
-];
+/// One part of the tests.
+struct Part {
+    name: &'static str,
+    when: When,
+    row: Row,
+    check: fn(&Workspace) -> Result<()>,
+}
 
-/// The parts that run only if a word names them. The book has their last results.
-const ON_REQUEST: [Part; 5] = [
-    ("parity at length: 8,000 generated worlds", |workspace| {
-        let worlds = [("PROPTEST_CASES", "8000")];
-        run_named(workspace, "component_and_engine_agree", &worlds)
-    }),
-    ("each package compiles alone", alone::check),
-    (
-        "the component is the same when built elsewhere",
-        elsewhere::check,
-    ),
-    (
-        "real-servers: MCP servers of npm and PyPI",
-        real_servers::all,
-    ),
-    ("clients: MCP clients of npm and PyPI", other_clients::all),
+/// When a part runs without `--all`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    /// In every run.
+    Always,
+    /// If the change touches one of these paths or a path below. Without a change to compare, in every run.
+    Changed(&'static [&'static str]),
+    /// Not without `--all`.
+    Long,
+}
+use When::{Always, Changed, Long};
+
+/// The row in which a part runs. Both rows run at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Row {
+    /// Programs of this machine.
+    Native,
+    /// Modules for WebAssembly and browsers.
+    Browser,
+}
+use Row::{Browser, Native};
+
+impl Part {
+    fn check(&self) -> Check {
+        (self.name, self.check)
+    }
+}
+
+/// Every part of the tests. A failed part does not stop the others, because a long run should report
+/// everything. A path is in a rule if no other part of the quick tier would find a fault there.
+const PARTS: &[Part] = &[
+    Part {
+        name: "unit, integration and documentation tests",
+        when: Always,
+        row: Native,
+        check: native,
+    },
+    Part {
+        name: "a real MCP server",
+        when: Changed(&[
+            "host-cli/effects",
+            "host-cli/mcp-protocol",
+            "host-cli/operator",
+            "host-cli/packages",
+            "host-cli/sandbox",
+        ]),
+        row: Native,
+        check: real_servers::one,
+    },
+    Part {
+        name: "a client that we did not write",
+        when: Changed(&[
+            "engine/session",
+            "host-cli/mcp-protocol",
+            "host-cli/mcp-server",
+            "host-cli/serve",
+        ]),
+        row: Native,
+        check: other_clients::one,
+    },
+    Part {
+        name: "apps in Go",
+        when: Changed(&[
+            "host-cli/daemon",
+            "host-cli/language-runners",
+            "host-cli/packages",
+            "host-cli/tasks",
+        ]),
+        row: Native,
+        check: go_apps::check,
+    },
+    Part {
+        name: "MCP conformance of the client",
+        when: Changed(&[
+            "host-cli/effects",
+            "host-cli/mcp-protocol",
+            "tests/conformance",
+        ]),
+        row: Native,
+        check: conformance::client,
+    },
+    Part {
+        name: "MCP conformance of the gateway",
+        when: Changed(&[
+            "engine/session",
+            "host-cli/mcp-protocol",
+            "host-cli/mcp-server",
+            "host-cli/serve",
+            "tests/conformance",
+        ]),
+        row: Native,
+        check: conformance::gateway,
+    },
+    Part {
+        name: "MCP conformance of the daemon",
+        when: Changed(&[
+            "engine/verbs",
+            "host-cli/daemon",
+            "host-cli/mcp-protocol",
+            "host-cli/mcp-server",
+            "tests/conformance",
+        ]),
+        row: Native,
+        check: conformance::daemon,
+    },
+    Part {
+        name: "a short soak of the gateway",
+        when: Changed(&[
+            "engine/session",
+            "host-cli/mcp-protocol",
+            "host-cli/mcp-server",
+            "host-cli/serve",
+            "tests/load",
+        ]),
+        row: Native,
+        check: soak::short,
+    },
+    Part {
+        name: "the page of other hosts",
+        when: Changed(&[
+            "component",
+            "docs/how-to/other-host.md",
+            "engine",
+            "tests/other-host",
+            "wit",
+        ]),
+        row: Native,
+        check: other_host::check,
+    },
+    Part {
+        name: "evidence as in-toto's own tools see it",
+        when: Changed(&[
+            "engine/audit",
+            "engine/record",
+            "engine/run",
+            "host-cli/evidence",
+            "tests/in-toto",
+        ]),
+        row: Native,
+        check: in_toto::check,
+    },
+    Part {
+        name: "the editor",
+        when: Changed(&[
+            "playground/editor",
+            "playground/package-lock.json",
+            "schemas",
+        ]),
+        row: Browser,
+        check: browser::editor,
+    },
+    Part {
+        name: "the playground in a real browser",
+        when: Changed(&[
+            "Cargo.lock",
+            "docs/reference/codes",
+            "engine",
+            "playground",
+            "wit",
+        ]),
+        row: Browser,
+        check: |workspace| browser::page(workspace, Build::Quick),
+    },
+    Part {
+        name: "the index page of apps in a browser",
+        when: Changed(&[
+            "host-cli/app/tests/browser",
+            "host-cli/app-proxy",
+            "host-cli/daemon",
+        ]),
+        row: Browser,
+        check: browser::index_page,
+    },
+    Part {
+        name: "the resolver alone is small and answers the same",
+        when: Long,
+        row: Browser,
+        check: resolver::check,
+    },
+    Part {
+        name: "the released playground is within its budget",
+        when: Long,
+        row: Browser,
+        check: playground::released,
+    },
+    Part {
+        name: "the released module in the browser",
+        when: Long,
+        row: Browser,
+        check: browser::module,
+    },
+    Part {
+        name: "the released playground in a real browser",
+        when: Long,
+        row: Browser,
+        check: |workspace| browser::page(workspace, Build::Released),
+    },
+    Part {
+        name: "at length: parity of the released component in 8,000 worlds, faults at every call",
+        when: Long,
+        row: Native,
+        check: |workspace| {
+            let at_length = [
+                ("PROPTEST_CASES", "8000"),
+                ("AGENT_TESTS_AT_LENGTH", "1"),
+                ("AGENT_COMPONENT", "released"),
+            ];
+            run_tests(
+                workspace,
+                &["component_and_engine_agree", "faults::"],
+                &at_length,
+            )
+        },
+    },
+    Part {
+        name: "each package compiles alone",
+        when: Long,
+        row: Native,
+        check: alone::check,
+    },
+    Part {
+        name: "the component is the same when built elsewhere",
+        when: Long,
+        row: Native,
+        check: elsewhere::check,
+    },
+    Part {
+        name: "real-servers: MCP servers of npm and PyPI",
+        when: Long,
+        row: Native,
+        check: real_servers::all,
+    },
+    Part {
+        name: "clients: MCP clients of npm and PyPI",
+        when: Long,
+        row: Native,
+        check: other_clients::all,
+    },
+    Part {
+        name: "a handler in Python",
+        when: Long,
+        row: Native,
+        check: |workspace| handler_python::command(workspace, &[]),
+    },
+    Part {
+        name: "a soak of ten minutes",
+        when: Long,
+        row: Native,
+        check: |workspace| soak::command(workspace, &[]),
+    },
+    Part {
+        name: "each fuzz target for a minute",
+        when: Long,
+        row: Native,
+        check: |workspace| fuzz::command(workspace, &[]),
+    },
 ];
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    let parts = selected(arguments)?;
+    let parts = selected(arguments, changed::paths(workspace).as_deref())?;
     component::build(workspace, Build::Quick)?;
     let failed = match arguments {
-        [] => beside::run_all(workspace, &parts)?,
-        _ => run_all(workspace, "Testing", &parts),
+        [] | ["--all"] => rows::run(workspace, &parts)?,
+        _ => run_all(workspace, "Testing", parts.iter().map(|part| part.check())),
     };
     println!(
         "{} of {} parts passed, {failed} failed",
@@ -111,9 +312,47 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Returns the parts that run: those whose names contain one of `arguments`, or all with `--all`, or those of the
+/// quick tier for a change of the paths `changed`.
+fn selected(arguments: &[&str], changed: Option<&[String]>) -> Result<Vec<&'static Part>> {
+    let named = |name: &str| arguments.iter().any(|word| name.contains(word));
+    let is_selected = |part: &&Part| match (arguments, part.when) {
+        ([], Always) | (["--all"], _) => true,
+        ([], Changed(rules)) => {
+            changed.is_none_or(|paths| paths.iter().any(|path| changed::is_below(path, rules)))
+        }
+        ([], Long) => false,
+        _ => named(part.name),
+    };
+    let unknown = |word: &&&str| !PARTS.iter().any(|part| part.name.contains(**word));
+    if let Some(word) = arguments
+        .iter()
+        .filter(|word| **word != "--all")
+        .find(unknown)
+    {
+        let names: Vec<_> = PARTS.iter().map(|part| part.name).collect();
+        bail!(
+            "no part of the tests is called `{word}`; the parts are: {}",
+            names.join("; ")
+        );
+    }
+    Ok(PARTS.iter().filter(is_selected).collect())
+}
+
+/// Runs the tests of all packages, except those that other parts run with servers, clients and toolchains of others.
+fn native(workspace: &Workspace) -> Result<()> {
+    let others = [real_servers::TESTS, other_clients::TESTS, go_apps::TESTS];
+    let skipped: Vec<_> = others.iter().flat_map(|name| ["--skip", name]).collect();
+    run_tests(workspace, &skipped, &[])
+}
+
 /// Runs parts one after the other, and returns the number of failures.
-pub(crate) fn run_all(workspace: &Workspace, verb: &str, parts: &[Part]) -> usize {
-    let failed = parts.iter().filter(|(name, check)| {
+pub(crate) fn run_all(
+    workspace: &Workspace,
+    verb: &str,
+    parts: impl Iterator<Item = Check>,
+) -> usize {
+    let failed = parts.filter(|(name, check)| {
         status::doing(verb, name);
         let started = Instant::now();
         let result = check(workspace).inspect_err(status::error);
@@ -122,24 +361,6 @@ pub(crate) fn run_all(workspace: &Workspace, verb: &str, parts: &[Part]) -> usiz
         result.is_err()
     });
     failed.count()
-}
-
-/// Returns the parts whose names contain one of `words`, or those of every run without words.
-fn selected(words: &[&str]) -> Result<Vec<Part>> {
-    if words.is_empty() {
-        return Ok(PARTS.to_vec());
-    }
-    let all = || PARTS.iter().chain(&ON_REQUEST);
-    let unknown = |word: &&&str| !all().any(|(name, _)| name.contains(**word));
-    if let Some(word) = words.iter().find(unknown) {
-        let names: Vec<_> = all().map(|(name, _)| *name).collect();
-        bail!(
-            "no part of the tests is called `{word}`; the parts are: {}",
-            names.join("; ")
-        );
-    }
-    let named = all().filter(|(name, _)| words.iter().any(|word| name.contains(word)));
-    Ok(named.copied().collect())
 }
 
 /// Runs the tests whose names contain one of `filters`, or all tests without filters, of all
@@ -171,13 +392,6 @@ pub(crate) fn run_named(
     cargo.envs(environment.iter().copied());
     cargo.args(command).args(tested());
     process::run(cargo.args(["--no-fail-fast", "--", name]))
-}
-
-/// Returns the arguments that select the packages whose tests run here, without those of the playground.
-fn tested() -> Vec<&'static str> {
-    let mut packages = all_but_playground();
-    packages.extend(GUESTS.iter().flat_map(|guest| ["--exclude", guest]));
-    packages
 }
 
 fn run(
@@ -212,23 +426,58 @@ fn has_nextest(workspace: &Workspace) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{PARTS, selected};
+    use super::{Changed, Long, PARTS, selected};
+    use agent_pack::Workspace;
+
+    fn names(arguments: &[&str], changed: Option<&[String]>) -> Vec<&'static str> {
+        let selected = selected(arguments, changed).unwrap();
+        selected.iter().map(|part| part.name).collect()
+    }
 
     #[test]
     fn words_select_parts_by_name() {
-        assert_eq!(selected(&[]).unwrap().len(), PARTS.len());
-        let names: Vec<_> = selected(&["editor", "budget"])
-            .unwrap()
-            .iter()
-            .map(|(name, _)| *name)
-            .collect();
-        assert_eq!(names, ["the playground is within its budget", "the editor"]);
-        assert!(selected(&["editor", "nothing of the kind"]).is_err());
+        assert_eq!(
+            names(&["budget", "the editor"], None),
+            ["the editor", "the released playground is within its budget"]
+        );
+        assert!(selected(&["editor", "nothing of the kind"], None).is_err());
         for word in ["elsewhere", "real-servers", "clients", "at length"] {
-            let [(name, _)] = selected(&[word]).unwrap()[..] else {
-                panic!("one part is about {word}");
-            };
-            assert!(PARTS.iter().all(|(part, _)| *part != name));
+            assert_eq!(names(&[word], None).len(), 1, "{word}");
+        }
+    }
+
+    #[test]
+    fn all_runs_every_part_and_no_change_to_compare_the_whole_quick_tier() {
+        assert_eq!(names(&["--all"], Some(&[])).len(), PARTS.len());
+        let quick = PARTS.iter().filter(|part| part.when != Long);
+        assert_eq!(names(&[], None).len(), quick.count());
+    }
+
+    #[test]
+    fn a_changed_path_adds_its_parts() {
+        assert_eq!(names(&[], Some(&[])).len(), 1);
+        let change = ["playground/editor/theme.js".to_owned()];
+        let added = names(&[], Some(&change));
+        assert!(added.contains(&"the editor"), "{added:?}");
+        assert!(
+            added.contains(&"the playground in a real browser"),
+            "{added:?}"
+        );
+        assert!(
+            !added.contains(&"MCP conformance of the daemon"),
+            "{added:?}"
+        );
+    }
+
+    #[test]
+    fn every_path_of_a_rule_exists() {
+        let workspace = Workspace::of_this_build();
+        for part in PARTS {
+            let Changed(rules) = part.when else { continue };
+            for rule in rules {
+                let path = workspace.root().join(rule);
+                assert!(path.exists(), "{}: {rule}", part.name);
+            }
         }
     }
 }

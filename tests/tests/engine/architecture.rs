@@ -387,7 +387,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-answer",
                 "agent-api",
                 "agent-worker-protocol",
-                // For the run of a plan, and for sessions, which are modules of their own.
+                // For the run of a plan, and for sessions, which are separate modules.
                 "agent-run",
                 "agent-session",
                 "agent-smallest-value",
@@ -447,8 +447,6 @@ fn clocks_random_bytes_and_signals_have_one_home() {
         "signal::ctrl_c",
     ];
     let expected = [
-        // The proxy of apps links nothing of ours, and writes the date of its own answers.
-        ("app-proxy/src/date.rs", "SystemTime::now"),
         ("host/src/clock.rs", "SystemTime::now"),
         ("host/src/random.rs", "getrandom::"),
         ("host/src/signals.rs", "signal::unix"),
@@ -456,6 +454,55 @@ fn clocks_random_bytes_and_signals_have_one_home() {
     ];
     let expected = expected.map(|(path, name)| (path.to_owned(), name));
     assert_eq!(naming(&READINGS), expected);
+}
+
+#[test]
+fn every_layer_is_fast_in_the_component() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
+    let layers_of = |profile: &str| {
+        let head = format!("[profile.{profile}.package.agent-");
+        let sections = manifest.lines().filter_map(|line| line.strip_prefix(&head));
+        let mut layers: Vec<_> = sections.map(|rest| rest.trim_end_matches(']')).collect();
+        layers.sort_unstable();
+        layers
+    };
+    let mut layers = LAYERS;
+    layers.sort_unstable();
+    assert_eq!(layers_of("component"), layers);
+    for layer in layers_of("dev") {
+        assert!(layers.contains(&layer), "{layer} is no layer");
+    }
+}
+
+#[test]
+fn no_example_of_the_documentation_is_left_out() {
+    let mut failures = Failures::default();
+    for parent in ["component", "engine", "host-cli", "playground", "tests"] {
+        for manifest in files(&root().join(parent), "toml") {
+            let text = fs::read_to_string(&manifest).expect("a manifest");
+            let source = manifest.with_file_name("src");
+            if !text.contains("\ndoctest = false\n") || !source.is_dir() {
+                continue;
+            }
+            for path in files(&source, "rs") {
+                let text = fs::read_to_string(&path).expect("a source");
+                // Rust is the language of a block without another one.
+                let mut is_open = false;
+                for line in text.lines().map(str::trim_start) {
+                    let fence = line
+                        .strip_prefix("/// ```")
+                        .or(line.strip_prefix("//! ```"));
+                    if let Some(language) = fence {
+                        if !is_open && matches!(language, "" | "rust" | "no_run" | "should_panic") {
+                            failures.add(&path.display().to_string(), "its example is not run");
+                        }
+                        is_open = !is_open;
+                    }
+                }
+            }
+        }
+    }
+    failures.finish();
 }
 
 #[test]
@@ -490,9 +537,13 @@ fn only_the_way_out_opens_connections() {
     let found = naming(&NETWORK);
     let mut expected = vec![
         // The gateway of apps listens on loopback, and connects to the Unix sockets of tasks.
+        ("app-proxy/src/app.rs", "UnixStream"),
+        ("app-proxy/src/app.rs", "hyper::client"),
         ("app-proxy/src/connection.rs", "TcpStream"),
+        ("app-proxy/src/connection.rs", "hyper::server"),
         ("app-proxy/src/listener.rs", "TcpListener"),
         ("app-proxy/src/pool.rs", "UnixStream"),
+        ("app-proxy/src/stream.rs", "TcpStream"),
         // The answer of a login comes from the user's browser, on loopback.
         ("login/src/redirect.rs", "TcpListener"),
         // The gateway says its status at a socket of this user.
@@ -511,7 +562,7 @@ fn only_the_way_out_opens_connections() {
         ("sandbox/src/linux/launch.rs", "TcpListener"),
         ("sandbox/src/linux/listener.rs", "TcpListener"),
         ("sandbox/src/linux/listener.rs", "rustix::net"),
-        // Sockets of a command's network, by which its ports are reached.
+        // Sockets of a command's network, which reach its ports.
         ("sandbox/src/inside.rs", "TcpStream"),
         ("sandbox/src/linux/network_namespace.rs", "rustix::net"),
         ("sandbox/src/linux/supervisor.rs", "TcpListener"),
@@ -574,16 +625,19 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     ];
     /// The chosen ones, with the packages that depend on them.
     const CHOSEN: [(&str, &[&str]); 4] = [
-        // Clients are served; the gateway answers requests for its page, and the daemon those for verbs. The soak has servers and clients of its own. A test of `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
-        // and its requests go to a hook of ours.
+        // Clients are served, also those of apps; the gateway answers requests for its page, and the daemon those for
+        // verbs. A measurement compares the gateway with a proxy of others. A test of
+        // `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of
+        // hyper, and its requests go to a hook of ours.
         (
             "hyper",
             &[
+                "agent-app-proxy",
+                "agent-bench",
                 "agent-daemon",
-                "agent-serve",
-                "agent-load",
                 "agent-mcp-protocol",
                 "agent-mcp-server",
+                "agent-serve",
                 "agent-wasi-app",
                 "agent-way-out",
                 "hyper-util",
@@ -593,7 +647,8 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
         (
             "hyper-util",
             &[
-                "agent-load",
+                "agent-app-proxy",
+                "agent-bench",
                 "agent-mcp-protocol",
                 "agent-mcp-server",
                 "agent-wasi-app",

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cargo::{all_but_playground, cargo};
+use crate::cargo::{cargo, tested};
 use crate::process;
 
 /// The slow libraries, and the manifests that request the union of features.
@@ -27,7 +27,7 @@ fn ways() -> [String; 6] {
         "build --package agent-aot".to_owned(),
         "build --package agent".to_owned(),
         "test --no-run".to_owned(),
-        format!("test --no-run {}", all_but_playground().join(" ")),
+        format!("test --no-run {}", tested().join(" ")),
         "test --no-run --package agent-parity".to_owned(),
     ]
 }

@@ -11,7 +11,9 @@ const TARGETS: [&str; 2] = ["origin/main", "main"];
 pub(super) fn paths(workspace: &Workspace) -> Option<Vec<String>> {
     let git = |arguments: &[&str]| git(workspace, arguments);
     let head = git(&["rev-parse", "HEAD"])?;
-    let base = TARGETS.iter().find_map(|target| git(&["merge-base", "HEAD", target]))?;
+    let base = TARGETS
+        .iter()
+        .find_map(|target| git(&["merge-base", "HEAD", target]))?;
     if base == head {
         return None;
     }
@@ -60,7 +62,8 @@ mod tests {
     fn a_branch_changes_what_differs_from_its_merge_base() {
         let folder = tempfile::tempdir().unwrap();
         let workspace = Workspace::at(folder.path());
-        let write = |name: &str| write_if_changed(&folder.path().join(name), name.as_bytes()).unwrap();
+        let write =
+            |name: &str| write_if_changed(&folder.path().join(name), name.as_bytes()).unwrap();
         assert_eq!(paths(&workspace), None, "no repository");
 
         git(folder.path(), "init --initial-branch main");

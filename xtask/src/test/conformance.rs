@@ -13,7 +13,7 @@ mod suite;
 use agent_pack::{Workspace, write_if_changed};
 use anyhow::{Context as _, Result, bail};
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::{build, cargo};
@@ -21,23 +21,20 @@ use expected::Expected;
 use report::Report;
 use suite::{REVISIONS, Suite};
 
-/// The package with the server.
-const PACKAGE: &str = "agent-mcp-protocol";
-
 /// The page of the book with the results.
 const PAGE: &str = "docs/reference/conformance.md";
 
 /// Tests the gateway in every revision, and compares the results with those in the book.
 pub(super) fn gateway(workspace: &Workspace) -> Result<()> {
     let suite = Suite::install(workspace)?;
-    let program = example(workspace, "everything-server")?;
+    let program = cargo::build_tested(workspace, "everything-server")?;
     let server = Server::start(Command::new(&program).arg("http"))?;
     for revision in REVISIONS {
         suite.server(&server.url, revision, "server", None)?;
     }
     drop(server);
 
-    let agent = build::programs(workspace, &[])?;
+    let agent = cargo::build_tested(workspace, build::PROGRAM)?;
     let project = suite::results(workspace).join("project");
     let (_gateway, url) = gateway::start(&agent, &program, &project)?;
     let mut report = Report::default();
@@ -52,7 +49,7 @@ pub(super) fn gateway(workspace: &Workspace) -> Result<()> {
 /// Tests the daemon of the five verbs in every revision, and compares the results with those in the book.
 pub(super) fn daemon(workspace: &Workspace) -> Result<()> {
     let suite = Suite::install(workspace)?;
-    let agent = build::programs(workspace, &[])?;
+    let agent = cargo::build_tested(workspace, build::PROGRAM)?;
     let project = suite::results(workspace).join("daemon-project");
     let (_daemon, url) = daemon::start(&agent, &project)?;
     let mut report = Report::default();
@@ -67,7 +64,7 @@ pub(super) fn daemon(workspace: &Workspace) -> Result<()> {
 /// Tests the client in every revision, and compares the results with those in the book.
 pub(super) fn client(workspace: &Workspace) -> Result<()> {
     let suite = Suite::install(workspace)?;
-    let client = cargo::build_example(workspace, "conformance-client")?;
+    let client = cargo::build_tested(workspace, "conformance-client")?;
     let mut report = Report::default();
     let expected = Expected::read(&suite.folder().join("client.yaml"))?;
     for revision in REVISIONS {
@@ -75,11 +72,6 @@ pub(super) fn client(workspace: &Workspace) -> Result<()> {
     }
     expected.check_all_met(report.runs())?;
     compare(workspace, &report.table(&expected, "withheld"))
-}
-
-/// Builds an example, and returns its path.
-fn example(workspace: &Workspace, name: &str) -> Result<PathBuf> {
-    cargo::build_program(workspace, name, &["--package", PACKAGE, "--example", name])
 }
 
 /// Compares a table with the book. The error names the file that has the present one.

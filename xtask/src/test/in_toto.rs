@@ -3,7 +3,7 @@
 use agent_pack::Workspace;
 use anyhow::Result;
 
-use crate::{build, python, setup};
+use crate::{build, cargo, python, setup};
 
 /// The folder of the tests, with the packages that verify.
 const FOLDER: &str = "tests/in-toto";
@@ -13,6 +13,6 @@ const ENVIRONMENT: &str = "python-in-toto";
 
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
     setup::ensure(workspace)?;
-    let agent = build::programs(workspace, &[])?;
+    let agent = cargo::build_tested(workspace, build::PROGRAM)?;
     python::test(workspace, ENVIRONMENT, FOLDER, &[("AGENT", agent)])
 }

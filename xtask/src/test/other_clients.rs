@@ -53,7 +53,7 @@ fn install_sdk(workspace: &Workspace) -> Result<()> {
 }
 
 fn check(workspace: &Workspace, tests: &str, more: &[(&str, &str)]) -> Result<()> {
-    let server = cargo::build_example(workspace, SERVER)?;
+    let server = cargo::build_tested(workspace, SERVER)?;
     let server = server
         .to_str()
         .context("the path of the server is not UTF-8")?;
