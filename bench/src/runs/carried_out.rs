@@ -1,10 +1,10 @@
 //! Runs with their effects: in this process, and as `agent run-plan`.
 
 use super::documents::Texts;
-use agent_effects::{Effects, Resolver, Run, Zone, block_on, random, run_id};
+use agent_effects::{Effects, Resolver, Run, run_id};
 use agent_evidence::Store;
-use agent_host::Engine;
 use agent_host::contract::run::{Decision, Mode, Options};
+use agent_host::{Engine, Zone, block_on, random};
 use agent_operator::Operator;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -22,7 +22,7 @@ pub(super) fn here(engine: &Engine, texts: Texts, operator: &Operator, folder: &
         let mut effects = effects.await?;
         let options = Options {
             run_id: run_id()?,
-            random: random()?,
+            random: random::<32>()?.to_vec(),
             sandbox_tier: effects.sandbox_tier().to_owned(),
             handlers: effects.handlers().listed(),
             approvals: Vec::new(),

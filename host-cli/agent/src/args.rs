@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::version;
-use agent_effects::Zone;
+use agent_host::Zone;
 use agent_host::input::Input;
 use anstyle::{AnsiColor, Effects};
 use clap::builder::{PathBufValueParser, Styles, TypedValueParser};
@@ -80,7 +80,11 @@ pub(crate) enum Command {
     Audit(Audit),
     #[command(subcommand)]
     Evidence(Evidence),
-    ExplainRun(ExplainRun),
+    /// Explain a run from its evidence
+    ///
+    /// Prints Markdown for people, or with `--format json` the same as `ds.ui_text_bundle_core_v1`. Exits
+    /// with 1 if the evidence does not verify; the explanation then says so.
+    ExplainRun(RunFolder),
     OpenEvidence(OpenEvidence),
     Replay(Box<Replay>),
     #[command(subcommand)]
@@ -187,6 +191,16 @@ pub(crate) struct Fixes {
     /// The exit code is that of the fixed files.
     #[arg(long = "diff", id = "fixes_diff", conflicts_with = "format")]
     pub(crate) diff: bool,
+}
+
+/// The options of every command that reports on documents.
+#[derive(Args, Debug)]
+pub(crate) struct Report {
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// The manifest, as a positional argument.
@@ -299,10 +313,7 @@ pub(crate) struct Validate {
     pub(crate) index: Option<Input>,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// List the servers by category, or all tools with their capabilities
@@ -316,10 +327,7 @@ pub(crate) struct Discover {
     pub(crate) index: IndexOption,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Select servers and tools for the agent, and write agents.lock
@@ -365,16 +373,13 @@ pub(crate) struct Resolve {
     pub(crate) dry_run: bool,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
     pub(crate) before: Before,
 
     #[command(flatten)]
     pub(crate) context: TaskContext,
 
     #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Select a tool for each capability that a task requires
@@ -395,13 +400,10 @@ pub(crate) struct Match {
     pub(crate) index: IndexOption,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
     pub(crate) evaluation_context: EvaluationContext,
 
     #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Refuses `-`, which names a standard stream everywhere else.
@@ -432,10 +434,7 @@ pub(crate) struct Tools {
     pub(crate) index: IndexOption,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Expand tools that are locked as on demand, or list them
@@ -468,13 +467,10 @@ pub(crate) struct Expand {
     pub(crate) index: IndexOption,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
     pub(crate) context: TaskContext,
 
     #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Find evidence for a summary's claims in a payload
@@ -493,10 +489,7 @@ pub(crate) struct Ground {
     pub(crate) payload: Input,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Check policies in Rego
@@ -533,10 +526,7 @@ pub(crate) struct PolicyCheck {
     pub(crate) tenant_id: Option<String>,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Edit the index of MCP servers
@@ -729,10 +719,7 @@ pub(crate) struct IndexImport {
     pub(crate) dry_run: bool,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Make a plan for a goal, or check one
@@ -751,9 +738,6 @@ pub(crate) struct Plan {
 
     #[command(flatten)]
     pub(crate) run: RunOptions,
-
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 #[derive(Debug, Subcommand)]
@@ -878,10 +862,7 @@ pub(crate) struct PlanCheck {
     pub(crate) index: IndexOption,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 #[derive(Args, Debug)]
@@ -923,9 +904,6 @@ pub(crate) struct RunPlan {
 
     #[command(flatten)]
     pub(crate) run: RunOptions,
-
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 /// The options of every run.
@@ -961,6 +939,9 @@ pub(crate) struct RunOptions {
 
     #[command(flatten)]
     pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Plan for a goal and carry the plan out
@@ -978,9 +959,6 @@ pub(crate) struct Run {
 
     #[command(flatten)]
     pub(crate) run: RunOptions,
-
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 /// Carry out the plan of an earlier run again
@@ -1003,9 +981,6 @@ pub(crate) struct Rerun {
 
     #[command(flatten)]
     pub(crate) run: RunOptions,
-
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 /// Answer a query with one call of one locked tool
@@ -1037,9 +1012,6 @@ pub(crate) struct Ask {
 
     #[command(flatten)]
     pub(crate) run: RunOptions,
-
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 /// Stand between MCP clients and the servers of a lock
@@ -1221,18 +1193,9 @@ impl NamedServer {
 /// never passed on. The exit code is 1 if no gateway runs.
 #[derive(Args, Debug)]
 pub(crate) struct Status {
-    /// The format of the answer
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: StatusFormat,
-}
-
-/// The format of a status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StatusFormat {
-    /// For people
-    Text,
-    /// `{"gateways": [...]}`
-    Json,
+    pub(crate) format: DataFormat,
 }
 
 /// Who asks a human to approve a call.
@@ -1328,17 +1291,18 @@ pub(crate) struct Login {
 /// Verify the evidence of a run, or export it for others
 #[derive(Debug, Subcommand)]
 pub(crate) enum Evidence {
-    Verify(EvidenceVerify),
+    /// Verify the evidence of a run
+    ///
+    /// Checks the chain of episodes and the digests of all files, the schemas, MOVA's catalogues, the
+    /// redaction of secrets, and that the records agree with each other. Reports every problem with its file
+    /// and line.
+    Verify(RunFolder),
     Export(EvidenceExport),
 }
 
-/// Verify the evidence of a run
-///
-/// Checks the chain of episodes and the digests of all files, the schemas, MOVA's catalogues, the
-/// redaction of secrets, and that the records agree with each other. Reports every problem with its file
-/// and line.
+/// A run, by its evidence.
 #[derive(Args, Debug)]
-pub(crate) struct EvidenceVerify {
+pub(crate) struct RunFolder {
     /// The folder of the run
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
@@ -1374,23 +1338,6 @@ pub(crate) struct EvidenceExport {
 
     #[command(flatten)]
     pub(crate) mova: MovaOption,
-}
-
-/// Explain a run from its evidence
-///
-/// Prints Markdown for people, or with `--format json` the same as `ds.ui_text_bundle_core_v1`. Exits
-/// with 1 if the evidence does not verify; the explanation then says so.
-#[derive(Args, Debug)]
-pub(crate) struct ExplainRun {
-    /// The folder of the run
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) folder: PathBuf,
-
-    #[command(flatten)]
-    pub(crate) mova: MovaOption,
-
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 /// Decide a recorded run, or the calls of an audit log, again
@@ -1456,7 +1403,7 @@ pub(crate) struct HandlerCheck {
 
     /// The kind of drivers that it handles
     #[arg(long, value_name = "KIND")]
-    pub(crate) kind: Kind,
+    pub(crate) kind: HandlerKind,
 
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -1505,7 +1452,7 @@ pub(crate) enum RunnerLanguage {
 /// A kind of drivers, as bindings name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub(crate) enum HandlerKind {
     /// No effect
     Noop,
     /// One HTTP request
@@ -1641,10 +1588,7 @@ pub(crate) struct SchemaCheck {
     pub(crate) mova: MovaOption,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Explain every decision about a server, a tool, a category or a capability
@@ -1665,13 +1609,10 @@ pub(crate) struct Why {
     pub(crate) index: IndexOption,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
     pub(crate) context: TaskContext,
 
     #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// List the differences between two locks, or between a lock and a new resolution
@@ -1695,16 +1636,13 @@ pub(crate) struct Diff {
     pub(crate) index: IndexOption,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
     pub(crate) before: Before,
 
     #[command(flatten)]
     pub(crate) context: TaskContext,
 
     #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Check that the index still matches the lock
@@ -1724,13 +1662,10 @@ pub(crate) struct Verify {
     pub(crate) index: IndexOption,
 
     #[command(flatten)]
-    pub(crate) output: Output,
-
-    #[command(flatten)]
     pub(crate) before: Before,
 
     #[command(flatten)]
-    pub(crate) fixes: Fixes,
+    pub(crate) report: Report,
 }
 
 /// Print the page of a code, or list all codes

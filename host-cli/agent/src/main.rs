@@ -17,7 +17,7 @@ use agent_app::usage_envelope;
 use agent_host::{Failure, diagnostics, output};
 use args::{Arguments, Color};
 use clap::Parser;
-use command::Answer;
+use command::CommandAnswer;
 use std::panic::{self, PanicHookInfo};
 use std::process::{self, ExitCode};
 
@@ -35,9 +35,9 @@ fn main() -> ExitCode {
     });
     choose_colors(arguments.global.color);
     match command::run(&arguments) {
-        Ok(Answer::Yes) => ExitCode::SUCCESS,
-        Ok(Answer::No) => ExitCode::FAILURE,
-        Ok(Answer::None) => UNANSWERED.into(),
+        Ok(CommandAnswer::Yes) => ExitCode::SUCCESS,
+        Ok(CommandAnswer::No) => ExitCode::FAILURE,
+        Ok(CommandAnswer::None) => UNANSWERED.into(),
         Err(failure) => {
             output::note_drawn(&diagnostics::draw_failure(&failure));
             UNANSWERED.into()

@@ -1,14 +1,13 @@
 //! `mcp ci`: the pipeline with a daemon that ends with it, and annotations for GitHub.
 
 use crate::args::{self, Ci, Format};
-use crate::client::{Client, Response};
-use crate::daemon::{setup, started};
-use crate::pipeline::{Outcome, Pipeline};
+use crate::client::{Response, VerbClient};
+use crate::daemon::{await_start, setup};
+use crate::pipeline::{Pipeline, PipelineOutcome};
 use crate::refusal::Refusal;
 use crate::{Program, list, show, wait};
 use agent_daemon::{kill_stored, prepare, serve, stored_tasks};
-use agent_effects::Signals;
-use agent_host::{Engine, output};
+use agent_host::{Engine, Signals, output};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -22,7 +21,7 @@ pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Resul
     let tested = wait(async {
         let serving = serve(engine, setup, Signals::new()?);
         let testing = async {
-            let client = Client::new(started(&root, None).await?);
+            let client = VerbClient::new(await_start(&root, None).await?);
             let pipeline = Pipeline {
                 client: &client,
                 quiet: program.quiet,
@@ -59,15 +58,15 @@ fn stored(root: &Path) -> Result<BTreeSet<String>, Refusal> {
 }
 
 /// Returns the ids of all tasks.
-async fn ids(client: &Client) -> Result<BTreeSet<String>, Refusal> {
+async fn ids(client: &VerbClient) -> Result<BTreeSet<String>, Refusal> {
     let tasks = list::tasks(&client.get("/tasks").await?).into_iter();
     Ok(tasks.map(|task| task.task_id).collect())
 }
 
 /// Prints the outcome as an annotation of GitHub.
-fn annotate(outcome: Outcome) -> Result<bool, Refusal> {
+fn annotate(outcome: PipelineOutcome) -> Result<bool, Refusal> {
     let (kind, text, passes) = match outcome {
-        Outcome::Passed(report) => {
+        PipelineOutcome::Passed(report) => {
             let folder = report.data("artifact_dir").unwrap_or_default();
             (
                 "notice",
@@ -75,7 +74,7 @@ fn annotate(outcome: Outcome) -> Result<bool, Refusal> {
                 true,
             )
         }
-        Outcome::Failed(Refusal { failure, .. }) => {
+        PipelineOutcome::Failed(Refusal { failure, .. }) => {
             let help = failure.help.map(|help| format!("\nhelp: {help}"));
             ("error", failure.message + &help.unwrap_or_default(), false)
         }

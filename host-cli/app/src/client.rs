@@ -3,16 +3,16 @@
 use crate::refusal::Refusal;
 use agent_host::Failure;
 use agent_syntax::json::parse_strict;
-use agent_syntax::members::{boolean, member, string};
-use agent_syntax::{Node, Value, json_string};
+use agent_syntax::members::{boolean, items, member, string};
+use agent_syntax::{Node, json_string};
 
 /// A running daemon.
-pub(crate) struct Client(agent_daemon::Client);
+pub(crate) struct VerbClient(agent_daemon::Client);
 
 /// The response of a verb.
 pub(crate) struct Response(String);
 
-impl Client {
+impl VerbClient {
     pub(crate) fn new(place: agent_daemon::Place) -> Self {
         Self(agent_daemon::Client::new(place))
     }
@@ -80,10 +80,8 @@ impl Response {
             let error = member(root, "error")?;
             let text = |name| member(error, name).and_then(string).unwrap_or_default();
             let message = format!("{} ({})", text("message"), text("code"));
-            let hints = match member(error, "hints").map(|it| &it.value) {
-                Some(Value::Sequence(hints)) => hints.iter().filter_map(string).collect(),
-                _ => Vec::new(),
-            };
+            let hints = member(error, "hints").and_then(items).unwrap_or_default();
+            let hints: Vec<_> = hints.iter().filter_map(string).collect();
             let failure = Failure::new(message);
             Some(Refusal {
                 failure: match hints.is_empty() {

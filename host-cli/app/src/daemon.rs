@@ -4,8 +4,8 @@ use crate::Program;
 use crate::args::{self, Decides, Mcpd};
 use crate::refusal::Refusal;
 use agent_daemon::{Place, Setup, forward, prepare, serve};
-use agent_effects::{PlannerChoice, Signals, block_on};
-use agent_host::{Engine, Failure, output};
+use agent_effects::PlannerChoice;
+use agent_host::{Engine, Failure, Signals, block_on, output};
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -161,7 +161,10 @@ pub(crate) fn setup(
 }
 
 /// Waits until the daemon of a folder answers, or the process that should be one has ended.
-pub(crate) async fn started(root: &Path, mut child: Option<&mut Child>) -> Result<Place, Failure> {
+pub(crate) async fn await_start(
+    root: &Path,
+    mut child: Option<&mut Child>,
+) -> Result<Place, Failure> {
     let until = Instant::now() + START;
     while Instant::now() < until {
         let has_ended = child
@@ -203,7 +206,7 @@ pub(crate) fn found_or_started(
     }
     let mut child = start(&root, &words, program)?;
     let log = root.join(LOG);
-    let place = block_on(started(&root, Some(&mut child))).map_err(|failure| {
+    let place = block_on(await_start(&root, Some(&mut child))).map_err(|failure| {
         let log = log.display();
         failure.help(format_args!(
             "its messages are in `{log}`; start it by yourself: `mcp mcpd`"

@@ -19,11 +19,10 @@ mod refusal;
 
 pub use args::{App, Daemon};
 
-use agent_effects::block_on;
-use agent_host::{Failure, diagnostics, output};
+use agent_host::{Failure, block_on, diagnostics, output};
 use args::{Command, Format, Place};
-use client::{Client, Response};
-use pipeline::{Outcome, Pipeline};
+use client::{Response, VerbClient};
+use pipeline::{Pipeline, PipelineOutcome};
 use refusal::Refusal;
 use std::io::stdin;
 use std::path::Path;
@@ -46,7 +45,7 @@ pub struct Program<'a> {
 pub fn run(App { command, place }: &App, program: Program<'_>) -> Result<bool, Failure> {
     // Standard output of these is not for answers.
     let is_answer = !matches!(command, Command::Supervise | Command::Mcpd(_));
-    answered(command, place, program).map_err(|refusal| {
+    answer(command, place, program).map_err(|refusal| {
         if place.format == Format::Json && is_answer {
             // The failure itself goes to standard error.
             let _ = output::print_text(&refusal.envelope);
@@ -74,7 +73,7 @@ pub fn usage_envelope(error: &clap::Error) -> Option<String> {
     Some(Refusal::new("E_PLAN", failure, None).envelope)
 }
 
-fn answered(command: &Command, place: &Place, program: Program<'_>) -> Result<bool, Refusal> {
+fn answer(command: &Command, place: &Place, program: Program<'_>) -> Result<bool, Refusal> {
     match command {
         Command::Mcpd(args) => daemon::run(args, place, program),
         Command::Ci(args) => ci::run(args, place, program),
@@ -83,7 +82,7 @@ fn answered(command: &Command, place: &Place, program: Program<'_>) -> Result<bo
             Ok(true)
         }
         Command::Run(args) => {
-            let client = Client::new(daemon::found_or_started(place, &args.decides, program)?);
+            let client = VerbClient::new(daemon::found_or_started(place, &args.decides, program)?);
             let pipeline = Pipeline {
                 client: &client,
                 quiet: program.quiet,
@@ -91,7 +90,7 @@ fn answered(command: &Command, place: &Place, program: Program<'_>) -> Result<bo
             wait(async { show(pipeline.run(args).await?, place) })
         }
         Command::Change(args) => {
-            let client = Client::new(daemon::found_or_started(place, &args.decides, program)?);
+            let client = VerbClient::new(daemon::found_or_started(place, &args.decides, program)?);
             let pipeline = Pipeline {
                 client: &client,
                 quiet: program.quiet,
@@ -140,10 +139,10 @@ fn refuse(refusal: &Refusal, place: &Place) -> Result<bool, Refusal> {
     Ok(false)
 }
 
-fn show(outcome: Outcome, place: &Place) -> Result<bool, Refusal> {
+fn show(outcome: PipelineOutcome, place: &Place) -> Result<bool, Refusal> {
     match outcome {
-        Outcome::Failed(refusal) => refuse(&refusal, place),
-        Outcome::Passed(report) => {
+        PipelineOutcome::Failed(refusal) => refuse(&refusal, place),
+        PipelineOutcome::Passed(report) => {
             match place.format {
                 Format::Json => output::print_text(report.text())?,
                 Format::Text => {
@@ -158,9 +157,9 @@ fn show(outcome: Outcome, place: &Place) -> Result<bool, Refusal> {
 }
 
 /// Returns the daemon of the folder of tasks; `None` if none runs.
-fn running(place: &Place) -> Result<Option<Client>, Refusal> {
+fn running(place: &Place) -> Result<Option<VerbClient>, Refusal> {
     let found = agent_daemon::Place::of(&place.root).map_err(Refusal::of_files)?;
-    Ok(found.map(Client::new))
+    Ok(found.map(VerbClient::new))
 }
 
 /// Returns the list of tasks: of the daemon, or of the folder if no daemon runs.

@@ -1,7 +1,7 @@
 //! From a prompt to an app that answers: the verbs one after the other.
 
 use crate::args::{Change, Limits, Run};
-use crate::client::{Client, Response};
+use crate::client::{Response, VerbClient};
 use crate::refusal::Refusal;
 use agent_host::{Failure, output};
 use agent_planner::quoted;
@@ -10,7 +10,7 @@ use agent_syntax::members::{items, member, string};
 use std::fmt;
 
 /// How a pipeline ended.
-pub(crate) enum Outcome {
+pub(crate) enum PipelineOutcome {
     /// The app answers as expected.
     Passed(Response),
     /// It does not, or a verb failed.
@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
 
 /// Calls verbs, and says what it does.
 pub(crate) struct Pipeline<'c> {
-    pub(crate) client: &'c Client,
+    pub(crate) client: &'c VerbClient,
     pub(crate) quiet: bool,
 }
 
@@ -31,7 +31,7 @@ impl Pipeline<'_> {
     }
 
     /// Creates an app.
-    pub(crate) async fn run(&self, args: &Run) -> Result<Outcome, Refusal> {
+    pub(crate) async fn run(&self, args: &Run) -> Result<PipelineOutcome, Refusal> {
         let lang = args.lang.iter().map(|lang| json_string(lang));
         let lang: Vec<_> = lang.collect();
         let constraints = match lang.is_empty() {
@@ -42,7 +42,7 @@ impl Pipeline<'_> {
         let input = format!(r#"{{"prompt":{prompt}{constraints}}}"#);
         let plan = self.client.verb("plan.create@v1", None, &input).await?;
         if let Some(failure) = plan.failure() {
-            return Ok(Outcome::Failed(failure));
+            return Ok(PipelineOutcome::Failed(failure));
         }
         let (Some(task), Some(files), Some(start)) =
             (plan.data("task_id"), plan.json("files"), plan.data("start"))
@@ -52,7 +52,7 @@ impl Pipeline<'_> {
         self.step(format_args!("planned {task}: {start}"));
         let apply = format!(r#"{{"writes":{files}}}"#);
         if let Some(failure) = self.apply(&task, &apply).await? {
-            return Ok(Outcome::Failed(failure));
+            return Ok(PipelineOutcome::Failed(failure));
         }
         let expected = quoted(&args.prompt);
         self.start_and_test(&task, &start, &args.limits, expected)
@@ -60,7 +60,7 @@ impl Pipeline<'_> {
     }
 
     /// Changes an app. A change with which it does not pass is taken back.
-    pub(crate) async fn change(&self, args: &Change) -> Result<Outcome, Refusal> {
+    pub(crate) async fn change(&self, args: &Change) -> Result<PipelineOutcome, Refusal> {
         let task = &*args.task;
         let before = self.client.get("/tasks").await?;
         let before = super::list::tasks(&before).into_iter();
@@ -71,37 +71,37 @@ impl Pipeline<'_> {
         let path = format!("/tasks/{task}/plan-change");
         let plan = self.client.post(&path, body).await?;
         if let Some(failure) = plan.failure() {
-            return Ok(Outcome::Failed(failure));
+            return Ok(PipelineOutcome::Failed(failure));
         }
         let (Some(apply), Some(start)) = (plan.json("apply"), plan.data("start")) else {
             return Err(Failure::internal("the plan has no files").into());
         };
         self.step(format_args!("planned a change of {task}: {start}"));
         if let Some(failure) = self.apply(task, &apply).await? {
-            return Ok(Outcome::Failed(failure));
+            return Ok(PipelineOutcome::Failed(failure));
         }
         let expected = quoted(&args.delta);
         let tested = self.start_and_test(task, &start, &args.limits, expected);
         let failure = match tested.await {
-            Ok(Outcome::Failed(failure)) | Err(failure) => failure,
-            Ok(passed @ Outcome::Passed(_)) => return Ok(passed),
+            Ok(PipelineOutcome::Failed(failure)) | Err(failure) => failure,
+            Ok(passed @ PipelineOutcome::Passed(_)) => return Ok(passed),
         };
         self.step("the change is taken back");
         let path = format!("/tasks/{task}/revert");
         let reverted = self.client.post(&path, String::new()).await?;
         if let Some(failure) = reverted.failure() {
-            return Ok(Outcome::Failed(failure));
+            return Ok(PipelineOutcome::Failed(failure));
         }
         if let Some(before) = before {
             let again = self.start_and_test(task, &before, &args.limits, None);
-            if let Outcome::Failed(failure) = again.await? {
+            if let PipelineOutcome::Failed(failure) = again.await? {
                 self.step(format_args!(
                     "the app before the change does not start: {}",
                     failure.failure.message
                 ));
             }
         }
-        Ok(Outcome::Failed(failure))
+        Ok(PipelineOutcome::Failed(failure))
     }
 
     async fn apply(&self, task: &str, input: &str) -> Result<Option<Refusal>, Refusal> {
@@ -115,7 +115,7 @@ impl Pipeline<'_> {
         start: &str,
         limits: &Limits,
         expected: Option<&str>,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<PipelineOutcome, Refusal> {
         let asked = [("cpu_pct", limits.cpu), ("mem_mb", limits.mem)];
         let asked = asked
             .into_iter()
@@ -134,7 +134,7 @@ impl Pipeline<'_> {
         );
         let started = self.client.verb("run.start@v1", Some(task), &input).await?;
         if let Some(failure) = started.failure() {
-            return Ok(Outcome::Failed(failure));
+            return Ok(PipelineOutcome::Failed(failure));
         }
         self.step(format_args!("started {task}"));
         let expected = expected.map_or_else(|| "null".to_owned(), json_string);
@@ -146,7 +146,7 @@ impl Pipeline<'_> {
             .verb("httpcheck.assert@v1", Some(task), &input)
             .await?;
         if let Some(failure) = checked.failure() {
-            return Ok(Outcome::Failed(failure));
+            return Ok(PipelineOutcome::Failed(failure));
         }
         let passes = checked.json("pass").as_deref() == Some("true");
         let verdict = if passes { "pass" } else { "fail" };
@@ -156,7 +156,7 @@ impl Pipeline<'_> {
             .verb("report.finish@v1", Some(task), &input)
             .await?;
         if let Some(failure) = report.failure() {
-            return Ok(Outcome::Failed(failure));
+            return Ok(PipelineOutcome::Failed(failure));
         }
         if !passes {
             let reason = checked.read(|root| {
@@ -170,12 +170,12 @@ impl Pipeline<'_> {
             let message = format!("`GET /` of {task}: {reason}");
             let help = "read `run.log` and `probes.log` in the task's folder";
             let failure = Failure::new(message).help(help);
-            return Ok(Outcome::Failed(Refusal::new(
+            return Ok(PipelineOutcome::Failed(Refusal::new(
                 "E_RUNTIME",
                 failure,
                 Some(task),
             )));
         }
-        Ok(Outcome::Passed(report))
+        Ok(PipelineOutcome::Passed(report))
     }
 }

@@ -13,7 +13,7 @@ use agent_host::call;
 use agent_host::contract::daemon::{ErrorCode, Manifest, StartContent};
 use agent_packages::AppPackages;
 use agent_runners::built_in::File;
-use agent_runners::{Place, Request, Runner, Session};
+use agent_runners::{Place, Runner, RunnerRequest, RunnerSession};
 use agent_syntax::json::Writer;
 use agent_tasks::disk::{Quota, exceeded};
 use agent_tasks::limits::DEFAULT_FILES;
@@ -49,9 +49,9 @@ impl Daemon {
         let plan = plan(task, files);
         let plan = RawValue::from_string(plan).map_err(|error| broken(&error))?;
         let place = Place::new(folder, NO_APP);
-        let session = Session::open(runner, &place).await;
+        let session = RunnerSession::open(runner, &place).await;
         let mut session = session.map_err(|error| broken(&error))?;
-        let request = Request::Apply {
+        let request = RunnerRequest::Apply {
             task_id: &task.id,
             plan: &plan,
         };

@@ -3,8 +3,8 @@
 use super::counts::state_name;
 use super::planning::{name, named};
 use super::task::Task;
-use agent_effects::{Zone, clock};
 use agent_host::contract::daemon::{Requirement, ResolvedPackage, TaskState};
+use agent_host::{Zone, clock};
 use agent_tasks::Memory;
 use std::collections::BTreeMap;
 

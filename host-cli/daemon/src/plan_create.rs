@@ -7,11 +7,10 @@ use super::planning::{Change, plan};
 use super::refusal::{Answered, broken, refused, stored};
 use super::task::Task;
 use super::traced::{about, stage};
-use agent_effects::{Zone, clock};
 use agent_host::contract::daemon::{
     ErrorCode, FilePlanContent, Language, PlanRequest, Requirement, Verb,
 };
-use agent_host::{Failure, call};
+use agent_host::{Failure, Zone, call, clock};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, string};
 use agent_tasks::{Artifact, Tasks};

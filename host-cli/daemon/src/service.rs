@@ -143,8 +143,8 @@ fn tool_list(decider: &Decider, client: &Client) -> Answer {
 
 /// Returns the span that the parameters of a call name.
 fn parent(params: &[u8]) -> Option<TraceContext> {
-    let [meta] = Json::new(params.to_vec()).ok()?.members(["_meta"])?;
-    let [parent] = meta?.members(["traceparent"])?;
+    let meta = Json::new(params.to_vec()).ok()?.member("_meta");
+    let parent = meta?.member("traceparent");
     TraceContext::parse(&parent?.string()?)
 }
 

@@ -1,22 +1,22 @@
 //! What this host can reach for its operator: servers, programs and the network, with the operator's secrets.
 
 use super::connected::{ConnectError, Connected, Connection, Process};
-use super::login::{Store, bearer};
 use super::network::proxy;
 use super::posts::Posts;
 use super::programs::Programs;
-use super::requests::{Requests, headers, target};
+use super::requests::{Requests, target};
 use super::secrets::Secrets;
 use super::server_command::launch;
-use super::signals::Signals;
 use agent_host::contract::run::{Connection as Address, FailureKind, Opened, Secret, Server};
-use agent_host::{Engine, Failure, Instance};
+use agent_host::{Engine, Failure, Instance, Signals};
+use agent_login::{Environment, FindTarget, Store, bearer};
 use agent_mcp_protocol::{
     Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Wait,
 };
-use agent_operator::{Network, Oauth, Operator, Server as Entry};
-use agent_way_out::{Proxy, Resolver};
+use agent_operator::{Network, Oauth, Operator, Server as Entry, Value};
+use agent_way_out::{Proxy, Resolver, WayOut, form, headers};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The name by which servers know this client.
@@ -97,11 +97,6 @@ impl Access {
     #[must_use]
     pub fn sandbox_tier(&self) -> &'static str {
         self.programs.tier()
-    }
-
-    /// Returns what the operator says about logins to a server.
-    pub(crate) fn oauth(&self, id: &str) -> Option<&Oauth> {
-        Some(&self.entries.get(id)?.oauth)
     }
 
     /// Returns what posts documents to URLs of the operator.
@@ -304,6 +299,32 @@ impl Access {
     }
 }
 
+impl Environment for Access {
+    fn way_out(&self) -> Arc<WayOut> {
+        self.requests.way_out()
+    }
+
+    fn find_target<'t>(
+        &'t self,
+        url: &'t str,
+        trusted: &'t [&'t str],
+        time: Duration,
+    ) -> FindTarget<'t> {
+        Box::pin(async move {
+            let (connection, path) = self.address(url, trusted, time).await?;
+            Ok((target(&connection)?, path))
+        })
+    }
+
+    fn oauth(&self, id: &str) -> Option<&Oauth> {
+        Some(&self.entries.get(id)?.oauth)
+    }
+
+    fn value<'v>(&'v self, value: &'v Value) -> Result<&'v str, String> {
+        Ok(self.secrets.value(value)?.0)
+    }
+}
+
 /// Returns the limits of a server in the sandbox. It ends with its connection.
 fn limits() -> agent_sandbox::Limits {
     agent_sandbox::Limits {
@@ -344,23 +365,9 @@ fn with_query(target: &str, entry: &Entry, secrets: &Secrets) -> Result<String, 
     let mut target = target.to_owned();
     for (name, value) in &entry.query {
         target.push(if target.contains('?') { '&' } else { '?' });
-        target.push_str(&percent_encoded(name));
-        target.push('=');
-        target.push_str(&percent_encoded(secrets.value(value)?.0));
+        target.push_str(&form(&[(name, secrets.value(value)?.0)]));
     }
     Ok(target)
-}
-
-pub(crate) fn percent_encoded(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
 }
 
 #[cfg(test)]

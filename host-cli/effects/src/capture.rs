@@ -2,10 +2,9 @@
 
 use super::access::Access;
 use super::connected::{ConnectError, Connected, Connection};
-use super::signals::Signals;
 use agent_host::contract::network::Refusal;
 use agent_host::contract::run::{Connection as Address, FailureKind, Secret, Server};
-use agent_host::{Failure, call};
+use agent_host::{Failure, Signals, call};
 use agent_mcp_protocol::{ExcludedTool, ToolList, Wait};
 use agent_syntax::json_string;
 use std::time::Duration;
@@ -144,7 +143,7 @@ impl Access {
 
     /// Returns where a URL is reached, at an address that the engine authorised, and the path with the query.
     /// Addresses that are not public must be the hosts of `trusted` URLs.
-    pub(crate) async fn address(
+    pub(super) async fn address(
         &self,
         url: &str,
         trusted: &[&str],

@@ -3,14 +3,13 @@
 use super::access::Access;
 use super::handler::{Call, Handlers};
 use super::planners::{self, PlannerChoice};
-use super::signals::Signals;
 use super::step_server::StepServer;
 use agent_evidence::Store as Evidence;
 use agent_host::contract::run::{
     Aborted, Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome,
     Reply, Secret, Store, StoreMode,
 };
-use agent_host::{Engine, Failure};
+use agent_host::{Engine, Failure, Signals};
 use agent_operator::Operator;
 use agent_planner::Planner;
 use agent_sandbox::Log;

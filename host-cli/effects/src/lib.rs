@@ -9,7 +9,6 @@
 //! | [`Capture`] | the capture of a live server |
 //! | [`proxy`], [`app_proxy`] | the network of programs that reach only listed hosts |
 //! | [`named_secrets`] | secrets of the operator, by name |
-//! | [`login`] | logins of this user to remote servers |
 //! | [`PlannerChoice`], [`planner`] | planners |
 //! | [`handler`] | handlers as components under wasmtime |
 
@@ -18,7 +17,6 @@ mod capture;
 mod connected;
 mod effects;
 pub mod handler;
-pub mod login;
 mod network;
 mod otlp;
 mod planners;
@@ -29,9 +27,7 @@ mod requests;
 mod run;
 mod secrets;
 mod server_command;
-mod signals;
 mod step_server;
-mod zone;
 
 pub use access::Access;
 pub use agent_way_out::{Lookup, Proxy, Resolver};
@@ -42,7 +38,5 @@ pub use network::{app_proxy, proxy};
 pub use otlp::Otlp;
 pub use planners::{PlannerChoice, planner};
 pub use posts::Posts;
-pub use run::{Run, block_on, clock, random, run_id};
+pub use run::{Run, run_id};
 pub use secrets::named_secrets;
-pub use signals::{Hangups, Signals};
-pub use zone::Zone;

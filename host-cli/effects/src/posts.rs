@@ -1,9 +1,9 @@
 //! Documents that this host posts to URLs of its operator.
 
-use super::requests::{Requests, headers, target};
+use super::requests::{Requests, target};
 use agent_host::contract::run::Connection;
 use agent_host::{Engine, Instance, call};
-use agent_way_out::{Cancel, ErrorKind, Limits, Method, Request, Resolver, WayOut};
+use agent_way_out::{Cancel, ErrorKind, Limits, Method, Request, Resolver, WayOut, headers};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;

@@ -5,10 +5,10 @@ use super::secrets::Secrets;
 use agent_host::contract::run::{
     Connection, FailureKind, HeaderValue as Value, HttpRequest, HttpResponse, Outcome, Resolve,
 };
-use agent_way_out::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use agent_way_out::header::CONTENT_TYPE;
 use agent_way_out::{
-    Cancel, Error, ErrorKind, HeaderMap, Limits, Method, Request, Resolver, Roots, Scheme, Target,
-    WayOut,
+    Cancel, Error, ErrorKind, Limits, Method, Request, Resolver, Roots, Scheme, Target, WayOut,
+    headers,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -87,22 +87,6 @@ fn prepare(request: HttpRequest, secrets: &Secrets) -> Result<Request, String> {
     prepared.headers = headers(values.collect::<Result<Vec<_>, String>>()?)?;
     prepared.body = request.body.unwrap_or_default().into();
     Ok(prepared)
-}
-
-/// Returns headers: names, values, and whether each value is a secret.
-pub(crate) fn headers<'h>(
-    headers: impl IntoIterator<Item = (&'h str, &'h str, bool)>,
-) -> Result<HeaderMap, String> {
-    let mut map = HeaderMap::new();
-    for (name, value, is_secret) in headers {
-        let name = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| format!("{name:?} is not the name of a header"))?;
-        let value = HeaderValue::from_str(value);
-        let mut value = value.map_err(|_| format!("the value of `{name}` can't be sent"))?;
-        value.set_sensitive(is_secret);
-        map.append(name, value);
-    }
-    Ok(map)
 }
 
 /// Returns the server of a checked connection.

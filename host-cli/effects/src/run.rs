@@ -2,15 +2,11 @@
 
 use super::effects::Effects;
 use super::progress::progress;
-use super::zone::Zone;
-use agent_host::contract::run::{Action, Clock, Documents, Finished, Options, Outcome};
+use agent_host::contract::run::{Action, Documents, Finished, Options, Outcome};
 use agent_host::output::{self, Progress};
-use agent_host::{Failure, Instance, ResourceAny, call};
+use agent_host::{Failure, Instance, ResourceAny, Zone, call, clock, hex, random, unix_ms};
 use std::future::Future;
 use std::pin::pin;
-use std::sync::LazyLock;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use tokio::runtime::Builder;
 use tokio::select;
 
 /// A run in its instance of the engine.
@@ -112,33 +108,6 @@ impl<'i> Run<'i> {
     }
 }
 
-/// Runs work of this library to its end, on this thread.
-///
-/// # Errors
-///
-/// When the system refuses a runtime, or the work fails.
-pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|error| Failure::internal(format_args!("no runtime: {error}")))?;
-    let done = runtime.block_on(work);
-    // A thread that waits for standard input can't be interrupted.
-    runtime.shutdown_background();
-    done
-}
-
-/// Returns 32 random bytes of the system.
-///
-/// # Errors
-///
-/// When the system has none.
-pub fn random() -> Result<Vec<u8>, Failure> {
-    let mut bytes = vec![0; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Failure::internal(format_args!("no random bytes: {error}")))?;
-    Ok(bytes)
-}
-
 /// Returns the name of a new run: the time in milliseconds and random digits, so that names sort by
 /// time and no two are equal.
 ///
@@ -146,24 +115,5 @@ pub fn random() -> Result<Vec<u8>, Failure> {
 ///
 /// When the system has no random bytes.
 pub fn run_id() -> Result<String, Failure> {
-    let digits = random()?[..4]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<String>();
-    Ok(format!("{:013}-{digits}", clock(&Zone::default()).unix_ms))
-}
-
-/// Returns a reading of the clocks.
-#[must_use]
-pub fn clock(zone: &Zone) -> Clock {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let millis =
-        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    let now = SystemTime::now();
-    let since_epoch = now.duration_since(UNIX_EPOCH);
-    Clock {
-        unix_ms: millis(since_epoch.unwrap_or_default()),
-        monotonic_ms: millis(START.elapsed()),
-        utc_offset_minutes: zone.offset_minutes(now),
-    }
+    Ok(format!("{:013}-{}", unix_ms(), hex(&random::<4>()?)))
 }

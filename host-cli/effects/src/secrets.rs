@@ -1,8 +1,7 @@
 //! The operator's secrets, for the places that name them.
 
-use super::signals::Signals;
-use agent_host::Failure;
 use agent_host::contract::run::Secret as Redacted;
+use agent_host::{Failure, Signals};
 use agent_operator::{Operator, Secret, SecretSource, SecretUnavailable, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,6 +5,7 @@ use agent_host::contract::evidence::EvidenceFile;
 use agent_host::input::reason;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of files, as the engine's.
@@ -98,15 +99,8 @@ impl Reading {
 }
 
 /// Returns whether an open file is the one that was looked at, and no link in its place.
-#[cfg(unix)]
 fn is_same(seen: &Metadata, open: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
     (seen.dev(), seen.ino()) == (open.dev(), open.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, open: &Metadata) -> bool {
-    open.is_file()
 }
 
 /// Returns the folder of a run below the root of the evidence: the newest run of the request without a
@@ -203,12 +197,9 @@ mod tests {
         let paths: Vec<_> = files.iter().map(|it| &*it.path).collect();
         assert_eq!(paths, ["a.json", "logs/b.log"]);
         assert_eq!(files[1].content, b"b");
-        #[cfg(unix)]
-        {
-            std::os::unix::fs::symlink("/etc/hostname", root.path().join("link")).unwrap();
-            let failure = read(root.path()).unwrap_err();
-            assert!(failure.message.contains("not a regular file"));
-        }
+        std::os::unix::fs::symlink("/etc/hostname", root.path().join("link")).unwrap();
+        let failure = read(root.path()).unwrap_err();
+        assert!(failure.message.contains("not a regular file"));
         assert!(read(&root.path().join("absent")).is_err());
     }
 

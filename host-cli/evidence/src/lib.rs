@@ -143,7 +143,6 @@ mod tests {
         assert!(!root.path().join("x").exists());
     }
 
-    #[cfg(unix)]
     #[test]
     fn links_below_the_root_are_not_followed() {
         use std::os::unix::fs::symlink;

@@ -1,13 +1,14 @@
 //! Signatures with an Ed25519 key of the user.
 
-use agent_host::Failure;
 use agent_host::input::reason;
+use agent_host::{Failure, hex};
 use ring::digest::{SHA256, digest};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use rustls_pki_types::PrivatePkcs8KeyDer;
 use rustls_pki_types::pem::PemObject;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Maximum size of a file with a key, in bytes.
@@ -61,12 +62,7 @@ impl SigningKey {
     #[must_use]
     pub fn id(&self) -> String {
         let public = [&PUBLIC_KEY, self.pair.public_key().as_ref()].concat();
-        let digest = digest(&SHA256, &public);
-        digest
-            .as_ref()
-            .iter()
-            .map(|it| format!("{it:02x}"))
-            .collect()
+        hex(digest(&SHA256, &public).as_ref())
     }
 
     /// Returns the signature of bytes.
@@ -76,13 +72,6 @@ impl SigningKey {
     }
 }
 
-#[cfg(unix)]
-fn is_readable_by_others(metadata: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
+fn is_readable_by_others(metadata: &Metadata) -> bool {
     metadata.mode() & 0o077 != 0
-}
-
-#[cfg(not(unix))]
-fn is_readable_by_others(_: &std::fs::Metadata) -> bool {
-    false
 }

@@ -10,6 +10,7 @@ use crate::input;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
@@ -42,12 +43,8 @@ impl StagedFile {
         prefix.push(".");
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(".tmp");
-        #[cfg(unix)]
-        {
-            // The permissions of any new file, before the user's mask is applied.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(Permissions::from_mode(0o666));
-        }
+        // The permissions of any new file, before the user's mask is applied.
+        builder.permissions(Permissions::from_mode(0o666));
         let mut content = builder.tempfile_in(folder(&target))?;
         content.write_all(bytes)?;
         if let Some(permissions) = permissions {

@@ -14,6 +14,9 @@
 //! | [`atomic_write`] | atomic replacement of files |
 //! | [`diagnostics`] | the problems of a command's inputs, and drawing them with their lines |
 //! | [`output`] | standard output, standard error, colours and progress |
+//! | [`clock`], [`unix_ms`], [`unix_time`], [`Zone`] | the clocks, and the time zone in which policies see the time |
+//! | [`random`], [`hex`] | random bytes, and bytes as digits |
+//! | [`Signals`], [`Hangups`], [`Terminations`], [`block_on`] | signals, and the thread on which a program does its work |
 //!
 //! # Example
 //!
@@ -29,15 +32,25 @@
 
 pub mod atomic_write;
 pub mod bindings;
+mod clock;
 pub mod diagnostics;
 mod engine;
 mod failure;
 pub mod input;
 pub mod output;
+mod random;
+mod runtime;
+mod signals;
+mod zone;
 
 pub use bindings::exports::agent::engine as contract;
+pub use clock::{clock, unix_ms, unix_time};
 pub use engine::{
     COMPONENT, COMPONENT_SHA256, Engine, Instance, Limits, Shelf, Usage, WASMTIME_VERSION, compile,
 };
 pub use failure::Failure;
+pub use random::{hex, random};
+pub use runtime::block_on;
+pub use signals::{Hangups, Signals, Terminations};
 pub use wasmtime::component::ResourceAny;
+pub use zone::Zone;

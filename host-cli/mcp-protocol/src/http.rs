@@ -8,7 +8,7 @@ use crate::inbox::{Inbox, Received};
 use crate::limits::{FAREWELL, RESUMPTIONS, RETRY, SESSION_ID_BYTES};
 use crate::message::write_notification;
 use crate::sse::Decoder;
-use crate::transport::{Answer, Outgoing, Transport};
+use crate::transport::{Outgoing, RpcAnswer, Transport};
 use crate::version::{Generation, Version};
 use crate::wait::Wait;
 use bytes::{Bytes, BytesMut};
@@ -116,7 +116,7 @@ impl<P: HttpPeer> Http<P> {
         request: &Outgoing<'_>,
         inbox: &mut Inbox,
         wait: &Wait,
-    ) -> Result<Answer, Error> {
+    ) -> Result<RpcAnswer, Error> {
         self.version = request.version;
         let mut mirrored = Vec::new();
         if request.version.map(Version::generation) == Some(Generation::Stateless) {
@@ -137,7 +137,7 @@ impl<P: HttpPeer> Http<P> {
             self.session = answer.header(SESSION_ID).map(session_id).transpose()?;
         }
         let outcome = self.outcome(answer, request.version, inbox, wait).await?;
-        Ok(Answer { outcome })
+        Ok(RpcAnswer { outcome })
     }
 
     async fn outcome(
@@ -332,7 +332,7 @@ impl<P: HttpPeer> Transport for Http<P> {
         request: &Outgoing<'_>,
         inbox: &mut Inbox,
         wait: &Wait,
-    ) -> Result<Answer, Error> {
+    ) -> Result<RpcAnswer, Error> {
         wait.within(self.request(request, inbox, wait)).await
     }
 

@@ -164,6 +164,13 @@ impl Json {
         }
     }
 
+    /// Returns the value of a member of an object.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<Self> {
+        let [member] = self.members([name])?;
+        member
+    }
+
     /// Returns the values of an object's members that have these names, or `None` for another type.
     #[must_use]
     pub fn members<const N: usize>(&self, names: [&str; N]) -> Option<[Option<Self>; N]> {
@@ -202,7 +209,8 @@ impl Json {
     }
 
     /// Returns the elements of an array, or `None` for another type.
-    pub(crate) fn elements(&self) -> Option<Elements<'_>> {
+    #[must_use]
+    pub fn elements(&self) -> Option<Elements<'_>> {
         let mut reader = Reader::new(self.as_str());
         if reader.kind() != Ok(Kind::Array) {
             return None;
@@ -216,7 +224,8 @@ impl Json {
     }
 
     /// Returns the strings of an array that holds nothing else.
-    pub(crate) fn strings(&self) -> Option<Vec<String>> {
+    #[must_use]
+    pub fn strings(&self) -> Option<Vec<String>> {
         self.elements()?.map(|element| element.string()).collect()
     }
 
@@ -240,7 +249,7 @@ pub(crate) struct Member {
 
 /// The elements of an array, in order.
 #[derive(Debug)]
-pub(crate) struct Elements<'a> {
+pub struct Elements<'a> {
     array: &'a Json,
     reader: Reader<'a>,
     first: bool,

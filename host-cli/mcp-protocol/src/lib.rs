@@ -48,7 +48,7 @@ pub use http_peer::{HttpAnswer, HttpMethod, HttpPeer, HttpRequest};
 pub use id::Id;
 pub use identity::Call;
 pub use inbox::{Notification, Traffic};
-pub use json::{Json, Malformed};
+pub use json::{Elements, Json, Malformed};
 pub use limits::Limits;
 pub use multiplexed::{Driver, Multiplexed, progress};
 pub use parameter_headers::MirroredHeaders;

@@ -295,8 +295,7 @@ where
 
     /// Passes progress on to the caller that it is about.
     fn report(&self, params: Json) {
-        let token = params.pick(["progressToken"]);
-        let token = token.and_then(|[token]| token).map(|token| token.value);
+        let token = params.member("progressToken");
         let Some(token) = token.filter(|token| token.kind() == Some(Kind::Number)) else {
             return;
         };

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::header_value::{decoded, header_value};
 use crate::json::{Json, Malformed};
 use agent_syntax::json::Kind;
+use agent_syntax::members::{member, string};
 use agent_syntax::{Node, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,11 +47,11 @@ impl MirroredHeaders {
     /// Reads the tools of a result of `tools/list`. A tool whose headers are invalid requires none.
     #[must_use]
     pub fn of_list(list: &Json) -> Self {
-        let tools = list.members(["tools"]).and_then(|[tools]| tools);
+        let tools = list.member("tools");
         let mut found = BTreeMap::new();
         for tool in tools.iter().filter_map(Json::elements).flatten() {
             let headers = parameter_headers(&tool).unwrap_or_default();
-            let name = tool.members(["name"]).and_then(|[name]| name?.string());
+            let name = tool.member("name").and_then(|name| name.string());
             if let (Some(name), false) = (name, headers.is_empty()) {
                 found.insert(name, headers);
             }
@@ -101,25 +102,6 @@ pub(crate) fn parameter_headers(tool: &Json) -> Result<Vec<ParameterHeader>, Str
         }
     }
     Ok(found.headers)
-}
-
-/// Returns a member of an object.
-fn member<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Node<'a>> {
-    match &node.value {
-        Value::Mapping(entries) => {
-            let entry = entries.iter().find(|entry| entry.key == key);
-            entry.map(|entry| &entry.value)
-        }
-        _ => None,
-    }
-}
-
-/// Returns the text of a string.
-fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
-    match &node.value {
-        Value::String(text) => Some(text),
-        _ => None,
-    }
 }
 
 /// The headers found so far.

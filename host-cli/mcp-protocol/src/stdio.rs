@@ -5,7 +5,7 @@ use crate::inbox::{Inbox, Received};
 use crate::limits::FAREWELL;
 use crate::lines::Lines;
 use crate::message::write_notification;
-use crate::transport::{Answer, Outgoing, Transport};
+use crate::transport::{Outgoing, RpcAnswer, Transport};
 use crate::version::Version;
 use crate::wait::Wait;
 use bytes::{Buf as _, Bytes, BytesMut};
@@ -68,11 +68,11 @@ where
         Ok(())
     }
 
-    async fn answer(&mut self, inbox: &mut Inbox) -> Result<Answer, Error> {
+    async fn answer(&mut self, inbox: &mut Inbox) -> Result<RpcAnswer, Error> {
         loop {
             let line = self.next_line().await?;
             match inbox.receive(line)? {
-                Received::Answer(_, outcome) => return Ok(Answer { outcome }),
+                Received::Answer(_, outcome) => return Ok(RpcAnswer { outcome }),
                 Received::Reply(reply) => self.queue(&reply),
                 Received::Progress(_) | Received::Nothing => {}
             }
@@ -117,7 +117,7 @@ where
         request: &Outgoing<'_>,
         inbox: &mut Inbox,
         wait: &Wait,
-    ) -> Result<Answer, Error> {
+    ) -> Result<RpcAnswer, Error> {
         if self.broken {
             return Err(Error::Closed("the server broke the protocol before"));
         }

@@ -80,10 +80,7 @@ impl Pages {
         let tools = tools.ok_or_else(missing)?;
         for tool in tools {
             if with_headers {
-                let name = || {
-                    let [name] = tool.pick(["name"])?;
-                    name?.value.string()
-                };
+                let name = || tool.member("name")?.string();
                 match parameter_headers(&tool) {
                     Ok(headers) if headers.is_empty() => {}
                     Ok(headers) => {

@@ -34,7 +34,7 @@ impl Outgoing<'_> {
 
 /// The answer to a request.
 #[derive(Debug)]
-pub struct Answer {
+pub struct RpcAnswer {
     /// The result or the error.
     pub(crate) outcome: Result<Json, RpcError>,
 }
@@ -54,7 +54,7 @@ pub trait Transport: Send {
         request: &Outgoing<'_>,
         inbox: &mut Inbox,
         wait: &Wait,
-    ) -> impl Future<Output = Result<Answer, Error>> + Send;
+    ) -> impl Future<Output = Result<RpcAnswer, Error>> + Send;
 
     /// Sends a notification.
     fn notify(

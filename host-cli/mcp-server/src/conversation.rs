@@ -158,8 +158,8 @@ impl<S: Service> Conversation<S> {
         if method != CANCELLED {
             return;
         }
-        let id = params.and_then(|params| params.members(["requestId"]));
-        let id = id.and_then(|[id]| Id::read(&id?).ok());
+        let id = params.and_then(|params| params.member("requestId"));
+        let id = id.and_then(|id| Id::read(&id).ok());
         if let Some(id) = id {
             self.listening.borrow_mut().retain(|(it, _)| *it != id);
             // Dropping the sender ends the request.
@@ -238,8 +238,7 @@ impl<S: Service> Conversation<S> {
         trace: &S::Trace,
         send: &mut impl FnMut(String),
     ) -> Option<Response> {
-        let meta = params.as_ref().and_then(|it| it.members(["_meta"]));
-        let meta = meta.and_then(|[meta]| meta);
+        let meta = params.as_ref().and_then(|it| it.member("_meta"));
         let version = match self.version_of(method, meta.as_ref()) {
             Ok(version) => version,
             Err(refused) => {
@@ -265,8 +264,7 @@ impl<S: Service> Conversation<S> {
             "tools/list" => return answered(id, self.service.tools(&client).await),
             "tools/call" => {
                 let params = params.unwrap_or_else(Json::empty_object);
-                let token = meta.and_then(|it| it.members(["progressToken"]));
-                let token = token.and_then(|[token]| token);
+                let token = meta.and_then(|it| it.member("progressToken"));
                 let send = RefCell::new(send);
                 let send = |message| (send.borrow_mut())(message);
                 let report = |report: Json| {
@@ -299,13 +297,11 @@ impl<S: Service> Conversation<S> {
 
     /// Returns the version of a request; `None` before `initialize`.
     fn version_of(&self, method: &str, meta: Option<&Json>) -> Result<Option<Version>, RpcError> {
-        let named = meta.and_then(|meta| meta.members([PROTOCOL_VERSION]));
-        let named = named.and_then(|[named]| named?.string());
+        let named = meta.and_then(|meta| meta.member(PROTOCOL_VERSION)?.string());
         match named {
             Some(name) => match Version::named(&name) {
                 Some(version) if version.generation() == Generation::Stateless => {
-                    let declared = meta.and_then(|meta| meta.members([CLIENT_CAPABILITIES]));
-                    let declared = declared.and_then(|[declared]| declared);
+                    let declared = meta.and_then(|meta| meta.member(CLIENT_CAPABILITIES));
                     match declared.is_some_and(|it| it.as_str().starts_with('{')) {
                         true => Ok(Some(version)),
                         false => Err(RpcError {
@@ -339,8 +335,7 @@ impl<S: Service> Conversation<S> {
         if self.version.get().is_some() {
             return error(id, INVALID_REQUEST, "the session is open already", None);
         }
-        let wanted = params.and_then(|params| params.members(["protocolVersion"]));
-        let wanted = wanted.and_then(|[wanted]| wanted?.string());
+        let wanted = params.and_then(|params| params.member("protocolVersion")?.string());
         let Some(wanted) = wanted else {
             return error(id, INVALID_PARAMS, "`protocolVersion` is missing", None);
         };
@@ -348,8 +343,7 @@ impl<S: Service> Conversation<S> {
         let known = known.filter(|it| it.generation() == Generation::Sessions);
         let version = known.unwrap_or(Version::LATEST_WITH_SESSIONS);
         self.version.set(Some(version));
-        let declared = params.and_then(|params| params.members(["capabilities"]));
-        let declared = declared.and_then(|[declared]| declared);
+        let declared = params.and_then(|params| params.member("capabilities"));
         let declared = declared.filter(|it| it.bytes().len() <= CAPABILITIES_BYTES);
         self.declared
             .replace(declared.map(|it| it.bytes().to_vec()));
@@ -385,8 +379,7 @@ impl<S: Service> Conversation<S> {
 
     /// Subscribes the client to the list changes it requested and may receive.
     fn listen(&self, id: &Id, params: Option<&Json>, send: &mut impl FnMut(String)) {
-        let wanted = params.and_then(|params| params.members(["notifications"]));
-        let wanted = wanted.and_then(|[wanted]| wanted);
+        let wanted = params.and_then(|params| params.member("notifications"));
         let lists = [
             ClientList::Prompts,
             ClientList::Resources,
@@ -394,8 +387,7 @@ impl<S: Service> Conversation<S> {
         ];
         let lists = lists.into_iter().filter(|list| {
             let is_wanted = wanted.as_ref();
-            let is_wanted = is_wanted.and_then(|it| it.members([list.subscription()]));
-            let is_wanted = is_wanted.and_then(|[it]| it);
+            let is_wanted = is_wanted.and_then(|it| it.member(list.subscription()));
             is_wanted.is_some_and(|it| it.as_str() == "true") && self.service.passes(*list)
         });
         let lists: Vec<_> = lists.collect();

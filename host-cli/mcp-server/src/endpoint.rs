@@ -7,19 +7,19 @@ use super::conversation::{
 use super::counted::{Count, Counted};
 use super::events::{Body, Events, Guard, QUEUE, event};
 use super::guard::{self, Hosts, single};
+use super::http::{read_body, respond, respond_with};
 use super::mirrored::{self, HEADER_MISMATCH};
 use super::served::Served;
 use super::service::Service;
-use super::sessions::Session;
+use super::sessions::ClientSession;
 use super::stdio::{MESSAGE_BYTES, PARSE_ERROR};
 use agent_mcp_protocol::message::{METHOD_NOT_FOUND, Message, write_unanswered_error};
 use agent_mcp_protocol::{Generation, Id, Json, Version};
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Either, Full, Limited};
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -27,7 +27,6 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, spawn_local};
-use tokio::time::timeout;
 
 /// Maximum number of requests of all clients that are answered at the same time.
 const REQUESTS: usize = 1024;
@@ -67,15 +66,15 @@ pub struct Endpoint<S> {
     streams: Count,
 }
 
-/// What comes of a request.
-enum Outcome {
+/// A part of the answer to a request.
+enum AnswerPart {
     /// A message that comes before the response.
     Message(String),
     /// The response; none for a cancelled request.
     Response(Option<Reply>),
 }
 
-type Answered = Response<Body>;
+type HttpResponse = Response<Body>;
 
 impl<S: Service> Endpoint<S> {
     /// Returns the endpoint of services at a listener of these names.
@@ -90,7 +89,7 @@ impl<S: Service> Endpoint<S> {
     }
 
     /// Answers a request. Requests without a valid token get 401 and nothing else.
-    pub async fn answer(&self, request: Request<Incoming>) -> Answered {
+    pub async fn answer(&self, request: Request<Incoming>) -> HttpResponse {
         let (parts, body) = request.into_parts();
         if let Err(why) = self.hosts.admit(&parts) {
             return refused(StatusCode::FORBIDDEN, why);
@@ -127,7 +126,7 @@ impl<S: Service> Endpoint<S> {
         client: &str,
         parts: &Parts,
         body: Incoming,
-    ) -> Answered {
+    ) -> HttpResponse {
         let headers = &parts.headers;
         let kind = single(headers, &CONTENT_TYPE)
             .ok()
@@ -147,17 +146,9 @@ impl<S: Service> Endpoint<S> {
         let Some(counted) = self.requests.one() else {
             return overloaded("too many requests are open");
         };
-        let collected = timeout(BODY_TIME, Limited::new(body, MESSAGE_BYTES).collect()).await;
-        let body = match collected {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-                return refused(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "the message is larger than 4 MiB",
-                );
-            }
-            Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body ended too early"),
-            Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body arrived too slowly"),
+        let body = match read_body(body, MESSAGE_BYTES, BODY_TIME).await {
+            Ok(body) => body,
+            Err((status, why)) => return refused(status, &why),
         };
         match Message::read(body) {
             Err(malformed) => {
@@ -211,7 +202,7 @@ impl<S: Service> Endpoint<S> {
         headers: &HeaderMap,
         (id, method, params): (Id, String, Option<Json>),
         counted: Counted,
-    ) -> Answered {
+    ) -> HttpResponse {
         let conversation = Rc::new(Conversation::remote(
             Rc::clone(&served.service),
             client,
@@ -244,19 +235,16 @@ impl<S: Service> Endpoint<S> {
             };
             held = vec![Guard::Count(stream)];
         }
-        let (outcomes, task) = start(conversation, (id, method, params), true, Vec::new());
+        let (parts, task) = start(conversation, (id, method, params), true, Vec::new());
         held.push(Guard::Task(task));
-        answered(
-            outcomes,
-            accepts(headers, EVENTS),
-            held,
-            |reply| match reply.error {
+        await_answer(parts, accepts(headers, EVENTS), held, |reply| {
+            match reply.error {
                 Some(METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
                 Some(UNSUPPORTED_PROTOCOL_VERSION | INVALID_REQUEST) => StatusCode::BAD_REQUEST,
                 Some(INVALID_PARAMS) if reply.is_about_meta => StatusCode::BAD_REQUEST,
                 _ => StatusCode::OK,
-            },
-        )
+            }
+        })
         .await
     }
 
@@ -268,7 +256,7 @@ impl<S: Service> Endpoint<S> {
         headers: &HeaderMap,
         request: (Id, String, Option<Json>),
         counted: Counted,
-    ) -> Answered {
+    ) -> HttpResponse {
         if request.1 == "initialize" && !headers.contains_key(SESSION_ID) {
             let (id, method, params) = request;
             let session = match served.sessions.begin(&served.service, client) {
@@ -296,8 +284,8 @@ impl<S: Service> Endpoint<S> {
         let conversation = Rc::clone(&session.conversation);
         // The task holds the count: it outlives the connection.
         let held = vec![Guard::Count(counted)];
-        let (outcomes, _) = start(conversation, request, false, held);
-        let answer = answered(outcomes, accepts(headers, EVENTS), Vec::new(), |_| {
+        let (parts, _) = start(conversation, request, false, held);
+        let answer = await_answer(parts, accepts(headers, EVENTS), Vec::new(), |_| {
             StatusCode::OK
         });
         let answer = answer.await;
@@ -306,7 +294,7 @@ impl<S: Service> Endpoint<S> {
     }
 
     /// Opens the stream of a session's notifications.
-    fn get(&self, served: &Rc<Served<S>>, client: &str, headers: &HeaderMap) -> Answered {
+    fn get(&self, served: &Rc<Served<S>>, client: &str, headers: &HeaderMap) -> HttpResponse {
         if is_stateless(headers) {
             return not_allowed(METHODS);
         }
@@ -343,19 +331,15 @@ impl<S: Service> Endpoint<S> {
 }
 
 /// Returns the counts of a service.
-fn measurements<S: Service>(served: &Served<S>) -> Answered {
-    let text = match served.service.metrics(served.sessions.number()) {
-        Ok(text) => text,
-        Err(failure) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &failure.message),
-    };
-    let mut answer = respond(StatusCode::OK, Either::Left(Full::new(Bytes::from(text))));
-    let kind = HeaderValue::from_static(EXPOSITION);
-    answer.headers_mut().insert(CONTENT_TYPE, kind);
-    answer
+fn measurements<S: Service>(served: &Served<S>) -> HttpResponse {
+    match served.service.metrics(served.sessions.number()) {
+        Ok(text) => respond_with(StatusCode::OK, EXPOSITION, text),
+        Err(failure) => refused(StatusCode::INTERNAL_SERVER_ERROR, &failure.message),
+    }
 }
 
 /// Ends a session.
-fn delete<S: Service>(served: &Served<S>, client: &str, headers: &HeaderMap) -> Answered {
+fn delete<S: Service>(served: &Served<S>, client: &str, headers: &HeaderMap) -> HttpResponse {
     if is_stateless(headers) {
         return not_allowed(METHODS);
     }
@@ -373,7 +357,7 @@ fn session_of<S: Service>(
     served: &Served<S>,
     client: &str,
     headers: &HeaderMap,
-) -> Result<Rc<Session<S>>, Box<Answered>> {
+) -> Result<Rc<ClientSession<S>>, Box<HttpResponse>> {
     let wrong = |status, why| Err(Box::new(refused(status, why)));
     let Ok(Some(id)) = single(headers, &SESSION_ID) else {
         return wrong(StatusCode::BAD_REQUEST, "`Mcp-Session-Id` is missing");
@@ -399,14 +383,14 @@ fn start<S: Service>(
     (id, method, params): (Id, String, Option<Json>),
     is_alone: bool,
     held: Vec<Guard>,
-) -> (mpsc::Receiver<Outcome>, AbortHandle) {
-    let (sender, outcomes) = mpsc::channel(QUEUE);
+) -> (mpsc::Receiver<AnswerPart>, AbortHandle) {
+    let (sender, parts) = mpsc::channel(QUEUE);
     let task = spawn_local(async move {
         let _held = held;
         let mut changes = conversation.list_changes();
         let send = |message| {
             // What a slow client does not read is lost, but not the response.
-            let _ = sender.try_send(Outcome::Message(message));
+            let _ = sender.try_send(AnswerPart::Message(message));
         };
         let reply = {
             let answer = conversation.answer(id, &method, params, send);
@@ -421,30 +405,30 @@ fn start<S: Service>(
                 }
             }
         };
-        let _ = sender.send(Outcome::Response(reply)).await;
+        let _ = sender.send(AnswerPart::Response(reply)).await;
     });
-    (outcomes, task.abort_handle())
+    (parts, task.abort_handle())
 }
 
 /// Returns the answer to a request: JSON, or a stream if messages come before the response.
-async fn answered(
-    mut outcomes: mpsc::Receiver<Outcome>,
+async fn await_answer(
+    mut parts: mpsc::Receiver<AnswerPart>,
     accepts_events: bool,
     mut held: Vec<Guard>,
     status: impl Fn(&Reply) -> StatusCode,
-) -> Answered {
+) -> HttpResponse {
     loop {
-        match outcomes.recv().await {
-            Some(Outcome::Response(Some(reply))) => return rpc(&reply, status(&reply)),
-            Some(Outcome::Message(_)) if !accepts_events => {}
-            Some(Outcome::Message(message)) => {
+        match parts.recv().await {
+            Some(AnswerPart::Response(Some(reply))) => return rpc(&reply, status(&reply)),
+            Some(AnswerPart::Message(_)) if !accepts_events => {}
+            Some(AnswerPart::Message(message)) => {
                 let (sender, queue) = mpsc::channel(QUEUE);
                 let task = spawn_local(async move {
-                    while let Some(outcome) = outcomes.recv().await {
-                        let (message, is_last) = match outcome {
-                            Outcome::Message(message) => (message, false),
-                            Outcome::Response(Some(reply)) => (reply.message, true),
-                            Outcome::Response(None) => return,
+                    while let Some(part) = parts.recv().await {
+                        let (message, is_last) = match part {
+                            AnswerPart::Message(message) => (message, false),
+                            AnswerPart::Response(Some(reply)) => (reply.message, true),
+                            AnswerPart::Response(None) => return,
                         };
                         if sender.send(event(&message)).await.is_err() || is_last {
                             return;
@@ -455,7 +439,7 @@ async fn answered(
                 return stream(Events::new(Some(event(&message)), queue, held));
             }
             // A cancelled request has no response.
-            Some(Outcome::Response(None)) | None => {
+            Some(AnswerPart::Response(None)) | None => {
                 return stream(Events::new(None, mpsc::channel(1).1, Vec::new()));
             }
         }
@@ -488,39 +472,27 @@ fn accepts(headers: &HeaderMap, kind: &str) -> bool {
         })
 }
 
-fn respond(status: StatusCode, body: Body) -> Answered {
-    let mut answer = Response::new(body);
-    *answer.status_mut() = status;
-    let headers = answer.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    answer
+fn json(status: StatusCode, message: String) -> HttpResponse {
+    respond_with(status, JSON, message)
 }
 
-fn json(status: StatusCode, message: String) -> Answered {
-    let mut answer = respond(status, Either::Left(Full::new(Bytes::from(message))));
-    let kind = HeaderValue::from_static(JSON);
-    answer.headers_mut().insert(CONTENT_TYPE, kind);
-    answer
-}
-
-fn rpc(reply: &Reply, status: StatusCode) -> Answered {
+fn rpc(reply: &Reply, status: StatusCode) -> HttpResponse {
     json(status, reply.message.clone())
 }
 
 /// Refuses a request by HTTP, with the reason as an error without an id.
-fn refused(status: StatusCode, why: &str) -> Answered {
+fn refused(status: StatusCode, why: &str) -> HttpResponse {
     json(status, write_unanswered_error(INVALID_REQUEST, why))
 }
 
-fn overloaded(why: &str) -> Answered {
+fn overloaded(why: &str) -> HttpResponse {
     let mut answer = refused(StatusCode::SERVICE_UNAVAILABLE, why);
     let seconds = HeaderValue::from_static(RETRY_SECONDS);
     answer.headers_mut().insert(RETRY_AFTER, seconds);
     answer
 }
 
-fn not_allowed(methods: &'static str) -> Answered {
+fn not_allowed(methods: &'static str) -> HttpResponse {
     let mut answer = refused(
         StatusCode::METHOD_NOT_ALLOWED,
         "the method is not allowed here",
@@ -530,11 +502,11 @@ fn not_allowed(methods: &'static str) -> Answered {
     answer
 }
 
-fn empty(status: StatusCode) -> Answered {
+fn empty(status: StatusCode) -> HttpResponse {
     respond(status, Either::Left(Full::default()))
 }
 
-fn stream(events: Events) -> Answered {
+fn stream(events: Events) -> HttpResponse {
     let mut answer = respond(StatusCode::OK, Either::Right(events));
     let headers = answer.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));

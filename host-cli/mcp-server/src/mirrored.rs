@@ -18,9 +18,7 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// Returns the version that a body names in its `_meta`.
 pub(crate) fn version_of(params: Option<&Json>) -> Option<String> {
-    let [meta] = params?.members(["_meta"])?;
-    let [version] = meta?.members([PROTOCOL_VERSION])?;
-    version?.string()
+    params?.member("_meta")?.member(PROTOCOL_VERSION)?.string()
 }
 
 /// Compares the headers of a request with its body. The error says what differs.
@@ -37,15 +35,12 @@ pub(crate) fn check(
         "resources/read" => "uri",
         _ => return Ok(()),
     };
-    let named = params.and_then(|params| params.members([key]));
-    let named = named.and_then(|[named]| named?.string());
+    let named = params.and_then(|params| params.member(key)?.string());
     equal(headers, &NAME, named.as_deref())?;
     let (Some(tool), "tools/call") = (named, method) else {
         return Ok(());
     };
-    let arguments = params.and_then(|params| params.members(["arguments"]));
-    let arguments = arguments.and_then(|[arguments]| arguments);
-    let Some(arguments) = arguments else {
+    let Some(arguments) = params.and_then(|params| params.member("arguments")) else {
         return Ok(());
     };
     let expected = tools().of_call(&tool, &arguments);

@@ -3,9 +3,7 @@
 use super::conversation::Conversation;
 use super::events::Guard;
 use super::service::Service;
-use super::token::hex;
-use agent_effects::random;
-use agent_host::Failure;
+use agent_host::{Failure, hex, random};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,10 +20,10 @@ const IDLE: Duration = Duration::from_secs(30 * 60);
 const ID_BYTES: usize = 16;
 
 /// The sessions of a service.
-pub struct Sessions<S>(RefCell<BTreeMap<String, Rc<Session<S>>>>);
+pub struct Sessions<S>(RefCell<BTreeMap<String, Rc<ClientSession<S>>>>);
 
 /// A session of a client.
-pub(crate) struct Session<S> {
+pub(crate) struct ClientSession<S> {
     pub(crate) id: String,
     /// The client whose token opened it. No other one may use it.
     client: String,
@@ -47,16 +45,16 @@ impl<S: Service> Sessions<S> {
         &self,
         service: &Rc<S>,
         client: &str,
-    ) -> Result<Option<Rc<Session<S>>>, Failure> {
+    ) -> Result<Option<Rc<ClientSession<S>>>, Failure> {
         let now = Instant::now();
         let mut sessions = self.0.borrow_mut();
         sessions.retain(|_, session| !session.is_over(now));
         if sessions.len() >= SESSIONS {
             return Ok(None);
         }
-        let id = hex(&random()?[..ID_BYTES]);
+        let id = hex(&random::<ID_BYTES>()?);
         let conversation = Conversation::remote(Rc::clone(service), client, Some(id.clone()));
-        Ok(Some(Rc::new(Session {
+        Ok(Some(Rc::new(ClientSession {
             id,
             client: client.to_owned(),
             conversation: Rc::new(conversation),
@@ -66,12 +64,12 @@ impl<S: Service> Sessions<S> {
     }
 
     /// Keeps a session that its client knows now.
-    pub(crate) fn keep(&self, session: Rc<Session<S>>) {
+    pub(crate) fn keep(&self, session: Rc<ClientSession<S>>) {
         self.0.borrow_mut().insert(session.id.clone(), session);
     }
 
     /// Returns the session that a client names.
-    pub(crate) fn find(&self, id: &str, client: &str) -> Option<Rc<Session<S>>> {
+    pub(crate) fn find(&self, id: &str, client: &str) -> Option<Rc<ClientSession<S>>> {
         let now = Instant::now();
         let found = self.0.borrow().get(id).map(Rc::clone)?;
         if found.is_over(now) {
@@ -85,7 +83,7 @@ impl<S: Service> Sessions<S> {
     }
 
     /// Ends a session with its requests and its stream.
-    pub(crate) fn end(&self, session: &Session<S>) {
+    pub(crate) fn end(&self, session: &ClientSession<S>) {
         self.0.borrow_mut().remove(&session.id);
         session.conversation.close();
         session.stream.take();
@@ -98,7 +96,7 @@ impl<S: Service> Sessions<S> {
     }
 }
 
-impl<S: Service> Session<S> {
+impl<S: Service> ClientSession<S> {
     /// Makes a stream the one of this session. An earlier one ends.
     pub(crate) fn set_stream(&self, stream: Guard) {
         self.stream.replace(Some(stream));

@@ -1,10 +1,10 @@
 //! Bearer tokens: which client a request over HTTP comes from.
 
-use agent_effects::random;
-use agent_host::Failure;
+use agent_host::{Failure, hex, random};
 use agent_ownership::refuse_foreign;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use subtle::ConstantTimeEq as _;
 
@@ -58,15 +58,11 @@ impl Token {
             .help(help)
         };
         refuse_foreign(path).map_err(|foreign| refused(foreign.to_string()))?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            let metadata = file
-                .metadata()
-                .map_err(|error| refused(error.to_string()))?;
-            if metadata.permissions().mode() & 0o077 != 0 {
-                return Err(refused("other users can read it".to_owned()));
-            }
+        let metadata = file
+            .metadata()
+            .map_err(|error| refused(error.to_string()))?;
+        if metadata.mode() & 0o077 != 0 {
+            return Err(refused("other users can read it".to_owned()));
         }
         let mut text = String::new();
         let read = file.take(TOKEN_MAX as u64 + 3).read_to_string(&mut text);
@@ -86,7 +82,7 @@ impl Token {
     ///
     /// When the system has no random bytes.
     pub fn random() -> Result<Self, Failure> {
-        Ok(Self(hex(&random()?)))
+        Ok(Self(hex(&random::<32>()?)))
     }
 
     /// Compares a given token with this one, in a time that does not depend on where they differ.
@@ -100,36 +96,22 @@ impl Token {
     }
 }
 
-/// Returns bytes in hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Returns how a file is opened that only this user may read and write.
 pub fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
+    options.write(true).mode(0o600);
     options
 }
 
 /// Creates a folder that only this user may enter, with the folders that lead to it.
 pub fn private_folder(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    builder.create(path)
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::Token;
     use std::fs::{self, Permissions};

@@ -104,7 +104,7 @@ pub fn usual_path() -> Option<PathBuf> {
     Some(folder.join("agent").join(FILE_NAME))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::Unreadable;
     use crate::Operator;

@@ -1,8 +1,10 @@
 //! Secrets: values that nothing shows, and where they come from.
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -153,9 +155,8 @@ fn output(
     command
         .args(arguments)
         .stdin(Stdio::null())
-        .stdout(Stdio::piped());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        .stdout(Stdio::piped())
+        .process_group(0);
     let mut child = command.spawn().map_err(io)?;
     let (sender, printed) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
@@ -191,17 +192,13 @@ fn output(
 
 /// Ends a program that was not waited for, with all of its group.
 fn kill(child: &mut Child) {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process_group};
-        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-    }
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     // What has ended needs no signal.
     let _ = child.kill();
     let _ = child.wait();
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::{SecretSource, output};
     use rustix::process::{Pid, test_kill_process};

@@ -1,6 +1,6 @@
 //! The client `cargo`: resolving and vendoring crates. No build script is run.
 
-use crate::client::{Client, program, read, write};
+use crate::client::{RegistryClient, program, read, write};
 use crate::requirement::Version;
 use crate::{Error, Item, Network, Requirement, Requirements};
 use agent_sandbox::Sandbox;
@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::env;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -167,7 +168,7 @@ async fn run(
     let toolchain = toolchain(folder)?;
     let index = index(&toolchain, folder)?;
     let home = folder.join(HOME);
-    let mut client = Client::new("cargo", toolchain.cargo, folder);
+    let mut client = RegistryClient::new("cargo", toolchain.cargo, folder);
     for argument in arguments {
         client.argument(argument);
     }
@@ -364,11 +365,7 @@ fn is_vendored(folder: &Path, closure: &[Item]) -> Result<bool, Error> {
 
 /// Gives a file another name.
 fn link(file: &Path, name: &Path) -> Result<(), Error> {
-    #[cfg(unix)]
-    let linked = std::os::unix::fs::symlink(file, name);
-    #[cfg(not(unix))]
-    let linked = fs::copy(file, name).map(|_| ());
-    linked.map_err(Error::file(name))
+    symlink(file, name).map_err(Error::file(name))
 }
 
 #[cfg(test)]

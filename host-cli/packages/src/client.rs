@@ -43,14 +43,14 @@ const CERTIFICATES: [&str; 5] = [
 ];
 
 /// A call of a client.
-pub(crate) struct Client {
+pub(crate) struct RegistryClient {
     name: &'static str,
     command: Command,
     /// URLs that it may reach in addition to the registries, if their hosts are public.
     more: Vec<String>,
 }
 
-impl Client {
+impl RegistryClient {
     /// Returns a call that may write one folder.
     pub(crate) fn new(name: &'static str, program: PathBuf, folder: &Path) -> Self {
         let mut command = Command::new(program);

@@ -1,6 +1,6 @@
 //! The client `go`: resolving and downloading modules. No code of a module is run.
 
-use crate::client::{Client, write};
+use crate::client::{RegistryClient, write};
 use crate::requirement::Version;
 use crate::tree::hexadecimal;
 use crate::{Error, Item, Network, Requirement, Requirements};
@@ -184,7 +184,7 @@ impl Call<'_> {
     /// Runs the client for the module that asks. Returns what it prints.
     async fn run(&self, arguments: &[String]) -> Result<Vec<u8>, Error> {
         let (program, read) = toolchain()?;
-        let mut client = Client::new("go", program, self.folder);
+        let mut client = RegistryClient::new("go", program, self.folder);
         for argument in arguments {
             client.argument(argument);
         }

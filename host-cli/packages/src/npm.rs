@@ -1,6 +1,6 @@
 //! The client `npm`: installing a package, and what it installed.
 
-use crate::client::{Client, program, read};
+use crate::client::{RegistryClient, program, read};
 use crate::requirement::Version;
 use crate::store::Start;
 use crate::{Error, Item, Network, Package, Requirements};
@@ -61,8 +61,8 @@ pub(crate) async fn install(
 }
 
 /// Returns a call of npm with a command, for a folder.
-fn client(npm: PathBuf, command: &'static str, folder: &Path) -> Client {
-    let mut client = Client::new("npm", npm, folder);
+fn client(npm: PathBuf, command: &'static str, folder: &Path) -> RegistryClient {
+    let mut client = RegistryClient::new("npm", npm, folder);
     client.arguments([command]);
     client.arguments(OPTIONS);
     client.arguments(["--prefix"]);

@@ -1,6 +1,6 @@
 //! The client `pip`: installing a package, and what it installed.
 
-use crate::client::{Client, program, read};
+use crate::client::{RegistryClient, program, read};
 use crate::requirement::Version;
 use crate::store::Start;
 use crate::{Error, Item, Network, Package, Requirement, Requirements};
@@ -75,8 +75,8 @@ pub(crate) async fn install(
 }
 
 /// Returns a call of pip that installs into a folder and reports what it does.
-fn client(python: &Path, runtime: Option<&PathBuf>, folder: &Path) -> Client {
-    let mut client = Client::new("pip", python.to_owned(), folder);
+fn client(python: &Path, runtime: Option<&PathBuf>, folder: &Path) -> RegistryClient {
+    let mut client = RegistryClient::new("pip", python.to_owned(), folder);
     client.arguments(OPTIONS);
     client.argument(folder.join(LIBRARIES));
     client.arguments(["--report"]);

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
@@ -211,12 +212,9 @@ pub(crate) fn write_synced(path: &Path, text: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes the names in a folder last, where the system can.
+/// Makes the names in a folder last.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    match cfg!(unix) {
-        true => File::open(folder)?.sync_all(),
-        false => Ok(()),
-    }
+    File::open(folder)?.sync_all()
 }
 
 /// Returns the digest of a closure.
@@ -234,9 +232,7 @@ pub(crate) fn digest(closure: &[Item]) -> String {
 /// Creates a folder that only this user can read and write.
 pub(crate) fn private(folder: &Path) -> Result<(), Error> {
     let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).mode(0o700);
     builder.create(folder).map_err(Error::file(folder))?;
     trusted(folder)
 }

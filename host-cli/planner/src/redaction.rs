@@ -1,5 +1,6 @@
 //! Secrets in the texts of peers.
 
+use agent_way_out::percent_encoded;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use std::collections::HashSet;
@@ -82,18 +83,6 @@ fn json_escaped(bytes: &[u8]) -> Vec<u8> {
     escaped
 }
 
-fn percent_encoded(bytes: &[u8]) -> String {
-    let mut encoded = String::new();
-    for b in bytes {
-        if b.is_ascii_alphanumeric() || b"-._~".contains(b) {
-            encoded.push(char::from(*b));
-        } else {
-            let _ = write!(encoded, "%{b:02X}");
-        }
-    }
-    encoded
-}
-
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut encoded, b| {
         let _ = write!(encoded, "{b:02x}");
@@ -103,7 +92,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MASK, Redaction, hexadecimal, percent_encoded};
+    use super::{MASK, Redaction, hexadecimal};
+    use agent_way_out::percent_encoded;
     use base64::Engine as _;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 

@@ -19,39 +19,22 @@ struct Service {
     words: &'static [&'static str],
     /// What it does, for messages.
     about: &'static str,
-    kind: Kind,
+    /// Its source in a language. [`TEXT`] stands for the text of the prompt.
+    source: fn(&Language) -> &'static str,
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Store,
-    Echo,
-    Files,
-    Hello,
-}
-
-const SERVICES: [Service; 4] = [
+const SERVICES: [Service; 2] = [
     Service {
         words: &["store", "stores", "key", "keys", "cache"],
         about: "a key-value store",
-        kind: Kind::Store,
-    },
-    Service {
-        words: &["echo", "echoes", "json"],
-        about: "an echo of JSON",
-        kind: Kind::Echo,
-    },
-    Service {
-        words: &["static", "files", "file", "page", "site", "website", "html"],
-        about: "static files",
-        kind: Kind::Files,
+        source: |language| language.store,
     },
     Service {
         words: &[
             "hello", "greets", "greeting", "responds", "respond", "say", "says", "text",
         ],
         about: "one text",
-        kind: Kind::Hello,
+        source: |language| language.hello,
     },
 ];
 
@@ -69,8 +52,6 @@ struct Language {
     start: &'static str,
     assumption: &'static str,
     store: &'static str,
-    echo: &'static str,
-    files: &'static str,
     hello: &'static str,
 }
 
@@ -84,8 +65,6 @@ const LANGUAGES: [Language; 4] = [
         start: "python app.py",
         assumption: "uses the HTTP server of Python's standard library",
         store: include_str!("../services/python/store.py"),
-        echo: include_str!("../services/python/echo.py"),
-        files: include_str!("../services/python/files.py"),
         hello: include_str!("../services/python/hello.py"),
     },
     Language {
@@ -97,8 +76,6 @@ const LANGUAGES: [Language; 4] = [
         start: "node index.js",
         assumption: "uses Node's module `node:http`",
         store: include_str!("../services/node/store.js"),
-        echo: include_str!("../services/node/echo.js"),
-        files: include_str!("../services/node/files.js"),
         hello: include_str!("../services/node/hello.js"),
     },
     Language {
@@ -110,8 +87,6 @@ const LANGUAGES: [Language; 4] = [
         start: "go run main.go",
         assumption: "uses Go's package `net/http`",
         store: include_str!("../services/go/store.go"),
-        echo: include_str!("../services/go/echo.go"),
-        files: include_str!("../services/go/files.go"),
         hello: include_str!("../services/go/hello.go"),
     },
     Language {
@@ -128,8 +103,6 @@ const LANGUAGES: [Language; 4] = [
         start: "cargo run --release",
         assumption: "is a component of WebAssembly that uses `wasi:http`, and no crates",
         store: include_str!("../services/rust/store.rs"),
-        echo: include_str!("../services/rust/echo.rs"),
-        files: include_str!("../services/rust/files.rs"),
         hello: include_str!("../services/rust/hello.rs"),
     },
 ];
@@ -180,12 +153,7 @@ pub(crate) fn plan(request: &FilesRequest) -> Result<Vec<u8>, PlannerError> {
     }
     let language = language(request)?;
     let text = text.or_else(|| quoted(&request.prompt)).unwrap_or(HELLO);
-    let source = match service.kind {
-        Kind::Store => language.store.to_owned(),
-        Kind::Echo => language.echo.to_owned(),
-        Kind::Files => language.files.to_owned(),
-        Kind::Hello => language.hello.replace(TEXT, &(language.literal)(text)),
-    };
+    let source = (service.source)(language).replace(TEXT, &(language.literal)(text));
     let file = |path, content| File {
         path,
         content,
@@ -194,10 +162,6 @@ pub(crate) fn plan(request: &FilesRequest) -> Result<Vec<u8>, PlannerError> {
     let mut files = vec![file(language.path, source)];
     let more = language.more.iter();
     files.extend(more.map(|(path, content)| file(path, (*content).to_owned())));
-    if let Kind::Files = service.kind {
-        let page = include_str!("../services/index.html").replace(TEXT, &escaped(text));
-        files.push(file("public/index.html", page));
-    }
     let plan = FilePlan {
         files,
         start: language.start,
@@ -257,11 +221,4 @@ pub fn quoted(prompt: &str) -> Option<&str> {
 /// Returns a text as a literal of JSON, which most languages have too.
 fn json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-/// Returns a text as the content of an element of HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }

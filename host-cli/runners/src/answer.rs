@@ -58,7 +58,7 @@ impl Started {
     }
 
     /// Returns whether the kernel agrees: a process listens there, by
-    /// [`Session::listening`](crate::Session::listening).
+    /// [`RunnerSession::listening`](crate::RunnerSession::listening).
     #[must_use]
     pub fn is_among(&self, listening: &[SocketAddr]) -> bool {
         let reaches = |ip: std::net::IpAddr| {

@@ -1,7 +1,7 @@
 //! Foreign runners: executables that write, start, stop and check the app of a task. \[2, 3\]
 //!
-//! A runner is untrusted. It runs once for each [`Request`], in the sandbox, with one JSON object on its
-//! standard input and one on its standard output. All invocations of a task share one sandbox, a [`Session`]:
+//! A runner is untrusted. It runs once for each [`RunnerRequest`], in the sandbox, with one JSON object on its
+//! standard input and one on its standard output. All invocations of a task share one sandbox, a [`RunnerSession`]:
 //! an app that `start` leaves behind outlives that invocation, and nothing outlives the session.
 //!
 //! Nothing is decided here. The caller gives a [`Reply`] to the engine, which says what it means.
@@ -9,15 +9,11 @@
 //! | item | content |
 //! |---|---|
 //! | [`Runner`], [`Place`] | the executable; the folder, the port and the limits of a task |
-//! | [`Session`], [`Reply`], [`Error`] | the sandbox of a task, what an invocation left, why there is nothing |
-//! | [`Request`], [`Method`] | what a runner is asked |
+//! | [`RunnerSession`], [`Reply`], [`Error`] | the sandbox of a task, what an invocation left, why there is nothing |
+//! | [`RunnerRequest`], [`Method`] | what a runner is asked |
 //! | [`Applied`], [`Started`], [`Health`] | the data of answers |
 //! | [`conformance`] | the test of a runner |
 //! | [`limits`] | every limit, with its unit |
-//!
-//! Linux only: a session needs the bubblewrap tier of the sandbox.
-
-#![cfg(target_os = "linux")]
 
 mod answer;
 pub mod built_in;
@@ -30,6 +26,6 @@ mod session;
 
 pub use answer::{Applied, Health, Started};
 pub use error::Error;
-pub use request::{Method, Request};
+pub use request::{Method, RunnerRequest};
 pub use runner::{Place, Runner};
-pub use session::{APP, Reply, Session};
+pub use session::{APP, Reply, RunnerSession};

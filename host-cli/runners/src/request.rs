@@ -47,7 +47,7 @@ impl Method {
 
 /// A request to a runner. Plan and manifest are JSON that the engine has accepted.
 #[derive(Clone, Copy, Debug)]
-pub enum Request<'a> {
+pub enum RunnerRequest<'a> {
     /// Write the files of a plan.
     Apply {
         /// The task.
@@ -74,7 +74,7 @@ pub enum Request<'a> {
     },
 }
 
-impl Request<'_> {
+impl RunnerRequest<'_> {
     /// Returns the method.
     #[must_use]
     pub const fn method(&self) -> Method {
@@ -107,14 +107,14 @@ impl Request<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Request;
+    use super::RunnerRequest;
     use serde_json::value::RawValue;
 
     #[test]
     fn a_request_keeps_the_bytes_of_a_plan() {
         let plan = RawValue::from_string("{\"files\": [ ]}".to_owned()).unwrap();
         let task_id = "ab12cd";
-        let text = Request::Apply {
+        let text = RunnerRequest::Apply {
             task_id,
             plan: &plan,
         };
@@ -122,12 +122,15 @@ mod tests {
             r#"{"method":"apply","version":"v1","task_id":"ab12cd","plan":{"files": [ ]}}"#;
         assert_eq!(text.json(), expected.as_bytes());
         let manifest = &*plan;
-        let text = Request::Start { task_id, manifest };
+        let text = RunnerRequest::Start { task_id, manifest };
         let expected =
             r#"{"method":"start","version":"v1","task_id":"ab12cd","manifest":{"files": [ ]}}"#;
         assert_eq!(text.json(), expected.as_bytes());
         let task_id = "\"\n";
         let expected = r#"{"method":"health","version":"v1","task_id":"\"\n"}"#;
-        assert_eq!(Request::Health { task_id }.json(), expected.as_bytes());
+        assert_eq!(
+            RunnerRequest::Health { task_id }.json(),
+            expected.as_bytes()
+        );
     }
 }

@@ -60,7 +60,7 @@ pub struct Place {
     pub limits: Limits,
     /// Whether runner and app may only read the folder.
     pub readonly: bool,
-    /// Whether runner and app have a proxy, whose connections arrive at [`Session::take_proxy`](crate::Session::take_proxy).
+    /// Whether runner and app have a proxy, whose connections arrive at [`RunnerSession::take_proxy`](crate::RunnerSession::take_proxy).
     pub has_proxy: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The sandbox of a task's runner.
 
 use crate::limits::{KEPT_ERROR_BYTES, MAX_ANSWER_BYTES, MAX_HEAD_BYTES, MAX_REQUEST_BYTES};
-use crate::{Error, Place, Request, Runner};
+use crate::{Error, Place, Runner, RunnerRequest};
 use agent_sandbox::{Child, Command, ErrorLog, Inside, Log, Mount, Network, Sandbox, Tier};
 use std::fs;
 use std::io;
@@ -46,7 +46,7 @@ pub(crate) struct Written {
 /// The sandbox in which all invocations for a task happen, and in which the app runs. Dropping it ends the app and
 /// everything else inside.
 #[derive(Debug)]
-pub struct Session {
+pub struct RunnerSession {
     keeper: Option<Keeper>,
     requests: TempDir,
     count: u64,
@@ -62,7 +62,7 @@ struct Keeper {
     output: BufReader<ChildStdout>,
 }
 
-impl Session {
+impl RunnerSession {
     /// Starts the sandbox of a session. The runner is not invoked yet. Needs a tokio runtime with I/O and time.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl Session {
     /// # Errors
     ///
     /// If there is no reply within the time of the method. The session is then over, unless the request was too large.
-    pub async fn call(&mut self, request: &Request<'_>) -> Result<Reply, Error> {
+    pub async fn call(&mut self, request: &RunnerRequest<'_>) -> Result<Reply, Error> {
         self.invoke(&request.json(), request.method().time()).await
     }
 

@@ -8,7 +8,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::system::{self, Cause, Ended, Started, Stopper};
+use crate::linux::{self, Cause, Ended, Started, Stopper};
 use crate::{Exit, Inside, Log, RunError};
 
 /// Size of the buffer for standard error, in bytes.
@@ -121,7 +121,7 @@ impl Child {
         let log = self.log();
         match ended {
             Ended::Exited(exit) => Ok((exit, log)),
-            Ended::NotStarted => Err(RunError::NotStarted(system::message_of(&log.bytes))),
+            Ended::NotStarted => Err(RunError::NotStarted(linux::message_of(&log.bytes))),
             Ended::Stopped(Cause::WallTime) => Err(RunError::Timeout(log)),
             Ended::Stopped(Cause::Limit(limit)) => Err(RunError::LimitExceeded(limit, log)),
             Ended::Stopped(Cause::Cancelled) => Err(RunError::Cancelled(log)),

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use crate::PROXY_PORT;
-use crate::system::NetworkNamespace;
+use crate::linux::NetworkNamespace;
 
 /// Maximum number of sockets that [`Inside::sockets`] makes at a time.
 pub const MAX_SOCKETS: usize = 64;

@@ -78,33 +78,20 @@ mod child;
 mod command;
 mod inside;
 mod limits;
+mod linux;
 mod outcome;
 mod report;
 mod sandbox;
 mod tier;
 mod toolchain;
 
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-#[path = "linux/mod.rs"]
-mod system;
-
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-#[path = "other.rs"]
-mod system;
-
 pub use child::{Child, ErrorLog, Handle};
 pub use command::{Command, Home, Mount, Network, PROXY_PORT};
 pub use inside::{Inside, MAX_SOCKETS};
 pub use limits::{Limit, Limits};
+pub use linux::{remove_abandoned_groups, remove_folder};
 pub use outcome::{Exit, Finished, Log, RunError};
 pub use report::{ControlGroups, Report, TierReport, Weakness, check, control_groups};
 pub use sandbox::{NoSandbox, Sandbox, spawn_unsandboxed};
-pub use system::{remove_abandoned_groups, remove_folder};
 pub use tier::{Obstacle, Tier, Unavailable};
 pub use toolchain::{Toolchain, toolchain, whole};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Sandbox, Tier, Unavailable, system};
+use crate::{Sandbox, Tier, Unavailable, linux};
 
 /// What this machine gives, what is missing and how to get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,17 +144,17 @@ impl Report {
 /// Returns the usable control groups. They are found once in the life of this process.
 #[must_use]
 pub fn control_groups() -> ControlGroups {
-    system::control_groups()
+    linux::control_groups()
 }
 
 /// Finds out what this machine gives. The trial run of each tier happens once in the life of this
 /// process.
 pub async fn check() -> Report {
-    let mut report = system::machine();
+    let mut report = linux::machine();
     for tier in Tier::ALL {
         let trial = Sandbox::of(tier).await.map(|_| ());
         let weaknesses = match trial {
-            Ok(()) => system::weaknesses(tier, report.control_groups),
+            Ok(()) => linux::weaknesses(tier, report.control_groups),
             Err(_) => Vec::new(),
         };
         report.tiers.push(TierReport {

@@ -9,7 +9,7 @@ use tokio::process::ChildStdout;
 use tokio::sync::OnceCell;
 
 use crate::child::Child;
-use crate::system::{self, Cause, Stopper};
+use crate::linux::{self, Cause, Stopper};
 use crate::{Command, Finished, Limit, Limits, RunError, Tier, Unavailable};
 
 /// Size of the buffer for standard output, in bytes.
@@ -56,7 +56,7 @@ impl Sandbox {
             use_groups: true,
         };
         let trial = &TRIALS[tier as usize];
-        let result = trial.get_or_init(|| system::trial(place)).await;
+        let result = trial.get_or_init(|| linux::trial(place)).await;
         result.clone().map(|()| Self(place))
     }
 
@@ -133,7 +133,7 @@ async fn spawn_in(
 ) -> Result<Child, RunError> {
     let max_log = limits.stderr_bytes;
     command.check().map_err(RunError::NotStarted)?;
-    let started = system::start(place, command, limits).await;
+    let started = linux::start(place, command, limits).await;
     started
         .and_then(|started| Child::new(started, max_log))
         .map_err(RunError::NotStarted)

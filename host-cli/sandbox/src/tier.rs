@@ -48,8 +48,6 @@ pub struct Unavailable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// The system is not Linux, or its processor is neither x86-64 nor AArch64.
-    System,
     /// The kernel is older than Linux 5.11.
     Kernel,
     /// The program `bwrap` is not installed.
@@ -94,7 +92,7 @@ impl Obstacle {
                  parameter `lsm`",
             ),
             Self::BashMissing => Some("install bash"),
-            Self::System | Self::Trial | Self::OpenFence => None,
+            Self::Trial | Self::OpenFence => None,
         }
     }
 }
@@ -102,7 +100,6 @@ impl Obstacle {
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::System => "sandboxes need Linux on x86-64 or AArch64",
             Self::Kernel => "the kernel is older than Linux 5.11",
             Self::BubblewrapMissing => "bubblewrap is not installed",
             Self::AppArmor => "AppArmor restricts user namespaces",

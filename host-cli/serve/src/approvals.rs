@@ -66,7 +66,7 @@ impl Approvals {
     }
 
     /// Takes that an approval has an answer. If the session knows it, the calls that wait for it go on.
-    pub(crate) fn answered(&self, approval: &str, is_known: bool) {
+    pub(crate) fn close(&self, approval: &str, is_known: bool) {
         self.asked.borrow_mut().remove(approval);
         if !is_known {
             return;

@@ -6,6 +6,7 @@ use agent_mcp_protocol::Json;
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -271,9 +272,7 @@ fn append_to(path: &Path) -> io::Result<(Arc<File>, u64)> {
         return Err(io::Error::other("it is a link"));
     }
     let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.append(true).create(true).mode(0o600);
     let file = options.open(path)?;
     let size = file.metadata()?.len();
     Ok((Arc::new(file), size))
@@ -285,23 +284,14 @@ fn first_number(path: &Path) -> io::Result<Option<u64>> {
     let file = BufReader::new(File::open(path)?);
     file.take(LINE_BYTES).read_until(b'\n', &mut line)?;
     let record = Json::new(line).ok();
-    let number = record.and_then(|it| it.members(["sequence"]));
-    Ok(number.and_then(|[number]| number?.as_str().parse().ok()))
+    let number = record.and_then(|it| it.member("sequence"));
+    Ok(number.and_then(|it| it.as_str().parse().ok()))
 }
 
 /// Returns whether an open file is the one at a path.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let (open, named) = (file.metadata()?, fs::metadata(path)?);
-        Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = file;
-        Ok(path.exists())
-    }
+    let (open, named) = (file.metadata()?, fs::metadata(path)?);
+    Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
@@ -354,7 +344,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn a_log_is_no_link_and_its_users_own() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
         let folder = tempfile::tempdir().unwrap();

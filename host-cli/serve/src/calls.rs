@@ -203,7 +203,7 @@ async fn ask(
 
 /// Returns the time that is left until a moment of the system's clock.
 fn left(unix_ms: u64) -> Duration {
-    let now = agent_effects::clock(&agent_effects::Zone::default()).unix_ms;
+    let now = agent_host::unix_ms();
     Duration::from_millis(unix_ms.saturating_sub(now))
 }
 

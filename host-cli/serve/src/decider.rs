@@ -1,7 +1,6 @@
 //! The session in its instance of the engine.
 
 use super::audit::{AuditLog, Syncs};
-use agent_effects::{Zone, clock};
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::run::Secret;
 use agent_host::contract::session::{
@@ -9,7 +8,7 @@ use agent_host::contract::session::{
     Destination, Documents, ListKind, LockedServer, Method, Observation, Observed, ObservedEntries,
     Options, Transition,
 };
-use agent_host::{Engine, Failure, Instance, ResourceAny, call};
+use agent_host::{Engine, Failure, Instance, ResourceAny, Zone, call, clock};
 use agent_mcp_protocol::Json;
 use std::cell::RefCell;
 use std::mem::size_of_val;

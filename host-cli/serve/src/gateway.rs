@@ -9,10 +9,10 @@ use super::reload::{self, Source};
 use super::servers::{self, Slot};
 use super::traced::{ForwardSpan, RequestSpan};
 use super::upstream::Upstream;
-use agent_effects::{Access, Hangups, Otlp, Signals, Zone};
+use agent_effects::{Access, Otlp};
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::session::{ApprovalRequest, Client, Documents, Observation, Options};
-use agent_host::{Engine, Failure, output};
+use agent_host::{Engine, Failure, Hangups, Signals, Zone, output};
 use agent_mcp_protocol::message::on_one_line;
 use agent_mcp_protocol::{Error, Json, MirroredHeaders};
 use agent_mcp_server::{
@@ -219,7 +219,6 @@ impl Gateway {
             if let Some(otlp) = &self.otlp {
                 spawn_local(otlp.clone().export());
             }
-            #[cfg(unix)]
             match super::control::Control::open() {
                 Ok(control) => {
                     let (agents, status) = (self.agents.clone(), Rc::clone(&status));
@@ -384,14 +383,14 @@ impl Shared {
     /// Takes the answer of a human. Returns whether somebody asks for it.
     pub(crate) fn approve(&self, approval: &str, answer: bool, by: &str) -> Result<bool, Failure> {
         let is_known = self.decider.approve(approval, answer, by)?;
-        self.approvals.answered(approval, is_known);
+        self.approvals.close(approval, is_known);
         Ok(is_known)
     }
 
     /// Takes a client's result of `elicitation/create`, with which it asked its human about an approval.
     pub(crate) fn elicited(&self, approval: &str, result: &[u8]) -> Result<(), Failure> {
         if self.decider.elicited(approval, result)? {
-            self.approvals.answered(approval, true);
+            self.approvals.close(approval, true);
         }
         Ok(())
     }

@@ -23,7 +23,6 @@
 mod approvals;
 mod audit;
 mod calls;
-#[cfg(unix)]
 mod control;
 mod decider;
 mod gateway;
@@ -39,7 +38,6 @@ mod traced;
 mod upstream;
 
 pub use audit::AuditLog;
-#[cfg(unix)]
 pub use control::running;
 pub use gateway::{Gateway, Setup, Work};
 pub use overview::status_text;

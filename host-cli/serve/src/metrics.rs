@@ -1,12 +1,13 @@
 //! Counts of decisions and calls, in the text format of Prometheus.
 
 use super::gateway::Shared;
-use super::overview::{list, member, text};
+use super::overview::{list, text};
 use super::traced::each;
 use agent_host::Failure;
 use agent_host::contract::session::AuditRecord;
 use agent_syntax::Value;
 use agent_syntax::json::parse_strict;
+use agent_syntax::members::member;
 use agent_telemetry::{Family, Metrics, client_sessions};
 use std::collections::BTreeMap;
 use std::time::Duration;

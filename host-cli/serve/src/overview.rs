@@ -1,6 +1,7 @@
 //! The status of a gateway for people: read from its JSON.
 
 use agent_syntax::json::parse_strict;
+use agent_syntax::members::{boolean, items, member};
 use agent_syntax::{Node, Value};
 use std::fmt::Write as _;
 
@@ -25,23 +26,9 @@ pub(crate) fn withheld(resources: bool, prompts: bool) -> impl Iterator<Item = &
     NEVER.into_iter().chain(prompts).chain([resources])
 }
 
-/// A member of an object; `null` if there is none.
-pub(crate) fn member<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
-    match &node.value {
-        Value::Mapping(entries) => {
-            let entry = entries.iter().find(|entry| entry.key == name);
-            entry.map(|entry| &entry.value)
-        }
-        _ => None,
-    }
-}
-
 /// The elements of an array that is a member of an object.
 pub(crate) fn list<'n, 'a>(node: &'n Node<'a>, name: &str) -> &'n [Node<'a>] {
-    match member(node, name).map(|it| &it.value) {
-        Some(Value::Sequence(items)) => items,
-        _ => &[],
-    }
+    member(node, name).and_then(items).unwrap_or_default()
 }
 
 /// The text of a member: of a string or a number; empty for another one.
@@ -59,7 +46,7 @@ pub(crate) fn plain<'n>(node: &'n Node<'_>) -> &'n str {
 
 /// Returns whether a member is true.
 pub(crate) fn is(node: &Node<'_>, name: &str) -> bool {
-    member(node, name).is_some_and(|it| it.value == Value::Bool(true))
+    member(node, name).and_then(boolean) == Some(true)
 }
 
 /// Returns the reasons of a tool's state in one line.

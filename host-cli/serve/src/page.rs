@@ -1,19 +1,19 @@
 //! The local page: servers, tools, and calls that wait for a human.
 
 use super::gateway::{Agent, Status};
-use super::overview::{OBSERVES, is, list, member, reasons, text, title};
+use super::overview::{OBSERVES, is, list, reasons, text, title};
 use super::state;
-use agent_effects::random;
-use agent_host::{Failure, output};
-use agent_mcp_server::{Body, Hosts, Listener, Token, hex, private, private_folder, single};
+use agent_host::{Failure, hex, output, random};
+use agent_mcp_server::{
+    Body, Hosts, Listener, Token, private, private_folder, read_body, respond_with, single,
+};
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
-use bytes::Bytes;
-use http_body_util::{BodyExt as _, Either, Full, Limited};
+use agent_syntax::members::member;
 use hyper::body::Incoming;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HeaderValue, LOCATION, ORIGIN,
-    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, COOKIE, HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
+    X_FRAME_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use std::fmt::Write as _;
@@ -22,7 +22,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::time::timeout;
 
 /// Maximum size of a form, in bytes.
 const FORM_BYTES: usize = 4 << 10;
@@ -52,7 +51,7 @@ pub(crate) struct Page {
     path: PathBuf,
 }
 
-type Answered = Response<Body>;
+type HttpResponse = Response<Body>;
 
 impl Page {
     /// Makes the page of a listener, and writes its address into a file: standard error may lead to a client,
@@ -84,13 +83,13 @@ impl Page {
             status: Rc::clone(status),
             hosts: Hosts::of(address),
             token,
-            form: hex(&random()?),
+            form: hex(&random::<32>()?),
             path,
         })
     }
 
     /// Answers a request of the user's browser.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Answered {
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> HttpResponse {
         let (parts, body) = request.into_parts();
         let is_form = parts.method == Method::POST;
         // A link in a terminal leads here from no site; a form comes from this page alone.
@@ -127,12 +126,11 @@ impl Page {
     }
 
     /// Takes the answer to an approval.
-    async fn take(&self, body: Incoming) -> Answered {
-        let collected = timeout(FORM_TIME, Limited::new(body, FORM_BYTES).collect()).await;
-        let Ok(Ok(form)) = collected else {
-            return plain(StatusCode::BAD_REQUEST, "the form did not arrive");
+    async fn take(&self, body: Incoming) -> HttpResponse {
+        let form = match read_body(body, FORM_BYTES, FORM_TIME).await {
+            Ok(form) => String::from_utf8(form.to_vec()).unwrap_or_default(),
+            Err((status, why)) => return plain(status, &why),
         };
-        let form = String::from_utf8(form.to_bytes().to_vec()).unwrap_or_default();
         // Its values are digits and letters, which are not encoded.
         let field = |name: &str| {
             let fields = form.split('&').filter_map(|it| it.split_once('='));
@@ -160,7 +158,7 @@ impl Page {
         }
     }
 
-    fn redirect(&self, cookie: Option<HeaderValue>) -> Answered {
+    fn redirect(&self, cookie: Option<HeaderValue>) -> HttpResponse {
         let mut answer = plain(StatusCode::SEE_OTHER, "");
         let headers = answer.headers_mut();
         headers.insert(LOCATION, HeaderValue::from_static("/"));
@@ -255,16 +253,12 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn respond(status: StatusCode, kind: &'static str, text: String) -> Answered {
-    let mut answer = Response::new(Either::Left(Full::new(Bytes::from(text))));
-    *answer.status_mut() = status;
+fn respond(status: StatusCode, kind: &'static str, text: String) -> HttpResponse {
+    let mut answer = respond_with(status, kind, text);
     let headers = answer.headers_mut();
     for (name, value) in [
-        (CONTENT_TYPE, kind),
-        (CACHE_CONTROL, "no-store"),
         (CONTENT_SECURITY_POLICY, POLICY),
         (REFERRER_POLICY, "no-referrer"),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
@@ -272,11 +266,11 @@ fn respond(status: StatusCode, kind: &'static str, text: String) -> Answered {
     answer
 }
 
-fn document(kind: &'static str, text: String) -> Answered {
+fn document(kind: &'static str, text: String) -> HttpResponse {
     respond(StatusCode::OK, kind, text)
 }
 
-fn plain(status: StatusCode, text: &str) -> Answered {
+fn plain(status: StatusCode, text: &str) -> HttpResponse {
     respond(status, "text/plain; charset=utf-8", text.to_owned())
 }
 

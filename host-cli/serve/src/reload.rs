@@ -1,10 +1,9 @@
 //! Documents that are read again when their files change.
 
 use super::gateway::Agent;
-use agent_effects::Hangups;
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::session::Documents;
-use agent_host::{Failure, output};
+use agent_host::{Failure, Hangups, output};
 use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! The folder of what running gateways leave for their user: tokens, sockets and the addresses of pages.
 
 use agent_host::Failure;
-use agent_mcp_server::hex;
+use agent_host::hex;
 use sha2::{Digest as _, Sha256};
 use std::env;
 use std::path::{Path, PathBuf, absolute};

@@ -3,13 +3,14 @@
 //! A span says what was decided, and never what was said: no arguments, no results, no messages of servers.
 //! What a client chooses freely is in no span but the id of its request.
 
-use super::overview::{is, list, member, text};
+use super::overview::{is, list, text};
 use super::servers::Link;
 use agent_host::contract::session::{AuditRecord, CallFailure};
 use agent_mcp_protocol::{Id, Json, Version};
 use agent_mcp_server::{Client, Response};
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
+use agent_syntax::members::member;
 use agent_telemetry::{CANCELLED, Kind, OpenSpan, Span, Spans, TraceContext, Value};
 use std::cell::RefCell;
 
@@ -65,11 +66,8 @@ impl RequestSpan {
             let spans = spans?;
             let method = METHODS.into_iter().find(|it| *it == method);
             let method = method.unwrap_or(OTHER);
-            let [meta] = params
-                .and_then(|it| it.members(["_meta"]))
-                .unwrap_or([None]);
-            let parent = meta.and_then(|it| it.members(["traceparent"]));
-            let parent = parent.and_then(|[it]| TraceContext::parse(&it?.string()?));
+            let parent = params.and_then(|it| it.member("_meta")?.member("traceparent"));
+            let parent = parent.and_then(|it| TraceContext::parse(&it.string()?));
             let open = OpenSpan::begin(spans, Kind::Server, method, parent)?;
             open.with(|span| {
                 span.text("mcp.method.name", method);
@@ -207,11 +205,10 @@ impl ForwardSpan {
         each(records, "effect", |_, content| {
             open.with(|span| {
                 span.text("agent.outcome", text(content, "outcome"));
-                let found = match member(content, "codes").map(|it| &it.value) {
-                    Some(agent_syntax::Value::Sequence(items)) => &items[..],
-                    _ => &[],
-                };
-                codes(span, found.iter().map(super::overview::plain));
+                codes(
+                    span,
+                    list(content, "codes").iter().map(super::overview::plain),
+                );
             });
         });
         open.end();
@@ -264,11 +261,11 @@ fn shown(id: &Id) -> String {
 
 fn is_tool_error(message: &str) -> bool {
     let message = Json::new(message.as_bytes().to_vec()).ok();
-    let result = message.and_then(|it| it.members(["result"]));
-    result.is_some_and(|[result]| result.is_some_and(|it| has_error(&it)))
+    let result = message.and_then(|it| it.member("result"));
+    result.is_some_and(|it| has_error(&it))
 }
 
 fn has_error(result: &Json) -> bool {
-    let error = result.members(["isError"]);
-    error.is_some_and(|[it]| it.is_some_and(|it| it.as_str() == "true"))
+    let error = result.member("isError");
+    error.is_some_and(|it| it.as_str() == "true")
 }

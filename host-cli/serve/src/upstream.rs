@@ -90,10 +90,8 @@ impl Upstream {
             Self::Streams(server) => server.server(),
             Self::Http(clients) => clients.first.server(),
         };
-        let all = server.members(["capabilities"]);
-        let all = all.and_then(|[all]| all);
-        let found = all.and_then(|all| all.members([capability]));
-        let found = found.and_then(|[found]| found);
+        let found = server.member("capabilities");
+        let found = found.and_then(|all| all.member(capability));
         found.is_some_and(|found| found.as_str().starts_with('{'))
     }
 

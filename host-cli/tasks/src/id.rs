@@ -1,6 +1,7 @@
 //! Ids of tasks.
 
 use crate::{Error, ErrorKind};
+use agent_host::{hex, random};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -31,14 +32,9 @@ impl TaskId {
 
     /// Returns an id by chance.
     pub(crate) fn random() -> Result<Self, Error> {
-        let mut bytes = [0; DIGITS / 2];
-        getrandom::fill(&mut bytes).map_err(|error| {
-            let message = format!("the system has no random bytes: {error}");
-            Error::new(ErrorKind::System, message)
-        })?;
-        Ok(Self(
-            bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        ))
+        let bytes = random::<{ DIGITS / 2 }>();
+        let bytes = bytes.map_err(|failure| Error::new(ErrorKind::System, failure.message))?;
+        Ok(Self(hex(&bytes)))
     }
 
     /// Returns the digits.

@@ -27,12 +27,7 @@
 //! reachable for it.
 //!
 //! Functions of [`Task`] block; call them on a thread that may wait.
-//!
-//! Linux only: there are no sandboxes of ours elsewhere.
 
-#![cfg(target_os = "linux")]
-
-mod clock;
 pub mod disk;
 mod error;
 mod folder;

@@ -1,12 +1,12 @@
 //! The supervisors of tasks, as the program that starts them sees them.
 
-use crate::clock::now_ms;
 use crate::folder::Task;
 use crate::limits::{MAX_SPEC_BYTES, SUPERVISOR_END, SUPERVISOR_START};
 use crate::run::{App, Cause, End, Phase, Run, Spec};
 use crate::sockets;
 use crate::supervisor::Order;
 use crate::{Error, ErrorKind};
+use agent_host::unix_ms;
 use rustix::process::Signal;
 use std::io::Write as _;
 use std::path::Path;
@@ -223,7 +223,7 @@ impl Task {
         run.phase = Phase::Ended;
         run.end = Some(End {
             cause: Cause::Lost,
-            at_ms: now_ms(),
+            at_ms: unix_ms(),
         });
         self.report_run(&run)?;
         Ok(run)

@@ -1,6 +1,6 @@
 //! What spans of several programs have in common \[W3C Trace Context\].
 
-use std::fmt::Write as _;
+use agent_host::{hex, random};
 
 /// The id of a trace: 16 bytes that are not all zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl TraceId {
     /// Returns a random id, or `None` if the system has no random bytes.
     #[must_use]
     pub fn random() -> Option<Self> {
-        random().map(Self)
+        random_id().map(Self)
     }
 
     /// Returns the 32 digits of the id.
@@ -37,7 +37,7 @@ impl SpanId {
     /// Returns a random id, or `None` if the system has no random bytes.
     #[must_use]
     pub fn random() -> Option<Self> {
-        random().map(Self)
+        random_id().map(Self)
     }
 
     /// Returns the 16 digits of the id.
@@ -75,20 +75,11 @@ impl TraceContext {
     }
 }
 
-fn random<const N: usize>() -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).ok()?;
+fn random_id<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = random::<N>().ok()?;
     // Zero is no id.
     bytes[N - 1] |= u8::from(bytes == [0; N]);
     Some(bytes)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut out, byte| {
-        // Writing into a string can't fail.
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
 }
 
 /// Reads lower-case digits.

@@ -46,7 +46,7 @@ pub struct Reply {
 }
 
 /// What came of a request.
-enum Outcome {
+enum ExportOutcome {
     /// The collector took all spans but some.
     Taken(u64),
     /// It will not take them.
@@ -86,9 +86,9 @@ impl Spans {
         let end = Instant::now() + time;
         while let Some(batch) = self.batch() {
             match timeout_at(end, attempt(Pace::STANDARD, collector, &batch)).await {
-                Ok(Outcome::Taken(rejected)) => self.take(batch.spans, rejected, None),
-                Ok(Outcome::Refused(why)) => self.drop_batch(&batch, why),
-                Ok(Outcome::Later(why)) => return self.drop_all(&why),
+                Ok(ExportOutcome::Taken(rejected)) => self.take(batch.spans, rejected, None),
+                Ok(ExportOutcome::Refused(why)) => self.drop_batch(&batch, why),
+                Ok(ExportOutcome::Later(why)) => return self.drop_all(&why),
                 Err(_) => return self.drop_all("the collector did not answer in time"),
             }
         }
@@ -98,13 +98,15 @@ impl Spans {
         let mut pause = pace.pause;
         for number in 1..=ATTEMPTS {
             match attempt(pace, collector, &batch).await {
-                Outcome::Taken(rejected) => {
+                ExportOutcome::Taken(rejected) => {
                     let failure = (rejected > 0).then(|| "the collector rejected some".to_owned());
                     return self.take(batch.spans, rejected, failure);
                 }
-                Outcome::Refused(why) => return self.drop_batch(&batch, why),
-                Outcome::Later(why) if number == ATTEMPTS => return self.drop_batch(&batch, why),
-                Outcome::Later(why) => self.failing(&why),
+                ExportOutcome::Refused(why) => return self.drop_batch(&batch, why),
+                ExportOutcome::Later(why) if number == ATTEMPTS => {
+                    return self.drop_batch(&batch, why);
+                }
+                ExportOutcome::Later(why) => self.failing(&why),
             }
             sleep(pause).await;
             pause *= 2;
@@ -122,19 +124,21 @@ impl Spans {
     }
 }
 
-async fn attempt(pace: Pace, collector: &impl Collector, batch: &Batch) -> Outcome {
+async fn attempt(pace: Pace, collector: &impl Collector, batch: &Batch) -> ExportOutcome {
     let end = Instant::now() + pace.request;
     let reply = match timeout_at(end, collector.send(batch.body.clone())).await {
         Ok(Ok(reply)) => reply,
-        Ok(Err(why)) => return Outcome::Later(why),
-        Err(_) => return Outcome::Later("the collector did not answer in time".to_owned()),
+        Ok(Err(why)) => return ExportOutcome::Later(why),
+        Err(_) => return ExportOutcome::Later("the collector did not answer in time".to_owned()),
     };
     match reply.status {
-        200..300 => Outcome::Taken(rejected(&reply.body)),
+        200..300 => ExportOutcome::Taken(rejected(&reply.body)),
         status @ (429 | 502..=504) => {
-            Outcome::Later(format!("the collector answered with the status {status}"))
+            ExportOutcome::Later(format!("the collector answered with the status {status}"))
         }
-        status => Outcome::Refused(format!("the collector answered with the status {status}")),
+        status => {
+            ExportOutcome::Refused(format!("the collector answered with the status {status}"))
+        }
     }
 }
 

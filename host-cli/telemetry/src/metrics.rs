@@ -43,10 +43,10 @@ pub fn client_sessions(name: &'static str, sessions: usize) -> Gauge {
 
 /// Counters and histograms of a program.
 #[derive(Debug, Default)]
-pub struct Metrics(Mutex<State>);
+pub struct Metrics(Mutex<MetricsState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct MetricsState {
     counters: BTreeMap<Family, BTreeMap<Vec<String>, u64>>,
     histograms: BTreeMap<Family, BTreeMap<Vec<String>, Histogram>>,
 }
@@ -127,7 +127,7 @@ impl Metrics {
         out
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MetricsState> {
         // A panic while it was held leaves whole counts.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

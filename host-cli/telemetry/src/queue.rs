@@ -20,13 +20,13 @@ pub struct Spans(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     resource: Resource,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     /// Says that a batch is full.
     is_full: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     queue: VecDeque<Span>,
     sent: u64,
     dropped: u64,
@@ -157,7 +157,7 @@ impl Spans {
         note(why.as_deref().unwrap_or("too many at once"));
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         // A panic while it was held leaves counts and whole spans.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

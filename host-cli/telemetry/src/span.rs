@@ -1,8 +1,9 @@
 //! Spans.
 
 use super::context::{SpanId, TraceContext, TraceId};
+use agent_host::unix_time;
 use std::ops::Range;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 /// Maximum number of attributes of a span. Further ones are left out.
 const ATTRIBUTES: usize = 64;
@@ -62,8 +63,7 @@ impl Span {
     /// Begins a span. Without a parent it begins a trace. Returns `None` if the system has no random bytes.
     #[must_use]
     pub fn begin(kind: Kind, name: &str, parent: Option<TraceContext>) -> Option<Self> {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        let began = u64::try_from(since.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX);
+        let began = u64::try_from(unix_time().as_nanos()).unwrap_or(u64::MAX);
         let trace = match parent {
             Some(parent) => parent.trace,
             None => TraceId::random()?,

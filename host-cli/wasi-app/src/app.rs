@@ -8,7 +8,7 @@ use crate::limits::{
 use crate::log::Log;
 use crate::outgoing::{Outgoing, Sender};
 use crate::share::Share;
-use crate::state::State;
+use crate::state::RequestState;
 use crate::store::Values;
 use crate::ticker::Ticker;
 use agent_host::Shelf;
@@ -61,7 +61,7 @@ impl Settings {
 /// An app that is ready for requests.
 pub struct App {
     pub(crate) engine: Engine,
-    pub(crate) component: ProxyPre<State>,
+    pub(crate) component: ProxyPre<RequestState>,
     pub(crate) settings: Settings,
     pub(crate) log: Arc<dyn Log>,
     pub(crate) budget: Arc<Budget>,
@@ -135,9 +135,9 @@ impl App {
     }
 }
 
-fn linked(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<ProxyPre<State>> {
+fn linked(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<ProxyPre<RequestState>> {
     let component = agent_host::compile(engine, Shelf::Apps, wasm)?;
-    let mut linker = Linker::<State>::new(engine);
+    let mut linker = Linker::<RequestState>::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     wasmtime_wasi_http::p2::add_only_http_to_linker_async(&mut linker)?;
     store::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::budget::MemoryReached;
 use crate::limits::{BODY_TIME, CALL_BYTES};
 use crate::log::Log;
-use crate::state::State;
+use crate::state::RequestState;
 use bytes::Bytes;
 use http::header::HOST;
 use http::{Request, Response, StatusCode};
@@ -93,7 +93,7 @@ impl App {
         request: Request<Incoming>,
         head: oneshot::Sender<Head>,
     ) -> wasmtime::Result<()> {
-        let state = State::new(self);
+        let state = RequestState::new(self);
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.bounds);
         store.set_hostcall_fuel(CALL_BYTES);

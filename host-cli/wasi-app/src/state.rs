@@ -12,7 +12,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 /// The state of a request.
-pub(crate) struct State {
+pub(crate) struct RequestState {
     ctx: WasiCtx,
     http: WasiHttpCtx,
     hooks: Hooks,
@@ -21,7 +21,7 @@ pub(crate) struct State {
     pub(crate) values: Arc<Values>,
 }
 
-impl State {
+impl RequestState {
     pub(crate) fn new(app: &App) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES);
@@ -45,7 +45,7 @@ impl State {
     }
 }
 
-impl WasiView for State {
+impl WasiView for RequestState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView {
             ctx: &mut self.ctx,
@@ -54,7 +54,7 @@ impl WasiView for State {
     }
 }
 
-impl WasiHttpView for State {
+impl WasiHttpView for RequestState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         WasiHttpCtxView {
             hooks: &mut self.hooks,

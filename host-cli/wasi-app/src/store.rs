@@ -3,7 +3,7 @@
 use crate::bindings::wasi::keyvalue::store::{self, Error, KeyResponse};
 use crate::budget::Budget;
 use crate::limits::{ENTRY_BYTES, PAGE_KEYS};
-use crate::state::State;
+use crate::state::RequestState;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -94,7 +94,7 @@ fn size(key: &str, value: usize) -> usize {
     key.len().saturating_add(value).saturating_add(ENTRY_BYTES)
 }
 
-impl store::Host for State {
+impl store::Host for RequestState {
     fn open(&mut self, identifier: String) -> wasmtime::Result<Result<Resource<Bucket>, Error>> {
         if !NAMES.contains(&&*identifier) {
             return Ok(Err(Error::NoSuchStore));
@@ -103,7 +103,7 @@ impl store::Host for State {
     }
 }
 
-impl store::HostBucket for State {
+impl store::HostBucket for RequestState {
     fn get(
         &mut self,
         _: Resource<Bucket>,

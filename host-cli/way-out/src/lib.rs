@@ -14,6 +14,7 @@
 //! |---|---|
 //! | [`Resolver`], [`Lookup`] | addresses of a name, within a bounded time |
 //! | [`Target`], [`Request`] | the server of an exchange, and the request |
+//! | [`headers()`], [`form()`], [`percent_encoded()`] | what a request is made of |
 //! | [`WayOut`] | certificates, connections, exchanges |
 //! | [`Connection`], [`Exchange`] | several requests, and bodies in chunks |
 //! | [`Proxy`], [`Gate`] | connections of a program without a network |
@@ -24,6 +25,7 @@
 mod cancel;
 mod connection;
 mod error;
+mod form;
 mod head_meter;
 mod limits;
 mod metered;
@@ -39,13 +41,14 @@ mod way_out;
 pub use cancel::{Cancel, Canceller};
 pub use connection::{Connection, Exchange};
 pub use error::{Error, ErrorKind};
+pub use form::{form, percent_encoded};
 pub use hyper::header;
 pub use hyper::{HeaderMap, Method, StatusCode};
 pub use limits::Limits;
 pub use proxy::{Gate, Proxy, ProxyLimits, Refusal, Serving};
 pub use proxy_head::authority;
 pub use quote::quote;
-pub use request::Request;
+pub use request::{Request, headers};
 pub use resolve::{Lookup, Resolver, SystemLookup};
 pub use target::{Scheme, Target};
 pub use tls::Roots;

@@ -41,6 +41,26 @@ pub struct Request {
     pub body: Bytes,
 }
 
+/// Returns headers: names, values, and whether each value is a secret.
+///
+/// # Errors
+///
+/// When a name or a value can't be sent.
+pub fn headers<'h>(
+    headers: impl IntoIterator<Item = (&'h str, &'h str, bool)>,
+) -> Result<HeaderMap, String> {
+    let mut map = HeaderMap::new();
+    for (name, value, is_secret) in headers {
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| format!("{name:?} is not the name of a header"))?;
+        let value = HeaderValue::from_str(value);
+        let mut value = value.map_err(|_| format!("the value of `{name}` can't be sent"))?;
+        value.set_sensitive(is_secret);
+        map.append(name, value);
+    }
+    Ok(map)
+}
+
 impl fmt::Debug for Request {
     /// Shows no header, path or body: each may hold a secret.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -224,6 +224,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-evidence",
                 "agent-serve",
                 "agent-host",
+                "agent-login",
                 "agent-operator",
                 "agent-packages",
                 "agent-runners",
@@ -269,9 +270,9 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-aot",
                 "agent-evidence",
                 "agent-host",
+                "agent-login",
                 "agent-mcp-protocol",
                 "agent-operator",
-                "agent-ownership",
                 "agent-pack",
                 "agent-packages",
                 "agent-planner",
@@ -298,6 +299,17 @@ fn the_host_does_not_depend_on_the_engine() {
         (
             "host-cli/host",
             &["agent-aot", "agent-ownership", "agent-pack"],
+        ),
+        (
+            "host-cli/login",
+            &[
+                "agent-host",
+                "agent-mcp-protocol",
+                "agent-operator",
+                "agent-ownership",
+                "agent-syntax",
+                "agent-way-out",
+            ],
         ),
         (
             "host-cli/operator",
@@ -336,7 +348,6 @@ fn the_host_does_not_depend_on_the_engine() {
         (
             "host-cli/mcp-server",
             &[
-                "agent-effects",
                 "agent-host",
                 "agent-mcp-protocol",
                 "agent-ownership",
@@ -346,6 +357,7 @@ fn the_host_does_not_depend_on_the_engine() {
         (
             "host-cli/tasks",
             &[
+                "agent-host",
                 "agent-ownership",
                 "agent-runners",
                 "agent-sandbox",
@@ -353,7 +365,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-way-out",
             ],
         ),
-        ("host-cli/telemetry", &["agent-syntax"]),
+        ("host-cli/telemetry", &["agent-host", "agent-syntax"]),
         (
             "host-cli/wasi-app",
             &["agent-aot", "agent-host", "agent-pack"],
@@ -399,6 +411,53 @@ fn the_host_does_not_depend_on_the_engine() {
         }
     }
     failures.finish();
+}
+
+/// The files of the host without their tests that name something, with what they name, in order. Tests and the
+/// programs for them connect to their own servers.
+fn naming(names: &[&'static str]) -> Vec<(String, &'static str)> {
+    let host = root().join("host-cli");
+    let mut found: Vec<_> = files(&host, "rs")
+        .into_iter()
+        .map(|path| path.strip_prefix(&host).expect("inside").to_owned())
+        .filter(|path| {
+            !path
+                .components()
+                .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "examples")
+        })
+        .flat_map(|path| {
+            let mut lines = code(&host.join(&path));
+            let tests = lines
+                .windows(2)
+                .position(|pair| pair[0].1 == "#[cfg(test)]" && pair[1].1 == "mod tests {");
+            lines.truncate(tests.unwrap_or(lines.len()));
+            let named = names
+                .iter()
+                .filter(move |name| lines.iter().any(|(_, line)| line.contains(**name)));
+            named.map(move |name| (path.display().to_string(), *name))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn clocks_random_bytes_and_signals_have_one_home() {
+    const READINGS: [&str; 5] = [
+        "SystemTime::now",
+        "getrandom::",
+        "jiff::",
+        "signal::unix",
+        "signal::ctrl_c",
+    ];
+    let expected = [
+        ("host/src/clock.rs", "SystemTime::now"),
+        ("host/src/random.rs", "getrandom::"),
+        ("host/src/signals.rs", "signal::unix"),
+        ("host/src/zone.rs", "jiff::"),
+    ];
+    let expected = expected.map(|(path, name)| (path.to_owned(), name));
+    assert_eq!(naming(&READINGS), expected);
 }
 
 #[test]
@@ -479,29 +538,7 @@ fn only_the_way_out_opens_connections() {
         "tokio_rustls",
         "ureq",
     ];
-    let host = root().join("host-cli");
-    let mut found: Vec<_> = files(&host, "rs")
-        .into_iter()
-        .map(|path| path.strip_prefix(&host).expect("inside").to_owned())
-        // Tests and the programs for them connect to their own servers.
-        .filter(|path| {
-            !path
-                .components()
-                .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "examples")
-        })
-        .flat_map(|path| {
-            let mut lines = code(&host.join(&path));
-            let tests = lines
-                .windows(2)
-                .position(|pair| pair[0].1 == "#[cfg(test)]" && pair[1].1 == "mod tests {");
-            lines.truncate(tests.unwrap_or(lines.len()));
-            let named = NETWORK
-                .into_iter()
-                .filter(move |name| lines.iter().any(|(_, line)| line.contains(name)));
-            named.map(move |name| (path.display().to_string(), name))
-        })
-        .collect();
-    found.sort();
+    let found = naming(&NETWORK);
     let mut expected = vec![
         // The gateway of apps listens on loopback, and connects to the Unix sockets of tasks.
         ("app-proxy/src/app.rs", "UnixStream"),
@@ -512,7 +549,7 @@ fn only_the_way_out_opens_connections() {
         ("app-proxy/src/pool.rs", "UnixStream"),
         ("app-proxy/src/stream.rs", "TcpStream"),
         // The answer of a login comes from the user's browser, on loopback.
-        ("effects/src/login/redirect.rs", "TcpListener"),
+        ("login/src/redirect.rs", "TcpListener"),
         // The gateway says its status at a socket of this user.
         ("serve/src/control.rs", "UnixListener"),
         ("serve/src/control.rs", "UnixStream"),
@@ -533,8 +570,6 @@ fn only_the_way_out_opens_connections() {
         ("sandbox/src/inside.rs", "TcpStream"),
         ("sandbox/src/linux/network_namespace.rs", "rustix::net"),
         ("sandbox/src/linux/supervisor.rs", "TcpListener"),
-        ("sandbox/src/other.rs", "TcpListener"),
-        ("sandbox/src/other.rs", "TcpStream"),
         // The filter of system calls names the call that it limits.
         ("sandbox/src/linux/seccomp.rs", "SYS_socket,"),
         // A supervisor passes bytes between a task's socket and its app's network, which has loopback only.

@@ -1,14 +1,14 @@
 //! `agent ask`: answers a query with one call of one locked tool.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::running::{Running, planner_name, shared_documents, text};
-use super::session::Session;
+use super::session::CommandSession;
 use crate::args::Ask;
 use agent_host::Failure;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::{CallResult, Documents, Goal, Mode};
 
-pub(super) fn run(args: &Ask, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Ask, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let shared = shared_documents(&args.run, session)?;
     let documents = Documents {
         instruction_profile: text(session, DocumentKind::Profile, args.profile.as_ref())?,
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Ask, session: &mut Session) -> Result<Answer, Failure> 
     );
     let shown = running.show(finished, |it| it.answer.clone(), session)?;
     Ok(match shown {
-        Answer::Yes => Answer::yes_if(is_answered),
+        CommandAnswer::Yes => CommandAnswer::yes_if(is_answered),
         other => other,
     })
 }

@@ -1,13 +1,16 @@
 //! `agent audit`: verifies the audit log of `agent serve`.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::AuditVerify;
 use agent_host::contract::diagnostic::Severity;
 use agent_host::output::Progress;
 use agent_host::{Failure, call};
 
-pub(super) fn verify(args: &AuditVerify, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn verify(
+    args: &AuditVerify,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     let after = args.after.as_deref();
     let opened = call!(session.engine, audit.log_verification.call_open(after))?;
     let log = opened.map_err(|why| Failure::new(format_args!("`--after`: {why}")))?;
@@ -34,5 +37,5 @@ pub(super) fn verify(args: &AuditVerify, session: &mut Session) -> Result<Answer
             "the log verifies: {records} records, and record {last} is the last, {head}"
         ));
     }
-    Ok(Answer::yes_if(verifies))
+    Ok(CommandAnswer::yes_if(verifies))
 }

@@ -1,13 +1,13 @@
 //! `agent diff`: the differences between two locks, or between a lock and one resolved now.
 
-use super::Answer;
-use super::session::{NewLock, Session};
+use super::CommandAnswer;
+use super::session::{CommandSession, NewLock};
 use crate::args::{Diff, LOCK};
 use agent_host::contract::explanation::Origin;
 use agent_host::input::Input;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Diff, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Diff, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let older = match &args.old {
         Some(old) => match session.lock(old)? {
             Some(lock) => Some(lock),
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Diff, session: &mut Session) -> Result<Answer, Failure>
 
 /// Returns the lock that `agent resolve` would write, with its index, or `None` if it would write
 /// none. The findings say why.
-fn resolved_now(args: &Diff, session: &mut Session) -> Result<Option<Origin>, Failure> {
+fn resolved_now(args: &Diff, session: &mut CommandSession) -> Result<Option<Origin>, Failure> {
     let manifest = args.manifest.as_ref();
     let resolved = session.resolution(manifest, &args.index.index, &args.context)?;
     let Some((resolution, index)) = resolved else {

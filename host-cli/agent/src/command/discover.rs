@@ -1,11 +1,11 @@
 //! `agent discover`: list the servers by category, or the tools.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::Discover;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Discover, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Discover, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let Some(index) = session.index(&args.index.index)? else {
         return session.refuse();
     };
@@ -20,5 +20,5 @@ pub(super) fn run(args: &Discover, session: &mut Session) -> Result<Answer, Fail
             |engine| call!(engine, view.call_discover_json(index)),
         )?;
     }
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }

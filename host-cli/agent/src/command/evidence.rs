@@ -1,13 +1,16 @@
 //! `agent evidence`: verifies the evidence of a run, or exports it.
 
-use super::Answer;
-use super::session::Session;
-use crate::args::{EvidenceExport, EvidenceVerify};
+use super::CommandAnswer;
+use super::session::CommandSession;
+use crate::args::{EvidenceExport, RunFolder};
 use agent_evidence::SigningKey;
 use agent_host::atomic_write::StagedFile;
 use agent_host::{Failure, call, output};
 
-pub(super) fn verify(args: &EvidenceVerify, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn verify(
+    args: &RunFolder,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     let core = session.core(&args.mova)?;
     let folder = session.run_folder(&args.folder)?;
     let problems = call!(
@@ -20,10 +23,13 @@ pub(super) fn verify(args: &EvidenceVerify, session: &mut Session) -> Result<Ans
     if verifies {
         session.note(format_args!("{} verifies", args.folder.display()));
     }
-    Ok(Answer::yes_if(verifies))
+    Ok(CommandAnswer::yes_if(verifies))
 }
 
-pub(super) fn export(args: &EvidenceExport, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn export(
+    args: &EvidenceExport,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     let key = args.key.as_deref().map(SigningKey::read).transpose()?;
     let core = session.core(&args.mova)?;
     let folder = session.run_folder(&args.folder)?;
@@ -33,7 +39,7 @@ pub(super) fn export(args: &EvidenceExport, session: &mut Session) -> Result<Ans
         Err(problems) => {
             session.add(problems);
             session.report()?;
-            return Ok(Answer::No);
+            return Ok(CommandAnswer::No);
         }
     };
     let exported = match key {
@@ -51,5 +57,5 @@ pub(super) fn export(args: &EvidenceExport, session: &mut Session) -> Result<Ans
         None => output::print_data(&exported)?,
         Some(path) => StagedFile::new(path, exported.as_bytes())?.commit()?,
     }
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }

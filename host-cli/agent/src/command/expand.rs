@@ -1,12 +1,12 @@
 //! `agent expand`: print the definitions behind a stub.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::{Expand, Format};
 use agent_host::contract::expansion::Refusal;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Expand, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Expand, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let lock = session.lock(&args.lock)?;
     let index = session.index(&args.index.index)?;
     let context = session.evaluation_context(args.context.task.as_ref(), &args.context.others)?;
@@ -35,18 +35,22 @@ pub(super) fn run(args: &Expand, session: &mut Session) -> Result<Answer, Failur
     match answer {
         Ok(answer) => {
             session.show(|_| Ok(answer.text), |_| Ok(answer.json))?;
-            Ok(Answer::Yes)
+            Ok(CommandAnswer::Yes)
         }
         Err(refusal) => refuse(args, session, refusal),
     }
 }
 
 /// Answers no. With `--format json`, programs get the ids, reasons and numbers.
-fn refuse(args: &Expand, session: &mut Session, refusal: Refusal) -> Result<Answer, Failure> {
+fn refuse(
+    args: &Expand,
+    session: &mut CommandSession,
+    refusal: Refusal,
+) -> Result<CommandAnswer, Failure> {
     session.add(refusal.diagnostics);
-    if args.output.format == Format::Json {
+    if args.report.output.format == Format::Json {
         session.show(|_| Ok(Vec::new()), |_| Ok(refusal.json))?;
-        return Ok(Answer::No);
+        return Ok(CommandAnswer::No);
     }
     session.refuse()
 }

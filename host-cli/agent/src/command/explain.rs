@@ -1,7 +1,7 @@
 //! `agent explain`: the page of a code.
 
 use super::session;
-use super::{Answer, suggest};
+use super::{CommandAnswer, suggest};
 use crate::args::{Explain, Global};
 use crate::pages;
 use agent_host::contract::catalogue::CodeEntry;
@@ -11,7 +11,7 @@ use agent_host::{Failure, output};
 /// Minimum likeness, from 0 to 1, of a name that is suggested for another.
 const ALIKE: f64 = 0.8;
 
-pub(super) fn run(args: &Explain, global: &Global) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Explain, global: &Global) -> Result<CommandAnswer, Failure> {
     match &args.code {
         None => output::print_parts(&list(session::engine(global)?.catalogue()?))?,
         // Some codes are in lower case, and have a namesake in upper case.
@@ -20,7 +20,7 @@ pub(super) fn run(args: &Explain, global: &Global) -> Result<Answer, Failure> {
             None => output::print_text(page(&code.to_uppercase(), global)?)?,
         },
     }
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }
 
 fn page(code: &str, global: &Global) -> Result<&'static str, Failure> {

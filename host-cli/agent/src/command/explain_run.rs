@@ -1,14 +1,17 @@
 //! `agent explain-run`: explains a run from its evidence.
 
-use super::Answer;
-use super::session::Session;
-use crate::args::{ExplainRun, MovaOption};
+use super::CommandAnswer;
+use super::session::CommandSession;
+use crate::args::{MovaOption, RunFolder};
 use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::{Failure, call};
 use std::path::Path;
 
-pub(super) fn run(args: &ExplainRun, session: &mut Session) -> Result<Answer, Failure> {
-    explain(&args.folder, &args.mova, session).map(Answer::yes_if)
+pub(super) fn run(
+    args: &RunFolder,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
+    explain(&args.folder, &args.mova, session).map(CommandAnswer::yes_if)
 }
 
 /// Prints the explanation of a run. Returns whether its evidence verifies.
@@ -19,7 +22,7 @@ pub(super) fn run(args: &ExplainRun, session: &mut Session) -> Result<Answer, Fa
 pub(super) fn explain(
     folder: &Path,
     mova: &MovaOption,
-    session: &mut Session,
+    session: &mut CommandSession,
 ) -> Result<bool, Failure> {
     let core = session.core(mova)?;
     let folder = session.run_folder(folder)?;

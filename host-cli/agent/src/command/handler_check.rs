@@ -1,14 +1,14 @@
 //! `agent handler check`: whether a component can be admitted as a handler.
 
-use super::Answer;
-use crate::args::{DataFormat, HandlerCheck, Kind};
+use super::CommandAnswer;
+use crate::args::{DataFormat, HandlerCheck, HandlerKind};
 use agent_effects::handler::{Handlers, kind};
 use agent_host::{Failure, output};
 use agent_syntax::json::Writer;
 use clap::ValueEnum;
 use std::path;
 
-pub(super) fn run(args: &HandlerCheck) -> Result<Answer, Failure> {
+pub(super) fn run(args: &HandlerCheck) -> Result<CommandAnswer, Failure> {
     let path = path::absolute(&args.file).map_err(Failure::new)?;
     let name = name(args.kind);
     let kind = kind(&name).ok_or_else(|| Failure::internal("a kind without a driver"))?;
@@ -17,7 +17,7 @@ pub(super) fn run(args: &HandlerCheck) -> Result<Answer, Failure> {
         Ok(digest) => digest,
         Err(refused) => {
             output::note(&refused);
-            return Ok(Answer::No);
+            return Ok(CommandAnswer::No);
         }
     };
     let path = path.display().to_string();
@@ -36,11 +36,11 @@ pub(super) fn run(args: &HandlerCheck) -> Result<Answer, Failure> {
             output::print_data(&w.finish())?;
         }
     }
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }
 
 /// Returns the name of a kind, as bindings and this option spell it.
-fn name(kind: Kind) -> String {
+fn name(kind: HandlerKind) -> String {
     let value = kind.to_possible_value();
     value.map_or_else(String::new, |it| it.get_name().to_owned())
 }

@@ -1,8 +1,8 @@
 //! `agent index add`: capture a live server into the index.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::live_servers::{Target, capture, operator, unreachable};
-use super::session::Session;
+use super::session::CommandSession;
 use crate::args::{IndexAdd, Rating};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::capability::Notation;
@@ -13,11 +13,12 @@ use agent_host::{Failure, call, output};
 use agent_operator::{Network, Operator, Server as Entry, Value, usual_path};
 use agent_packages::Package;
 use agent_syntax::json::{Writer, parse_strict};
-use agent_syntax::{Node, Value as Json, json_string};
+use agent_syntax::members::{items, member, string};
+use agent_syntax::{Node, json_string};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub(super) fn run(args: &IndexAdd, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &IndexAdd, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let overlay = match &args.rating.overlay {
         Some(input) => Some(session.overlay(input)?),
         None => overlay(&args.name, &args.rating)?,
@@ -31,7 +32,7 @@ pub(super) fn run(args: &IndexAdd, session: &mut Session) -> Result<Answer, Fail
         false => Some(session.text(DocumentKind::Index, &existing, INDEX_MAX)?),
     };
     let mut operator = operator(args.capture.servers.as_deref())?;
-    let started = started(args, &mut operator)?;
+    let started = configure_start(args, &mut operator)?;
     if let Some(started) = &started
         && !session.quiet
     {
@@ -98,7 +99,7 @@ pub(super) fn run(args: &IndexAdd, session: &mut Session) -> Result<Answer, Fail
     {
         started.tell_operator(args.capture.servers.as_deref());
     }
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }
 
 /// How a server is started.
@@ -114,7 +115,7 @@ struct Started {
 
 /// Decides how a server is started, and puts it into the configuration for this run. Returns `None` for a
 /// server with a URL.
-fn started(args: &IndexAdd, operator: &mut Operator) -> Result<Option<Started>, Failure> {
+fn configure_start(args: &IndexAdd, operator: &mut Operator) -> Result<Option<Started>, Failure> {
     if args.url.is_some() {
         return Ok(None);
     }
@@ -348,34 +349,15 @@ fn entry(index: &str, names: &[&String]) -> String {
         return String::new();
     };
     let is_named = |node: &&Node<'_>| {
-        let text = |key| match member(node, key).map(|it| &it.value) {
-            Some(Json::String(text)) => text.to_string(),
-            _ => String::new(),
-        };
+        let text = |key| member(node, key).and_then(string).unwrap_or_default();
         names.contains(&&format!("{}@{}", text("id"), text("version")))
     };
-    let servers = match &root.value {
-        Json::Sequence(servers) => servers.as_slice(),
-        _ => match member(&root, "servers").map(|it| &it.value) {
-            Some(Json::Sequence(servers)) => servers.as_slice(),
-            _ => &[],
-        },
-    };
-    let texts = servers.iter().filter(is_named);
+    let servers = items(&root).or_else(|| items(member(&root, "servers")?));
+    let texts = servers.unwrap_or_default().iter().filter(is_named);
     let mut text = String::new();
     for node in texts {
         text.push_str(node.span.of(index));
         text.push('\n');
     }
     text
-}
-
-fn member<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Node<'a>> {
-    match &node.value {
-        Json::Mapping(entries) => {
-            let found = entries.iter().find(|entry| entry.key == key);
-            found.map(|entry| &entry.value)
-        }
-        _ => None,
-    }
 }

@@ -1,14 +1,17 @@
 //! `agent index import`: merge third-party documents into the index.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::IndexImport;
 use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::input::{INDEX_MAX, Input};
 
-pub(super) fn run(args: &IndexImport, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(
+    args: &IndexImport,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     let existing = Input::File(args.index.clone());
     let before = if existing.is_missing() {
         None
@@ -49,5 +52,5 @@ pub(super) fn run(args: &IndexImport, session: &mut Session) -> Result<Answer, F
         (true, false) => format!("wrote {index}"),
         (true, true) => format!("would write {index}"),
     });
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }

@@ -1,15 +1,18 @@
 //! `agent index refresh`: compare the index with what its servers say now.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::live_servers::{Target, capture, operator, unreachable};
-use super::session::Session;
+use super::session::CommandSession;
 use crate::args::{Format, IndexRefresh};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::importer::IndexedServer;
 use agent_host::input::Input;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &IndexRefresh, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(
+    args: &IndexRefresh,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     let input = Input::File(args.capture.index.clone());
     let Some(index) = session.index(&input)? else {
         return session.refuse();
@@ -65,7 +68,7 @@ pub(super) fn run(args: &IndexRefresh, session: &mut Session) -> Result<Answer, 
         StagedFile::new(&args.capture.index, refreshed.index.as_bytes())?.commit()?;
         session.note(format_args!("wrote {path}"));
     }
-    Ok(Answer::yes_if(is_whole && (is_fresh || has_written)))
+    Ok(CommandAnswer::yes_if(is_whole && (is_fresh || has_written)))
 }
 
 /// Returns the servers that are named, or all.

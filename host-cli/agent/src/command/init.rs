@@ -1,7 +1,7 @@
 //! `agent init`: write a first manifest.
 
-use super::Answer;
-use super::session::{MANIFESTS, Session};
+use super::CommandAnswer;
+use super::session::{CommandSession, MANIFESTS};
 use crate::args::{CLIENT, INDEX, Init};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::diagnostic::DocumentKind;
@@ -11,7 +11,7 @@ use agent_host::{Failure, call, diagnostics, output};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(super) fn run(args: &Init, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Init, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let path = args.manifest.clone().unwrap_or_else(usual_manifest);
     let manifest = Input::File(path.clone());
     let existing = match manifest.is_missing() {
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Init, session: &mut Session) -> Result<Answer, Failure>
         output::print_data(&draft.text)?;
         session.note(assumed.trim_end());
         session.note(format_args!("would write {manifest}"));
-        return Ok(Answer::Yes);
+        return Ok(CommandAnswer::Yes);
     }
     StagedFile::new(&path, draft.text.as_bytes())?.commit()?;
     output::print_text(&assumed)?;
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Init, session: &mut Session) -> Result<Answer, Failure>
         true => "next: check each assumption, then run `agent resolve`".to_owned(),
         false => format!("next: `agent index import {source} --overlay overlay.yaml`"),
     });
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }
 
 /// Returns the existing manifest, or else the usual name of a new one.
@@ -100,8 +100,8 @@ fn folder_name(file: &Path) -> String {
 }
 
 /// Answers no for a reason that no input is to blame for.
-fn refuse(message: &str, help: &str) -> Answer {
+fn refuse(message: &str, help: &str) -> CommandAnswer {
     let failure = Failure::new(message).help(help);
     output::note_drawn(&diagnostics::draw_failure(&failure));
-    Answer::No
+    CommandAnswer::No
 }

@@ -1,11 +1,11 @@
 //! What the commands share that capture live servers.
 
-use super::session::Session;
+use super::session::CommandSession;
 use crate::args::CaptureOptions;
-use agent_effects::{Access, Capture, Resolver, Signals, Wanted, block_on};
-use agent_host::Failure;
+use agent_effects::{Access, Capture, Resolver, Wanted};
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::importer::{EntryDifference, LiveServer};
+use agent_host::{Failure, Signals, block_on};
 use agent_operator::Operator;
 use std::path::Path;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub(super) fn capture(
     targets: Vec<Target>,
     operator: &Operator,
     options: &CaptureOptions,
-    session: &Session,
+    session: &CommandSession,
 ) -> Result<Vec<Captured>, Failure> {
     let (engine, quiet) = (session.component(), session.quiet);
     let time = Duration::from_secs(options.timeout);

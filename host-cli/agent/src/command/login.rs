@@ -1,16 +1,16 @@
 //! `agent login`: a token for a remote server.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::live_servers::{operator, unreachable};
-use super::session::Session;
+use super::session::CommandSession;
 use crate::args::Login;
-use agent_effects::login::Login as Flow;
-use agent_effects::{Access, Resolver, Signals, block_on};
+use agent_effects::{Access, Resolver};
 use agent_host::contract::importer::IndexedServer;
-use agent_host::{Failure, call, output};
+use agent_host::{Failure, Signals, block_on, call, output};
+use agent_login::Login as Flow;
 use std::time::Duration;
 
-pub(super) fn run(args: &Login, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Login, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     // A server that requires a login can't be captured into an index before.
     let server = match args.server.starts_with("https://") || args.server.starts_with("http://") {
         true => IndexedServer {
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Login, session: &mut Session) -> Result<Answer, Failure
                 "logged in to {} by {}{scopes}",
                 server.id, logged_in.issuer
             ));
-            Ok(Answer::Yes)
+            Ok(CommandAnswer::Yes)
         }
         Err(message) => {
             let failed = [unreachable(server.id, message)];

@@ -1,11 +1,11 @@
 //! `agent man`: manual pages.
 
-use super::Answer;
+use super::CommandAnswer;
 use crate::args::{Arguments, Man};
 use agent_host::{Failure, output};
 use clap::CommandFactory;
 
-pub(super) fn run(args: &Man) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Man) -> Result<CommandAnswer, Failure> {
     let mut program = Arguments::command();
     // Gives the commands their full names and the global options.
     program.build();
@@ -21,5 +21,5 @@ pub(super) fn run(args: &Man) -> Result<Answer, Failure> {
         .render(&mut page)
         .map_err(|error| Failure::internal(format_args!("the page can't be rendered: {error}")))?;
     output::print_text(&String::from_utf8_lossy(&page))?;
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }

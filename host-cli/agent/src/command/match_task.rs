@@ -1,11 +1,11 @@
 //! `agent match`: select tools for the capabilities that a task requires.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::{Format, Match};
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Match, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Match, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let manifest = session.optional(args.manifest.as_ref(), |session, input| {
         session.manifest(Some(input))
     })?;
@@ -20,13 +20,13 @@ pub(super) fn run(args: &Match, session: &mut Session) -> Result<Answer, Failure
     let unmatched = call!(session.engine, capability.matching.call_diagnostics(it))?;
     session.add(unmatched);
     // Programs get the form that `resolve --explain` writes for an agent.
-    let explanation = match args.output.format {
+    let explanation = match args.report.output.format {
         Format::Json => match call!(session.engine, capability.matching.call_explanation(it))? {
             Ok(text) => text,
             Err(too_large) => {
                 session.add([too_large]);
                 session.report()?;
-                return Ok(Answer::None);
+                return Ok(CommandAnswer::None);
             }
         },
         Format::Text | Format::Sarif | Format::Github => String::new(),
@@ -36,5 +36,5 @@ pub(super) fn run(args: &Match, session: &mut Session) -> Result<Answer, Failure
         |_| Ok(explanation),
     )?;
     let satisfied = call!(session.engine, capability.matching.call_satisfied(it))?;
-    Ok(Answer::yes_if(satisfied))
+    Ok(CommandAnswer::yes_if(satisfied))
 }

@@ -48,11 +48,11 @@ use crate::args::{
 };
 use agent_host::Failure;
 use agent_host::contract::run::Mode;
-use session::{Session, mending};
+use session::{CommandSession, mending};
 
 /// The answer of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum CommandAnswer {
     Yes,
     No,
     /// Neither; the printed problems contain the reasons. Anything else that prevents an answer is
@@ -60,39 +60,39 @@ pub(crate) enum Answer {
     None,
 }
 
-impl Answer {
+impl CommandAnswer {
     fn yes_if(yes: bool) -> Self {
         if yes { Self::Yes } else { Self::No }
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
     let global = &arguments.global;
-    let open = |output| Session::open(global, output);
+    let open = |output| CommandSession::open(global, output);
     match &arguments.command {
         Command::Init(it) => init::run(it, &mut open(&Output::TEXT)?),
-        Command::Validate(it) => mending(&it.fixes, open(&it.output)?, |to| validate::run(it, to)),
-        Command::Discover(it) => mending(&it.fixes, open(&it.output)?, |to| discover::run(it, to)),
-        Command::Resolve(it) => mending(&it.fixes, open(&it.output)?, |to| resolve::run(it, to)),
-        Command::Match(it) => mending(&it.fixes, open(&it.output)?, |to| match_task::run(it, to)),
-        Command::Tools(it) => mending(&it.fixes, open(&it.output)?, |to| tools::run(it, to)),
-        Command::Expand(it) => mending(&it.fixes, open(&it.output)?, |to| expand::run(it, to)),
+        Command::Validate(it) => mending(&it.report, global, |to| validate::run(it, to)),
+        Command::Discover(it) => mending(&it.report, global, |to| discover::run(it, to)),
+        Command::Resolve(it) => mending(&it.report, global, |to| resolve::run(it, to)),
+        Command::Match(it) => mending(&it.report, global, |to| match_task::run(it, to)),
+        Command::Tools(it) => mending(&it.report, global, |to| tools::run(it, to)),
+        Command::Expand(it) => mending(&it.report, global, |to| expand::run(it, to)),
         Command::Plan(plan) => match &plan.command {
             Some(PlanCommand::Check(it)) => {
-                mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to))
+                mending(&it.report, global, |to| plan_check::run(it, to))
             }
             None => {
                 let mode = (Mode::Decide, false);
-                plan_goal::run((&plan.goal, &plan.run), mode, &mut open(&plan.output)?)
+                plan_goal::run((&plan.goal, &plan.run), mode, &mut open(&plan.run.output)?)
             }
         },
         Command::Run(it) => {
             let mode = (Mode::CarryOut, it.explain);
-            plan_goal::run((&it.goal, &it.run), mode, &mut open(&it.output)?)
+            plan_goal::run((&it.goal, &it.run), mode, &mut open(&it.run.output)?)
         }
-        Command::Rerun(it) => rerun::run(it, &mut open(&it.output)?),
-        Command::Ask(it) => ask::run(it, &mut open(&it.output)?),
-        Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
+        Command::Rerun(it) => rerun::run(it, &mut open(&it.run.output)?),
+        Command::Ask(it) => ask::run(it, &mut open(&it.run.output)?),
+        Command::RunPlan(it) => run_plan::run(it, &mut open(&it.run.output)?),
         Command::Serve(it) => serve::run(it, global),
         Command::Status(it) => status::run(it),
         Command::Login(it) => login::run(it, &mut open(&Output::TEXT)?),
@@ -108,20 +108,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
         Command::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
         Command::Schema(Schema::Check(it)) => {
-            mending(&it.fixes, open(&it.output)?, |to| schema::check(it, to))
+            mending(&it.report, global, |to| schema::check(it, to))
         }
         Command::Policy(Policy::Check(it)) => {
-            mending(&it.fixes, open(&it.output)?, |to| policy_check::run(it, to))
+            mending(&it.report, global, |to| policy_check::run(it, to))
         }
         Command::Index(Index::Import(it)) => {
-            mending(&it.fixes, open(&it.output)?, |to| index_import::run(it, to))
+            mending(&it.report, global, |to| index_import::run(it, to))
         }
         Command::Index(Index::Add(it)) => index_add::run(it, &mut open(&it.output)?),
         Command::Index(Index::Refresh(it)) => index_refresh::run(it, &mut open(&it.output)?),
-        Command::Ground(it) => mending(&it.fixes, open(&it.output)?, |to| ground::run(it, to)),
-        Command::Why(it) => mending(&it.fixes, open(&it.output)?, |to| why::run(it, to)),
-        Command::Diff(it) => mending(&it.fixes, open(&it.output)?, |to| diff::run(it, to)),
-        Command::Verify(it) => mending(&it.fixes, open(&it.output)?, |to| verify::run(it, to)),
+        Command::Ground(it) => mending(&it.report, global, |to| ground::run(it, to)),
+        Command::Why(it) => mending(&it.report, global, |to| why::run(it, to)),
+        Command::Diff(it) => mending(&it.report, global, |to| diff::run(it, to)),
+        Command::Verify(it) => mending(&it.report, global, |to| verify::run(it, to)),
         Command::Explain(it) => explain::run(it, global),
         Command::Completions(it) => completions::run(it),
         Command::Man(it) => man::run(it),

@@ -33,7 +33,7 @@ pub(super) fn observed(
     if !args.observe || needs_lock || !lock.is_missing() {
         return Ok(Vec::new());
     }
-    let started = started(operator).map(|name| of_command(name));
+    let started = names_of_started(operator).map(|name| of_command(name));
     let started: Vec<_> = started.collect();
     match started.is_empty() {
         true => Err(Failure::new(format_args!(
@@ -52,7 +52,7 @@ fn server(named: &NamedServer, operator: &Operator) -> Result<ObservedServer, Fa
             endpoint: endpoint.clone(),
         });
     }
-    if started(operator).any(|it| it == name) {
+    if names_of_started(operator).any(|it| it == name) {
         return Ok(of_command(name));
     }
     let message = format_args!("`{FILE_NAME}` has no `command` for the server `{name}`");
@@ -62,7 +62,7 @@ fn server(named: &NamedServer, operator: &Operator) -> Result<ObservedServer, Fa
 }
 
 /// Returns the names of the servers that the operator's file starts.
-fn started(operator: &Operator) -> impl Iterator<Item = &String> {
+fn names_of_started(operator: &Operator) -> impl Iterator<Item = &String> {
     let servers = operator.servers.iter();
     let started = servers.filter(|(_, entry)| !entry.command.is_empty());
     started.map(|(name, _)| name)

@@ -1,10 +1,10 @@
 //! `agent open-evidence`: prints the folder of a run.
 
-use super::Answer;
+use super::CommandAnswer;
 use crate::args::OpenEvidence;
 use agent_host::{Failure, output};
 
-pub(super) fn run(args: &OpenEvidence) -> Result<Answer, Failure> {
+pub(super) fn run(args: &OpenEvidence) -> Result<CommandAnswer, Failure> {
     let folder = match (&args.evidence, &args.request_id) {
         (Some(folder), _) => agent_evidence::resolve(folder)?,
         (None, Some(request)) => {
@@ -13,5 +13,5 @@ pub(super) fn run(args: &OpenEvidence) -> Result<Answer, Failure> {
         (None, None) => return Err(Failure::internal("the command line names no evidence")),
     };
     output::print_text(&format!("{}\n", folder.display()))?;
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }

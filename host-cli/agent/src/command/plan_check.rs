@@ -1,7 +1,7 @@
 //! `agent plan check`: whether a plan may run.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::{INDEX, LOCK, PlanCheck};
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::lockfile::Lock;
@@ -9,7 +9,10 @@ use agent_host::contract::plan::{CallVerdict, PlanVerdict};
 use agent_host::input::{Input, TEXT_MAX};
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &PlanCheck, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(
+    args: &PlanCheck,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     match (&args.tool_pool, &args.profile) {
         (Some(tool_pool), Some(profile)) => steps(args, tool_pool, profile, session),
         _ => call(args, session),
@@ -21,8 +24,8 @@ fn steps(
     args: &PlanCheck,
     tool_pool: &Input,
     profile: &Input,
-    session: &mut Session,
-) -> Result<Answer, Failure> {
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     let core = session.core(&args.mova)?;
     let tool_pool = session.text(DocumentKind::ToolPool, tool_pool, TEXT_MAX)?;
     let profile = session.text(DocumentKind::Profile, profile, TEXT_MAX)?;
@@ -37,7 +40,7 @@ fn steps(
         session.index(&args.index.index)?.map(Some)
     };
     let lock = lock(args, session)?;
-    let catalogue = session.optional(args.catalog.as_ref(), Session::tools_snapshot)?;
+    let catalogue = session.optional(args.catalog.as_ref(), CommandSession::tools_snapshot)?;
     let context = session.governed(None, &args.policy, None)?;
     let (Some(index), Some(lock), Some(catalogue), Some(context)) =
         (index, lock, catalogue, context)
@@ -70,11 +73,11 @@ fn steps(
         }
     };
     session.show(|_| Ok(answer.text), |_| Ok(answer.report))?;
-    Ok(Answer::yes_if(allowed))
+    Ok(CommandAnswer::yes_if(allowed))
 }
 
 /// Reads the lock, if it exists.
-fn lock(args: &PlanCheck, session: &mut Session) -> Result<Option<Option<Lock>>, Failure> {
+fn lock(args: &PlanCheck, session: &mut CommandSession) -> Result<Option<Option<Lock>>, Failure> {
     if is_absent(&args.lock, LOCK) {
         return Ok(Some(None));
     }
@@ -87,11 +90,11 @@ fn is_absent(input: &Input, usual: &str) -> bool {
 }
 
 /// Checks a one-call plan.
-fn call(args: &PlanCheck, session: &mut Session) -> Result<Answer, Failure> {
+fn call(args: &PlanCheck, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let plan = session.call_plan(&args.plan)?;
     let index = session.index(&args.index.index)?;
     let lock = lock(args, session)?;
-    let catalogue = session.optional(args.catalog.as_ref(), Session::tools_snapshot)?;
+    let catalogue = session.optional(args.catalog.as_ref(), CommandSession::tools_snapshot)?;
     let context = session.governed(None, &args.policy, None)?;
     let (Some(plan), Some(index), Some(lock), Some(catalogue), Some(context)) =
         (plan, index, lock, catalogue, context)
@@ -106,7 +109,7 @@ fn call(args: &PlanCheck, session: &mut Session) -> Result<Answer, Failure> {
         CallVerdict::Denied(reasons) => session.refuse_for(reasons),
         CallVerdict::Allowed(_) | CallVerdict::NeedsMoreInfo(_) => {
             session.show(|_| Ok(answer.text), |_| Ok(answer.json))?;
-            Ok(Answer::Yes)
+            Ok(CommandAnswer::Yes)
         }
     }
 }

@@ -1,9 +1,9 @@
 //! `agent plan --goal` and `agent run`: a planner makes the plan.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::explain_run::explain;
 use super::running::{Running, planner_name, shared_documents, text};
-use super::session::Session;
+use super::session::CommandSession;
 use crate::args::{GoalOptions, RunOptions};
 use agent_host::Failure;
 use agent_host::contract::diagnostic::DocumentKind;
@@ -13,8 +13,8 @@ use agent_host::contract::run::{Documents, Goal, Mode, Status};
 pub(super) fn run(
     (goal, options): (&GoalOptions, &RunOptions),
     (mode, explains): (Mode, bool),
-    session: &mut Session,
-) -> Result<Answer, Failure> {
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     let shared = shared_documents(options, session)?;
     // The context is a member of the request that the run makes.
     let context = text(session, DocumentKind::Request, goal.context.as_ref())?;
@@ -40,7 +40,7 @@ pub(super) fn run(
         session.add(finished.diagnostics);
         let verifies = explain(&folder, &options.mova, session)?;
         session.note(format_args!("evidence: {}", folder.display()));
-        return Ok(Answer::yes_if(is_completed && verifies));
+        return Ok(CommandAnswer::yes_if(is_completed && verifies));
     }
     running.show(finished, |it| it.summary.clone(), session)
 }

@@ -1,16 +1,22 @@
 //! `agent policy check`: compile a policy, look for dead rules, run its tests.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::{INDEX, PolicyCheck};
 use agent_host::Failure;
 use agent_host::contract::diagnostic::Severity;
 use agent_host::contract::policy::TestVerdict;
 use agent_host::input::Input;
 
-pub(super) fn run(args: &PolicyCheck, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(
+    args: &PolicyCheck,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     let usual = Some(Input::from(INDEX)).filter(|index| !index.is_missing());
-    let index = session.optional(args.index.as_ref().or(usual.as_ref()), Session::index)?;
+    let index = session.optional(
+        args.index.as_ref().or(usual.as_ref()),
+        CommandSession::index,
+    )?;
     let tenant = session.optional(args.tenant.as_ref(), |session, input| {
         session.tenant(input, args.tenant_id.as_deref())
     })?;
@@ -48,7 +54,7 @@ pub(super) fn run(args: &PolicyCheck, session: &mut Session) -> Result<Answer, F
     };
     session.note(format_args!("checked {}; {of_tests}", args.policy));
     let errors = session.findings.count(Severity::Error);
-    Ok(Answer::yes_if(errors == 0))
+    Ok(CommandAnswer::yes_if(errors == 0))
 }
 
 /// Returns the tests beside a policy: `policy_test.rego` beside `policy.rego`.

@@ -1,9 +1,9 @@
 //! `agent replay`: decides a recorded run, or the calls of an audit log, again.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::running::present;
 use super::serve::{Given, documents};
-use super::session::Session;
+use super::session::CommandSession;
 use crate::args::{Format, INDEX, LOCK, Replay};
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::Documents;
@@ -12,7 +12,7 @@ use agent_host::output::Progress;
 use agent_host::{Failure, call};
 use std::path::Path;
 
-pub(super) fn run(args: &Replay, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Replay, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     match &args.paths[..] {
         [Input::File(folder)] if folder.is_dir() => of_run(args, folder, session),
         _ => of_log(args, session),
@@ -20,7 +20,7 @@ pub(super) fn run(args: &Replay, session: &mut Session) -> Result<Answer, Failur
 }
 
 /// Decides the calls of an audit log again.
-fn of_log(args: &Replay, session: &mut Session) -> Result<Answer, Failure> {
+fn of_log(args: &Replay, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     for (option, is_given) in [
         ("--profile", args.profile.is_some()),
         ("--tool-pool", args.tool_pool.is_some()),
@@ -40,7 +40,7 @@ fn of_log(args: &Replay, session: &mut Session) -> Result<Answer, Failure> {
         Ok(log) => log,
         Err(problems) => {
             session.refuse_for(problems)?;
-            return Ok(Answer::None);
+            return Ok(CommandAnswer::None);
         }
     };
     for (file, number) in args.paths.iter().zip(0..) {
@@ -55,7 +55,7 @@ fn of_log(args: &Replay, session: &mut Session) -> Result<Answer, Failure> {
         Err(problems) => {
             session.add(problems);
             session.report()?;
-            return Ok(Answer::None);
+            return Ok(CommandAnswer::None);
         }
     };
     session.add(replayed.warnings);
@@ -65,9 +65,9 @@ fn of_log(args: &Replay, session: &mut Session) -> Result<Answer, Failure> {
     }
     session.show(|_| Ok(replayed.text), |_| Ok(replayed.json))?;
     Ok(match (replayed.differing, replayed.undecidable) {
-        (0, 0) => Answer::Yes,
-        (0, _) => Answer::None,
-        _ => Answer::No,
+        (0, 0) => CommandAnswer::Yes,
+        (0, _) => CommandAnswer::None,
+        _ => CommandAnswer::No,
     })
 }
 
@@ -81,7 +81,11 @@ fn refuse_for(option: &str, is_given: bool, what: &str) -> Result<(), Failure> {
 }
 
 /// Decides a recorded run again.
-fn of_run(args: &Replay, folder: &Path, session: &mut Session) -> Result<Answer, Failure> {
+fn of_run(
+    args: &Replay,
+    folder: &Path,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     for (option, is_given) in [
         ("--task", args.task.is_some()),
         ("--health", args.context.health.is_some()),
@@ -102,21 +106,21 @@ fn of_run(args: &Replay, folder: &Path, session: &mut Session) -> Result<Answer,
             session.add(replayed.difference);
             session.show(|_| Ok(replayed.text), |_| Ok(replayed.json))?;
             Ok(match is_undecided {
-                true => Answer::None,
-                false => Answer::yes_if(is_same),
+                true => CommandAnswer::None,
+                false => CommandAnswer::yes_if(is_same),
             })
         }
         // Nothing can be said about the decisions of a run whose evidence was changed.
         Err(problems) => {
             session.add(problems);
             session.report()?;
-            Ok(Answer::None)
+            Ok(CommandAnswer::None)
         }
     }
 }
 
 /// Reads the documents that replace those of the run, or that evidence does not contain.
-fn rules(args: &Replay, session: &mut Session) -> Result<Documents, Failure> {
+fn rules(args: &Replay, session: &mut CommandSession) -> Result<Documents, Failure> {
     let lock = present(&args.lock, LOCK);
     let index = present(&args.index.index, INDEX);
     let policy = session.policy_input(&args.context.policy)?;

@@ -1,8 +1,8 @@
 //! `agent rerun`: carries out the plan of an earlier run again.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::running::{Running, shared_documents, text};
-use super::session::Session;
+use super::session::CommandSession;
 use crate::args::Rerun;
 use agent_host::Failure;
 use agent_host::contract::diagnostic::DocumentKind;
@@ -10,7 +10,7 @@ use agent_host::contract::run::Documents;
 use agent_host::input::Input;
 use std::path::PathBuf;
 
-pub(super) fn run(args: &Rerun, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Rerun, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let folder = folder(args)?;
     let mut stored = |kind, name| {
         let input = Input::File(folder.join(name));

@@ -1,7 +1,7 @@
 //! `agent resolve`: select servers and tools for the agent, and write the lock.
 
-use super::Answer;
-use super::session::{DEFINITIONS, NewLock, Session};
+use super::CommandAnswer;
+use super::session::{CommandSession, DEFINITIONS, NewLock};
 use crate::args::{Explanation, Resolve};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::diagnostic::Diagnostic;
@@ -25,7 +25,7 @@ struct NewFile {
     text: String,
 }
 
-pub(super) fn run(args: &Resolve, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Resolve, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let manifest = args.manifest.manifest.as_ref();
     let resolved = session.resolution(manifest, &args.index.index, &args.context)?;
     let Some((resolution, index)) = resolved else {
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Resolve, session: &mut Session) -> Result<Answer, Failu
             Err(too_large) => {
                 session.add([too_large]);
                 session.report()?;
-                return Ok(Answer::None);
+                return Ok(CommandAnswer::None);
             }
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Resolve, session: &mut Session) -> Result<Answer, Failu
         write(args, session, &files)?;
         show_summary(session, resolution)?;
         announce(args, session, &files);
-        return Ok(Answer::No);
+        return Ok(CommandAnswer::No);
     };
     let Some(mut before) = Before::writing(&new, args, session)? else {
         return session.refuse();
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Resolve, session: &mut Session) -> Result<Answer, Failu
             text,
         });
     }
-    if before.state != State::Same && !args.locked {
+    if before.state != LockState::Same && !args.locked {
         // The lock comes last, so that no lock appears with an outdated explanation.
         files.push(NewFile {
             path: args.lock.clone(),
@@ -95,18 +95,18 @@ pub(super) fn run(args: &Resolve, session: &mut Session) -> Result<Answer, Failu
     show_summary(session, resolution)?;
     let lock = args.lock.display();
     match before.state {
-        State::Missing => {}
-        State::Same => session.note(format_args!("{lock} is up to date")),
-        State::Other => session.note_drifts(&before.drifts)?,
-        State::Damaged => session.note(format_args!("{lock} was damaged")),
+        LockState::Missing => {}
+        LockState::Same => session.note(format_args!("{lock} is up to date")),
+        LockState::Other => session.note_drifts(&before.drifts)?,
+        LockState::Damaged => session.note(format_args!("{lock} was damaged")),
     }
     announce(args, session, &files);
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }
 
 /// The file at the path of the lock, before the lock is written.
 struct Before {
-    state: State,
+    state: LockState,
     /// The differences to the new lock; `LOCK_MISSING` if there is no lock.
     drifts: Vec<Drift>,
     /// The existing lock, if it can be read.
@@ -114,7 +114,7 @@ struct Before {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum LockState {
     Missing,
     /// A lock of the same bytes.
     Same,
@@ -129,11 +129,11 @@ impl Before {
     fn writing(
         new: &NewLock,
         args: &Resolve,
-        session: &mut Session,
+        session: &mut CommandSession,
     ) -> Result<Option<Self>, Failure> {
         let Some(existing) = session.existing_lock(&Input::File(args.lock.clone()))? else {
             return Ok(Some(Self {
-                state: State::Missing,
+                state: LockState::Missing,
                 drifts: compare(None, new, session)?,
                 lock: None,
             }));
@@ -141,9 +141,9 @@ impl Before {
         match existing.lock {
             Ok(lock) => Ok(Some(Self {
                 state: if existing.text == new.text.as_bytes() {
-                    State::Same
+                    LockState::Same
                 } else {
-                    State::Other
+                    LockState::Other
                 },
                 drifts: compare(Some(lock), new, session)?,
                 lock: Some(lock),
@@ -152,7 +152,7 @@ impl Before {
                 UnreadableLock::Damaged if !args.locked => {
                     session.warn(problems)?;
                     Ok(Some(Self {
-                        state: State::Damaged,
+                        state: LockState::Damaged,
                         drifts: Vec::new(),
                         lock: None,
                     }))
@@ -178,7 +178,7 @@ impl Before {
         index: Index,
         definitions: &Definitions,
         args: &Resolve,
-        session: &mut Session,
+        session: &mut CommandSession,
     ) -> Result<Option<Vec<Drift>>, Failure> {
         match self.lock {
             None => Ok(Some(self.drifts)),
@@ -215,7 +215,7 @@ impl Definitions {
         new: &NewLock,
         index: Index,
         args: &Resolve,
-        session: &mut Session,
+        session: &mut CommandSession,
     ) -> Result<Self, Failure> {
         let before = session.definitions(&Input::File(args.lock.clone()))?;
         let engine = &mut session.engine;
@@ -243,7 +243,7 @@ impl Definitions {
     }
 
     /// Removes a file that has no entries any more.
-    fn remove_old(&self, args: &Resolve, session: &Session) -> Result<(), Failure> {
+    fn remove_old(&self, args: &Resolve, session: &CommandSession) -> Result<(), Failure> {
         let writes = session.writes() && !args.dry_run && !args.locked;
         if self.text.is_some() || self.before.is_none() || !writes {
             return Ok(());
@@ -258,7 +258,7 @@ impl Definitions {
 fn compare(
     older: Option<Lock>,
     newer: &NewLock,
-    session: &mut Session,
+    session: &mut CommandSession,
 ) -> Result<Vec<Drift>, Failure> {
     call!(session.engine, lockfile.call_compare(older, newer.lock))
 }
@@ -267,14 +267,14 @@ fn compare(
 fn unreadable(
     text: &[u8],
     problems: &[Diagnostic],
-    session: &mut Session,
+    session: &mut CommandSession,
 ) -> Result<UnreadableLock, Failure> {
     let codes: Vec<_> = problems.iter().map(|problem| problem.code).collect();
     call!(session.engine, lockfile.call_unreadable(text, &codes))
 }
 
 /// Writes all files, or none if the content of one of them can't be written.
-fn write(args: &Resolve, session: &Session, files: &[NewFile]) -> Result<(), Failure> {
+fn write(args: &Resolve, session: &CommandSession, files: &[NewFile]) -> Result<(), Failure> {
     if args.dry_run || !session.writes() {
         return Ok(());
     }
@@ -285,7 +285,7 @@ fn write(args: &Resolve, session: &Session, files: &[NewFile]) -> Result<(), Fai
     staged.into_iter().try_for_each(StagedFile::commit)
 }
 
-fn show_summary(session: &mut Session, resolution: Resolution) -> Result<(), Failure> {
+fn show_summary(session: &mut CommandSession, resolution: Resolution) -> Result<(), Failure> {
     let quiet = session.quiet;
     session.show(
         |engine| {
@@ -300,7 +300,7 @@ fn show_summary(session: &mut Session, resolution: Resolution) -> Result<(), Fai
 }
 
 /// Reports the files that were written.
-fn announce(args: &Resolve, session: &mut Session, files: &[NewFile]) {
+fn announce(args: &Resolve, session: &mut CommandSession, files: &[NewFile]) {
     let is_dry = args.dry_run || !session.writes();
     let done = if is_dry { "would write" } else { "wrote" };
     for file in files {

@@ -1,8 +1,8 @@
 //! `agent run-plan`: carries out a plan and writes the evidence of the run.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::running::{Running, shared_documents, text};
-use super::session::Session;
+use super::session::CommandSession;
 use crate::args::RunPlan;
 use agent_host::Failure;
 use agent_host::contract::diagnostic::DocumentKind;
@@ -15,7 +15,7 @@ const POOLS: [&str; 2] = ["tool_pool.json", "tool-pool.json"];
 const PROFILES: [&str; 2] = ["instruction_profile.json", "profile.json"];
 const REQUESTS: [&str; 2] = ["request.envelope.json", "request.json"];
 
-pub(super) fn run(args: &RunPlan, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &RunPlan, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let documents = documents(args, session)?;
     let running = match args.dry_run {
         true => Running {
@@ -32,7 +32,7 @@ pub(super) fn run(args: &RunPlan, session: &mut Session) -> Result<Answer, Failu
     running.show(finished, json, session)
 }
 
-fn documents(args: &RunPlan, session: &mut Session) -> Result<Documents, Failure> {
+fn documents(args: &RunPlan, session: &mut CommandSession) -> Result<Documents, Failure> {
     let beside = |names: [&str; 2]| {
         let Input::File(plan) = &args.plan else {
             return None;

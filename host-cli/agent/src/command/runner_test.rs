@@ -1,17 +1,16 @@
 //! `agent runner test`: whether a runner keeps the protocol.
 
-use super::Answer;
+use super::CommandAnswer;
 use crate::args::{DataFormat, RunnerLanguage, RunnerTest};
-use agent_effects::block_on;
 use agent_host::contract::daemon::{ErrorCode, Failure as Refused};
-use agent_host::{Engine, Failure, call, output};
+use agent_host::{Engine, Failure, block_on, call, output};
 use agent_runners::Runner;
 use agent_runners::built_in::{BuiltIn, Language};
-use agent_runners::conformance::{App, Judge, Outcome, Refusal, Report, test, test_built_in};
+use agent_runners::conformance::{App, CheckOutcome, Judge, Refusal, Report, test, test_built_in};
 use agent_syntax::json::Writer;
 use std::path;
 
-pub(super) fn run(args: &RunnerTest) -> Result<Answer, Failure> {
+pub(super) fn run(args: &RunnerTest) -> Result<CommandAnswer, Failure> {
     let (language, app) = match args.lang {
         RunnerLanguage::Python => (Language::Python, App::python()),
         RunnerLanguage::Node => (Language::Node, App::node()),
@@ -36,7 +35,7 @@ pub(super) fn run(args: &RunnerTest) -> Result<Answer, Failure> {
         DataFormat::Text => output::print_text(&report.to_string())?,
         DataFormat::Json => output::print_data(&json(&report))?,
     }
-    Ok(Answer::yes_if(report.passed()))
+    Ok(CommandAnswer::yes_if(report.passed()))
 }
 
 /// The engine says what a runner's documents mean.
@@ -89,9 +88,9 @@ fn json(report: &Report) -> String {
                 w.object(|w| {
                     w.key("name").string(check.name);
                     w.key("outcome").string(match check.outcome {
-                        Outcome::Passed => "passed",
-                        Outcome::Failed => "failed",
-                        Outcome::Skipped => "skipped",
+                        CheckOutcome::Passed => "passed",
+                        CheckOutcome::Failed => "failed",
+                        CheckOutcome::Skipped => "skipped",
                     });
                     w.key("sentence").string(&check.sentence);
                 });

@@ -1,14 +1,14 @@
 //! What all commands share that start a run.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::{INDEX, LOCK, PlannerKind, PlannerOptions, RunOptions};
-use agent_effects::{Effects, PlannerChoice, Resolver, Run, block_on, random, run_id};
+use agent_effects::{Effects, PlannerChoice, Resolver, Run, run_id};
 use agent_evidence::Store;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::{Approval, Decision, Documents, Finished, Mode, Options, Status};
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX};
-use agent_host::{Failure, output};
+use agent_host::{Failure, block_on, output, random};
 use agent_operator::Operator;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl<'a> Running<'a> {
     pub(super) fn carry_out(
         self,
         documents: &Documents,
-        session: &mut Session,
+        session: &mut CommandSession,
     ) -> Result<Finished, Failure> {
         let operator = match &self.options.servers {
             Some(path) => Operator::read(path),
@@ -61,7 +61,7 @@ impl<'a> Running<'a> {
             }
             let options = Options {
                 run_id: run_id()?,
-                random: random()?,
+                random: random::<32>()?.to_vec(),
                 sandbox_tier: effects.sandbox_tier().to_owned(),
                 handlers: effects.handlers().listed(),
                 approvals: self.options.approvals.clone(),
@@ -84,8 +84,8 @@ impl<'a> Running<'a> {
         self,
         finished: Finished,
         json: impl FnOnce(&Finished) -> String,
-        session: &mut Session,
-    ) -> Result<Answer, Failure> {
+        session: &mut CommandSession,
+    ) -> Result<CommandAnswer, Failure> {
         if !finished.evidence_complete {
             return Err(Failure::new(finished.message)
                 .help("make the folder of `--artifacts` writable, and run the plan again"));
@@ -97,7 +97,7 @@ impl<'a> Running<'a> {
             let folder = self.options.artifacts.join(finished.directory);
             session.note(format_args!("evidence: {}", folder.display()));
         }
-        Ok(Answer::yes_if(finished.status == Status::Completed))
+        Ok(CommandAnswer::yes_if(finished.status == Status::Completed))
     }
 }
 
@@ -108,7 +108,7 @@ impl<'a> Running<'a> {
 /// When a named file can't be read.
 pub(super) fn shared_documents(
     options: &RunOptions,
-    session: &mut Session,
+    session: &mut CommandSession,
 ) -> Result<Documents, Failure> {
     // A missing file that an option names is an error.
     let lock = present(&options.lock, LOCK);
@@ -142,7 +142,7 @@ pub(super) fn shared_documents(
 ///
 /// When the file can't be read.
 pub(super) fn text(
-    session: &mut Session,
+    session: &mut CommandSession,
     kind: DocumentKind,
     input: Option<&Input>,
 ) -> Result<Option<Vec<u8>>, Failure> {

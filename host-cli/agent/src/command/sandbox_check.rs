@@ -1,20 +1,19 @@
 //! `agent sandbox check`: the sandboxes of this machine.
 
-use super::Answer;
+use super::CommandAnswer;
 use crate::args::{DataFormat, SandboxCheck};
-use agent_effects::block_on;
-use agent_host::{Failure, output};
+use agent_host::{Failure, block_on, output};
 use agent_sandbox::{ControlGroups, Report, TierReport, check};
 use agent_syntax::json::Writer;
 use std::fmt::Write as _;
 
-pub(super) fn run(args: &SandboxCheck) -> Result<Answer, Failure> {
+pub(super) fn run(args: &SandboxCheck) -> Result<CommandAnswer, Failure> {
     let report = block_on(async { Ok(check().await) })?;
     match args.format {
         DataFormat::Text => output::print_text(&output::visible(&text(&report)))?,
         DataFormat::Json => output::print_data(&json(&report))?,
     }
-    Ok(Answer::yes_if(report.best().is_some()))
+    Ok(CommandAnswer::yes_if(report.best().is_some()))
 }
 
 /// The parts of the machine that a sandbox is made of: a name, and what was found.

@@ -1,18 +1,18 @@
 //! `agent serve`: stands between MCP clients and the servers of locks.
 
-use super::Answer;
+use super::CommandAnswer;
 use super::observing::observed;
 use super::running::{present, text};
-use super::session::{DEFINITIONS, Session};
+use super::session::{CommandSession, DEFINITIONS};
 use crate::args::{
     ApprovalsMode, EvaluationContext, ExpansionMode, Global, INDEX, IndexOption, LOCK, NamedServer,
     Output, PolicyOptions, Serve, ServedAgent,
 };
-use agent_effects::{Access, Hangups, Otlp, Resolver, Signals, Zone, block_on, random};
+use agent_effects::{Access, Otlp, Resolver};
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::session::{ApprovalMode, Documents, Expansion, ObservedServer, Options};
 use agent_host::input::{INDEX_MAX, Input};
-use agent_host::{Failure, output};
+use agent_host::{Failure, Hangups, Signals, Zone, block_on, output, random};
 use agent_mcp_server::{Listener, Token};
 use agent_operator::{Agents, Operator, ServedAgent as Entry};
 use agent_serve::{AuditLog, Gateway, Setup, Source, Work, token_path};
@@ -40,7 +40,7 @@ impl Served {
     }
 }
 
-pub(super) fn run(args: &Serve, global: &Global) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Serve, global: &Global) -> Result<CommandAnswer, Failure> {
     let operator = match &args.servers {
         Some(path) => Operator::read(path),
         None => Operator::usual(),
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<Answer, Failure> {
     let mut source = Files {
         global,
         agents: &agents,
-        session: Session::open(global, &Output::TEXT)?,
+        session: CommandSession::open(global, &Output::TEXT)?,
     };
     let served = block_on(async {
         let mut signals = Signals::new()?;
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<Answer, Failure> {
         Ok(None)
     })?;
     match served {
-        None => Ok(Answer::Yes),
+        None => Ok(CommandAnswer::Yes),
         Some(problems) => source.session.refuse_for(problems),
     }
 }
@@ -219,7 +219,7 @@ fn setup(
         name: agent.name.clone(),
         clients: clients.collect::<Result<_, Failure>>()?,
         options: Options {
-            seed: random()?,
+            seed: random::<32>()?.to_vec(),
             expansion: match own.expansion {
                 ExpansionMode::Stub => Expansion::Stub,
                 ExpansionMode::List => Expansion::List,
@@ -263,7 +263,7 @@ struct Files<'a> {
     global: &'a Global,
     agents: &'a [Served],
     /// The session that read documents last, which knows their lines.
-    session: Session,
+    session: CommandSession,
 }
 
 impl Source for Files<'_> {
@@ -299,7 +299,7 @@ impl Source for Files<'_> {
 
     fn load(&mut self, agent: usize) -> Result<Documents, Failure> {
         // Problems point into the documents that are read now.
-        self.session = Session::open(self.global, &Output::TEXT)?;
+        self.session = CommandSession::open(self.global, &Output::TEXT)?;
         let agent = &self.agents[agent];
         let args = &agent.args;
         if agent.has_no_lock() {
@@ -355,7 +355,10 @@ pub(super) struct Given<'a> {
 }
 
 /// Reads the documents of a session.
-pub(super) fn documents(given: Given<'_>, session: &mut Session) -> Result<Documents, Failure> {
+pub(super) fn documents(
+    given: Given<'_>,
+    session: &mut CommandSession,
+) -> Result<Documents, Failure> {
     let context = given.context;
     let policy = session.policy_input(&context.policy)?;
     let tenant = context.policy.tenant.as_ref();

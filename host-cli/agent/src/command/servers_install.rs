@@ -1,17 +1,20 @@
 //! `agent servers install`: the packages of locked servers.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::{ClientNetwork, ServersInstall};
-use agent_effects::{Resolver, block_on, proxy};
+use agent_effects::{Resolver, proxy};
 use agent_host::contract::view::{Style, StyledSpan};
-use agent_host::{Failure, call};
+use agent_host::{Failure, block_on, call};
 use agent_packages::{Installed, Network, Package, Store};
 use agent_sandbox::Sandbox;
 use agent_syntax::json::Writer;
 use std::collections::BTreeMap;
 
-pub(super) fn run(args: &ServersInstall, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(
+    args: &ServersInstall,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
     let is_url = |id: &String| id.starts_with("pkg:");
     let mut locked = BTreeMap::new();
     // Package URLs need no lock.
@@ -49,7 +52,7 @@ pub(super) fn run(args: &ServersInstall, session: &mut Session) -> Result<Answer
             args.lock
         ));
     }
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }
 
 /// Returns the packages to install by the ids of their servers.

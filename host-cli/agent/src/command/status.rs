@@ -1,22 +1,22 @@
 //! `agent status`: shows the running gateways.
 
-use super::Answer;
-use crate::args::{Status, StatusFormat};
+use super::CommandAnswer;
+use crate::args::{DataFormat, Status};
 use agent_host::{Failure, output};
 use agent_serve::{running, status_text};
 
-pub(super) fn run(args: &Status) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Status) -> Result<CommandAnswer, Failure> {
     let gateways = running()?;
     match args.format {
-        StatusFormat::Json => {
+        DataFormat::Json => {
             let gateways = gateways.join(",\n");
             output::print_data(&format!("{{\"gateways\":[{gateways}]}}\n"))?;
         }
-        StatusFormat::Text if gateways.is_empty() => output::print_text("no gateway runs\n")?,
-        StatusFormat::Text => {
+        DataFormat::Text if gateways.is_empty() => output::print_text("no gateway runs\n")?,
+        DataFormat::Text => {
             let shown = gateways.iter().filter_map(|it| status_text(it));
             output::print_text(&shown.collect::<String>())?;
         }
     }
-    Ok(Answer::yes_if(!gateways.is_empty()))
+    Ok(CommandAnswer::yes_if(!gateways.is_empty()))
 }

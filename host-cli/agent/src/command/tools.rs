@@ -1,11 +1,11 @@
 //! `agent tools`: the tools that the agent sees.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::Tools;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Tools, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Tools, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let lock = session.lock(&args.lock)?;
     let index = session.index(&args.index.index)?;
     let (Some(lock), Some(index)) = (lock, index) else {
@@ -14,7 +14,7 @@ pub(super) fn run(args: &Tools, session: &mut Session) -> Result<Answer, Failure
     match call!(session.engine, expansion.call_expose(lock, index))? {
         Ok(exposed) => {
             session.show(|_| Ok(exposed.text), |_| Ok(exposed.tools_list))?;
-            Ok(Answer::Yes)
+            Ok(CommandAnswer::Yes)
         }
         Err(problems) => session.refuse_for(problems),
     }

@@ -1,14 +1,14 @@
 //! `agent validate`: check the manifest and the index.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::{INDEX, Validate};
 use agent_host::Failure;
 use agent_host::contract::diagnostic::Severity;
 use agent_host::diagnostics::Findings;
 use agent_host::input::Input;
 
-pub(super) fn run(args: &Validate, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Validate, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     session.manifest(args.manifest.manifest.as_ref())?;
     let usual = Some(Input::from(INDEX)).filter(|index| !index.is_missing());
     if let Some(index) = args.index.as_ref().or(usual.as_ref()) {
@@ -17,7 +17,7 @@ pub(super) fn run(args: &Validate, session: &mut Session) -> Result<Answer, Fail
     session.report()?;
     session.note(conclusion(&session.findings));
     let errors = session.findings.count(Severity::Error);
-    Ok(Answer::yes_if(errors == 0))
+    Ok(CommandAnswer::yes_if(errors == 0))
 }
 
 /// Returns the names of the inputs and the numbers of their problems.

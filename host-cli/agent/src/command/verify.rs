@@ -1,7 +1,7 @@
 //! `agent verify`: check that the index still matches the lock.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::Verify;
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::explanation::Origin;
@@ -9,7 +9,7 @@ use agent_host::contract::lockfile::Drift;
 use agent_host::input::Input;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Verify, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Verify, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let lock = match session.existing_lock(&args.lock)? {
         None => return session.show_drifts(&[missing()]),
         Some(existing) => match existing.lock {
@@ -20,7 +20,7 @@ pub(super) fn run(args: &Verify, session: &mut Session) -> Result<Answer, Failur
     let Some(index) = session.index(&args.index.index)? else {
         return session.refuse();
     };
-    let policy = session.optional(args.policy.as_ref(), Session::policy)?;
+    let policy = session.optional(args.policy.as_ref(), CommandSession::policy)?;
     let Some(policy) = policy else {
         return session.refuse();
     };

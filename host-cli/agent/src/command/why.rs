@@ -1,12 +1,12 @@
 //! `agent why`: the explanation of a server, a tool, a category or a capability.
 
-use super::Answer;
-use super::session::Session;
+use super::CommandAnswer;
+use super::session::CommandSession;
 use crate::args::Why;
 use agent_host::contract::resolver::Resolution;
 use agent_host::{Failure, Instance, call};
 
-pub(super) fn run(args: &Why, session: &mut Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Why, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let subject = args.subject.as_str();
     let manifest = args.manifest.manifest.as_ref();
     let resolved = session.resolution(manifest, &args.index.index, &args.context)?;
@@ -24,7 +24,7 @@ pub(super) fn run(args: &Why, session: &mut Session) -> Result<Answer, Failure> 
                 .map_or_else(|| Err(unknown(engine, it, subject)?), Ok)
         },
     )?;
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }
 
 fn unknown(

@@ -207,32 +207,6 @@ fn services_do_what_they_are_for() {
     assert_eq!(request("DELETE", &key, &[], "").status, 204);
     assert_eq!(request("DELETE", &key, &[], "").status, 404);
     assert_eq!(request("POST", &key, &[], "").status, 405);
-
-    let (_, echo) = run(&bed, "An echo of JSON");
-    for body in [
-        r#"{"a":[1,-2.5e+3,true,null,{"b":"\u00e9\n"}], "c" : {} }"#,
-        "[]",
-        "\"é\"",
-        " 0 ",
-    ] {
-        let answer = request("POST", &echo, &[], body);
-        assert_eq!((answer.status, &*answer.body), (200, body));
-    }
-    let deep = "[".repeat(200);
-    for body in [
-        "", "{", "[1,]", "{\"a\"}", "01", "1.", "\"\\x\"", "nul", "1 2", "\"\n\"", &deep,
-    ] {
-        assert_eq!(request("POST", &echo, &[], body).status, 400, "{body}");
-    }
-    assert_eq!(
-        get(&format!("{echo}x?y")).body,
-        r#"{"method":"GET","path":"/x?y"}"#
-    );
-
-    let (_, files) = run(&bed, "Static files that say 'this text'");
-    assert!(get(&files).body.contains("this text"));
-    assert!(get(&format!("{files}index.html?q")).body.contains("this"));
-    assert_eq!(get(&format!("{files}Cargo.toml")).status, 404);
 }
 
 #[test]

@@ -7,9 +7,9 @@
 mod browser;
 mod calls;
 
-use agent_effects::login::Login;
-use agent_effects::{Access, Connection, Resolver, Signals, Wanted, block_on};
-use agent_host::{Engine, Failure};
+use agent_effects::{Access, Connection, Resolver, Wanted};
+use agent_host::{Engine, Failure, Signals, block_on};
+use agent_login::Login;
 use agent_mcp_protocol::{Client, Endpoint, Error, Http, Wait};
 use agent_operator::{Oauth, Operator, Server, Value as Configured};
 use serde_json::Value;

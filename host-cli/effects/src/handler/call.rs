@@ -62,7 +62,7 @@ impl Log {
 }
 
 /// What a store of a handler holds.
-pub(super) struct State {
+pub(super) struct HandlerState {
     asks: mpsc::Sender<Asked>,
     log: SharedLog,
     bounds: Bounds,
@@ -73,7 +73,7 @@ pub(super) struct State {
 impl Call {
     pub(super) fn new(
         engine: &Engine,
-        handler: HandlersPre<State>,
+        handler: HandlersPre<HandlerState>,
         bounds: Bounds,
         has_wasi: bool,
         call: HandlerCall,
@@ -84,7 +84,7 @@ impl Call {
         }));
         let (asks, asked) = mpsc::channel(1);
         let wasi = has_wasi.then(|| Box::new(Wasi::new(asks.clone())));
-        let state = State {
+        let state = HandlerState {
             asks,
             log: Arc::clone(&log),
             bounds,
@@ -155,7 +155,12 @@ impl Call {
 }
 
 /// Runs a handler in a store of its own.
-async fn run(engine: Engine, handler: HandlersPre<State>, state: State, input: String) -> Ended {
+async fn run(
+    engine: Engine,
+    handler: HandlersPre<HandlerState>,
+    state: HandlerState,
+    input: String,
+) -> Ended {
     let memory = state.bounds.memory;
     let mut store = Store::new(&engine, state);
     store.limiter(|state| &mut state.bounds);
@@ -191,7 +196,7 @@ fn trapped(error: &wasmtime::Error) -> HandlerEvent {
     )
 }
 
-impl State {
+impl HandlerState {
     async fn ask(&mut self, event: HandlerEvent) -> Result<Reply> {
         ask(&self.asks, event).await
     }
@@ -220,7 +225,7 @@ fn unexpected() -> wasmtime::Error {
     wasmtime::Error::msg("the reply belongs to another request")
 }
 
-impl log::Host for State {
+impl log::Host for HandlerState {
     async fn write(&mut self, line: String) -> Result<()> {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.write(&line);
@@ -228,7 +233,7 @@ impl log::Host for State {
     }
 }
 
-impl request::Host for State {
+impl request::Host for HandlerState {
     async fn send(&mut self, request: request::Request) -> Result<request::Response> {
         let event = HandlerEvent::Request(HandlerRequest {
             method: request.method,
@@ -247,7 +252,7 @@ impl request::Host for State {
     }
 }
 
-impl program::Host for State {
+impl program::Host for HandlerState {
     async fn run(
         &mut self,
         path: String,
@@ -269,7 +274,7 @@ impl program::Host for State {
     }
 }
 
-impl tool::Host for State {
+impl tool::Host for HandlerState {
     async fn call(&mut self, arguments: String) -> Result<Vec<u8>> {
         let event = HandlerEvent::Tool(arguments.into_bytes());
         match self.ask(event).await? {

@@ -21,7 +21,7 @@ use agent_host::contract::run::{DriverKind, Handler, HandlerCall};
 use agent_host::output::Progress;
 use bindings::HandlersPre;
 use bindings::agent::handler::{log, program, request, tool};
-use call::State;
+use call::HandlerState;
 use embedded::Builtin;
 use limits::Bounds;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub struct Handlers {
 struct Loaded {
     kind: DriverKind,
     digest: String,
-    component: HandlersPre<State>,
+    component: HandlersPre<HandlerState>,
 }
 
 /// A handler of a third party.
@@ -51,7 +51,7 @@ struct Admitted {
     digest: String,
     path: PathBuf,
     /// The loaded component, or why it can't be loaded. `None` until it is needed.
-    component: Option<std::result::Result<HandlersPre<State>, Failure>>,
+    component: Option<std::result::Result<HandlersPre<HandlerState>, Failure>>,
 }
 
 impl Handlers {
@@ -186,7 +186,10 @@ impl Handlers {
 
 impl Admitted {
     /// Loads the component, whose bytes must have the admitted digest.
-    fn component(&mut self, engine: &Engine) -> std::result::Result<HandlersPre<State>, Failure> {
+    fn component(
+        &mut self,
+        engine: &Engine,
+    ) -> std::result::Result<HandlersPre<HandlerState>, Failure> {
         if let Some(loaded) = &self.component {
             return loaded.clone();
         }
@@ -194,7 +197,7 @@ impl Admitted {
         self.component.insert(loaded).clone()
     }
 
-    fn load(&self, engine: &Engine) -> std::result::Result<HandlersPre<State>, Failure> {
+    fn load(&self, engine: &Engine) -> std::result::Result<HandlersPre<HandlerState>, Failure> {
         let (wasm, digest) = third_party::read(&self.path)?;
         if digest != self.digest {
             return Err(Failure::new(format_args!(
@@ -208,8 +211,8 @@ impl Admitted {
 }
 
 /// Returns what a handler of a kind may import.
-fn linker(engine: &Engine, kind: DriverKind) -> Result<Linker<State>> {
-    let mut linker = Linker::<State>::new(engine);
+fn linker(engine: &Engine, kind: DriverKind) -> Result<Linker<HandlerState>> {
+    let mut linker = Linker::<HandlerState>::new(engine);
     match kind {
         DriverKind::Noop => {}
         DriverKind::Http => {
@@ -229,7 +232,7 @@ fn linker(engine: &Engine, kind: DriverKind) -> Result<Linker<State>> {
 }
 
 /// Links a component; another import refuses it.
-fn link(linker: &Linker<State>, component: &Component) -> Result<HandlersPre<State>> {
+fn link(linker: &Linker<HandlerState>, component: &Component) -> Result<HandlersPre<HandlerState>> {
     HandlersPre::new(linker.instantiate_pre(component)?)
 }
 

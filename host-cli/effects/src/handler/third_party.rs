@@ -1,7 +1,7 @@
 //! Handlers of third parties, which the operator admits by their digests.
 
 use super::bindings::HandlersPre;
-use super::call::State;
+use super::call::HandlerState;
 use super::{link, linker, wasi};
 use agent_host::contract::run::DriverKind;
 use agent_host::input::{self, Input};
@@ -57,7 +57,7 @@ pub(super) fn prepare(
     kind: DriverKind,
     path: &Path,
     wasm: &[u8],
-) -> Result<HandlersPre<State>, Failure> {
+) -> Result<HandlersPre<HandlerState>, Failure> {
     let refused = |reason: &str| {
         let name = name(kind);
         let path = path.display();
@@ -83,7 +83,7 @@ fn linked(
     engine: &Engine,
     kind: DriverKind,
     component: &Component,
-) -> wasmtime::Result<HandlersPre<State>> {
+) -> wasmtime::Result<HandlersPre<HandlerState>> {
     let mut linker = linker(engine, kind)?;
     if kind == DriverKind::Http {
         wasi::add_to_linker(&mut linker)?;

@@ -5,7 +5,7 @@
 //! random bytes are the same in every call, standard streams lead nowhere. There are no files, no
 //! sockets and no environment.
 
-use super::call::{Asked, State, ask};
+use super::call::{Asked, HandlerState, ask};
 use agent_host::contract::run::{HandlerEvent, HandlerRequest, HttpResponse, Reply};
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST};
@@ -75,11 +75,11 @@ impl Wasi {
 }
 
 /// Links `wasi:http` and what its types need.
-pub(super) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+pub(super) fn add_to_linker(linker: &mut Linker<HandlerState>) -> wasmtime::Result<()> {
     wasmtime_wasi_http::p2::add_to_linker_async(linker)
 }
 
-impl WasiView for State {
+impl WasiView for HandlerState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         let wasi = self.wasi();
         WasiCtxView {
@@ -89,7 +89,7 @@ impl WasiView for State {
     }
 }
 
-impl WasiHttpView for State {
+impl WasiHttpView for HandlerState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         let wasi = self.wasi();
         WasiHttpCtxView {

@@ -1,9 +1,9 @@
 //! A name whose addresses change between the check and the connection.
 
-use agent_effects::{Effects, Lookup, Resolver, Run, Zone, block_on};
+use agent_effects::{Effects, Lookup, Resolver, Run};
 use agent_evidence::Store;
-use agent_host::Engine;
 use agent_host::contract::run::{Decision, Documents, Mode, Options, Status};
+use agent_host::{Engine, Zone, block_on};
 use agent_operator::Operator;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Write};

@@ -1,7 +1,7 @@
 //! Handlers of third parties: the worked example, and components that are no handlers.
 
-use agent_effects::block_on;
 use agent_effects::handler::{Call, Handlers};
+use agent_host::block_on;
 use agent_host::contract::run::{DriverKind, HandlerCall, HandlerEvent, HttpResponse, Reply};
 use agent_operator::Handler;
 use agent_pack::{Build, ExampleApi, Toolchain, Workspace, World, pack};

@@ -2,11 +2,13 @@
 //!
 //! The cache only saves time. If an entry or the directory is unusable, the component is compiled.
 
+use crate::hex;
 use agent_ownership::refuse_foreign;
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use wasmtime::component::Component;
@@ -107,12 +109,7 @@ fn remove_oldest(directory: &Path, kept: usize) -> io::Result<()> {
 fn entry_name(engine: &Engine, wasm: &[u8]) -> String {
     let mut key = Key(Sha256::new_with_prefix(wasm));
     engine.precompile_compatibility_hash().hash(&mut key);
-    let digest = key.0.finalize();
-    digest
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<String>()
-        + ".cwasm"
+    hex(&key.0.finalize()) + ".cwasm"
 }
 
 /// A SHA-256 of values that implement [`Hash`].
@@ -142,37 +139,19 @@ fn directory(cache: &Path, shelf: Shelf) -> Option<PathBuf> {
 
 fn user_cache() -> Option<PathBuf> {
     let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-    if cfg!(windows) {
-        return env::var_os("LOCALAPPDATA").and_then(absolute);
-    }
     env::var_os("XDG_CACHE_HOME")
         .and_then(absolute)
-        .or_else(|| {
-            let home = env::home_dir()?;
-            Some(home.join(if cfg!(target_vendor = "apple") {
-                "Library/Caches"
-            } else {
-                ".cache"
-            }))
-        })
+        .or_else(|| Some(env::home_dir()?.join(".cache")))
 }
 
-#[cfg(unix)]
 fn create_private(directory: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(directory)
 }
 
-#[cfg(not(unix))]
-fn create_private(directory: &Path) -> io::Result<()> {
-    fs::create_dir_all(directory)
-}
-
-// The tests set permissions that other systems do not have.
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::fs::Permissions;

@@ -1,11 +1,14 @@
 //! The component that this crate embeds, compiled ahead of time by the build script.
 //!
-//! Copying megabytes of machine code would take most of the time of a small command. On Linux the
+//! Copying megabytes of machine code would take most of the time of a small command. The
 //! code runs in place, mapped with the rest of the program: the system reads only the used pages.
 
-use std::sync::LazyLock;
+use rustix::mm::{MprotectFlags, mprotect};
+use rustix::param::page_size;
+use std::ptr::NonNull;
+use std::sync::{Arc, LazyLock};
 use wasmtime::component::Component;
-use wasmtime::{Engine, Error, Result};
+use wasmtime::{CustomCodeMemory, Engine, Error, Result};
 
 /// The embedded component as WebAssembly, for other hosts and for tests of [`Engine::from_file`].
 ///
@@ -25,14 +28,34 @@ pub(super) fn component() -> Result<Component> {
     LOADED.clone().map_err(Error::msg)
 }
 
-#[cfg(target_os = "linux")]
-fn load() -> Result<Component> {
-    in_place::component()
-}
+/// The machine code, as wasmtime stores it.
+static CODE: &Pages<[u8]> = &Pages(*include_bytes!(env!("AGENT_ENGINE")));
 
-#[cfg(not(target_os = "linux"))]
+/// Bytes that start with a page, as large as the architecture's pages can be.
+#[cfg_attr(target_arch = "x86_64", repr(C, align(4_096)))]
+#[cfg_attr(not(target_arch = "x86_64"), repr(C, align(65_536)))]
+struct Pages<T: ?Sized>(T);
+
 fn load() -> Result<Component> {
-    copied(&agent_aot::engine()?, include_bytes!(env!("AGENT_ENGINE")))
+    let mut config = agent_aot::config();
+    config.with_custom_code_memory(Some(Arc::new(Executable)));
+    let engine = Engine::new(&config)?;
+    let code = NonNull::from(&CODE.0);
+    if !code.addr().get().is_multiple_of(page_size()) {
+        // The kernel has ignored the alignment.
+        return copied(&engine, &CODE.0);
+    }
+    #[expect(
+        unsafe_code,
+        reason = "loading machine code can't be checked by the compiler"
+    )]
+    // SAFETY: wasmtime requires bytes that its own compilation has written, and that neither
+    // change nor go away. They are the output of `agent_aot::precompile` and constant data of
+    // this program: a change of them would need a change of the program. wasmtime itself
+    // refuses code of another version, configuration or processor.
+    unsafe {
+        Component::deserialize_raw(&engine, code)
+    }
 }
 
 fn copied(engine: &Engine, code: &[u8]) -> Result<Component> {
@@ -40,79 +63,39 @@ fn copied(engine: &Engine, code: &[u8]) -> Result<Component> {
         unsafe_code,
         reason = "loading machine code can't be checked by the compiler"
     )]
-    // SAFETY: as in `in_place::component`.
+    // SAFETY: as in `load`.
     unsafe {
         Component::deserialize(engine, code)
     }
 }
 
-#[cfg(target_os = "linux")]
-mod in_place {
-    use rustix::mm::{MprotectFlags, mprotect};
-    use rustix::param::page_size;
-    use std::ptr::NonNull;
-    use std::sync::Arc;
-    use wasmtime::component::Component;
-    use wasmtime::{CustomCodeMemory, Engine, Result};
+/// Memory of the program whose code becomes executable where it is.
+struct Executable;
 
-    /// The machine code, as wasmtime stores it.
-    static CODE: &Pages<[u8]> = &Pages(*include_bytes!(env!("AGENT_ENGINE")));
-
-    /// Bytes that start with a page, as large as the architecture's pages can be.
-    #[cfg_attr(target_arch = "x86_64", repr(C, align(4_096)))]
-    #[cfg_attr(not(target_arch = "x86_64"), repr(C, align(65_536)))]
-    struct Pages<T: ?Sized>(T);
-
-    pub(super) fn component() -> Result<Component> {
-        let mut config = agent_aot::config();
-        config.with_custom_code_memory(Some(Arc::new(Executable)));
-        let engine = Engine::new(&config)?;
-        let code = NonNull::from(&CODE.0);
-        if !code.addr().get().is_multiple_of(page_size()) {
-            // The kernel has ignored the alignment.
-            return super::copied(&engine, &CODE.0);
-        }
-        #[expect(
-            unsafe_code,
-            reason = "loading machine code can't be checked by the compiler"
-        )]
-        // SAFETY: wasmtime requires bytes that its own compilation has written, and that neither
-        // change nor go away. They are the output of `agent_aot::precompile` and constant data of
-        // this program: a change of them would need a change of the program. wasmtime itself
-        // refuses code of another version, configuration or processor.
-        unsafe {
-            Component::deserialize_raw(&engine, code)
-        }
+impl CustomCodeMemory for Executable {
+    fn required_alignment(&self) -> usize {
+        page_size()
     }
 
-    /// Memory of the program whose code becomes executable where it is.
-    struct Executable;
-
-    impl CustomCodeMemory for Executable {
-        fn required_alignment(&self) -> usize {
-            page_size()
-        }
-
-        fn publish_executable(&self, code: *const u8, len: usize) -> Result<()> {
-            protect(code, len, MprotectFlags::READ | MprotectFlags::EXEC)
-        }
-
-        fn unpublish_executable(&self, code: *const u8, len: usize) -> Result<()> {
-            protect(code, len, MprotectFlags::READ)
-        }
+    fn publish_executable(&self, code: *const u8, len: usize) -> Result<()> {
+        protect(code, len, MprotectFlags::READ | MprotectFlags::EXEC)
     }
 
-    fn protect(code: *const u8, len: usize, flags: MprotectFlags) -> Result<()> {
-        #[expect(
-            unsafe_code,
-            reason = "the compiler can't check what memory is used for"
-        )]
-        // SAFETY: the range is the code of a component, whole pages with nothing else in them. It
-        // stays readable. wasmtime makes it executable before the first call, and no longer so after
-        // the last.
-        unsafe {
-            mprotect(code.cast_mut().cast(), len, flags)?;
-        }
-        Ok(())
+    fn unpublish_executable(&self, code: *const u8, len: usize) -> Result<()> {
+        protect(code, len, MprotectFlags::READ)
     }
+}
+
+fn protect(code: *const u8, len: usize, flags: MprotectFlags) -> Result<()> {
+    #[expect(
+        unsafe_code,
+        reason = "the compiler can't check what memory is used for"
+    )]
+    // SAFETY: the range is the code of a component, whole pages with nothing else in them. It
+    // stays readable. wasmtime makes it executable before the first call, and no longer so after
+    // the last.
+    unsafe {
+        mprotect(code.cast_mut().cast(), len, flags)?;
+    }
+    Ok(())
 }

@@ -11,6 +11,7 @@ pub(crate) use visible::visible_char;
 use crate::contract::view::StyledSpan;
 use crate::failure::Failure;
 use crate::input;
+use rustix::termios::{QueueSelector, tcflush};
 use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal, Write};
 
@@ -89,12 +90,8 @@ pub fn ask(question: &str) -> bool {
 
 /// Discards what was typed before a question: it is no answer to it.
 fn discard_typed() {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::termios::{QueueSelector, tcflush};
-        // Of a terminal, the standard library keeps at most the rest of a line that was read.
-        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
-    }
+    // Of a terminal, the standard library keeps at most the rest of a line that was read.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
 /// Ends the line of a question whose answer is no longer awaited.

@@ -15,7 +15,7 @@ use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
 const RESOURCES: usize = 100;
 
 /// What the store of a runner holds.
-pub(super) struct State {
+pub(super) struct RunnerState {
     asks: mpsc::Sender<Ask>,
     ctx: WasiCtx,
     table: ResourceTable,
@@ -38,7 +38,7 @@ pub(super) fn store(
     engine: &Engine,
     folder: &Path,
     perms: FsPerms,
-) -> Result<(Store<State>, mpsc::Receiver<Ask>)> {
+) -> Result<(Store<RunnerState>, mpsc::Receiver<Ask>)> {
     let (asks, asked) = mpsc::channel(1);
     let mut ctx = WasiCtx::builder();
     ctx.allow_tcp(false).allow_udp(false);
@@ -49,7 +49,7 @@ pub(super) fn store(
         .memory_size(RUNNER_MEMORY_BYTES)
         .instances(RESOURCES)
         .build();
-    let state = State {
+    let state = RunnerState {
         asks,
         ctx: ctx.build(),
         table,
@@ -91,7 +91,7 @@ async fn answer(ask: Ask, host: &impl Process) {
     }
 }
 
-impl State {
+impl RunnerState {
     async fn ask<T>(&mut self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T> {
         let given_up = || wasmtime::Error::msg("the call was given up");
         let (reply, replied) = oneshot::channel();
@@ -100,7 +100,7 @@ impl State {
     }
 }
 
-impl process::Host for State {
+impl process::Host for RunnerState {
     async fn toolchain(&mut self, program: String) -> Result<Option<String>> {
         self.ask(|reply| Ask::Toolchain(program, reply)).await
     }
@@ -118,9 +118,9 @@ impl process::Host for State {
     }
 }
 
-impl super::bindings::agent::runner::types::Host for State {}
+impl super::bindings::agent::runner::types::Host for RunnerState {}
 
-impl WasiView for State {
+impl WasiView for RunnerState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView {
             ctx: &mut self.ctx,

@@ -7,7 +7,7 @@ mod bindings;
 mod call;
 
 use bindings::BuiltInPre;
-use call::{State, perform, store};
+use call::{RunnerState, perform, store};
 use std::fmt;
 use std::path::Path;
 use wasmtime::component::{Component, HasSelf, Linker};
@@ -102,7 +102,7 @@ pub trait Process {
 /// The built-in runners, ready to be called.
 pub struct BuiltIn {
     engine: Engine,
-    runners: Vec<(Language, BuiltInPre<State>)>,
+    runners: Vec<(Language, BuiltInPre<RunnerState>)>,
 }
 
 impl fmt::Debug for BuiltIn {
@@ -123,7 +123,7 @@ impl BuiltIn {
 
     fn load_all() -> Result<Self> {
         let engine = Engine::new(&agent_aot::handler_config())?;
-        let mut linker = Linker::<State>::new(&engine);
+        let mut linker = Linker::<RunnerState>::new(&engine);
         // The build has refused other imports than those of the world.
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
         bindings::agent::runner::types::add_to_linker::<_, HasSelf<_>>(&mut linker, |it| it)?;
@@ -232,7 +232,7 @@ impl BuiltIn {
         call.await.map_err(|error| stopped(language, &error))
     }
 
-    fn runner(&self, language: Language) -> &BuiltInPre<State> {
+    fn runner(&self, language: Language) -> &BuiltInPre<RunnerState> {
         let mut runners = self.runners.iter();
         let found = runners.find(|(it, _)| *it == language);
         &found.expect("`load_all` has one for each language").1

@@ -1,13 +1,13 @@
 //! A built-in runner as it is tested: typed calls, and an app in a separate sandbox.
 
 use super::Refusal;
-use super::protocol::Answer;
+use super::protocol::RunnerAnswer;
 use super::subject::{Subject, Subjects};
 use crate::built_in::{
     BuiltIn, Command, Condition, ErrorCode, Failure, File, Language, Manifest, Process, Started,
 };
 use crate::limits::{CONFORMANCE_TIME, START_TIME};
-use crate::{APP, Error, Place, Request};
+use crate::{APP, Error, Place, RunnerRequest};
 use agent_sandbox::{self as sandbox, Handle, Inside, Mount, Network, Sandbox, Tier};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -139,24 +139,24 @@ fn broken(error: &dyn std::error::Error) -> Failure {
 }
 
 impl Subject for BuiltInSubject<'_> {
-    async fn ask(&mut self, _what: &str, request: &Request<'_>) -> Answer {
+    async fn ask(&mut self, _what: &str, request: &RunnerRequest<'_>) -> RunnerAnswer {
         let BuiltInRunner { runners, language } = self.of;
         let (folder, app) = (&self.app.folder, &self.app);
         let answered = match request {
-            Request::Apply { plan, .. } => self.apply(plan).await,
-            Request::Start { manifest, .. } => self.start(manifest).await,
-            Request::Stop { .. } => {
+            RunnerRequest::Apply { plan, .. } => self.apply(plan).await,
+            RunnerRequest::Start { manifest, .. } => self.start(manifest).await,
+            RunnerRequest::Stop { .. } => {
                 let stopped = runners.stop(*language, folder, app).await;
                 stopped.map(|()| "{}".to_owned())
             }
-            Request::Health { .. } => {
+            RunnerRequest::Health { .. } => {
                 let health = runners.health(*language, folder, app).await;
                 health.map(|it| json!({ "live": it.live, "ready": it.ready }).to_string())
             }
         };
         match answered {
-            Ok(data) => Answer::Data(data),
-            Err(failure) => Answer::Refused(Refusal {
+            Ok(data) => RunnerAnswer::Data(data),
+            Err(failure) => RunnerAnswer::Refused(Refusal {
                 code: failure.code.name().to_owned(),
                 message: failure.message,
             }),

@@ -1,10 +1,10 @@
 //! A foreign runner as it is tested: each request is an invocation, which has to keep the protocol.
 
 use super::Judge;
-use super::protocol::{Answer, Protocol};
+use super::protocol::{Protocol, RunnerAnswer};
 use super::subject::{Subject, Subjects};
 use crate::limits::{CONFORMANCE_TIME, HEALTH_TIME};
-use crate::{Error, Method, Place, Reply, Request, Runner, Session};
+use crate::{Error, Method, Place, Reply, Runner, RunnerRequest, RunnerSession};
 use agent_sandbox::Inside;
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ pub(super) struct Foreign<'a, J> {
 }
 
 impl<J: Judge> Foreign<'_, J> {
-    fn read(&self, what: &str, reply: &Result<Reply, Error>) -> Answer {
+    fn read(&self, what: &str, reply: &Result<Reply, Error>) -> RunnerAnswer {
         self.protocol.borrow_mut().read(self.judge, what, reply)
     }
 }
@@ -31,7 +31,7 @@ impl<'a, J: Judge> Subjects for &'a Foreign<'a, J> {
         place.limits.wall_time = Some(CONFORMANCE_TIME);
         Ok(ForeignSubject {
             of: self,
-            session: Session::open(self.runner, &place).await?,
+            session: RunnerSession::open(self.runner, &place).await?,
             started: None,
         })
     }
@@ -40,21 +40,21 @@ impl<'a, J: Judge> Subjects for &'a Foreign<'a, J> {
 /// A session of the runner.
 pub(super) struct ForeignSubject<'a, J> {
     of: &'a Foreign<'a, J>,
-    session: Session,
+    session: RunnerSession,
     /// What `start` left.
     started: Option<Reply>,
 }
 
 impl<J: Judge> ForeignSubject<'_, J> {
     /// Asks the runner with any bytes.
-    pub(super) async fn ask_raw(&mut self, what: &str, request: &[u8]) -> Answer {
+    pub(super) async fn ask_raw(&mut self, what: &str, request: &[u8]) -> RunnerAnswer {
         let reply = self.session.invoke(request, HEALTH_TIME).await;
         self.of.read(what, &reply)
     }
 }
 
 impl<J: Judge> Subject for ForeignSubject<'_, J> {
-    async fn ask(&mut self, what: &str, request: &Request<'_>) -> Answer {
+    async fn ask(&mut self, what: &str, request: &RunnerRequest<'_>) -> RunnerAnswer {
         let reply = self.session.call(request).await;
         let answer = self.of.read(what, &reply);
         if request.method() == Method::Start {

@@ -13,7 +13,7 @@ mod subject;
 mod test;
 
 pub use app::{App, AppFile};
-pub use report::{Check, Outcome, Report};
+pub use report::{Check, CheckOutcome, Report};
 pub use test::{test, test_built_in};
 
 /// Says what runners' documents mean, as the engine does.

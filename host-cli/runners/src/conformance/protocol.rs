@@ -11,7 +11,7 @@ const QUOTED: usize = 120;
 
 /// What an answer is to the check that asked.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(super) enum RunnerAnswer {
     /// The data of a success.
     Data(String),
     /// A failure that the runner reports.
@@ -37,7 +37,7 @@ impl Protocol {
         judge: &impl Judge,
         what: &str,
         reply: &Result<Reply, Error>,
-    ) -> Answer {
+    ) -> RunnerAnswer {
         let reply = match reply {
             Ok(reply) => reply,
             Err(error) => {
@@ -90,16 +90,19 @@ impl Protocol {
 
 /// Returns an answer that keeps the protocol: a success, or a failure that is the runner's own. The error is the
 /// judge's.
-fn own(envelope: &Map<String, Value>, judged: Result<String, Refusal>) -> Result<Answer, Refusal> {
+fn own(
+    envelope: &Map<String, Value>,
+    judged: Result<String, Refusal>,
+) -> Result<RunnerAnswer, Refusal> {
     let refusal = match judged {
-        Ok(data) => return Ok(Answer::Data(data)),
+        Ok(data) => return Ok(RunnerAnswer::Data(data)),
         Err(refusal) => refusal,
     };
     let of_error = |name: &str| envelope.get("error")?.get(name)?.as_str();
     let is_own =
         of_error("code") == Some(&refusal.code) && of_error("message") == Some(&refusal.message);
     match is_own {
-        true => Ok(Answer::Refused(refusal)),
+        true => Ok(RunnerAnswer::Refused(refusal)),
         false => Err(refusal),
     }
 }
@@ -114,9 +117,9 @@ fn lacks_message(envelope: &Map<String, Value>) -> bool {
 }
 
 /// Records the first fault of a kind.
-fn fault(place: &mut Option<String>, sentence: String) -> Answer {
+fn fault(place: &mut Option<String>, sentence: String) -> RunnerAnswer {
     place.get_or_insert_with(|| sentence.clone());
-    Answer::Unusable(sentence)
+    RunnerAnswer::Unusable(sentence)
 }
 
 /// Returns the beginning of an output, in which no character is invisible.

@@ -15,14 +15,14 @@ pub struct Check {
     /// Its name, which stays the same in later versions.
     pub name: &'static str,
     /// The outcome of the check.
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// What the runner does as it should, what it did wrong, or why it was not checked; without a final stop.
     pub sentence: String,
 }
 
 /// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// The runner does as it should.
     Passed,
     /// It does not.
@@ -35,18 +35,18 @@ impl Report {
     /// Returns whether no check failed.
     #[must_use]
     pub fn passed(&self) -> bool {
-        self.count(Outcome::Failed) == 0
+        self.count(CheckOutcome::Failed) == 0
     }
 
     /// Returns the number of checks with an outcome.
     #[must_use]
-    pub fn count(&self, outcome: Outcome) -> usize {
+    pub fn count(&self, outcome: CheckOutcome) -> usize {
         let checks = self.checks.iter();
         checks.filter(|check| check.outcome == outcome).count()
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CheckOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Passed => "passed",
@@ -69,15 +69,19 @@ impl fmt::Display for Report {
         {
             writeln!(f, "{outcome:7}  {name:width$}  {sentence}")?;
         }
-        let [passed, failed, skipped] =
-            [Outcome::Passed, Outcome::Failed, Outcome::Skipped].map(|it| self.count(it));
+        let [passed, failed, skipped] = [
+            CheckOutcome::Passed,
+            CheckOutcome::Failed,
+            CheckOutcome::Skipped,
+        ]
+        .map(|it| self.count(it));
         writeln!(f, "{passed} passed, {failed} failed, {skipped} skipped")
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Check, Outcome, Report};
+    use super::{Check, CheckOutcome, Report};
 
     #[test]
     fn a_report_is_a_table_with_counts() {
@@ -88,14 +92,14 @@ mod tests {
         };
         let mut report = Report {
             checks: vec![
-                check("port", Outcome::Passed, "it listens"),
-                check("stop-ends", Outcome::Skipped, "it did not start"),
+                check("port", CheckOutcome::Passed, "it listens"),
+                check("stop-ends", CheckOutcome::Skipped, "it did not start"),
             ],
         };
         assert!(report.passed());
         report
             .checks
-            .push(check("quiet", Outcome::Failed, "it wrote"));
+            .push(check("quiet", CheckOutcome::Failed, "it wrote"));
         assert!(!report.passed());
         let text = "passed   port       it listens\n\
                     skipped  stop-ends  it did not start\n\

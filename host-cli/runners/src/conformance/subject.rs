@@ -1,7 +1,7 @@
 //! The runner that is tested, where an app of the test runs.
 
-use super::protocol::Answer;
-use crate::{Error, Request};
+use super::protocol::RunnerAnswer;
+use crate::{Error, RunnerRequest};
 use agent_sandbox::Inside;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// A runner with the folder, the port and the app of one part of the test.
 pub(super) trait Subject {
     /// Asks the runner. `what` names the request in sentences.
-    async fn ask(&mut self, what: &str, request: &Request<'_>) -> Answer;
+    async fn ask(&mut self, what: &str, request: &RunnerRequest<'_>) -> RunnerAnswer;
 
     /// Returns whether the app that was started has written to streams that are not its own; `None` if it can't.
     async fn spoils_streams(&mut self) -> Option<Result<bool, Error>>;

@@ -2,12 +2,12 @@
 
 use super::built_in::BuiltInRunner;
 use super::foreign::Foreign;
-use super::protocol::{Answer, Protocol, quoted};
+use super::protocol::{Protocol, RunnerAnswer, quoted};
 use super::subject::{Subject, Subjects};
-use super::{App, AppFile, Check, Judge, Outcome, Refusal, Report, client};
+use super::{App, AppFile, Check, CheckOutcome, Judge, Refusal, Report, client};
 use crate::built_in::{BuiltIn, Language};
 use crate::limits::{CONFORMANCE_BIG_BYTES, CONFORMANCE_WAIT};
-use crate::{APP, Applied, Error, Health, Request, Runner, Started};
+use crate::{APP, Applied, Error, Health, Runner, RunnerRequest, Started};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -91,7 +91,7 @@ fn skipped<T>(sentence: impl Into<String>) -> Checked<T> {
     Err(Why::Skipped(sentence.into()))
 }
 
-impl Answer {
+impl RunnerAnswer {
     /// Returns the data of a success.
     fn data(self, what: &str) -> Checked<String> {
         match self {
@@ -211,9 +211,9 @@ impl<'a, S: Subjects> Test<'a, S> {
 
     fn check(&mut self, name: &'static str, meaning: &str, checked: Checked) {
         let (outcome, sentence) = match checked {
-            Ok(()) => (Outcome::Passed, meaning.to_owned()),
-            Err(Why::Failed(sentence)) => (Outcome::Failed, sentence),
-            Err(Why::Skipped(reason)) => (Outcome::Skipped, format!("not checked: {reason}")),
+            Ok(()) => (CheckOutcome::Passed, meaning.to_owned()),
+            Err(Why::Failed(sentence)) => (CheckOutcome::Failed, sentence),
+            Err(Why::Skipped(reason)) => (CheckOutcome::Skipped, format!("not checked: {reason}")),
         };
         self.checks.push(Check {
             name,
@@ -227,14 +227,14 @@ impl<'a, S: Subjects> Test<'a, S> {
         session: &mut S::Subject,
         what: &str,
         files: &[AppFile],
-    ) -> Result<Answer, Error> {
+    ) -> Result<RunnerAnswer, Error> {
         let plan = raw(&Plan {
             files,
             start: &self.app.start,
             lang: &self.app.language,
         })?;
         let task_id = TASK;
-        let request = Request::Apply {
+        let request = RunnerRequest::Apply {
             task_id,
             plan: &plan,
         };
@@ -290,7 +290,7 @@ impl<'a, S: Subjects> Test<'a, S> {
     /// Checks that a plan was applied.
     fn applied(
         &self,
-        answer: Answer,
+        answer: RunnerAnswer,
         what: &str,
         files: &[AppFile],
         folder: &Path,
@@ -357,7 +357,7 @@ impl<'a, S: Subjects> Test<'a, S> {
         let checked = match &manifest {
             Ok(manifest) => {
                 let answer = self.start(&mut session, manifest).await;
-                started(answer).and_then(|_| listens(&session, port))
+                read_started(answer).and_then(|_| listens(&session, port))
             }
             Err(reason) => skipped(reason),
         };
@@ -366,9 +366,9 @@ impl<'a, S: Subjects> Test<'a, S> {
         Ok(())
     }
 
-    async fn start(&self, session: &mut S::Subject, manifest: &RawValue) -> Answer {
+    async fn start(&self, session: &mut S::Subject, manifest: &RawValue) -> RunnerAnswer {
         let task_id = TASK;
-        let request = Request::Start { task_id, manifest };
+        let request = RunnerRequest::Start { task_id, manifest };
         session.ask("`start`", &request).await
     }
 
@@ -418,7 +418,7 @@ impl<'a, S: Subjects> Test<'a, S> {
             self.check(APP_OUTPUT, meaning, checked);
         }
 
-        let stop = Request::Stop { task_id: TASK };
+        let stop = RunnerRequest::Stop { task_id: TASK };
         let checked = match &runs {
             Ok(()) => {
                 let answer = session.ask("`stop`", &stop).await;
@@ -455,9 +455,9 @@ impl<'a, S: Subjects> Test<'a, S> {
 
     /// Returns what `health` answers; `None` if the runner does without.
     async fn health(&mut self, session: &mut S::Subject, what: &str) -> Checked<Option<Health>> {
-        let request = Request::Health { task_id: TASK };
+        let request = RunnerRequest::Health { task_id: TASK };
         match session.ask(what, &request).await {
-            Answer::Refused(it) if it.code == "E_PLAN" => Ok(None),
+            RunnerAnswer::Refused(it) if it.code == "E_PLAN" => Ok(None),
             answer => {
                 let data = answer.data(what)?;
                 Health::read(&data)
@@ -468,8 +468,8 @@ impl<'a, S: Subjects> Test<'a, S> {
     }
 
     /// Checks that the app answers where `start` says.
-    async fn reached(&self, session: &S::Subject, answer: Answer) -> Checked {
-        let it = started(answer)?;
+    async fn reached(&self, session: &S::Subject, answer: RunnerAnswer) -> Checked {
+        let it = read_started(answer)?;
         let (host, port) = (it.host, it.port);
         let (true, Some(inside)) = (it.is_among(&session.listening()), session.inside()) else {
             return failed(format!(
@@ -500,7 +500,7 @@ impl<'a, S: Subjects> Test<'a, S> {
         let manifest = self.manifest("false")?;
         let what = "`start` of an app that ends at once";
         let task_id = TASK;
-        let request = Request::Start {
+        let request = RunnerRequest::Start {
             task_id,
             manifest: &manifest,
         };
@@ -522,7 +522,7 @@ impl<'a, S: Subjects> Test<'a, S> {
     }
 }
 
-fn started(answer: Answer) -> Checked<Started> {
+fn read_started(answer: RunnerAnswer) -> Checked<Started> {
     let data = answer.data("`start`")?;
     Started::read(&data).or_else(|reason| failed(format!("`start` returned wrong data: {reason}")))
 }

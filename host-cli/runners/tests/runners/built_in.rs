@@ -3,7 +3,7 @@
 use agent_runners::built_in::{
     BuiltIn, Command, Condition, ErrorCode, Failure, File, Language, Manifest, Process, Started,
 };
-use agent_runners::conformance::{App, Outcome, test_built_in};
+use agent_runners::conformance::{App, CheckOutcome, test_built_in};
 use std::cell::RefCell;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -25,7 +25,10 @@ async fn passes(language: Language, app: &App) {
     let runners = BuiltIn::load().unwrap();
     let report = test_built_in(&runners, language, app).await.unwrap();
     let mut checks = report.checks.iter();
-    assert!(checks.all(|it| it.outcome == Outcome::Passed), "{report}");
+    assert!(
+        checks.all(|it| it.outcome == CheckOutcome::Passed),
+        "{report}"
+    );
     let page = include_str!("../../../../docs/reference/runner.md");
     let (_, listed) = page.split_once("| check |").expect("the table of checks");
     let (listed, _) = listed.split_once("\n\n").unwrap();

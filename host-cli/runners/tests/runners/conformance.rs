@@ -2,7 +2,7 @@
 
 use crate::support::engine::ByEngine;
 use crate::support::{example, runner};
-use agent_runners::conformance::{App, Check, Outcome, Report, test};
+use agent_runners::conformance::{App, Check, CheckOutcome, Report, test};
 
 async fn tested(text: &str) -> Report {
     let (runner, _folder) = runner(text);
@@ -11,7 +11,7 @@ async fn tested(text: &str) -> Report {
         .unwrap()
 }
 
-fn names(report: &Report, outcome: Outcome) -> Vec<&'static str> {
+fn names(report: &Report, outcome: CheckOutcome) -> Vec<&'static str> {
     let checks = report.checks.iter();
     let found = checks.filter(|check| check.outcome == outcome);
     found.map(|check| check.name).collect()
@@ -31,9 +31,9 @@ async fn breaks(from: &str, to: &str, expected: &[&str], words: &str) {
 
 async fn fails(text: &str, expected: &[&str], words: &str) {
     let report = tested(text).await;
-    assert_eq!(names(&report, Outcome::Failed), expected, "{report}");
+    assert_eq!(names(&report, CheckOutcome::Failed), expected, "{report}");
     let mut checks = report.checks.iter();
-    let failed = checks.find(|check| check.outcome == Outcome::Failed);
+    let failed = checks.find(|check| check.outcome == CheckOutcome::Failed);
     let Some(Check { sentence, .. }) = failed else {
         panic!("nothing failed: {report}");
     };
@@ -44,7 +44,7 @@ async fn fails(text: &str, expected: &[&str], words: &str) {
 async fn the_runner_of_the_reference_passes_every_check() {
     let report = tested(example()).await;
     assert!(report.passed(), "{report}");
-    let passed = names(&report, Outcome::Passed);
+    let passed = names(&report, CheckOutcome::Passed);
     assert_eq!(passed.len(), report.checks.len(), "{report}");
     for name in passed {
         let page = include_str!("../../../../docs/reference/runner.md");
@@ -57,7 +57,7 @@ async fn health_is_optional() {
     let report = tested(&changed(", \"health\": health}", "}")).await;
     assert!(report.passed(), "{report}");
     let skipped = ["health-before", "health-after", "health-stopped"];
-    assert_eq!(names(&report, Outcome::Skipped), skipped);
+    assert_eq!(names(&report, CheckOutcome::Skipped), skipped);
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn a_manifest_of_the_runner_is_judged_and_used() {
     let report = tested(&made("request[\"task_id\"]")).await;
     assert!(report.passed(), "{report}");
     let report = tested(&made("\"ffffff\"")).await;
-    let failed = names(&report, Outcome::Failed);
+    let failed = names(&report, CheckOutcome::Failed);
     assert_eq!(failed, ["apply-writes", "big-input"], "{report}");
 }
 

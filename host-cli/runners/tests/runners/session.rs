@@ -1,7 +1,7 @@
 //! A session: what a runner can reach, how it is limited, and what ends with it.
 
 use crate::support::{example, runner};
-use agent_runners::{Error, Place, Reply, Request, Runner, Session, Started};
+use agent_runners::{Error, Place, Reply, Runner, RunnerRequest, RunnerSession, Started};
 use agent_sandbox::{Limit, RunError};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -15,7 +15,7 @@ const SERVER: &str = "import os, socket, time; s = socket.create_server(('127.0.
                       print('listening', flush=True); time.sleep(1000)";
 
 struct Case {
-    session: Session,
+    session: RunnerSession,
     folder: TempDir,
     _program: TempDir,
 }
@@ -31,7 +31,7 @@ async fn open_within(text: &str, limit: impl FnOnce(&mut Place)) -> Case {
     place.limits.wall_time = Some(Duration::from_secs(120));
     limit(&mut place);
     Case {
-        session: Session::open(&runner, &place).await.unwrap(),
+        session: RunnerSession::open(&runner, &place).await.unwrap(),
         folder,
         _program: program,
     }
@@ -42,8 +42,8 @@ fn manifest(marker: &str) -> Box<RawValue> {
     to_raw_value(&json!({"entry": {"cmd": command}})).unwrap()
 }
 
-async fn health(session: &mut Session) -> Result<Reply, Error> {
-    session.call(&Request::Health { task_id: TASK }).await
+async fn health(session: &mut RunnerSession) -> Result<Reply, Error> {
+    session.call(&RunnerRequest::Health { task_id: TASK }).await
 }
 
 fn count(marker: &str) -> usize {
@@ -60,7 +60,7 @@ async fn an_app_outlives_its_invocation_and_ends_with_the_session() {
     let mut case = open(example()).await;
     let manifest = manifest(&marker);
     let task_id = TASK;
-    let request = Request::Start {
+    let request = RunnerRequest::Start {
         task_id,
         manifest: &manifest,
     };
@@ -85,7 +85,7 @@ async fn a_dropped_session_leaves_nothing() {
     let mut case = open(example()).await;
     let manifest = manifest(&marker);
     let task_id = TASK;
-    let request = Request::Start {
+    let request = RunnerRequest::Start {
         task_id,
         manifest: &manifest,
     };
@@ -169,7 +169,7 @@ async fn a_request_has_a_limit() {
     let over = plan(edge + 1);
     assert_eq!(size(&over) + frame, edge + 1);
     let task_id = TASK;
-    let apply = |plan| Request::Apply { task_id, plan };
+    let apply = |plan| RunnerRequest::Apply { task_id, plan };
     let error = case.session.call(&apply(&over)).await.unwrap_err();
     assert_eq!(error, Error::RequestTooLarge);
     let reply = case.session.call(&apply(&plan(edge))).await.unwrap();

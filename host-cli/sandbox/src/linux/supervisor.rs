@@ -68,11 +68,11 @@ pub(crate) struct Stopper(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     tree: Tree,
-    state: Mutex<State>,
+    state: Mutex<CommandState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct CommandState {
     /// The first cause.
     cause: Option<Cause>,
     /// The child may have been waited for, and its id reused.
@@ -80,7 +80,7 @@ struct State {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CommandState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

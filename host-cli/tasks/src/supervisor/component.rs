@@ -5,10 +5,10 @@ use super::outgoing::Egress;
 use super::output::RunLog;
 use super::redactor::Redactor;
 use super::{IDLE_INTERVAL, Socket, Supervision};
-use crate::clock::now_ms;
 use crate::folder::Artifact;
 use crate::run::{Cause, Phase, Spec};
 use crate::{Error, sockets};
+use agent_host::{Terminations, unix_ms};
 use agent_wasi_app::{App, Log, Settings};
 use agent_way_out::Proxy;
 use std::path::Path;
@@ -16,7 +16,6 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixListener;
-use tokio::signal::unix::Signal;
 use tokio::task;
 use tokio::time::{interval, sleep, timeout};
 
@@ -45,7 +44,7 @@ impl Supervision {
         component: &Path,
         spec: &Spec,
         proxy: Option<Proxy>,
-        mut stop: Signal,
+        mut stop: Terminations,
     ) -> Result<Cause, String> {
         let words = |error: Error| error.to_string();
         // The share is one of the app alone, which needs no control group, and it starts no process.
@@ -73,14 +72,14 @@ impl Supervision {
         let path = component.to_owned();
         let own = Arc::clone(&log);
         let load = move || App::load(&path, settings, own);
-        self.run.launched_ms = Some(now_ms());
+        self.run.launched_ms = Some(unix_ms());
         let mut wall = pin!(sleep(Duration::from_secs(limits.wall_sec)));
         let app = tokio::select! {
             loaded = timeout(spec.ready_timeout, task::spawn_blocking(load)) => match loaded {
                 Ok(loaded) => Arc::new(loaded.map_err(|error| error.to_string())??),
                 Err(_) => return Err("the component was not compiled in time".to_owned()),
             },
-            _ = stop.recv() => return Ok(Cause::Stopped),
+            () = stop.next() => return Ok(Cause::Stopped),
         };
         let connections = Arc::new(Connections::new());
         let serve = {
@@ -93,13 +92,13 @@ impl Supervision {
         };
         self.run.phase = Phase::Ready;
         self.run.pid = Some(self.run.supervisor.pid);
-        self.run.ready_ms = Some(now_ms());
+        self.run.ready_ms = Some(unix_ms());
         // As for other apps, who waits for this report gives up in time.
         let _ = self.report();
         let mut idle = interval(IDLE_INTERVAL);
         let cause = loop {
             tokio::select! {
-                _ = stop.recv() => break Cause::Stopped,
+                () = stop.next() => break Cause::Stopped,
                 () = &mut wall => {
                     let limit = "wall_sec".to_owned();
                     break Cause::Limit { limit };

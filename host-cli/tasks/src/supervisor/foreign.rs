@@ -9,15 +9,15 @@ use crate::disk::{self, Quota};
 use crate::folder::Artifact;
 use crate::limits::{MAX_LOG_BYTES, RUN_FILE_BYTES, RUN_OPEN_FILES};
 use crate::run::{Cause, ForeignRunner, Phase, Reply, RunLimits, Spec};
-use crate::{clock, sockets};
-use agent_runners::{Error, Place, Request, Runner, Session};
+use crate::sockets;
+use agent_host::{Terminations, unix_ms};
+use agent_runners::{Error, Place, Runner, RunnerRequest, RunnerSession};
 use agent_way_out::Proxy;
 use serde_json::value::RawValue;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::UnixListener;
 use tokio::select;
-use tokio::signal::unix::Signal;
 use tokio::task;
 use tokio::time::{Instant, interval, timeout};
 
@@ -39,7 +39,7 @@ impl Supervision {
         limits: RunLimits,
         proxy: Option<Proxy>,
         mut awaited: Option<Awaited>,
-        mut stop: Signal,
+        mut stop: Terminations,
     ) -> Result<Cause, String> {
         let words = |error: &dyn std::fmt::Display| error.to_string();
         let id = self.run.task_id.clone();
@@ -75,16 +75,16 @@ impl Supervision {
         // What is more than the log may have makes it say so.
         place.limits.stderr_bytes = MAX_LOG_BYTES + 1;
         place.limits.open_files = RUN_OPEN_FILES;
-        let mut session = Session::open(&runner, &place).await;
+        let mut session = RunnerSession::open(&runner, &place).await;
         let session = session.as_mut().map_err(|error| words(error))?;
-        self.run.launched_ms = Some(clock::now_ms());
+        self.run.launched_ms = Some(unix_ms());
         let way_out = proxy.zip(session.take_proxy());
         let way_out = way_out.map(|(proxy, listener)| proxy.start(listener));
         let way_out = way_out.transpose().map_err(|error| words(&error))?;
         let mut way_out = way_out.map(|serving| WayOut::new(serving, Arc::clone(&log.file)));
         let deadline = Instant::now() + spec.ready_timeout;
 
-        let start = Request::Start {
+        let start = RunnerRequest::Start {
             task_id: id.as_str(),
             manifest: &manifest,
         };
@@ -93,7 +93,7 @@ impl Supervision {
         let performed = async {
             let reply = select! {
                 biased;
-                _ = stop.recv() => return Ok(Cause::Stopped),
+                () = stop.next() => return Ok(Cause::Stopped),
                 reply = session.call(&start) => reply.map_err(|error| words(&error)),
             };
             log.follow(session, &mut awaited);
@@ -148,20 +148,20 @@ impl Supervision {
     async fn watch_runner(
         &mut self,
         spec: &Spec,
-        session: &mut Session,
+        session: &mut RunnerSession,
         bridge: &Bridge,
         log: &mut Followed,
         mut way_out: Option<&mut WayOut>,
         mut awaited: Option<Awaited>,
         deadline: Instant,
-        mut stop: Signal,
+        mut stop: Terminations,
     ) -> Cause {
         let (mut looks, mut idle) = (interval(LOOK_INTERVAL), interval(IDLE_INTERVAL));
         let mut silent = 0;
         loop {
             select! {
                 biased;
-                _ = stop.recv() => {
+                () = stop.next() => {
                     self.stop_by_runner(spec, session).await;
                     return Cause::Stopped;
                 }
@@ -190,7 +190,7 @@ impl Supervision {
             }
             silent = 0;
             let task_id = self.run.task_id.clone();
-            let health = Request::Health {
+            let health = RunnerRequest::Health {
                 task_id: task_id.as_str(),
             };
             match session.call(&health).await {
@@ -203,22 +203,22 @@ impl Supervision {
     }
 
     /// Has the runner end the app; then nothing is left of it.
-    async fn stop_by_runner(&self, spec: &Spec, session: &mut Session) {
-        let stop = Request::Stop {
+    async fn stop_by_runner(&self, spec: &Spec, session: &mut RunnerSession) {
+        let stop = RunnerRequest::Stop {
             task_id: self.run.task_id.as_str(),
         };
         let _ = timeout(spec.grace, session.call(&stop)).await;
     }
 
     /// Reports that the app is ready at a port, or is not ready in time.
-    fn report_app(&mut self, port: Option<u16>, session: &Session) {
+    fn report_app(&mut self, port: Option<u16>, session: &RunnerSession) {
         self.run.pid = session.id();
         self.run.port = port;
         self.run.phase = match port {
             Some(_) => Phase::Ready,
             None => Phase::NotReady,
         };
-        self.run.ready_ms = port.map(|_| clock::now_ms());
+        self.run.ready_ms = port.map(|_| unix_ms());
         // The end will be reported, and who waits for this report gives up in time.
         let _ = self.report();
     }
@@ -232,7 +232,7 @@ struct Followed {
 
 impl Followed {
     /// Writes what is new, and looks for the line that is awaited.
-    fn follow(&mut self, session: &Session, awaited: &mut Option<Awaited>) {
+    fn follow(&mut self, session: &RunnerSession, awaited: &mut Option<Awaited>) {
         let new = session.log_since(self.taken).bytes;
         if !new.is_empty() {
             locked(&self.file).take(&new, awaited);

@@ -9,12 +9,12 @@ mod output;
 mod redactor;
 mod way_out;
 
-use crate::clock::now_ms;
 use crate::disk::{self, Quota};
 use crate::folder::{Artifact, Task, Tasks};
 use crate::limits::{MAX_REGEX_BYTES, MAX_SPEC_BYTES, RUN_FILE_BYTES, RUN_OPEN_FILES};
 use crate::run::{App, Cause, End, Phase, Run, RunLimits, Spec};
 use crate::{Error, ErrorKind, Identity, TaskId, sockets};
+use agent_host::{Terminations, unix_ms};
 use agent_sandbox::{
     Child, Command, Exit, Handle, Limit, Limits, Log, Mount, Network, RunError, Sandbox, Tier,
 };
@@ -35,7 +35,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task;
 use tokio::time::{interval, sleep, sleep_until, timeout};
@@ -108,7 +107,8 @@ pub fn supervise(
         .map_err(system)?;
     let supervised = runtime.block_on(async {
         // Before the process can be found.
-        let stop = signal(SignalKind::terminate()).map_err(system)?;
+        let stop = Terminations::new()
+            .map_err(|failure| Error::new(ErrorKind::System, failure.message))?;
         let mut supervision = Supervision {
             run: Run {
                 task_id: order.id,
@@ -119,7 +119,7 @@ pub fn supervise(
                 socket: order.spec.socket.clone(),
                 limits: None,
                 unenforced: Vec::new(),
-                started_ms: now_ms(),
+                started_ms: unix_ms(),
                 launched_ms: None,
                 ready_ms: None,
                 reply: None,
@@ -132,7 +132,7 @@ pub fn supervise(
             .perform(order.spec, proxy, stop)
             .await
             .unwrap_or_else(|reason| Cause::NotStarted { reason });
-        let at_ms = now_ms();
+        let at_ms = unix_ms();
         supervision.run.phase = Phase::Ended;
         supervision.run.end = Some(End { cause, at_ms });
         // A reader of the report may start the next run at once.
@@ -168,7 +168,7 @@ impl Supervision {
         &mut self,
         spec: Spec,
         proxy: impl FnOnce(Vec<String>) -> Result<Proxy, String>,
-        stop: Signal,
+        stop: Terminations,
     ) -> Result<Cause, String> {
         let proxy = match &spec.egress[..] {
             [] => None,
@@ -210,7 +210,7 @@ impl Supervision {
             .spawn(command, sandbox_limits(limits))
             .await
             .map_err(|error| error.to_string())?;
-        self.run.launched_ms = Some(now_ms());
+        self.run.launched_ms = Some(unix_ms());
         child.stdin = None;
         let (Some(stdout), Some(inside)) = (child.stdout.take(), child.inside()) else {
             return Err("the sandbox gave no output and no network".to_owned());
@@ -240,7 +240,7 @@ impl Supervision {
         (child, quota): (Child, Quota),
         bridge: &Bridge,
         line: Option<oneshot::Receiver<()>>,
-        mut stop: Signal,
+        mut stop: Terminations,
         mut way_out: Option<&mut WayOut>,
     ) -> Cause {
         let handle = child.handle();
@@ -260,7 +260,7 @@ impl Supervision {
             tokio::select! {
                 biased;
                 ended = &mut ended => break ended,
-                _ = stop.recv(), if stopping.is_none() => {
+                () = stop.next(), if stopping.is_none() => {
                     stopping = Some(self.ask_to_end(Cause::Stopped, spec, &handle));
                 }
                 () = sleep_until(kill.unwrap_or_else(tokio::time::Instant::now)), if kill.is_some() => {
@@ -307,7 +307,7 @@ impl Supervision {
             Some(port) => {
                 self.run.phase = Phase::Ready;
                 self.run.port = port;
-                self.run.ready_ms = Some(now_ms());
+                self.run.ready_ms = Some(unix_ms());
             }
             None => self.run.phase = Phase::NotReady,
         }

@@ -1,8 +1,8 @@
 //! Printing an answer in the chosen format.
 
-use super::Session;
+use super::CommandSession;
 use crate::args::Format;
-use crate::command::Answer;
+use crate::command::CommandAnswer;
 use agent_host::contract::diagnostic::{Diagnostic, Severity};
 use agent_host::contract::fixes::Document;
 use agent_host::contract::lockfile::Drift;
@@ -10,7 +10,7 @@ use agent_host::contract::view::{ReportFormat, StyledSpan};
 use agent_host::{Failure, Instance, call, output};
 use std::fmt::Display;
 
-impl Session {
+impl CommandSession {
     pub(crate) fn add(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
         self.findings.add(problems);
     }
@@ -96,20 +96,23 @@ impl Session {
     }
 
     /// Reports the findings and answers no.
-    pub(crate) fn refuse(&mut self) -> Result<Answer, Failure> {
+    pub(crate) fn refuse(&mut self) -> Result<CommandAnswer, Failure> {
         self.relate()?;
         self.report()?;
-        Ok(Answer::No)
+        Ok(CommandAnswer::No)
     }
 
     /// Adds problems, reports the findings and answers no.
-    pub(crate) fn refuse_for(&mut self, problems: Vec<Diagnostic>) -> Result<Answer, Failure> {
+    pub(crate) fn refuse_for(
+        &mut self,
+        problems: Vec<Diagnostic>,
+    ) -> Result<CommandAnswer, Failure> {
         self.findings.add(problems);
         self.refuse()
     }
 
     /// Prints drifts. The answer is yes if the list is empty.
-    pub(crate) fn show_drifts(&mut self, drifts: &[Drift]) -> Result<Answer, Failure> {
+    pub(crate) fn show_drifts(&mut self, drifts: &[Drift]) -> Result<CommandAnswer, Failure> {
         if matches!(self.format, Format::Sarif | Format::Github) {
             let diagnostics = call!(self.engine, view.call_drift_diagnostics(drifts))?;
             self.add(diagnostics);
@@ -118,7 +121,7 @@ impl Session {
             |engine| call!(engine, view.call_drifts(drifts)),
             |engine| call!(engine, view.call_drifts_json(drifts)),
         )?;
-        Ok(Answer::yes_if(drifts.is_empty()))
+        Ok(CommandAnswer::yes_if(drifts.is_empty()))
     }
 
     /// Prints problems as warnings: the answer does not depend on them.

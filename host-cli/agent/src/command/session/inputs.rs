@@ -1,6 +1,6 @@
 //! Reading the inputs of a command.
 
-use super::Session;
+use super::CommandSession;
 use crate::args::{self, PolicyOptions, TaskContext};
 use agent_host::contract::capability::{
     EvaluationContext, Health, Matching, Notation, Task, Tenant,
@@ -47,7 +47,7 @@ pub(crate) struct NewLock {
 }
 
 /// Reading inputs. `None` means that the engine refuses an input; the findings contain the reasons.
-impl Session {
+impl CommandSession {
     pub(crate) fn manifest(&mut self, input: Option<&Input>) -> Result<Option<Manifest>, Failure> {
         let input = match input {
             Some(input) => input.clone(),

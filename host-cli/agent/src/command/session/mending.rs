@@ -4,9 +4,9 @@
 //! command runs again, until the engine has nothing left to apply. Then all changed files are
 //! written, or shown as a diff, and the last run prints its answer about the new texts.
 
-use super::Session;
-use crate::args::{Fixes, LOCK};
-use crate::command::Answer;
+use super::CommandSession;
+use crate::args::{Global, LOCK, Report};
+use crate::command::CommandAnswer;
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::fixes::{Document, MendedDocument};
@@ -24,10 +24,11 @@ const ROUNDS: usize = 10;
 
 /// Answers a command, after the fixes that its options select.
 pub(crate) fn mending(
-    fixes: &Fixes,
-    mut session: Session,
-    run: impl Fn(&mut Session) -> Result<Answer, Failure>,
-) -> Result<Answer, Failure> {
+    report: &Report,
+    global: &Global,
+    run: impl Fn(&mut CommandSession) -> Result<CommandAnswer, Failure>,
+) -> Result<CommandAnswer, Failure> {
+    let (fixes, mut session) = (&report.fixes, CommandSession::open(global, &report.output)?);
     session.hints_at_fixes = !fixes.unsafe_fixes && !fixes.diff;
     if !fixes.fix && !fixes.unsafe_fixes && !fixes.diff {
         return run(&mut session);
@@ -131,7 +132,7 @@ impl MendedFile {
     }
 }
 
-impl Session {
+impl CommandSession {
     /// Returns whether this run prints nothing, because it only looks for fixes.
     pub(super) fn is_silent(&self) -> bool {
         self.mending.as_ref().is_some_and(|it| it.silent)

@@ -18,7 +18,7 @@ use agent_host::{COMPONENT_SHA256, Engine, Failure, Instance};
 use mending::Mending;
 
 /// One run of a command.
-pub(super) struct Session {
+pub(super) struct CommandSession {
     component: Engine,
     pub(super) engine: Instance,
     pub(super) quiet: bool,
@@ -39,7 +39,7 @@ pub(super) struct Session {
     stdin_is_read: bool,
 }
 
-impl Session {
+impl CommandSession {
     pub(super) fn open(global: &Global, output: &Output) -> Result<Self, Failure> {
         let component = component(global)?;
         Ok(Self {

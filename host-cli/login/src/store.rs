@@ -1,18 +1,19 @@
 //! The tokens of this user: a file for each issuer, which nobody else can read.
 
-use super::client::{Authentication, Client};
+use super::client::{Authentication, OauthClient};
 use super::document::Document;
-use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::run::Secret;
+use agent_host::{Failure, hex};
+use agent_mcp_protocol::Json;
 use agent_operator::SECRET_MIN_BYTES;
 use agent_ownership::refuse_foreign;
-use agent_syntax::Value;
-use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::json::Writer;
 use sha2::{Digest, Sha256};
 use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::Read;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -51,7 +52,7 @@ pub(super) struct Grant {
     pub(super) endpoint: String,
     /// The identifier of the server as a resource.
     pub(super) resource: String,
-    pub(super) client: Client,
+    pub(super) client: OauthClient,
     pub(super) token_endpoint: String,
     pub(super) access_token: String,
     pub(super) refresh_token: Option<String>,
@@ -87,7 +88,8 @@ impl Store {
     }
 
     /// Returns every token as a secret. A file that can't be read is an error where its token is needed.
-    pub(crate) fn tokens(&self) -> Vec<Secret> {
+    #[must_use]
+    pub fn tokens(&self) -> Vec<Secret> {
         let files = fs::read_dir(&self.root).into_iter().flatten().flatten();
         let grants = files
             .take(ISSUERS)
@@ -117,17 +119,13 @@ impl Store {
     /// When another one takes longer than a renewal may, or the folder can't be written.
     pub(super) async fn lock(&self) -> Result<Locked<'_>, Failure> {
         let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).mode(0o700);
         builder
             .create(&self.root)
             .map_err(|error| self.unwritable(&error))?;
         refuse_foreign(&self.root).map_err(Failure::new)?;
         let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.append(true).create(true).mode(0o600);
         // It is beside the folder, all of whose files hold tokens.
         let file = options.open(self.root.with_extension("lock"));
         let file = file.map_err(|error| self.unwritable(&error))?;
@@ -176,11 +174,7 @@ impl Locked<'_> {
             }
         }
         let digest = Sha256::digest(grant.issuer.as_bytes());
-        let name: String = digest[..16]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        let path = root.join(format!("{name}.json"));
+        let path = root.join(format!("{}.json", hex(&digest[..16])));
         let mut grants = match path.exists() {
             true => read(&path).map_err(Failure::new)?,
             false => Vec::new(),
@@ -201,17 +195,14 @@ fn read(path: &Path) -> Result<Vec<Grant>, String> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let root = parse_strict(&text).ok_or_else(damaged)?;
-    let Value::Sequence(items) = &root.value else {
-        return Err(damaged());
-    };
-    let grants = items.iter().map(|item| {
-        let document = Document::new(item.span.of(&text).as_bytes(), "it").ok()?;
+    let root = Json::new(text).map_err(|_| damaged())?;
+    let grants = root.elements().ok_or_else(damaged)?.map(|item| {
+        let document = Document::new(item.bytes(), "it").ok()?;
         Some(Grant {
             issuer: document.string("issuer")?,
             endpoint: document.string("endpoint")?,
             resource: document.string("resource")?,
-            client: Client {
+            client: OauthClient {
                 id: document.string("clientId")?,
                 secret: document.string("clientSecret"),
                 authentication: match document.string("clientAuthentication") {
@@ -260,9 +251,7 @@ fn write(path: &Path, grants: &[Grant]) -> Result<(), Failure> {
     });
     if !path.exists() {
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.write(true).create_new(true).mode(0o600);
         let made = options.open(path);
         made.map_err(|error| {
             Failure::new(format_args!("can't write `{}`: {error}", path.display()))

@@ -2,7 +2,6 @@
 
 use super::challenge::Challenge;
 use super::fetch::{Fetch, TIME};
-use crate::requests::target;
 use agent_mcp_protocol::{
     Client, Endpoint, Error, Generations, Http, HttpAnswer as _, HttpPeer, HttpRequest, Limits,
     Options, Wait,
@@ -20,11 +19,11 @@ pub(super) struct Probed {
 
 /// Connects without a token and lists the tools: some servers refuse only the second request.
 pub(super) async fn probe(fetch: &Fetch<'_>, url: &str) -> Result<Probed, String> {
-    let access = fetch.access;
-    let (connection, path) = access.address(url, &[fetch.trusted], TIME).await?;
-    let target = target(&connection)?;
+    let trusted = [fetch.trusted];
+    let found = fetch.environment.find_target(url, &trusted, TIME);
+    let (target, path) = found.await?;
     let limits = agent_way_out::Limits::default();
-    let way_out = access.requests.way_out();
+    let way_out = fetch.environment.way_out();
     let peer = Challenged {
         endpoint: Endpoint::new(way_out, target, path, HeaderMap::new(), limits),
         first: Arc::default(),
@@ -45,7 +44,7 @@ pub(super) async fn probe(fetch: &Fetch<'_>, url: &str) -> Result<Probed, String
 /// Lists the tools of a server.
 async fn list(peer: Challenged) -> Result<(), Error> {
     let options = Options {
-        name: crate::access::CLIENT.to_owned(),
+        name: "agent".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         generations: Generations::Both,
         limits: Limits::default(),

@@ -35,7 +35,7 @@ impl Zone {
     }
 
     /// Returns the minutes that the local time is ahead of UTC at a time.
-    pub(crate) fn offset_minutes(&self, at: SystemTime) -> i16 {
+    pub(super) fn offset_minutes(&self, at: SystemTime) -> i16 {
         let seconds = Timestamp::try_from(at).map_or(0, |at| self.0.to_offset(at).seconds());
         i16::try_from(seconds / 60).unwrap_or_default()
     }

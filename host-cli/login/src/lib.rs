@@ -12,11 +12,13 @@
 //! | `redirect` | the answer of the browser, on a port of loopback |
 //! | `fetch` | requests over the way out, to addresses that the engine checked |
 //! | `store` | the kept tokens, a file for each issuer |
-//! | `document` | members of JSON, and forms |
+//! | `document` | members of JSON, and of queries |
+//! | `environment` | the program in which a user logs in |
 
 mod challenge;
 mod client;
 mod document;
+mod environment;
 mod fetch;
 mod flow;
 mod metadata;
@@ -26,6 +28,7 @@ mod refresh;
 mod scopes;
 mod store;
 
+pub use environment::{Environment, FindTarget};
 pub use flow::{LoggedIn, Login};
-pub(crate) use refresh::bearer;
+pub use refresh::bearer;
 pub use store::Store;

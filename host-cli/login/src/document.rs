@@ -1,75 +1,39 @@
-//! Members of JSON documents, and the encoding of forms.
+//! Members of JSON documents and of queries.
 
-use agent_syntax::json::parse_strict;
-use agent_syntax::{Node, Value};
+use agent_mcp_protocol::Json;
 
-/// A JSON object of an authorization server, by its strings, lists of strings, numbers and booleans.
-pub(super) struct Document(String);
+/// A JSON object of an authorization server.
+pub(super) struct Document(Json);
 
 impl Document {
     /// Reads an object of strict JSON.
     pub(super) fn new(bytes: &[u8], what: &str) -> Result<Self, String> {
-        let text = std::str::from_utf8(bytes).map_err(|_| format!("{what} is not UTF-8"))?;
-        match parse_strict(text).map(|root| matches!(root.value, Value::Mapping(_))) {
-            Some(true) => Ok(Self(text.to_owned())),
-            _ => Err(format!("{what} is not a JSON object")),
-        }
-    }
-
-    fn with<T>(&self, key: &str, read: impl FnOnce(&Value<'_>) -> Option<T>) -> Option<T> {
-        let root = parse_strict(&self.0)?;
-        let Value::Mapping(entries) = &root.value else {
-            return None;
-        };
-        read(&entries.iter().find(|entry| entry.key == key)?.value.value)
+        let json = Json::new(bytes.to_vec()).ok();
+        let object = json.filter(|it| it.members([]).is_some());
+        object
+            .map(Self)
+            .ok_or_else(|| format!("{what} is not a JSON object"))
     }
 
     /// Returns a string.
     pub(super) fn string(&self, key: &str) -> Option<String> {
-        self.with(key, string)
+        self.0.member(key)?.string()
     }
 
     /// Returns the strings of a list.
     pub(super) fn strings(&self, key: &str) -> Option<Vec<String>> {
-        self.with(key, |value| match value {
-            Value::Sequence(items) => {
-                let items = items.iter();
-                items.map(|item: &Node<'_>| string(&item.value)).collect()
-            }
-            _ => None,
-        })
+        self.0.member(key)?.strings()
     }
 
     /// Returns whether a member is `true`.
     pub(super) fn is_true(&self, key: &str) -> bool {
-        self.with(key, |value| Some(matches!(value, Value::Bool(true)))) == Some(true)
+        self.0.member(key).is_some_and(|it| it.as_str() == "true")
     }
 
     /// Returns a whole number.
     pub(super) fn number(&self, key: &str) -> Option<u64> {
-        let root = parse_strict(&self.0)?;
-        let Value::Mapping(entries) = &root.value else {
-            return None;
-        };
-        let entry = entries.iter().find(|entry| entry.key == key)?;
-        entry.value.span.of(&self.0).parse().ok()
+        self.0.member(key)?.as_str().parse().ok()
     }
-}
-
-fn string(value: &Value<'_>) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone().into_owned()),
-        _ => None,
-    }
-}
-
-/// Encodes the members of a form or of a query.
-pub(super) fn form(members: &[(&str, &str)]) -> String {
-    let members = members.iter().map(|(name, value)| {
-        let [name, value] = [name, value].map(|it| crate::access::percent_encoded(it));
-        format!("{name}={value}")
-    });
-    members.collect::<Vec<_>>().join("&")
 }
 
 /// Returns the value of a member of a query. A member that is there twice has none.
@@ -103,7 +67,8 @@ fn decoded(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Document, form, member};
+    use super::{Document, member};
+    use agent_way_out::form;
 
     #[test]
     fn a_member_of_a_query_is_there_once() {

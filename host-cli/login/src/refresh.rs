@@ -1,11 +1,12 @@
 //! The token of a server, renewed before it expires.
 
 use super::document::Document;
+use super::environment::Environment;
 use super::fetch::Fetch;
 use super::store::{Grant, Store};
-use crate::access::Access;
+use agent_host::unix_time;
 use agent_way_out::Response;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Time before the end of a token at which it is renewed.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -16,8 +17,8 @@ const MARGIN: Duration = Duration::from_secs(60);
 /// # Errors
 ///
 /// The reason why the kept token can't be used.
-pub(crate) async fn bearer(
-    access: &Access,
+pub async fn bearer(
+    environment: &dyn Environment,
     endpoint: &str,
     refused: Option<&str>,
 ) -> Result<Option<String>, String> {
@@ -45,7 +46,7 @@ pub(crate) async fn bearer(
         };
     };
     let fetch = Fetch {
-        access,
+        environment,
         trusted: endpoint,
     };
     let members = [
@@ -94,7 +95,7 @@ pub(super) fn take(grant: &mut Grant, response: &Response) -> Result<(), String>
     Ok(())
 }
 
+/// Returns the seconds since 1970.
 fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.unwrap_or_default().as_secs()
+    unix_time().as_secs()
 }

@@ -1,8 +1,7 @@
 //! Requests to servers and authorization servers, over the way out.
 
-use crate::access::Access;
-use crate::requests::{headers, target};
-use agent_way_out::{Cancel, Limits, Method, Request, Response};
+use super::environment::Environment;
+use agent_way_out::{Cancel, Limits, Method, Request, Response, Scheme, Target, headers};
 use std::time::Duration;
 
 /// Maximum time of one request.
@@ -14,11 +13,26 @@ const BODY_BYTES: u64 = 256 << 10;
 /// The requests of one login. An address that is not public must be the host of the server itself, which a
 /// human has put into the index.
 pub(super) struct Fetch<'f> {
-    pub(super) access: &'f Access,
+    pub(super) environment: &'f dyn Environment,
     pub(super) trusted: &'f str,
 }
 
 impl Fetch<'_> {
+    /// Returns where an `https` URL is reached, or one of this machine, and the path with the query.
+    pub(super) async fn target(
+        &self,
+        url: &str,
+        time: Duration,
+    ) -> Result<(Target, String), String> {
+        let trusted = [self.trusted];
+        let found = self.environment.find_target(url, &trusted, time).await?;
+        let is_loopback = found.0.address().ip().is_loopback();
+        match found.0.scheme() == Scheme::Https || is_loopback {
+            true => Ok(found),
+            false => Err(format!("`{url}` is not an https URL")),
+        }
+    }
+
     /// Sends a request to a URL, and returns the response whatever its status is. `more` are headers, and whether
     /// the value of each is a secret.
     pub(super) async fn send(
@@ -28,12 +42,7 @@ impl Fetch<'_> {
         more: &[(&str, &str, bool)],
         body: String,
     ) -> Result<Response, String> {
-        let (connection, path) = self.access.address(url, &[self.trusted], TIME).await?;
-        let address = connection.address.parse::<std::net::IpAddr>();
-        let is_loopback = address.is_ok_and(|it| it.is_loopback());
-        if !connection.tls && !is_loopback {
-            return Err(format!("`{url}` is not an https URL"));
-        }
+        let (target, path) = self.target(url, TIME).await?;
         let mut request = Request::new(method, path);
         request.headers = headers(more.iter().copied())?;
         request.body = body.into();
@@ -42,8 +51,7 @@ impl Fetch<'_> {
             body_bytes: BODY_BYTES,
             ..Limits::default()
         };
-        let way_out = self.access.requests.way_out();
-        let target = target(&connection)?;
+        let way_out = self.environment.way_out();
         let never = Cancel::never();
         let sent = way_out.send(&target, request, &limits, &never);
         sent.await

@@ -1,11 +1,10 @@
 //! The client as an authorization server knows it, and its proof at the token endpoint (RFC 6749, 2.3.1).
 
-use super::document::{Document, form};
+use super::document::Document;
 use super::fetch::Fetch;
 use super::metadata::Issuer;
-use crate::access::percent_encoded;
 use agent_syntax::json::Writer;
-use agent_way_out::Response;
+use agent_way_out::{Response, form, percent_encoded};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
@@ -66,13 +65,13 @@ impl Authentication {
 
 /// A client of one issuer.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Client {
+pub(super) struct OauthClient {
     pub(super) id: String,
     pub(super) secret: Option<String>,
     pub(super) authentication: Authentication,
 }
 
-impl Client {
+impl OauthClient {
     /// Returns a client without a secret.
     pub(super) fn public(id: &str) -> Self {
         Self {
@@ -191,7 +190,7 @@ impl Client {
 mod tests {
     use super::super::document::Document;
     use super::super::metadata::Issuer;
-    use super::{Authentication, Client};
+    use super::{Authentication, OauthClient};
 
     fn issuer(authentications: Option<&[&str]>) -> Issuer {
         let names = |list: &[&str]| list.iter().map(|&it| it.to_owned()).collect();
@@ -209,7 +208,8 @@ mod tests {
 
     #[test]
     fn a_secret_is_sent_as_the_issuer_supports_it() {
-        let of = |list| Client::confidential("c", "s", &issuer(list)).map(|it| it.authentication);
+        let of =
+            |list| OauthClient::confidential("c", "s", &issuer(list)).map(|it| it.authentication);
         let post: &[&str] = &["none", "client_secret_post"];
         assert_eq!(of(None), Ok(Authentication::Basic));
         assert_eq!(of(Some(post)), Ok(Authentication::Post));
@@ -224,7 +224,7 @@ mod tests {
     fn a_registration_says_how_the_client_proves_itself() {
         let read = |json: &str, asked| {
             let answer = Document::new(json.as_bytes(), "it").unwrap();
-            Client::registered("c".to_owned(), &answer, asked)
+            OauthClient::registered("c".to_owned(), &answer, asked)
         };
         let basic = r#"{"token_endpoint_auth_method":"client_secret_basic","client_secret":"s"}"#;
         let client = read(basic, Authentication::None).ok().unwrap();

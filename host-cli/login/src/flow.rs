@@ -1,7 +1,7 @@
 //! The authorization, from the server's challenge to the kept tokens.
 
-use super::client::Client;
-use super::document::form;
+use super::client::OauthClient;
+use super::environment::Environment;
 use super::fetch::Fetch;
 use super::metadata::{self, Issuer, Resource};
 use super::probe::probe;
@@ -9,10 +9,8 @@ use super::redirect::Redirect;
 use super::refresh::take;
 use super::scopes::ScopeChoice;
 use super::store::{Grant, Store};
-use crate::access::Access;
-use crate::run::random;
-use crate::signals::Signals;
-use agent_host::Failure;
+use agent_host::{Failure, Signals, random};
+use agent_way_out::form;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
@@ -57,14 +55,14 @@ impl Login<'_> {
     /// there is no token.
     pub async fn run(
         &self,
-        access: &Access,
+        environment: &dyn Environment,
         signals: &mut Signals,
         show: impl Fn(&str),
     ) -> Result<Result<LoggedIn, String>, Failure> {
         let store = Store::usual();
         let store = store.ok_or_else(|| Failure::new("this user has no folder for credentials"))?;
         let granted = select! {
-            granted = timeout(self.time, self.grant(access, &store, show)) => granted,
+            granted = timeout(self.time, self.grant(environment, &store, show)) => granted,
             () = signals.cancelled() => return Err(Failure::new("interrupted")),
         };
         let late = || Err(format!("nobody agreed within {} s", self.time.as_secs()));
@@ -82,12 +80,12 @@ impl Login<'_> {
 
     async fn grant(
         &self,
-        access: &Access,
+        environment: &dyn Environment,
         store: &Store,
         show: impl Fn(&str),
     ) -> Result<Grant, String> {
         let fetch = Fetch {
-            access,
+            environment,
             trusted: self.endpoint,
         };
         let probed = probe(&fetch, self.endpoint).await?;
@@ -100,14 +98,16 @@ impl Login<'_> {
             }
             None => return Err("the server has no metadata of OAuth".to_owned()),
         };
-        let issuer = metadata::issuer(&fetch, self.issuer(access, &resource)?).await?;
+        let issuer = metadata::issuer(&fetch, self.issuer(environment, &resource)?).await?;
         let kept = match self.more_scopes {
             [] => None,
             _ => store.find(self.endpoint)?.map(|grant| grant.scopes),
         };
         let choice = ScopeChoice {
             id: self.id,
-            limit: access.oauth(self.id).and_then(|it| it.scopes.as_deref()),
+            limit: environment
+                .oauth(self.id)
+                .and_then(|it| it.scopes.as_deref()),
             only: self.scopes,
             more: self.more_scopes,
         };
@@ -146,9 +146,16 @@ impl Login<'_> {
     }
 
     /// Returns the authorization server: the operator's, or the first that the server names.
-    fn issuer<'r>(&self, access: &Access, resource: &'r Resource) -> Result<&'r str, String> {
+    fn issuer<'r>(
+        &self,
+        environment: &dyn Environment,
+        resource: &'r Resource,
+    ) -> Result<&'r str, String> {
         let mut named = resource.issuers.iter();
-        match access.oauth(self.id).and_then(|it| it.issuer.as_deref()) {
+        match environment
+            .oauth(self.id)
+            .and_then(|it| it.issuer.as_deref())
+        {
             None => named.next().map(String::as_str).ok_or_else(|| {
                 "the metadata of the server names no authorization server".to_owned()
             }),
@@ -168,24 +175,24 @@ impl Login<'_> {
         issuer: &Issuer,
         redirect: &str,
         scopes: &[String],
-    ) -> Result<Client, String> {
-        let own = fetch.access.oauth(self.id);
+    ) -> Result<OauthClient, String> {
+        let own = fetch.environment.oauth(self.id);
         let known = own.and_then(|it| it.client_id.as_deref());
         if let Some(id) = self.client_id.or(known) {
             let secret = own.and_then(|it| it.client_secret.as_ref());
             // The operator's secret is that of the operator's client.
             return match secret.filter(|_| known == Some(id)) {
-                None => Ok(Client::public(id)),
+                None => Ok(OauthClient::public(id)),
                 Some(secret) => {
-                    let (secret, _) = fetch.access.secrets.value(secret)?;
-                    Client::confidential(id, secret, issuer)
+                    let secret = fetch.environment.value(secret)?;
+                    OauthClient::confidential(id, secret, issuer)
                 }
             };
         }
         if let Some(url) = self.client_url.filter(|_| issuer.takes_client_urls) {
-            return Ok(Client::public(url));
+            return Ok(OauthClient::public(url));
         }
-        Client::register(fetch, issuer, redirect, scopes).await
+        OauthClient::register(fetch, issuer, redirect, scopes).await
     }
 
     /// Lets the user agree, and returns the code.
@@ -213,15 +220,7 @@ impl Login<'_> {
             members.push(("scope", &scope));
         }
         // What the user opens is checked as everything that this program requests.
-        let trusted = [self.endpoint];
-        let opened = fetch
-            .access
-            .address(&issuer.authorization, &trusted, self.time);
-        let (opened, _) = opened.await?;
-        let is_loopback = opened.address.parse::<std::net::IpAddr>();
-        if !opened.tls && !is_loopback.is_ok_and(|it| it.is_loopback()) {
-            return Err(format!("`{}` is not an https URL", issuer.authorization));
-        }
+        fetch.target(&issuer.authorization, self.time).await?;
         let separator = if issuer.authorization.contains('?') {
             '&'
         } else {
@@ -240,7 +239,7 @@ impl Login<'_> {
 /// What a login asks for.
 struct Asked<'a> {
     resource: &'a Resource,
-    client: &'a Client,
+    client: &'a OauthClient,
     scopes: &'a [String],
     /// The secret behind the challenge of PKCE.
     verifier: &'a str,
@@ -248,6 +247,6 @@ struct Asked<'a> {
 
 /// Returns 32 random bytes as text for a URL.
 fn secret() -> Result<String, String> {
-    let bytes = random().map_err(|failure| failure.message)?;
+    let bytes = random::<32>().map_err(|failure| failure.message)?;
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
