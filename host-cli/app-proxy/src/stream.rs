@@ -33,6 +33,8 @@ pub(crate) struct Link {
     refusal: Mutex<Option<Refusal>>,
     tunnel: Mutex<Option<Tunnel>>,
     is_tunnel: AtomicBool,
+    /// Whether the end of the chunks was found, behind which nothing is waited for.
+    has_chunks: AtomicBool,
     has_moved: AtomicBool,
     requests: AtomicUsize,
 }
@@ -47,6 +49,11 @@ impl Link {
     pub(crate) fn set_tunnel(&self, tunnel: Tunnel) {
         *locked(&self.tunnel) = Some(tunnel);
         self.is_tunnel.store(true, Ordering::Relaxed);
+    }
+
+    /// Marks a body in chunks as complete.
+    pub(crate) fn set_chunks(&self) {
+        self.has_chunks.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn tunnel(&self) -> Option<Tunnel> {
@@ -237,7 +244,11 @@ impl CheckedStream {
             self.moved();
             return Poll::Ready(Ok(()));
         }
-        if self.phase != Phase::Tunnel {
+        let is_complete = match self.phase {
+            Phase::Chunks => self.link.has_chunks.load(Ordering::Relaxed),
+            phase => phase == Phase::Tunnel,
+        };
+        if !is_complete {
             let time = self.site.shared.limits.body_time;
             ready!(self.deadline.poll(self.since + time, context));
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
