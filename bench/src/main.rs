@@ -1,6 +1,6 @@
-//! Measures the engine on generated worlds, native and as a component, with the baselines beside
-//! it in the same run: a typed parse of the same bytes by `serde_json`, which is the unit, and
-//! the same resolution in Python.
+//! Measures the engine on generated worlds, native and as a component, with the baselines in the
+//! same run: a typed parse of the same bytes by `serde_json`, which is the unit, and the same
+//! resolution in Python.
 //!
 //! Prints a table and writes it as JSON to `target/bench.json`. `--quick` takes the small worlds
 //! only, `--capabilities` those with tools only, `--runs` the steps of plans only.

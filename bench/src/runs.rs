@@ -22,7 +22,7 @@ const STEPS: (usize, usize) = (1, 65);
 
 const RUN_ID: &str = "run";
 
-/// Measures steps of each kind, beside other clients.
+/// Measures steps of each kind, and other clients for comparison.
 ///
 /// # Errors
 ///

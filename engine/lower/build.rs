@@ -8,7 +8,7 @@
 //! 4. the distance from the previous prototype's first character to its own;
 //! 5. for each further character, the distance from the last such character.
 //!
-//! Each of these is a column of its own, preceded by its length in bytes, because similar numbers
+//! Each of these is a separate column, preceded by its length in bytes, because similar numbers
 //! compress best side by side. A column consists of runs. An even number announces half as many
 //! single numbers. An odd number announces half as many repetitions (rounded down) of one number.
 //! Numbers have seven bits a byte, lowest first. A distance is doubled, and its lowest bit means

@@ -29,7 +29,7 @@ const PATIENCE_MS = 15_000;
  * @property {import("playwright-core").BrowserContext} context
  * @property {string} address of the page
  * @property {() => Promise<void>} stopServer
- * @property {(options?: Options) => Promise<Playground>} another visitor, who has not been here before
+ * @property {(options?: Options) => Promise<Playground>} another visitor, without earlier visits
  */
 
 /** @returns {Promise<string>} the folder of the built page */

@@ -106,7 +106,7 @@ visit("the policy reads the context as input.context", async ({ playground }) =>
 
 visit("the tab of the policy shows its input, the value of each rule and the lines that took part", async ({ playground, page }) => {
   await playground.open("Policy");
-  await playground.answer.getByText("There is none").waitFor();
+  await playground.answer.getByText("No policy is given").waitFor();
   await playground.example(EXAMPLE);
   await playground.open("Policy");
   const rules = playground.answer.locator("table tbody tr");
@@ -132,5 +132,5 @@ visit("an empty policy starts with a small one, which can be undone", async ({ p
   await playground.has(playground.answer.locator("table tbody th"), [/^allowed_tools/, /^deny_reasons/]);
   assert.equal(await playground.page.getByRole("button", { name: "Start with a small policy" }).count(), 0);
   await playground.input("policy.rego").press("Control+z");
-  await playground.answer.getByText("There is none").waitFor();
+  await playground.answer.getByText("No policy is given").waitFor();
 });

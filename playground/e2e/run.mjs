@@ -35,7 +35,7 @@ export class Run {
 
   /** @param {string} example @returns what the form holds after choosing it */
   async choose(example) {
-    await this.area.getByLabel("What came of it").selectOption({ label: example });
+    await this.area.getByLabel("Result of the action").selectOption({ label: example });
   }
 
   /** @param {string[]} examples one for each action from here */

@@ -112,7 +112,7 @@ visitRun("a cancelled run completes its evidence", OVER_HTTP, async (run) => {
   await run.area.getByText(", complete").waitFor();
 });
 
-visitPlans("plans", "a step that nobody approves ends the run", async (plans) => {
+visitPlans("plans", "a step without an approval ends the run", async (plans) => {
   const given = (/** @type {string} */ file) => readFileSync(new URL(`../../tests/corpus/plan/${file}`, import.meta.url), "utf8");
   await plans.paste("plan.json", given("accept/a-tool-that-a-person-has-to-approve/plan.json"));
   await plans.paste("tool-pool.json", given("base/tool-pool.json"));

@@ -95,7 +95,7 @@ visitSessions("session", "an approved call passes once, and its server answers",
   await sessions.click("Restart");
   await sessions.click("Make this call");
   await sessions.click("Wait a minute");
-  await sessions.has(sessions.past, [/./, /Nobody approved call 1 in time/]);
+  await sessions.has(sessions.past, [/./, /No human approved call 1 in time/]);
 });
 
 visitSessions("session", "a result that the locked schema does not allow is withheld", async (sessions, { page }) => {
@@ -274,7 +274,7 @@ visitSessions("session", "hostile texts stay texts", async (sessions, { page }) 
   await sessions.past.first().waitFor();
   assert.match(await sessions.past.first().innerText(), /<U\+202E>/);
   await fits(page, "hostile texts");
-  // Nobody locks a definition that people don't see as it is.
+  // A definition with hidden characters is not locked.
   tools.find_tickets.description = unseen;
   await sessions.paste("mcp.index.json", JSON.stringify(index));
   await sessions.says("No session: these documents can't be obeyed");

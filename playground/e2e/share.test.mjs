@@ -34,7 +34,7 @@ visit("a link restores everything for a new visitor", async ({ playground, page,
   assert.ok(!other.page.url().includes("#"), "the address still has the state of before");
 }, { browser: CLIPBOARD });
 
-visit("a link asks before it replaces somebody's inputs, in a new tab and in an open one", async ({ playground, page, context, address }) => {
+visit("a link asks before it replaces other inputs, in a new tab and in an open one", async ({ playground, page, context, address }) => {
   await playground.type("agents.md", "hello", "mine");
   // An address that is pasted into an open page.
   await page.evaluate((fragment) => (location.hash = fragment), OTHER_VERSION);
@@ -124,7 +124,7 @@ const WHOLE = pack(JSON.stringify({ engine: "0.1.0", manifest: MANIFEST, index: 
 
 const DAMAGED = {
   "of an unknown form": "9.abc",
-  "of no form": "%00%ff",
+  "of an invalid form": "%00%ff",
   "cut off": WHOLE.slice(0, WHOLE.length / 2),
   "with another character": `${WHOLE.slice(0, 40)}!${WHOLE.slice(41)}`,
   "that is not compressed": `1.${Buffer.from("not compressed at all").toString("base64url")}`,

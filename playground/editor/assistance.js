@@ -1,5 +1,5 @@
-// Completion, hovers and quick fixes: in a module of their own, loaded when somebody first uses an
-// editor. Nothing before the first verdict needs them.
+// Completion, hovers and quick fixes: in a separate module, loaded with the first use of an editor.
+// Nothing before the first verdict needs them.
 
 import { Compartment } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
@@ -13,7 +13,7 @@ import { EditorView, keymap } from "@codemirror/view";
  * @property {string} document its name, such as `agents.md`
  * @property {LanguageName} language
  * @property {() => string} text of this editor
- * @property {(document: string) => string} textOf the text of another document; empty if it has none
+ * @property {(document: string) => string} textOf the text of another document; empty if the text is missing
  */
 
 /** @typedef {typeof import("./completion.js")} Module */

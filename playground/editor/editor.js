@@ -213,7 +213,7 @@ export class Editor {
     this.#view.destroy();
   }
 
-  /** @param {TransactionSpec} spec is done as a step of its own for undo */
+  /** @param {TransactionSpec} spec is done as a separate step for undo */
   #step(spec) {
     this.#view.dispatch({ ...spec, annotations: isolateHistory.of("full") });
   }

@@ -509,7 +509,7 @@ async function taken(page, typed = "") {
 
 const inFrontmatter = (text) => `---\n${text}\n---\n`;
 
-/** Each with what is offered first, what is typed then, and what comes of it. */
+/** Each with the first offer, the text typed then, and the result. */
 const COMPLETIONS = {
   "keys at the start, the required ones first": ["agents.md", inFrontmatter("|"), ["name", "requires", "version", "constraints"], "co", inFrontmatter("constraints:\n  |")],
   "the keys that are not there yet": ["agents.md", inFrontmatter("name: x\n|"), ["requires", "version", "constraints"], "v", inFrontmatter("name: x\nversion: |")],

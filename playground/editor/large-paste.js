@@ -5,7 +5,7 @@ import { Annotation, EditorState, StateField, Transaction } from "@codemirror/st
 import { EditorView } from "@codemirror/view";
 import { PASTE_PART_UNITS } from "./limits.js";
 
-/** Marks the changes of a paste with `true`, and its end, a task of its own, with `false`. */
+/** Marks the changes of a paste with `true`, and its end, a separate task, with `false`. */
 export const pasted = /** @type {import("@codemirror/state").AnnotationType<boolean>} */ (Annotation.define());
 
 /** Whether a paste is under way. */

@@ -32,7 +32,7 @@ import { prose } from "./prose.js";
  * @property {string[]} [also] other places, and what they say
  * @property {string[]} [help]
  * @property {Fix[]} [fixes] those that can be applied
- * @property {number} [number] by which the page knows it
+ * @property {number} [number] that identifies it to the page
  */
 /** @typedef {Place & Said} Problem */
 

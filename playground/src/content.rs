@@ -77,7 +77,7 @@ impl Content for Servers {
         };
         let failed = explanation.checks.iter().filter(|check| !check.passed);
         let places = failed.flat_map(|it| {
-            // What the server has is fine: it lacks something beside it.
+            // What the server has is fine: it lacks something else.
             let lacks = matches!(
                 it.code,
                 Code::MissingCategory

@@ -33,7 +33,7 @@ pub(crate) fn EvaluationView() -> Html {
     if !page.editors.is_filled(DocumentKind::Policy) {
         return html! {
             <>
-                <p>{ "A policy in Rego decides which of the matching tools the agent may use. There is none." }</p>
+                <p>{ "A policy in Rego decides which of the matching tools the agent may use. No policy is given." }</p>
                 <p>{ starter(&page) }</p>
             </>
         };

@@ -11,7 +11,8 @@ use agent_ui::words::count;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// A text to compare a file with, by the label of its button; `None` if there is none.
+/// A text to compare a file with, by the label of its button; `None` if there is nothing to compare
+/// with.
 type Comparison = (&'static str, Option<Rc<str>>);
 
 /// The text before the last change.

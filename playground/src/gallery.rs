@@ -34,7 +34,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         ""
     ),
     example!(
-        "support-desk", "A category that nobody offers",
+        "support-desk", "A category that no server offers",
         "No server of the index offers one of the categories.",
         "MISSING_CATEGORY"
     ),
@@ -55,7 +55,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
     ),
     example!(
         "deploy-bot", "Only signed servers",
-        "The manifest asks for signed servers, and one category has none.",
+        "The manifest asks for signed servers, and one category has no signed server.",
         "UNSIGNED_NOT_ALLOWED"
     ),
     example!(

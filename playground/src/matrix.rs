@@ -186,8 +186,8 @@ pub(crate) fn MatrixView() -> Html {
     }
 }
 
-/// Shows a spacer in place of rows. It is a picture, because the page's policy allows no style attribute
-/// for the height.
+/// Shows a spacer instead of rows. It is a picture, because the page's policy allows no style
+/// attribute for the height.
 fn spacer(height: u32) -> Html {
     html! {
         if height > 0 {

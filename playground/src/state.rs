@@ -38,7 +38,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Adds a version. While there is none, the next one is still compared with the last.
+    /// Adds a version. Without a version, the next one is still compared with the last.
     pub(crate) fn add(&mut self, next: Option<&str>) {
         if next.is_some() && next != self.last.as_deref() {
             self.before = std::mem::replace(&mut self.last, next.map(Rc::from));
@@ -76,8 +76,8 @@ impl Servers {
         verdict.map_or(&[], |verdict| &verdict.requirements)
     }
 
-    /// Notes the selections of a verdict beside those before it. A requirement is the former one of its
-    /// name in its place, or else another one that left its place.
+    /// Stores the selections of a verdict together with the former ones. A requirement is the
+    /// former one of its name in its place, or else another one that left its place.
     pub(crate) fn note_selections(&mut self, verdict: &Verdict) {
         let former = std::mem::take(&mut self.selections);
         let requirements = verdict.requirements.iter().take(REMEMBERED);
@@ -723,7 +723,7 @@ mod tests {
         let mut state = start();
         for (kind, lower) in [
             (DocumentKind::Lock, DocumentKind::Lock),
-            // The manifest has a place of its own: the document below it stays.
+            // The manifest has a separate place: the document below it stays.
             (DocumentKind::Manifest, DocumentKind::Lock),
             // The context is below the policy.
             (DocumentKind::Context, DocumentKind::Policy),

@@ -1,4 +1,4 @@
-// Starts the page. A file of its own, because the page's policy runs no inline script.
+// Starts the page. A separate file, because the page's policy runs no inline script.
 //
 // The page has areas, which stand in the address behind `#`, and three modules, each of which is
 // loaded when one of its areas is first seen. A module renders into the element of its name.
@@ -21,7 +21,7 @@ const MODULES = {
   session: () => later("session", "agent-session-page"),
 };
 
-/** Loads a module with a style sheet of its own. */
+/** Loads a module and its style sheet. */
 async function later(name, module) {
   preload(`./${module}_bg.wasm`, "./editor/editor.js", `./${module}.js`);
   await style(`./${name}.css`);

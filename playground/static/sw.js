@@ -122,7 +122,7 @@ async function answer(request, path) {
   const cache = await caches.open(current);
   const stored = await cache.match(path);
   if (stored) return stored;
-  // What another version has is of no use to this page.
+  // This page can't use files of another version.
   return isLater(path) && current === CACHE ? storeLater(cache, path) : fetch(request);
 }
 

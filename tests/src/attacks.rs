@@ -13,10 +13,10 @@ pub struct Attack {
 }
 
 impl Attack {
-    /// Returns the stable code of the row. It is `None` for what is no danger and has to work.
+    /// Returns the stable code of the row. It is `None` for a harmless row, which has to work.
     ///
     /// # Panics
-    /// If the row has none.
+    /// If the row has no code.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         match &self.row["code"] {

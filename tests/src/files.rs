@@ -179,7 +179,7 @@ file_types! {
         /// The required permissions: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         pub scopes: Vec<String>,
-        /// What a gateway passes on beside tools: sorted, without duplicates; absent for nothing.
+        /// What a gateway passes on besides tools: sorted, without duplicates; absent for nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(schema_with = "served")]
         pub serve: Option<Vec<String>>,
@@ -209,7 +209,7 @@ file_types! {
         pub requirements: Vec<ToolRequirement>,
         /// Whether every requirement has a tool.
         pub satisfied: bool,
-        /// `null` if there is none.
+        /// `null` without a task.
         #[serde(deserialize_with = "nullable")]
         pub task: Option<Task>,
     }
@@ -349,7 +349,7 @@ file_types! {
         /// `null` if no server is eligible.
         #[serde(deserialize_with = "nullable")]
         pub selected: Option<Selected>,
-        /// What a gateway passes on beside tools: sorted, without duplicates; absent for nothing.
+        /// What a gateway passes on besides tools: sorted, without duplicates; absent for nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(schema_with = "served")]
         pub serve: Option<Vec<String>>,

@@ -187,7 +187,7 @@ fn manifest() -> Value {
                 some(name::<ToolName>(Yaml)),
             ),
             (
-                "What a gateway passes on of the server beside its tools; nothing without it",
+                "What a gateway passes on of the server in addition to its tools; nothing without it",
                 some(keyword::<Serve>(Yaml)),
             ),
         ],

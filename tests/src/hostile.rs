@@ -14,8 +14,8 @@
 //! | recipe | input |
 //! |---|---|
 //! | `= text` | the text |
-//! | `old → new` | the base document of the kind, with `new` in place of the first `old` |
-//! | `@frame text` | the recipe of the frame, with the text in place of `‹text›` |
+//! | `old → new` | the base document of the kind, with the first `old` replaced by `new` |
+//! | `@frame text` | the recipe of the frame, with `‹text›` replaced by the text |
 //!
 //! In texts `¶` is a line end. `‹` and `›` enclose directives:
 //!
@@ -25,7 +25,7 @@
 //! | `‹c0 af›` | these |
 //! | `‹U+FEFF›` | those of the character |
 //! | `‹base›`, `‹base CRLF›`, `‹base CR›`, `‹base UTF-16›` | the base document, also with other line ends or in UTF-16 |
-//! | `‹@frame text›` | the frame, with the text in place of `‹text›` |
+//! | `‹@frame text›` | the frame, with `‹text›` replaced by the text |
 //! | `‹9 × text›` | nine times the text; `#` in it is the number of the repetition, from 0, and `###` the same in at least three digits |
 //! | `‹9 × text / ,›` | the same with commas between |
 //! | `‹9 by 7 mod 10 × text›` | the same, numbered 0, 7, 4, and so on |
@@ -331,7 +331,7 @@ fn whole_number(digits: &str) -> usize {
     digits.replace('_', "").parse().expect(digits)
 }
 
-/// Returns a text with `new` in place of the first `old`.
+/// Returns a text with the first `old` replaced by `new`.
 ///
 /// # Panics
 /// If `old` is not in it.

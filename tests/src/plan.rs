@@ -1,8 +1,7 @@
-//! The cases of sequential plans: a case inherits missing documents from `base`.
+//! The cases of sequential plans.
 
-use crate::corpus::{Case, cases, corpus};
+use crate::corpus::{Case, cases};
 use agent_diagnostic::Code;
-use std::fs;
 
 /// The inputs of the decision on a sequential plan.
 #[derive(Debug, Clone)]
@@ -23,7 +22,7 @@ pub struct PlanInputs {
     pub catalogue: Option<Vec<u8>>,
 }
 
-/// The possible files of a case.
+/// The possible inputs of a case, and the manifest that the lock of the base is made of.
 pub const FILES: [&str; 8] = [
     "plan.json",
     "tool-pool.json",
@@ -32,7 +31,7 @@ pub const FILES: [&str; 8] = [
     "mcp.index.json",
     "agents.lock",
     "catalogue.json",
-    "expected.txt",
+    "agents.md",
 ];
 
 impl PlanInputs {
@@ -42,20 +41,15 @@ impl PlanInputs {
     /// If the case has no plan.
     #[must_use]
     pub fn of(case: &Case) -> Self {
-        let base = |name: &str| {
-            case.input(name)
-                .or_else(|| fs::read(corpus().join("plan/base").join(name)).ok())
-        };
-        // An empty file means that the document is absent.
-        let there = |name: &str| base(name).filter(|text| !text.is_empty());
+        let input = |name: &str| case.input(name);
         Self {
-            plan: case.input("plan.json").expect("a plan"),
-            tool_pool: base("tool-pool.json").expect("a tool pool"),
-            profile: base("profile.json").expect("a profile"),
-            request: case.input("request.json"),
-            index: there("mcp.index.json"),
-            lock: there("agents.lock"),
-            catalogue: case.input("catalogue.json"),
+            plan: input("plan.json").expect("a plan"),
+            tool_pool: input("tool-pool.json").expect("a tool pool"),
+            profile: input("profile.json").expect("a profile"),
+            request: input("request.json"),
+            index: input("mcp.index.json"),
+            lock: input("agents.lock"),
+            catalogue: input("catalogue.json"),
         }
     }
 }
@@ -75,6 +69,5 @@ pub fn contract_case(code: Code) -> String {
 /// Returns the cases of sequential plans.
 #[must_use]
 pub fn plan_cases() -> Vec<Case> {
-    let verdicts = ["plan/accept", "plan/reject"];
-    verdicts.into_iter().flat_map(cases).collect()
+    cases("plan")
 }

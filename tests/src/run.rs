@@ -98,7 +98,7 @@ impl Ended {
     /// Returns `run_summary.json`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the run has no summary.
     #[must_use]
     pub fn summary(&self) -> Value {
         serde_json::from_str(&self.files["run_summary.json"]).expect("JSON")
@@ -247,7 +247,7 @@ fn json_or_text(bytes: &[u8]) -> Value {
 /// the MCP tools lists `tools`, the tools of the index.
 ///
 /// # Panics
-/// If the action is none of a step.
+/// If the action does not belong to a step.
 #[must_use]
 pub fn behave(action: &Action) -> Outcome {
     match action {

@@ -6,9 +6,8 @@ use anyhow::Result;
 use std::path::PathBuf;
 
 use crate::browser::npm;
+use crate::cargo::BENCH;
 use crate::{apt, bubblewrap, build, cargo, process, python, setup, soak};
-
-const PACKAGE: &str = "agent-bench";
 
 /// The package of Debian with nginx, and where the program is in it.
 const NGINX: (&str, &str) = ("nginx", "usr/sbin/nginx");
@@ -25,7 +24,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     build::programs(workspace, &["--release"])?;
     let mut command = cargo::cargo(workspace);
     command
-        .args(["run", "--release", "--package", PACKAGE, "--"])
+        .args(["run", "--release", "--package", BENCH, "--"])
         .args(arguments);
     process::run(&mut command)
 }
@@ -37,7 +36,7 @@ fn plans(workspace: &Workspace) -> Result<()> {
     npm::install(&baseline, "the npm packages to compare with")?;
     let python = python::ensure(workspace, "python", &baseline.join("requirements.txt"))?;
     drop(lock);
-    let build = ["--release", "--package", PACKAGE, "--no-default-features"];
+    let build = ["--release", "--package", BENCH, "--no-default-features"];
     // Built by itself: its dependencies would change the features of the engine's.
     let example = ["--example", "jsonschema"];
     let jsonschema = cargo::build_program(workspace, example[1], &[&build[..], &example].concat())?;
@@ -54,11 +53,11 @@ fn plans(workspace: &Workspace) -> Result<()> {
 fn serve(workspace: &Workspace) -> Result<()> {
     setup::ensure(workspace)?;
     let agent = build::programs(workspace, &["--release"])?;
-    let load = ["--release", "--package", soak::PACKAGE];
-    let example = [&load[..], &["--example", "rmcp-proxy"]].concat();
+    let load = ["--release", "--package", "agent-load", "--bins"];
+    let server = cargo::build_program(workspace, soak::SERVER, &load)?;
+    let build = ["--release", "--package", BENCH, "--no-default-features"];
+    let example = [&build[..], &["--example", "rmcp-proxy"]].concat();
     let rmcp = cargo::build_program(workspace, "rmcp-proxy", &example)?;
-    let server = cargo::build_program(workspace, soak::SERVER, &[&load[..], &["--bins"]].concat())?;
-    let build = ["--release", "--package", PACKAGE, "--no-default-features"];
     let mut command = cargo::cargo(workspace);
     command
         .arg("run")
@@ -73,7 +72,7 @@ fn apps(workspace: &Workspace) -> Result<()> {
     setup::ensure(workspace)?;
     bubblewrap::ensure()?;
     let agent = build::programs(workspace, &["--release"])?;
-    let build = ["--release", "--package", PACKAGE, "--no-default-features"];
+    let build = ["--release", "--package", BENCH, "--no-default-features"];
     let mut command = cargo::cargo(workspace);
     command
         .arg("run")

@@ -6,7 +6,7 @@ mod unification;
 use agent_pack::Workspace;
 use anyhow::{Result, bail};
 
-use crate::cargo::{GUESTS, cargo, tested};
+use crate::cargo::{BENCH, BINDGEN, GUESTS, cargo, tested};
 use crate::playground::{API, WORKER};
 use crate::test::{Check, run_all};
 use crate::{no_arguments, process, setup};
@@ -21,7 +21,7 @@ const CHECKS: [Check; 5] = [
         // Features of the worker replace other code, so each kind of module is linted.
         let servers = vec!["--package", WORKER];
         let api = vec!["--package", WORKER, "--features", API];
-        for packages in [tested(), guests(), servers, api] {
+        for packages in [tested(), others(), servers, api] {
             let mut clippy = cargo(workspace);
             clippy.arg("clippy").args(packages).arg("--all-targets");
             process::run(clippy.args(["--", "--deny", "warnings"]))?;
@@ -29,7 +29,7 @@ const CHECKS: [Check; 5] = [
         Ok(())
     }),
     ("the documentation", |workspace| {
-        for packages in [tested(), guests()] {
+        for packages in [tested(), others()] {
             let mut doc = cargo(workspace);
             doc.env("RUSTDOCFLAGS", "--deny warnings");
             doc.arg("doc").args(packages);
@@ -39,11 +39,10 @@ const CHECKS: [Check; 5] = [
     }),
 ];
 
-fn guests() -> Vec<&'static str> {
-    GUESTS
-        .iter()
-        .flat_map(|guest| ["--package", guest])
-        .collect()
+/// Returns the arguments that select the packages without tests here.
+fn others() -> Vec<&'static str> {
+    let packages = GUESTS.iter().chain([&BENCH, &BINDGEN]);
+    packages.flat_map(|name| ["--package", name]).collect()
 }
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {

@@ -47,8 +47,8 @@ Commands:
   cargo xtask setup                find, build or install the tools for builds and tests
   cargo xtask build [--release]    build the component and the programs
   cargo xtask demo                 build everything and resolve examples/hello-agent
-  cargo xtask test [WORDS]         run every test, or the parts with one of WORDS in their name
-  cargo xtask test real-servers    run MCP servers of npm and PyPI, which every run tests one of
+  cargo xtask test [WORDS]         run the tests of a change, or the parts with one of WORDS in their name
+  cargo xtask test --all           run every test, also those that take long
   cargo xtask quality-pos          run the plans that have to run
   cargo xtask quality-neg          run the plans that must not
   cargo xtask lint                 check format, lints, documentation and tidiness

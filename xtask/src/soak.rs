@@ -6,9 +6,6 @@ use std::process::Command;
 
 use crate::{bubblewrap, build, cargo, component, process};
 
-/// The package with the clients and the servers.
-pub(crate) const PACKAGE: &str = "agent-load";
-
 /// The program of the test, and the servers that it starts.
 const PROGRAM: &str = "agent-soak";
 pub(crate) const SERVER: &str = "agent-load-server";

@@ -188,12 +188,6 @@ const PARTS: &[Part] = &[
         check: browser::editor,
     },
     Part {
-        name: "the engine's module in the browser",
-        when: Changed(&["Cargo.lock", "engine", "playground", "wit"]),
-        row: Browser,
-        check: |workspace| browser::module(workspace, Build::Quick),
-    },
-    Part {
         name: "the playground in a real browser",
         when: Changed(&[
             "Cargo.lock",
@@ -231,7 +225,7 @@ const PARTS: &[Part] = &[
         name: "the released module in the browser",
         when: Long,
         row: Browser,
-        check: |workspace| browser::module(workspace, Build::Released),
+        check: browser::module,
     },
     Part {
         name: "the released playground in a real browser",
@@ -240,13 +234,20 @@ const PARTS: &[Part] = &[
         check: |workspace| browser::page(workspace, Build::Released),
     },
     Part {
-        name: "parity at length: 8,000 generated worlds",
+        name: "at length: parity of the released component in 8,000 worlds, faults at every call",
         when: Long,
         row: Native,
         check: |workspace| {
-            // Of the released component, which the quick tier leaves to this part.
-            let released = [("PROPTEST_CASES", "8000"), ("AGENT_COMPONENT", "released")];
-            run_named(workspace, "component_and_engine_agree", &released)
+            let at_length = [
+                ("PROPTEST_CASES", "8000"),
+                ("AGENT_TESTS_AT_LENGTH", "1"),
+                ("AGENT_COMPONENT", "released"),
+            ];
+            run_tests(
+                workspace,
+                &["component_and_engine_agree", "faults::"],
+                &at_length,
+            )
         },
     },
     Part {

@@ -1,7 +1,8 @@
-//! Measures the gateway of apps beside nginx before the same Unix socket, and the stages of `mcp run`.
+//! Measures the gateway of apps and nginx before the same Unix socket, and the stages of `mcp run`.
 //!
 //! Prints tables and writes them as JSON to `target/bench-apps.json`. `cargo xtask bench --apps` passes the paths of
-//! nginx and `agent`. The app, the gateway and nginx are processes of their own; this program starts itself for the first two.
+//! nginx and `agent`. The app, the gateway and nginx are separate processes; this program starts itself for the
+//! first two.
 
 #![expect(clippy::print_stdout, reason = "the program prints tables")]
 

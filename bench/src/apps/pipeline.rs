@@ -21,7 +21,7 @@ const PROMPT: &str = "Create a web service that responds 'Hello, World!'";
 /// Time until a daemon listens, and until it answers.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The name of a whole run, and of what is no stage of the daemon.
+/// The name of a whole run, and of the time outside the stages of the daemon.
 const WHOLE: &str = "the whole command";
 const REST: &str = "the command itself, and the rest";
 

@@ -1,4 +1,4 @@
-//! A step with one request, beside `curl`, from a server on loopback.
+//! A step with one request, compared with `curl`, from a server on loopback.
 
 use super::carried_out::{agent, here, succeed, within};
 use super::documents::Texts;
@@ -53,8 +53,7 @@ pub(super) fn measure(engine: &Engine) -> Result<Table, Box<dyn Error>> {
     let http = per_step(STEPS, texts, run);
     table.add("host: one more http step", http);
     table.note(
-        "A step of the host stores its evidence on disk. `curl` keeps its connection open; \
-         a step has one of its own."
+        "A step of the host stores its evidence on disk. `curl` keeps its connection open; a step opens a new one."
             .to_owned(),
     );
     Ok(table)

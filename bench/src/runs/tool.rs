@@ -1,4 +1,4 @@
-//! A step that calls a tool of a server over its standard streams, beside `rmcp`'s client.
+//! A step that calls a tool of a server over its standard streams, compared with `rmcp`'s client.
 
 use super::carried_out::{agent, here, succeed};
 use super::documents::Texts;

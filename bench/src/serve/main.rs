@@ -1,8 +1,9 @@
-//! Measures calls through `agent serve` beside other proxies, and what more tools and clients cost.
+//! Measures calls through `agent serve` and other proxies, and what more tools and clients cost.
 //!
-//! Prints tables and writes them as JSON to `target/bench-serve.json`. `cargo xtask bench --serve` builds its tools and
-//! passes their paths: of `agent`, of the server that is called, of a proxy by the Rust SDK, and of nginx. All of them
-//! are processes of their own on loopback. Every client keeps its connection.
+//! Prints tables and writes them as JSON to `target/bench-serve.json`. `cargo xtask bench --serve`
+//! builds its tools and passes their paths: of `agent`, of the server that is called, of a proxy by
+//! the Rust SDK, and of nginx. All of them are separate processes on loopback. Every client keeps
+//! its connection.
 
 #![expect(clippy::print_stdout, reason = "the program prints tables")]
 
@@ -111,7 +112,7 @@ fn server(tools: usize) -> Server {
     }
 }
 
-/// Measures the gateway beside other proxies before a server of the same kind.
+/// Measures the gateway and other proxies before a server of the same kind.
 fn compare(programs: &Programs) -> Result<Vec<Table>, Box<dyn Error>> {
     let running = Running::server(programs, &server(USUAL_TOOLS))?;
     let rmcp = Running::rmcp(programs, &running.url)?;

@@ -15,7 +15,7 @@ const EARLIER: u32 = 50;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Opens sessions that nobody uses, and says how much memory each of them takes.
+/// Opens idle sessions, and reports how much memory each of them takes.
 pub(super) fn measure(programs: &Programs) -> Result<String, Box<dyn Error>> {
     let log = tempfile::tempdir_in(MEMORY)?;
     let served = Served::start(programs, USUAL_TOOLS, log.path())?;
@@ -33,7 +33,7 @@ pub(super) fn measure(programs: &Programs) -> Result<String, Box<dyn Error>> {
     ))
 }
 
-/// Opens sessions, each over a connection of its own.
+/// Opens sessions, each over a separate connection.
 fn open(endpoint: &Endpoint, number: u32) -> Result<Vec<Connection>, Box<dyn Error>> {
     let generation = Generation::Sessions;
     let body = message(generation, Some(1), "initialize", initialize());

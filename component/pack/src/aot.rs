@@ -6,7 +6,7 @@
 
 use crate::digest::sha256;
 use crate::environment::run;
-use crate::{Error, Result, Workspace, read};
+use crate::{Error, Result, Workspace, World, read};
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,27 +59,18 @@ impl Compiler {
         Ok(Self { program })
     }
 
-    /// Compiles the component in the file `wasm` to machine code for `target` in the file `cwasm`.
+    /// Compiles the component of a world in the file `wasm` to machine code for `target` in the file `cwasm`.
     ///
     /// # Errors
     ///
     /// When the program fails; its message is on standard error.
-    pub fn compile(&self, target: &str, wasm: &Path, cwasm: &Path) -> Result<()> {
-        self.run(&["--target", target], wasm, cwasm)
-    }
-
-    /// As [`Compiler::compile`], for the configuration of handlers.
-    ///
-    /// # Errors
-    ///
-    /// As [`Compiler::compile`].
-    pub fn compile_handler(&self, target: &str, wasm: &Path, cwasm: &Path) -> Result<()> {
-        self.run(&["--target", target, "--handler"], wasm, cwasm)
-    }
-
-    fn run(&self, arguments: &[&str], wasm: &Path, cwasm: &Path) -> Result<()> {
+    pub fn compile(&self, world: World, target: &str, wasm: &Path, cwasm: &Path) -> Result<()> {
         let mut command = Command::new(&self.program);
-        command.args(arguments).arg(wasm).arg(cwasm);
+        command.args(["--target", target]);
+        if !matches!(world, World::Engine | World::ResolverOnly) {
+            command.arg("--handler");
+        }
+        command.arg(wasm).arg(cwasm);
         run("compiling the component ahead of time", &mut command)
     }
 

@@ -26,7 +26,7 @@ impl Component {
     ///
     /// # Errors
     ///
-    /// As [`Component::from_module`]; imports in `allowed` are none.
+    /// As [`Component::from_module`]; imports in `allowed` are no error.
     pub fn with_imports(module: &[u8], allowed: &[&str]) -> Result<Self> {
         let encode = || ComponentEncoder::default().module(module)?.encode();
         // The alternate form contains the causes, which name the problem.

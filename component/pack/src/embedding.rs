@@ -60,14 +60,7 @@ impl Embedding {
         let wasm = self.out.join(format!("{name}.wasm"));
         let cwasm = self.out.join(format!("{name}.cwasm"));
         write_if_changed(&wasm, component.bytes())?;
-        match world {
-            World::Engine | World::ResolverOnly => {
-                self.compiler.compile(&self.target, &wasm, &cwasm)?;
-            }
-            World::Handler(_) | World::Runner(_) | World::ExampleHandler(_) => {
-                self.compiler.compile_handler(&self.target, &wasm, &cwasm)?;
-            }
-        }
+        self.compiler.compile(world, &self.target, &wasm, &cwasm)?;
         println!("cargo::rustc-env={variable}={}", cwasm.display());
         println!("cargo::rustc-env={variable}_WASM={}", wasm.display());
         Ok(component)

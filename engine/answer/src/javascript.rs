@@ -35,7 +35,7 @@ pub struct Inputs {
     pub context: Option<String>,
 }
 
-/// The evaluation context of capability requirements. A blank text is none.
+/// The evaluation context of capability requirements. A blank text counts as absent.
 #[derive(Debug, Tsify)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct EvaluationContext {

@@ -38,7 +38,7 @@ pub struct MatrixRow {
     /// The tool, if each tool has a row.
     pub tool: Option<String>,
     /// For each requirement a set of bits: one for each failed check, in the order of the checks, and
-    /// [`Self::SELECTED`]. An eligible candidate has none. In a row of a server, the cell of a
+    /// [`Self::SELECTED`]. An eligible candidate has no reason. In a row of a server, the cell of a
     /// capability requirement is that of the server's best tool. Rows of tools have cells for
     /// capability requirements only.
     pub cells: Vec<u16>,

@@ -75,7 +75,8 @@ pub struct Requirement {
     pub permissions: Vec<String>,
     /// The tools that are locked alone: sorted, without duplicates; empty for every tool of the server.
     pub only: Vec<String>,
-    /// What a gateway passes on from the server beside its tools: `prompts`, `resources` or both.
+    /// What a gateway passes on from the server in addition to its tools: `prompts`, `resources` or
+    /// both.
     pub serve: Vec<String>,
     /// The place of the requirement in the manifest or the task.
     pub place: Place,
@@ -121,7 +122,7 @@ pub struct Capability {
 pub struct PolicyDecision {
     /// The reason why the policy gave no answer; null if it gave one.
     pub error: Option<String>,
-    /// The place of the error in the policy; null if there is none, or its place is unknown.
+    /// The place of the error in the policy; null without an error, or if its place is unknown.
     pub error_at: Option<Place>,
     /// The lines of the policy that took part: sorted, from 1.
     pub lines: Vec<u32>,
@@ -135,7 +136,7 @@ pub struct Tokens {
     pub tools: u32,
     /// The stubs of tools that are loaded on demand.
     pub stubs: u32,
-    /// `token_budget` of the tenant; null if there is none.
+    /// `token_budget` of the tenant; null if it is not set.
     pub budget: Option<u32>,
 }
 
@@ -184,10 +185,10 @@ pub struct Selected {
     pub endpoint: String,
     /// The hash of the selection, 64 hexadecimal digits.
     pub hash: String,
-    /// The next eligible candidate and the tie-break that it lost; null if there is none.
+    /// The next eligible candidate and the tie-break that it lost; null without another candidate.
     pub over: Option<Eligible>,
-    /// The eligible tool that is locked as a fallback, and the tie-break that it lost; null if there is
-    /// none.
+    /// The eligible tool that is locked as a fallback, and the tie-break that it lost; null without a
+    /// fallback.
     pub fallback: Option<Eligible>,
 }
 

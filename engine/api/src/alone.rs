@@ -1,4 +1,4 @@
-//! In place of what documents say together, for modules that must be small.
+//! Replaces what documents say together in modules that must be small.
 
 use agent_diagnostic::Diagnostic;
 use agent_text::DocumentKind;

@@ -197,7 +197,7 @@ fn compare(
     if hidden.is_empty() {
         return Ok(entry_differences(entry, after, version));
     }
-    // Its places are in a text that nobody keeps.
+    // Its places are in a text that is discarded.
     hidden.iter_mut().for_each(|problem| problem.labels.clear());
     Err(hidden)
 }

@@ -24,7 +24,7 @@ pub struct Refusal {
 /// Lists the services of a server's stub.
 ///
 /// # Errors
-/// Every reason why it has none.
+/// Every reason why it has no stub.
 pub fn services<'a>(lock: &Lock, index: &'a Index, server: &str) -> Result<Services<'a>, Refusal> {
     agent_decide::services(lock, index, server).map_err(|it| refusal(&it))
 }

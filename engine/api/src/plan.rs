@@ -93,8 +93,8 @@ impl<'a> PlanAnswer<'a> {
         self.decision.authorized
     }
 
-    /// Returns every problem with its fixes, ordered by document and place. There is none if and only
-    /// if the plan may run.
+    /// Returns every problem with its fixes, ordered by document and place. The list is empty if and
+    /// only if the plan may run.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         plan_diagnostics(&self.documents, self.findings.clone(), &self.fixes)
     }

@@ -18,7 +18,7 @@ pub struct ServedTool {
     pub version: String,
     /// Its name.
     pub name: String,
-    /// Why nobody may call it, whatever the arguments are.
+    /// The reasons against any call of it, whatever the arguments are.
     pub refusals: Vec<CallReason>,
     call: LockedCall,
 }

@@ -2,8 +2,8 @@
 //!
 //! A document that can't be read hides every problem that only a comparison shows: a category that no
 //! server offers, a tool that the lock lacks. So refused documents are read once more as if their safe
-//! fixes were applied, and what the answer then adds is reported beside the problems found. Nothing that is
-//! read in this way is decided upon.
+//! fixes were applied, and what the answer then adds is reported together with the problems found.
+//! Nothing that is read in this way is decided upon.
 
 use super::{CallAnswer, GroundingAnswer, match_tools, resolve};
 use agent_decide::{CallContext, EvaluationContext};
@@ -15,7 +15,7 @@ use agent_text::{DocumentKind, Text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum number of rounds of fixes. One that makes another possible needs a round of its own.
+/// Maximum number of rounds of fixes. A fix that makes another possible needs a separate round.
 const ROUNDS: usize = 4;
 
 /// Maximum size of all documents in bytes: each is read again in every round.
@@ -267,7 +267,7 @@ impl Refused {
         }
     }
 
-    /// Returns the problems, or the answer if there are none.
+    /// Returns the problems, or the answer without any.
     fn or(
         self,
         answer: impl FnOnce() -> Vec<Diagnostic>,
@@ -321,7 +321,7 @@ mod tests {
     fn only_what_can_be_mended_is_compared() {
         let misspelt = [(Code::MisspeltKey, 3)];
         assert_eq!(of(&manifest("verison", "reports"), INDEX), misspelt);
-        // A residency that nobody can guess leaves no index to compare with.
+        // A residency that can't be guessed leaves no index to compare with.
         let index = INDEX.replace("\"residency\": []", "\"residency\": \"moon\"");
         let found = of(&manifest("verison", "report"), &index);
         assert_eq!(found, [(Code::MisspeltKey, 3), (Code::UnknownValue, 2)]);

@@ -64,7 +64,7 @@ impl<'t> Catalogues<'t> {
         })
     }
 
-    /// Returns whether a list of the security catalogue has an id, or the id has a namespace of its own.
+    /// Returns whether a list of the security catalogue has an id, or the id has another namespace.
     #[must_use]
     pub fn has_security_name(&self, list: &str, id: &str) -> bool {
         let namespaced = |(space, rest): (&str, &str)| !space.is_empty() && !rest.is_empty();

@@ -99,7 +99,7 @@ fn conforms(
     }
 }
 
-/// Returns whether a violation is about an object in place of a secret.
+/// Returns whether a violation is about an object that replaces a secret.
 fn is_redacted(root: &Node<'_>, violation: &Violation) -> bool {
     let mut pointer = &*violation.instance;
     loop {

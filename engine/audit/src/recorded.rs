@@ -8,7 +8,7 @@ use agent_api::text::Span;
 use agent_syntax::json::parse_strict;
 use agent_syntax::{Node, Value};
 
-/// The names of the files that every run leaves beside its episodes and logs.
+/// The names of the files that every run leaves in addition to its episodes and logs.
 pub(crate) const REQUEST: &str = "request.envelope.json";
 pub(crate) const PLAN: &str = "plan.envelope.json";
 pub(crate) const POOL: &str = "tool_pool.json";
@@ -39,7 +39,7 @@ impl Record<'_> {
 }
 
 impl Record<'_> {
-    /// Returns a content that the record keeps beside its digest, unless it is redacted.
+    /// Returns a content that the record keeps with its digest, unless it is redacted.
     pub(crate) fn content(&self, content: &Node<'_>) -> Option<String> {
         let recorded = string(content, "/digest")?;
         let text = match at(content, "/value") {
@@ -156,7 +156,7 @@ pub(crate) fn episode_path(id: &str) -> String {
     format!("episodes/{id}.json")
 }
 
-/// Returns the lines of the index. Text behind the last line end is a line of its own.
+/// Returns the lines of the index. Text behind the last line end is a separate line.
 fn lines(index: &str) -> Vec<Line> {
     let mut at = 0;
     let mut lines = Vec::new();

@@ -15,7 +15,7 @@ use agent_api::text::Span;
 use agent_run::unredacted;
 use std::sync::Arc;
 
-/// Reports values that must be redacted. Returns their places. `core` decides in place of the project's
+/// Reports values that must be redacted. Returns their places. `core` replaces the project's
 /// equivalents of MOVA's core.
 pub(crate) fn check<'f>(
     recorded: &Recorded<'f>,

@@ -217,7 +217,7 @@ fn documents(recorded: &Recorded<'_>, rules: Documents, lacking: &mut Lacking) -
     }
 }
 
-/// Returns whether a value contains a mark in place of a secret.
+/// Returns whether a value contains the mark of a secret.
 pub(crate) fn contains_redaction(node: &Node<'_>) -> bool {
     mark_in(node).is_some()
 }
@@ -515,7 +515,7 @@ fn write_check(w: &mut Writer, check: &Check<'_>) {
     }
 }
 
-/// Returns a size of a record, 0 if it has none.
+/// Returns a size of a record, 0 without one.
 pub(crate) fn size(node: &Node<'_>, pointer: &str) -> u64 {
     number(node, &format!("{pointer}/bytes")).unwrap_or(0)
 }

@@ -21,7 +21,7 @@ pub(crate) type RecordedOutput = (usize, Option<String>);
 /// A recorded step.
 pub(crate) struct ReplayedStep<'r, 'f> {
     plan: &'r AuthorizedPlan,
-    /// The digest by which literal inputs are approved, if it is not that of the plan.
+    /// The digest that an approval of literal inputs names, if it is not that of the plan.
     approval: Option<&'r str>,
     number: usize,
     id: &'r str,

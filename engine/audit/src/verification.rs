@@ -8,8 +8,8 @@ use agent_api::diagnostic::Diagnostic;
 use agent_api::schema::Library;
 use std::sync::Arc;
 
-/// Returns every problem of the evidence of a run, ordered by file and place. `core` decides in place of
-/// the project's equivalents of MOVA's core.
+/// Returns every problem of the evidence of a run, ordered by file and place. `core` replaces the
+/// project's equivalents of MOVA's core.
 #[must_use]
 pub fn verify(folder: &Folder, core: Option<&Arc<Library>>) -> Vec<Diagnostic> {
     verified(folder, core).1

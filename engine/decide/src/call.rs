@@ -160,8 +160,8 @@ pub(super) fn unusable_output<'a>(
     problems.into_iter().flatten().map(CallDenial::Output)
 }
 
-/// Returns the tool in the entries whose capabilities count: the locked ones, or those of the index if
-/// there is none, so that one answer reports everything.
+/// Returns the tool in the entries whose capabilities count: the locked ones, or those of the index
+/// without a lock, so that one answer reports everything.
 fn advertising<'a>(
     target: Target<'a>,
     context: CallContext<'a>,

@@ -111,7 +111,7 @@ impl CallCheck {
     fn needs(self) -> &'static [Self] {
         match self {
             Self::Listed => &[],
-            // A lock has no tool that nobody knows: that is one problem.
+            // An unknown tool is not in a lock either: that is one problem.
             Self::Locked => &[Self::Listed],
             Self::Permitted | Self::ReadOnly | Self::Policy => &[Self::Locked],
             Self::Unchanged => &[Self::Listed, Self::Locked],

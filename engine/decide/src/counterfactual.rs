@@ -101,8 +101,8 @@ pub(super) fn counterfactuals<'i>(
 }
 
 /// Returns the changes that remove all reasons: those of the entry, and those of the manifest or
-/// the task. A side that can't remove a reason has none. `required` adds the missing category or
-/// capability.
+/// the task. A side that can't remove a reason has no change for it. `required` adds the missing
+/// category or capability.
 pub(super) fn suggestions<'i>(
     reasons: &[Rejection<'i>],
     required: Change<'i>,

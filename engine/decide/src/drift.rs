@@ -239,7 +239,7 @@ fn joined<N: Name>(names: &[N]) -> String {
     names.join(", ")
 }
 
-/// The properties by which two selections are matched: scopes, server, the rest of the grant.
+/// The properties that match two selections: scopes, server, the rest of the grant.
 type Same<'l> = (Option<&'l [Scope]>, Option<&'l ServerId>, Option<Rest<'l>>);
 
 /// The `load`, the tools and what is served of a selection.

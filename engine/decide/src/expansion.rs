@@ -56,7 +56,7 @@ impl<'i> Definition<'i> {
     }
 }
 
-/// A tool, or a stub in place of tools that are loaded on demand.
+/// A tool, or a stub for tools that are loaded on demand.
 #[derive(Debug, Clone)]
 pub struct Entry<'i> {
     /// The server.
@@ -254,8 +254,8 @@ struct Locked<'i> {
     tools: Vec<(ToolView<'i>, Load)>,
 }
 
-/// Returns the selections of a lock that are in force while these servers are vetoed: a fallback in
-/// place of a first on one of them, and otherwise the first.
+/// Returns the selections of a lock that are in force while these servers are vetoed: the fallback of
+/// a primary tool on one of them, and otherwise the primary tool.
 fn in_force<'l>(lock: &'l Lock, vetoed: &BTreeSet<&str>) -> Vec<&'l Selection> {
     let groups = with_fallbacks(&lock.selections).filter_map(|group| match group {
         [first, fallback] if vetoed.contains(first.id.as_str()) => Some(fallback),
@@ -266,7 +266,7 @@ fn in_force<'l>(lock: &'l Lock, vetoed: &BTreeSet<&str>) -> Vec<&'l Selection> {
 
 impl<'i> Locked<'i> {
     /// Returns the tools of all servers that some selections of a lock grant, ordered by id and version.
-    /// A server that the index lacks has none.
+    /// A server that the index lacks has no tool.
     fn all(lock: &Lock, mut selections: Vec<&Selection>, index: &'i Index) -> Vec<Self> {
         sort_by_key(&mut selections, |it| (&it.id, &it.version));
         selections

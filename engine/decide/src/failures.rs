@@ -37,7 +37,7 @@ impl Failures {
         self.0.count_ones() as usize
     }
 
-    /// Returns whether the check of this code failed; false for the code of no check.
+    /// Returns whether the check of this code failed; false if no check has the code.
     pub fn contains(self, code: Code) -> bool {
         self.0 & Self::bit(code) != 0
     }

@@ -59,7 +59,7 @@ impl LockedDenial {
 pub(super) struct LockedQuestions {
     policy: Option<Arc<dyn PolicyEngine>>,
     questions: Vec<(PolicyInput, Vec<String>)>,
-    /// The answer in place of a policy that is named and not given.
+    /// The answer for a policy that is named and not given.
     missing: Option<Arc<PolicyDecision>>,
 }
 
@@ -124,14 +124,14 @@ impl LockedQuestions {
 pub(super) enum CallPolicy {
     /// The given policy is not the locked one.
     Other(PolicyMismatch),
-    /// The questions about the tool in each locked entry. There is none if no entry has the tool, and
-    /// then every call is denied.
+    /// The questions about the tool in each locked entry. Without an entry for the tool there is no
+    /// question, and every call is denied.
     Questions(Vec<LockedQuestions>),
 }
 
 impl CallPolicy {
-    /// Returns the policy that decides on a tool in a phase, given in each locked entry. There is none
-    /// if neither the lock nor the caller has one.
+    /// Returns the policy that decides on a tool in a phase, given in each locked entry. `None` if
+    /// neither the lock nor the caller has a policy.
     pub(super) fn new(
         phase: PolicyPhase,
         context: CallContext<'_>,

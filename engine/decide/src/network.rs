@@ -192,7 +192,7 @@ mod tests {
             "::1",
         ] {
             let refused = Authority::parse(text);
-            // The last group of a bare IPv6 address looks like a port, and its host is none.
+            // The last group of a bare IPv6 address looks like a port, and the rest is not a host.
             assert!(refused.is_err(), "{text}");
         }
         for text in [

@@ -1,4 +1,4 @@
-//! The answer of a policy, whoever evaluates it.
+//! The answer of a policy, independent of its evaluator.
 
 use agent_text::Place;
 use std::collections::{BTreeMap, BTreeSet};

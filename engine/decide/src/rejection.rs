@@ -92,8 +92,8 @@ impl<'i> Rejection<'i> {
         }
     }
 
-    /// Returns the reason of a policy against a tool. There is none if the policy allows the tool
-    /// or was not consulted.
+    /// Returns the reason of a policy against a tool. `None` if the policy allows the tool or was
+    /// not consulted.
     pub(super) fn by_policy(
         decision: Option<&'i PolicyDecision>,
         id: impl FnOnce() -> String,

@@ -44,8 +44,8 @@ const RESTRICTIONS: [&str; 21] = [
 /// Maximum nesting of schemas that are compared. Deeper ones count as wider.
 const DEPTH_LIMIT: usize = 64;
 
-/// Returns whether a definition in place of another one gives an agent more access: its annotations
-/// are less safe, or its input schema is not known to accept less.
+/// Returns whether replacing a definition by another one gives an agent more access: its
+/// annotations are less safe, or its input schema is not known to accept less.
 ///
 /// A schema counts as wider unless it only has further keywords that restrict, fewer properties, or
 /// further required ones. That errs on the side of a review.
@@ -114,7 +114,7 @@ fn accepts_more(before: Json<'_, '_>, after: Json<'_, '_>, depth: usize) -> bool
 
 fn more_properties(was: Option<Json<'_, '_>>, is: Option<Json<'_, '_>>, depth: usize) -> bool {
     let Some(is) = is.and_then(Json::members) else {
-        // Arguments that nobody declares are refused.
+        // Undeclared arguments are refused.
         return false;
     };
     let mut is = is;

@@ -135,7 +135,7 @@ impl Diagnostic {
         self.labels.first().map(|label| &label.place)
     }
 
-    /// Returns the JSON pointer of the problem's own place, `""` if it has none.
+    /// Returns the JSON pointer of the problem's own place, or `""` without one.
     pub fn pointer(&self) -> &str {
         let pointer = self.labels.first().and_then(|it| it.pointer.as_deref());
         pointer.unwrap_or_default()

@@ -13,8 +13,8 @@ pub struct Problems<'t> {
 }
 
 impl<'t> Problems<'t> {
-    /// Maximum number of diagnostics for one input. Nobody reads more, and a hostile input must not
-    /// cause gigabytes of output.
+    /// Maximum number of diagnostics for one input. A reader needs no more, and a hostile input
+    /// must not cause gigabytes of output.
     pub const LIMIT: usize = 1_000;
 
     /// Returns an empty collector for a text.
@@ -94,8 +94,8 @@ impl Report<'_, '_> {
         self
     }
 
-    /// Adds the fix that writes another text in place of a span. A lock has no fixes: whoever edits one
-    /// forges what was locked.
+    /// Adds the fix that replaces the text of a span. A lock has no fixes: an edit of one forges
+    /// what was locked.
     pub fn replace(mut self, title: String, span: Span, replacement: String) -> Self {
         if let Some((diagnostic, text)) = &mut self.0
             && text.source() != DocumentKind::Lock

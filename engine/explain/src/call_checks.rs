@@ -48,8 +48,8 @@ fn passed(check: CallCheck) -> &'static str {
     }
 }
 
-/// Returns the checks of a call in words, in the order of [`CallCheck::ALL`]. There are none if no
-/// call is planned.
+/// Returns the checks of a call in words, in the order of [`CallCheck::ALL`]. The list is empty if
+/// no call is planned.
 pub fn call_checks(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<CheckRecord> {
     let authorized = match verdict {
         CallVerdict::Allowed(call) => Some(call),
@@ -72,7 +72,7 @@ pub fn call_checks(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<CheckRecor
     checks.collect()
 }
 
-/// Returns the facts by which a check passed.
+/// Returns the facts for which a check passed.
 fn shown(plan: &CallPlan, check: CallCheck, call: &AuthorizedCall<'_>) -> Vec<CheckFact> {
     let server = call.server();
     let (id, version) = (server.id(), server.version());

@@ -10,7 +10,7 @@ pub struct CheckRecord {
     pub name: &'static str,
     /// Its outcome.
     pub outcome: CheckState,
-    /// The values that were compared, or the reason why there are none.
+    /// The values that were compared, or the reason why nothing was compared.
     pub facts: Vec<CheckFact>,
 }
 

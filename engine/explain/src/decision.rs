@@ -60,7 +60,7 @@ pub struct RejectedCandidate<'r> {
     pub suppositions: Vec<Counterfactual<'r>>,
 }
 
-/// The rule by which an eligible candidate lost to the selected one.
+/// The rule that ranked an eligible candidate below the selected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LostOn {
     /// A rule about servers.
@@ -190,7 +190,8 @@ impl<'r> Decision<'r> {
         }
     }
 
-    /// Returns what a gateway passes on of the server beside its tools, sorted; empty for a capability.
+    /// Returns what a gateway passes on of the server in addition to its tools, sorted; empty for a
+    /// capability.
     pub fn serve(self) -> &'r [Serve] {
         match self {
             Self::Category(resolution, number) => &resolution.manifest().requirements[number].serve,
@@ -226,7 +227,7 @@ impl<'r> Decision<'r> {
         }
     }
 
-    /// Returns the rule by which an eligible candidate lost, unless it is selected.
+    /// Returns the rule that ranked an eligible candidate lower, unless it is selected.
     pub fn lost_on(self, other: Candidate<'_>) -> Option<LostOn> {
         let is_chosen = |tool: ToolView<'_>| {
             let mut chosen = self.chosen().into_iter().filter_map(Candidate::tool);
@@ -278,7 +279,7 @@ impl<'r> Decision<'r> {
     }
 
     /// Returns the parts of the policy that decided against a candidate, with the values that they found.
-    /// Requirements behind the first 64 have none, because a policy is read again for each.
+    /// Requirements behind the first 64 have no facts, because a policy is read again for each.
     pub fn policy_facts(self, near: &RejectedCandidate<'_>) -> Vec<PolicyFact> {
         let denied = |reason: &Rejection<'_>| matches!(reason, Rejection::PolicyDenied { .. });
         match (self, near.candidate) {

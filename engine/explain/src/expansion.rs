@@ -84,7 +84,7 @@ pub fn over_budget(needed: u64, used: u64, budget: Option<u64>) -> String {
 }
 
 /// Returns the reasons why nothing is expanded: an error for each tool or drift, or one for the
-/// budget. Most have no text of their own: their place is the beginning of the lock.
+/// budget. Most have no text: their place is the beginning of the lock.
 pub fn not_expanded(refused: &NotExpanded) -> Vec<Diagnostic> {
     let lock = Text::new(DocumentKind::Lock, String::new()).place(Span::default());
     let diagnostic = |code: Code, message: String, failed_at: Option<Place>, help: String| {

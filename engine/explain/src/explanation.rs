@@ -42,7 +42,7 @@ impl<'r> Verdict<'r> {
         }
     }
 
-    /// Returns the rule by which an eligible candidate lost.
+    /// Returns the rule that ranked an eligible candidate lower.
     pub fn lost_on(&self) -> Option<LostOn> {
         match self {
             Self::Eligible(rule) => Some(*rule),

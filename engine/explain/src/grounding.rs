@@ -25,8 +25,8 @@ pub struct Citation<'p> {
     pub characters: Range<usize>,
 }
 
-/// Returns the verdict on a summary as a sentence. A verbatim quotation is all that is proved: the claim
-/// beside it may say the opposite.
+/// Returns the verdict on a summary as a sentence. A verbatim quotation is all that is proved: the
+/// claim may still say the opposite.
 pub fn grounded(grounded: bool) -> &'static str {
     match grounded {
         true => "each claim quotes the payload; whether it follows is for a reader to judge",

@@ -12,8 +12,8 @@ use agent_text::{DocumentKind, Likeness};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Returns every problem of a plan and its documents, ordered by document and place. There is none
-/// if and only if the plan may run.
+/// Returns every problem of a plan and its documents, ordered by document and place. The list is
+/// empty if and only if the plan may run.
 pub fn plan_findings(
     plan: &Validated<Plan>,
     rules: &PlanPolicy,

@@ -138,7 +138,7 @@ fn applicability(documents: &PlanDocuments<'_>, changes: &ChangeSet) -> Applicab
     }
 }
 
-/// Returns whether a change writes the only near word in place of one that names nothing.
+/// Returns whether a change replaces a word that names nothing by the only near one.
 fn corrects_spelling(documents: &PlanDocuments<'_>, change: &Change) -> bool {
     let root = documents.root(DocumentKind::Plan);
     let old = root.and_then(|root| at_pointer(root, &change.pointer));

@@ -15,7 +15,7 @@ pub(super) fn quoted(names: impl IntoIterator<Item = impl Display>) -> String {
     quoted.join(", ")
 }
 
-/// Returns a question about similar names, or other help if there are none.
+/// Returns a question about similar names, or other help without one.
 pub(super) fn did_you_mean(
     nearest: impl IntoIterator<Item = impl Display>,
     otherwise: &str,
@@ -265,7 +265,7 @@ fn change_of(drift: &Drift) -> String {
         Code::IntegrityChanged => {
             format!("the index entry had the digest `{before}` and has `{after}`")
         }
-        // The right hash would invite whoever edited the lock to write it in.
+        // The right hash would invite the editor of the lock to write it in.
         Code::HashChanged => format!("the hash `{before}` is not that of the selection"),
         Code::ServerRemoved => format!("`{before}` is no longer in the index"),
         Code::ForbidAdded => format!("`{after}` is newly forbidden"),

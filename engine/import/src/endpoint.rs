@@ -47,8 +47,8 @@ impl Refusal {
     }
 }
 
-/// Returns whether a text contains a placeholder: `${VERSION}`, `{host}`, `<token>`, `$NAME`. The bound
-/// `mcp<2` is none.
+/// Returns whether a text contains a placeholder: `${VERSION}`, `{host}`, `<token>`, `$NAME`. The
+/// bound `mcp<2` is not a placeholder.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let filled = |rest: &str| {
         rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '(' | '{'))

@@ -597,7 +597,7 @@ fn of_document<'s, 'a>(field: Field, server: &'s DescribedServer<'a>) -> &'s Fie
     }
 }
 
-/// Returns a value that the loader accepts in place of a missing one.
+/// Returns a value that the loader accepts for a missing one.
 fn stand_in<'a>(field: Field, server: &DescribedServer<'_>, target: &'a Target) -> NewValue<'a> {
     let at = server.origin(server.name().1);
     match field {
@@ -682,7 +682,7 @@ impl<'a> NewValue<'a> {
         }
     }
 
-    /// Returns the hint by which a tool declares that it writes.
+    /// Returns the hint with which a tool declares that it writes.
     fn writes(&self) -> Option<&'static str> {
         if self.hint("destructiveHint") == Some(true) {
             Some("destructiveHint: true")

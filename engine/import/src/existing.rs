@@ -11,7 +11,7 @@ use agent_text::DocumentKind;
 /// An index, which may be absent.
 pub(super) struct ExistingIndex<'i> {
     index: Option<&'i Index>,
-    /// The members beside `servers`; `None` if the index is a list.
+    /// The members other than `servers`; `None` if the index is a list.
     beside: Option<Vec<Entry<'i>>>,
 }
 
@@ -113,7 +113,7 @@ impl<'i> ExistingEntry<'i> {
     }
 }
 
-/// Returns the members of an index beside its servers.
+/// Returns the members of an index other than its servers.
 fn beside<'i>(reader: &mut Reader<'i>) -> Result<Option<Vec<Entry<'i>>>, Box<SyntaxError>> {
     if reader.kind()? != Kind::Object {
         return Ok(None);

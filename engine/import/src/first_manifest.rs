@@ -12,7 +12,7 @@ use agent_syntax::{Value, json_string};
 use agent_text::{DocumentKind, Span, Text};
 use std::collections::BTreeSet;
 
-/// Maximum number of names in a list. Nobody reads more, and `agent discover` lists all.
+/// Maximum number of names in a list; `agent discover` lists all.
 const LISTED: usize = 20;
 
 /// The verbs that change nothing \[4, 2.1\].

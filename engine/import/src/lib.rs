@@ -272,7 +272,7 @@ fn put(
         let number = numbers
             .entry((&*target.id, &*target.version))
             .or_insert(next);
-        // A repetition in one document becomes an entry of its own, which the loader refuses.
+        // A repetition in one document becomes another entry, which the loader refuses.
         if entries
             .get(*number)
             .is_none_or(|entry| entry.document == server.document)

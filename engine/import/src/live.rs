@@ -70,8 +70,8 @@ impl LiveServer {
         }
     }
 
-    /// Returns the version that the server reports in place of that of its entry, unless the entry is of a
-    /// package, which has a version of its own.
+    /// Returns the version that the server reports instead of that of its entry. An entry of a package
+    /// keeps the version of the package.
     pub fn other_version(&self, version: &str, endpoint: &str) -> Option<String> {
         let is_package = endpoint.starts_with("pkg:") && !endpoint.starts_with(GENERIC);
         let reported = self.reported_version().filter(|_| !is_package)?;

@@ -27,7 +27,7 @@ pub(super) fn read<'a>(
     })
 }
 
-/// Reads the tools that a server advertises by name, beside MCP's `listChanged`.
+/// Reads the tools that a server advertises by name. MCP's `listChanged` is not one.
 pub(super) fn tools<'a>(
     advertised: &'a Entry<'a>,
     problems: &mut Problems<'_>,

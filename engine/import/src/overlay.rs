@@ -66,7 +66,7 @@ impl Target {
         by.into_iter().flatten().chain(self.named.iter().copied())
     }
 
-    /// Returns those that can set a field. No entry sets the field by which it was found.
+    /// Returns those that can set a field. No entry sets the field that identified it.
     fn giving(&self, field: Field) -> impl Iterator<Item = usize> + '_ {
         self.matches().filter(move |number| {
             let named = self.named.contains(number);
@@ -235,7 +235,7 @@ impl<'a> Settings<'a> {
             let slips = Likeness::new().slips(key, known.iter().copied(), 2);
             let near = nearest(key, known.iter().copied(), 1);
             let report = match (&slips[..], near.first()) {
-                // An entry of its own is not written twice.
+                // A separate entry is not written twice.
                 ([meant], _) if !self.by_key.contains_key(meant) => {
                     let written = written_as(span.of(text.as_str()), meant);
                     report.replace(format!("write `{meant}`"), *span, written)
@@ -251,7 +251,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Warns about ids and versions that differ from those by which their entry was found.
+    /// Warns about ids and versions that differ from those that identified their entry.
     fn warn_without_effect(&self, target: &Target, problems: &mut Problems<'_>) {
         for (number, fields) in [
             (target.by_id, &[Field::Id][..]),

@@ -150,7 +150,7 @@ impl<'a> Schema<'a> {
         &self.subs[id as usize]
     }
 
-    /// Returns the rules of a subschema. There are none for `true` and `false`.
+    /// Returns the rules of a subschema. `true` and `false` have no rules.
     pub(super) fn rules(&self, id: SubId) -> &[Rule<'a>] {
         match &self.sub(id).body {
             Body::Rules(rules) => rules,

@@ -15,7 +15,7 @@ const METASCHEMAS: &str = include_str!("metaschemas.json");
 /// Maximum length of a resolved identifier, in bytes.
 pub const URI_LIMIT: usize = 2_048;
 
-/// Maximum schemas with an identifier of their own within a document.
+/// Maximum number of schemas with their own identifier within a document.
 pub const IDENTIFIER_LIMIT: usize = 1_000;
 
 /// The place of a value: the number of its document, and the offset of its first byte. No two values
@@ -62,7 +62,7 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// A schema resource: a schema with an identifier of its own, or the root of a document.
+/// A schema resource: a schema with its own identifier, or the root of a document.
 #[derive(Debug)]
 pub(super) struct Resource<'a> {
     /// Absolute; relative without an absolute base; empty for a root without a name.
@@ -83,7 +83,7 @@ enum Metaschema<'a> {
 }
 
 impl Metaschema<'_> {
-    /// Returns the draft by which subschemas are found.
+    /// Returns the draft that defines where subschemas are.
     fn draft(self) -> Draft {
         match self {
             Self::Draft(draft) => draft,

@@ -184,7 +184,8 @@ impl Library {
         }
     }
 
-    /// Returns a catalogue of the given core. The project's own equivalents of the core have none here.
+    /// Returns a catalogue of the given core. The project's own equivalents of the core have no
+    /// catalogues here.
     pub fn catalogue(&self, name: &str) -> Option<&str> {
         self.catalogues.get(name).map(String::as_str)
     }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// A JSON text with the absolute URI, without a fragment, by which schemas refer to it.
+/// A JSON text with the absolute URI, without a fragment, that schemas use in references to it.
 #[derive(Debug, Clone)]
 pub struct NamedText {
     /// The URI.
@@ -107,7 +107,7 @@ impl SchemaSet {
     }
 
     /// Calls a function with a schema by its number. A schema that was not compiled before is
-    /// compiled within a budget of its own.
+    /// compiled within a separate budget.
     ///
     /// # Errors
     /// The schema can't be used.

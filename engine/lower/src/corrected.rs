@@ -113,7 +113,7 @@ fn declaring(violation: &Violation) -> Option<&str> {
     (violation.keyword == "unevaluatedProperties" && is_declared).then_some(object)
 }
 
-/// Visits violations; in place of a failed condition its causes.
+/// Visits violations, and the causes of a failed condition instead of the condition.
 fn exact<'v>(found: &'v [Violation], visit: &mut dyn FnMut(&'v Violation)) {
     for violation in found {
         match violation.keyword {

@@ -49,7 +49,7 @@ pub fn wrong_type(
         true => listed(written, indentation(text, span)).filter(|_| expected == "a list"),
         false => retyped(written, expected, found),
     };
-    // A list of lines begins on a line of its own.
+    // A list of lines begins on a new line.
     let is_alone = indentation(text, span).is_some();
     let retyped = retyped.filter(|it| is_alone || !it.starts_with("- "));
     let reshaped = shape::suggestion(text, span, path, expected, found);
@@ -230,7 +230,7 @@ pub(crate) fn bad_name(
             let near = !nearest(text, rule.known.iter().copied(), 1).is_empty();
             let written = span.of(problems.text().as_str()).to_owned();
             let report = problems.report(Code::UnknownValue, span, label, message);
-            // A name of one's own, but for its dashes.
+            // A custom name, but for its dashes.
             let dashed = text.replace('_', "-");
             let is_dashed = cfg!(feature = "repair") && !near && rule.check(&dashed).is_ok();
             let report = match is_dashed {
@@ -243,7 +243,7 @@ pub(crate) fn bad_name(
                 None => report,
             };
             let mut help = format!("use {}", one_of(rule.known));
-            // A slip must not end as a name of its own.
+            // A typo must not become a custom name.
             if !near {
                 let name = text.replace(|c: char| c.is_control(), "");
                 help.push_str(&format!(

@@ -89,7 +89,7 @@ pub const SERVER_TRUST: Fields<2> = fields(2, ["signed", "publisher"]);
 /// The `policy` of a server.
 pub const SERVER_POLICY: Fields<1> = fields(0, ["rateLimitPerMin"]);
 
-/// The `capabilities` of a server, beside those of MCP's handshake.
+/// The `capabilities` of a server other than those of MCP's handshake.
 pub const SERVER_CAPABILITIES: Fields<1> = fields(0, ["tools"]);
 
 /// A tool of a server \[4\].

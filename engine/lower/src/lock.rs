@@ -172,7 +172,7 @@ fn check_forbidden(
             check("tool", tool.as_str());
         }
     }
-    // Nobody compares a refused lock, so its other trace of an edit by hand is reported here.
+    // A refused lock is not compared, so its other trace of an edit by hand is reported here.
     #[cfg(feature = "repair")]
     if is_forbidden {
         let scopes = selection.scopes.iter().map(Scope::as_str);

@@ -136,9 +136,9 @@ pub struct PolicyQuestion<'q> {
 pub struct PolicyOccasion<'o> {
     /// The arguments of a call, as JSON.
     pub arguments: Option<&'o str>,
-    /// The context, in place of the one that the input was made with.
+    /// The context that replaces the one in the input.
     pub context: Option<&'o Context>,
-    /// The subject, in place of the one that the input was made with.
+    /// The subject that replaces the one in the input.
     pub subject: Option<&'o Subject>,
 }
 

@@ -80,7 +80,7 @@ fn read(root: &mut Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
     }
     if let Some(caps) = member_mut(root, "caps") {
         let schema = "ds.mova_agent_run_summary_v1#/$defs/caps";
-        // Each missing cap is reported as a denial of its own.
+        // Each missing cap is reported as a separate denial.
         let is_reported = |it: &agent_json_schema::Violation| it.keyword != "required";
         conform(
             caps,

@@ -86,7 +86,7 @@ pub fn explain(
         for mut problem in further {
             map(&mut problem, &repaired, text);
             let span = problem.place().map(|place| place.span).unwrap_or_default();
-            // A stand-in for what a person has to write has no problems of its own.
+            // A stand-in for what a person has to write has no problems.
             let stands_in = stand_ins
                 .iter()
                 .any(|it| it.start <= span.end && span.start <= it.end);

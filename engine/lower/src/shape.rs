@@ -1,4 +1,4 @@
-//! What to write in place of a value of another shape than its field has.
+//! Replacements for values of another shape than their field has.
 
 use agent_model::{CapabilityVerb, Keyword as _};
 use agent_text::{Span, Text};
@@ -6,7 +6,7 @@ use agent_text::{Span, Text};
 /// A suggestion: its title, and a replacement if only one can be meant.
 pub(super) type Suggestion = (String, Option<(Span, String)>);
 
-/// Returns what to write in place of a value that should have been a list or a mapping.
+/// Returns the replacement for a value that should have been a list or a mapping.
 pub(super) fn suggestion(
     text: &Text,
     span: Span,

@@ -155,7 +155,7 @@ pub(super) fn surrounded(text: &Text) -> Option<Surrounded> {
     let is_manifest = text.source() == DocumentKind::Manifest;
     let is_blank = |it: &str| it.trim_start_matches('\u{feff}').trim().is_empty();
     let (what, title, start, end) = match fences[..] {
-        // The body of a manifest may contain fences of its own.
+        // The body of a manifest may contain fences.
         [first, .., last] if fences.len() == 2 || (is_manifest && fences.len() % 2 == 0) => {
             if is_manifest && !content[..first.0].trim().is_empty() {
                 return before_frontmatter(content);
@@ -375,7 +375,7 @@ fn recognise(text: &Text) -> Option<(Kind, Span)> {
     let whole = Span::new(start, content.len());
     let root = match rest.trim_start().starts_with(['{', '[']) {
         true => parse_value(&mut Reader::new(scratch.as_str())).ok(),
-        // A manifest without its marks is none of these.
+        // A manifest without its marks is not a document of these kinds.
         false
             if matches!(
                 text.source(),

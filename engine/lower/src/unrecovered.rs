@@ -1,4 +1,4 @@
-//! In place of recovery, for modules that must be small: the problems of a refused text as they were
+//! Replaces recovery in modules that must be small: the problems of a refused text as they were
 //! found.
 
 use agent_diagnostic::Diagnostic;

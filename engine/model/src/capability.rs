@@ -44,7 +44,7 @@ keywords! {
 }
 
 keywords! {
-    /// What a gateway passes on from a server beside its tools \[4\], ordered by name.
+    /// What a gateway passes on from a server in addition to its tools \[4\], ordered by name.
     Serve {
         /// The prompts of the server.
         Prompts "prompts"
@@ -117,7 +117,7 @@ pub struct CapabilityRequirement {
     pub load: Load,
     /// How many tools it selects.
     pub tools: Tools,
-    /// The place of `fallback: true`, by which it also locks the next-ranked tool of another server.
+    /// The place of `fallback: true`, which also locks the next-ranked tool of another server.
     /// Never with [`Tools::All`].
     pub fallback: Option<Span>,
     /// The place of the verb.

@@ -20,7 +20,8 @@ pub enum Grant {
         load: Load,
         /// The locked tools: sorted, without duplicates. Empty: every tool of the server.
         only: Vec<ToolName>,
-        /// What a gateway passes on beside tools: sorted, without duplicates. Empty: nothing.
+        /// What a gateway passes on in addition to tools: sorted, without duplicates. Empty:
+        /// nothing.
         serve: Vec<Serve>,
     },
     /// One tool of a server, for a capability \[4\].

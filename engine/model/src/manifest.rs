@@ -25,7 +25,7 @@ pub struct Requirement {
     pub load: Load,
     /// The tools that it locks: sorted, without duplicates. Empty: every tool of the server.
     pub only: Vec<Spanned<ToolName>>,
-    /// What a gateway passes on beside tools: sorted, without duplicates. Empty: nothing.
+    /// What a gateway passes on in addition to tools: sorted, without duplicates. Empty: nothing.
     pub serve: Vec<Serve>,
     /// The whole entry.
     pub span: Span,

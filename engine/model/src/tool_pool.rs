@@ -36,7 +36,7 @@ pub struct Binding {
     pub tool: String,
     /// `driver_kind` and its members.
     pub driver: Driver,
-    /// `handler`: the digest of a third party's handler, in place of the built-in one.
+    /// `handler`: the digest of a third party's handler, which replaces the built-in one.
     pub handler: Option<String>,
     /// `destinations`, which denials of other destinations share.
     pub destinations: Arc<[Origin]>,

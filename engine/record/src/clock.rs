@@ -3,7 +3,7 @@
 use agent_lower::LocalTime;
 use core::ops::Range;
 
-/// A reading of the host's clock. The engine has none.
+/// A reading of the host's clock. The engine has no clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Clock {
     /// Milliseconds since 1970-01-01T00:00:00Z. Readings after the year 9999 count as its end.

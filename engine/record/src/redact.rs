@@ -74,7 +74,7 @@ const CUT: char = '…';
 /// A value of the secret store.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
-    /// Its name, by which actions refer to it.
+    /// Its name, which actions refer to.
     pub name: String,
     /// Its value.
     pub value: String,
@@ -397,7 +397,7 @@ fn found_in(text: &str, forms: &Forms) -> Vec<(usize, usize, usize)> {
     found
 }
 
-/// Returns a text without secrets, borrowed if there are none.
+/// Returns a text without secrets, borrowed if it contains none.
 fn without<'t>(text: &'t str, forms: &Forms) -> Cow<'t, str> {
     let found = found_in(text, forms);
     if found.is_empty() {
@@ -527,7 +527,7 @@ fn is_secret_key(key: &str) -> bool {
     known.any(|known| known.as_bytes() == &plain[..len])
 }
 
-/// Returns the object in place of a secret value.
+/// Returns the object that replaces a secret value.
 fn presence(len: usize) -> String {
     let mut w = Writer::dense();
     w.object(|w| {
@@ -539,7 +539,7 @@ fn presence(len: usize) -> String {
     text
 }
 
-/// Returns whether a value is the object in place of a secret.
+/// Returns whether a value is the object that replaces a secret.
 pub fn is_presence(node: &Node<'_>) -> bool {
     let Value::Mapping(entries) = &node.value else {
         return false;
@@ -549,7 +549,7 @@ pub fn is_presence(node: &Node<'_>) -> bool {
             && present.key == "present" && present.value.value == Value::Bool(true))
 }
 
-/// Returns the place of the first value or key that has a mark in place of a secret.
+/// Returns the place of the first value or key with the mark of a secret.
 pub fn mark_in(node: &Node<'_>) -> Option<Span> {
     match &node.value {
         Value::String(text) => text.contains(MARKER).then_some(node.span),
@@ -567,10 +567,10 @@ fn range(span: Span) -> Range<usize> {
     span.start as usize..span.end as usize
 }
 
-/// The beginning of the text in place of a secret within a longer text.
+/// The beginning of the text that replaces a secret within a longer text.
 pub const MARKER: &str = "{present, len: ";
 
-/// Returns the text in place of a secret within a longer text.
+/// Returns the text that replaces a secret within a longer text.
 fn marker(len: usize) -> String {
     format!("{MARKER}{len}}}")
 }

@@ -158,7 +158,7 @@ impl<'m> Rules<'m> {
         let mut found = BTreeSet::new();
         for (module, rule) in definitions {
             let locals = locals(rule);
-            // The start of a longer path is not a reference of its own.
+            // The start of a longer path is not a separate reference.
             let mut starts = BTreeSet::new();
             rule.visit(&mut |expr| {
                 let called = match &expr.kind {

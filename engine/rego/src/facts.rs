@@ -190,7 +190,7 @@ impl<'l> Look<'l> {
         format!("`{}`", path.span.of(self.source))
     }
 
-    /// Returns the values of a path as JSON, `undefined` if there is none.
+    /// Returns the values of a path as JSON, or `undefined` without one.
     fn values(&self, path: &Expr) -> Option<Vec<String>> {
         let path = self.paths.resolve(path, self.names)?;
         let mut values = vec![self.input];

@@ -10,7 +10,7 @@
 //! | `budget`, `patterns`, `builtins` | count the work, and define the built-ins |
 //! | `check` | refuses recursion, unknown functions, and too many levels of calls |
 //! | `module` | holds a text with its checked tree |
-//! | `instrument` | adds calls by which a policy pays for values, and records which bodies held |
+//! | `instrument` | adds calls that make a policy pay for values, and records which bodies held |
 //! | `run` | evaluates instrumented modules together |
 //! | `reading` | finds the members of the input that a policy may read |
 //! | `policy` | evaluates a policy for a requirement |

@@ -21,7 +21,7 @@ pub struct RuleValue {
 }
 
 /// Returns the input as the policy sees it, as JSON, and the value of each rule in the order of the text.
-/// Functions have none. Evaluation ends with the first rule that uses up its budget.
+/// Functions have no value. Evaluation ends with the first rule that uses up its budget.
 pub fn rule_values(policy: &Policy, input: &str) -> Option<(String, Vec<RuleValue>)> {
     let value = Value::from_json_str(input).ok()?;
     let module = policy.module();

@@ -10,14 +10,14 @@
 //! | key | value |
 //! |---|---|
 //! | `agent`, `constraints`, `satisfied` | as in the full form |
-//! | `capabilities` | what the requirements of capabilities follow from; absent where there are none |
+//! | `capabilities` | what the requirements of capabilities follow from; absent without any |
 //! | `categories` | the names of all categories; elsewhere they are numbers of this list |
 //! | `compactVersion` | 1, or 2 with `capabilities`, or 3 with `only` |
 //! | `failures` | lists of reasons that don't depend on a requirement, as in the full form |
-//! | `only` | the names of all tools that requirements name; absent where there are none |
+//! | `only` | the names of all tools that requirements name; absent without any |
 //! | `requirements` | `category` (a name), `load`, `only` and `serve` as in the full form, `permissions` (names), and `selected`: null, or `hash` and the number of the `server` |
 //! | `scopes` | the names of all required scopes |
-//! | `servers` | columns, ordered by id, then version: `categories` and `scopes` (lists of numbers), `failures` (a number), `id`, `only` (lists of numbers, beside the list `only`), `signed`, `version` |
+//! | `servers` | columns, ordered by id, then version: `categories` and `scopes` (lists of numbers), `failures` (a number), `id`, `only` (lists of numbers into the list `only`), `signed`, `version` |
 //!
 //! Within `capabilities`:
 //!

@@ -12,8 +12,8 @@ use agent_syntax::json::{Reader, Writer, parse_value};
 use agent_syntax::{Node, Value, canonical_node};
 use agent_text::sort::sort_by;
 
-/// The keys of `_meta`, sorted. MCP requires a reversed domain of one's own as their prefix; this is
-/// the domain of the pages of the repository's owner.
+/// The keys of `_meta`, sorted. MCP requires a reversed domain of the author as their prefix; this
+/// is the domain of the pages of the repository's owner.
 mod meta {
     pub(super) const KIND: &str = "io.github.agent-engine/kind";
     pub(super) const SERVER: &str = "io.github.agent-engine/server";
@@ -274,7 +274,7 @@ fn write_tool(w: &mut Writer, kind: &str, server: ServerView<'_>, definition: &s
 }
 
 /// Writes a value with sorted keys. An object that must be `typed` gets the type of arguments, if it
-/// has none.
+/// has no type.
 fn write_node(w: &mut Writer, node: &Node<'_>, typed: bool) {
     match &node.value {
         Value::Sequence(items) => w.array(|w| {

@@ -11,8 +11,8 @@ use std::ops::Range;
 /// Maximum number of characters of a text on a line.
 const SHOWN: usize = 100;
 
-/// Returns each claim with the place of its evidence, or the reason why it has none, as JSON with a
-/// final newline.
+/// Returns each claim with the place of its evidence, or the reason why none was found, as JSON
+/// with a final newline.
 pub fn grounding_json(grounding: &Grounding<'_>) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {

@@ -127,7 +127,7 @@ pub(super) fn write_names<'n>(
     }
 }
 
-/// Writes what a policy answered beside the ids, or null where it was not asked.
+/// Writes the answer of a policy without the ids, or null where it was not asked.
 pub(super) fn write_policy(w: &mut Writer, policy_decision: Option<&PolicyDecision>) {
     w.optional_object("policy", policy_decision, |w, decision| {
         w.optional_object("error", decision.answer.as_ref().err(), |w, error| {

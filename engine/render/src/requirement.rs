@@ -12,7 +12,7 @@ use agent_text::sort::sort_by_key;
 /// Maximum number of rejected candidates for an unsatisfied requirement.
 const NEAREST: usize = 5;
 
-/// Maximum number of eligible candidates beside the selected one.
+/// Maximum number of eligible candidates in addition to the selected one.
 const ELIGIBLE: usize = 5;
 
 /// Adds a requirement and its answer.

@@ -137,7 +137,7 @@ pub struct Request {
     pub method: String,
     /// The path and the query.
     pub target: String,
-    /// The headers beside `Host` and `Content-Length`.
+    /// The headers other than `Host` and `Content-Length`.
     pub headers: Vec<Header>,
     /// The body.
     pub body: Option<Vec<u8>>,
@@ -181,7 +181,7 @@ pub enum HeaderValue {
 /// A call of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandlerCall {
-    /// The kind of the handler, by which the host chooses it.
+    /// The kind of the handler. The host chooses a handler by it.
     pub driver_kind: DriverKind,
     /// The digest of the handler; `None` if the host named no built-in one of this kind.
     pub handler: Option<String>,
@@ -304,7 +304,7 @@ impl Status {
     }
 }
 
-/// What came of an action.
+/// The outcome of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The evidence is stored.
@@ -434,7 +434,7 @@ pub struct HandlerRequest {
 pub struct Response {
     /// The status.
     pub status: u16,
-    /// The value of `Content-Type`; empty if there is none.
+    /// The value of `Content-Type`; empty if the header is missing.
     pub content_type: String,
     /// The body.
     pub body: Vec<u8>,

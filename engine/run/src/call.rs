@@ -16,7 +16,7 @@ use agent_syntax::json::Writer;
 /// The message of a plan that calls nothing.
 pub(crate) const QUESTION: &str = "the plan calls nothing, and asks the user a question";
 
-/// What the decision on a call is based on, beside the documents.
+/// What the decision on a call is based on, in addition to the documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallBasis {
     /// The live tools of each server, as a JSON object.
@@ -49,7 +49,7 @@ pub(crate) enum CallDecision {
     Allowed {
         /// The schema of the tool's output.
         output_schema: Option<String>,
-        /// The digest by which the call is approved.
+        /// The digest that an approval of the call names.
         approval: Option<String>,
     },
     /// Nothing is called: this question goes to the user.

@@ -24,7 +24,8 @@ const LIST_MAX_BYTES: u64 = 16 << 20;
 /// The live tools of servers, by the servers' ids: the text of each tool by its name.
 pub(crate) type LiveTools = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Lists the tools of every locked server. A server that can't list them has none; why is in the evidence.
+/// Lists the tools of every locked server. A server that can't list them counts as one without
+/// tools; the evidence has the reason.
 ///
 /// # Errors
 /// The run is interrupted, or no server lists its tools: then the reason of the first one.

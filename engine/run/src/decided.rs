@@ -23,7 +23,7 @@ pub struct Decided {
     pub against: Vec<(&'static str, Option<String>, String)>,
     /// The authorized plan, if it may run.
     pub authorized: Option<AuthorizedPlan>,
-    /// The digest by which the one call of a query is approved.
+    /// The digest that an approval of the one call of a query names.
     pub approval: Option<String>,
 }
 

@@ -13,7 +13,7 @@ use agent_syntax::json::{Writer, parse_strict};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The documents of a run, as bytes. A document that nobody gave is `None`.
+/// The documents of a run, as bytes. An absent document is `None`.
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
     /// `env.mova_agent_plan_v1`
@@ -38,9 +38,9 @@ pub struct Documents {
     pub policy: Option<Vec<u8>>,
     /// The policy's context.
     pub policy_context: Option<Vec<u8>>,
-    /// MOVA's core schemas by name, in place of the project's own; empty for the own ones.
+    /// MOVA's core schemas by name, instead of the project's own; empty for the own ones.
     pub mova: Vec<(String, Vec<u8>)>,
-    /// The goal to plan for, in place of a plan and a request.
+    /// The goal to plan for, instead of a plan and a request.
     pub goal: Option<Goal>,
     /// A summary of the payload of [`Mode::Ask`](super::Mode::Ask).
     pub summary: Option<Vec<u8>>,
@@ -51,7 +51,7 @@ pub struct Documents {
 pub struct Goal {
     /// The goal or the query, in the words of the requester.
     pub text: String,
-    /// Facts beside it: a JSON object.
+    /// Facts in addition to it: a JSON object.
     pub context: Option<Vec<u8>>,
     /// The name of the planner.
     pub planner: String,
@@ -170,7 +170,7 @@ impl Read {
         self.rules = Arc::new(self.rules.with(Some(pool.into_bytes()), None));
     }
 
-    /// Returns the problems of documents that have marks in place of secrets: evidence of a run, which is not
+    /// Returns the problems of documents with marks of secrets: evidence of a run, which is not
     /// what its writer decided on. A mark in a plan would be an input, and one in a schema would accept
     /// everything.
     pub(crate) fn redacted(&self) -> Vec<Diagnostic> {

@@ -162,7 +162,7 @@ impl Evidence {
         self.file(&name, self.redactor.text(log)).await
     }
 
-    /// Stores a file beside the episodes, which the next episode covers.
+    /// Stores a file other than an episode. The next episode covers it.
     async fn file(&self, name: &str, content: String) -> Result<(), Stop> {
         let file = StoredFile {
             path: name.to_owned(),

@@ -144,7 +144,7 @@ pub(crate) struct Run<'r> {
     plan: Option<AuthorizedPlan>,
     /// The digest of the authorized plan.
     digest: Option<String>,
-    /// The digest by which the plan is approved: its own, or that of the call of a query.
+    /// The digest that an approval names: the plan's own, or that of the call of a query.
     approval: String,
     pub(crate) steps: Vec<StepReport>,
     pub(crate) diagnostics: Vec<Diagnostic>,
@@ -417,7 +417,8 @@ impl Run<'_> {
         }
     }
 
-    /// Takes a plan that may run, and the digest by which it is approved if it is not its own.
+    /// Takes a plan that may run, and the digest that an approval names if it is not the plan's
+    /// own.
     pub(crate) fn authorize(&mut self, plan: AuthorizedPlan, approval: Option<String>) {
         let digest = authorized(&plan).1;
         self.approval = approval.unwrap_or_else(|| digest.clone());

@@ -163,8 +163,8 @@ pub(crate) fn content(w: &mut Writer, bytes: &[u8]) {
     w.key("digest").string(&bytes_digest(bytes));
 }
 
-/// Writes a content with its size and the digest of its raw bytes, without its secret parts. What is no JSON
-/// is text.
+/// Writes a content with its size and the digest of its raw bytes, without its secret parts. Bytes that are
+/// not JSON are recorded as text.
 pub(crate) fn value(
     w: &mut Writer,
     bytes: &[u8],
@@ -186,8 +186,8 @@ fn may_be_embedded(text: &str) -> bool {
     parse_strict(text).is_some() && parse_strict(&format!("[[[{text}]]]")).is_some()
 }
 
-/// Writes a list of tools as text, if it is small enough to be kept as a whole, beside its size and digest. It is
-/// not written as JSON: a schema is no secret, though a property may be called `password`.
+/// Writes a list of tools as text, with its size and digest, if it is small enough to be kept as a whole.
+/// It is not written as JSON: a schema is no secret, though a property may be called `password`.
 pub(crate) fn listing(w: &mut Writer, list: &str, redactor: &Redactor) {
     content(w, list.as_bytes());
     if list.len() <= KEPT_LIST_MAX_BYTES {

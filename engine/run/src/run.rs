@@ -14,7 +14,7 @@ use core::task::{Context, Poll, Waker};
 
 /// A run of a plan: a state machine without input and output.
 ///
-/// [`Run::next_action`] returns the wanted action, and [`Run::complete`] takes what came of it. The host
+/// [`Run::next_action`] returns the wanted action, and [`Run::complete`] takes its outcome. The host
 /// decides nothing between the two.
 pub struct Run {
     turns: Turns,
@@ -77,7 +77,7 @@ impl Run {
         self.turns.progress()
     }
 
-    /// Takes what came of the action that [`Run::next_action`] returned, and the time.
+    /// Takes the outcome of the action that [`Run::next_action`] returned, and the time.
     ///
     /// # Errors
     /// No action was returned, or the outcome belongs to another one. The run then ends with the code

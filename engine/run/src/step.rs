@@ -78,7 +78,7 @@ pub(crate) struct Step<'r> {
     number: usize,
     step: &'r PlanStep,
     binding: &'r Binding,
-    /// The digest by which literal inputs are approved.
+    /// The digest that an approval of literal inputs names.
     authorized: &'r str,
     options: &'r Options,
     documents: &'r Read,
@@ -242,7 +242,7 @@ impl<'r> Step<'r> {
             ),
         });
         match self.effects.attempt(action).await? {
-            // An approval by nobody is none, and evidence could not state it.
+            // Reject an approval without an approver: evidence must name one.
             Outcome::Decision { approved: true, by } if !by.is_empty() => {
                 self.report.approved = Some(approved(by));
                 Ok(())
@@ -606,8 +606,8 @@ impl<'r> Step<'r> {
         w.key("tool_id").string(&self.step.tool.value);
     }
 
-    /// Returns whether the payload is kept beside the output. A schema marks parts of the output, which
-    /// can't be found in the payload if they are short.
+    /// Returns whether the payload is kept in addition to the output. A schema marks parts of the
+    /// output, which can't be found in the payload if they are short.
     fn may_keep_payload(&self) -> bool {
         let output = self.report.output.as_deref();
         let output = output.map(|it| core::str::from_utf8(it).unwrap_or_default());

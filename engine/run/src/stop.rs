@@ -18,7 +18,7 @@ pub(crate) struct Stop {
 /// The reason of a run that the user ended.
 pub(crate) const CANCELLED: &str = "CANCELLED";
 
-/// The reason of a step that nobody approved.
+/// The reason of a step without an approval.
 pub(crate) const APPROVAL_REQUIRED: &str = "APPROVAL_REQUIRED";
 
 impl Stop {

@@ -21,7 +21,7 @@ pub(crate) struct Turns(Rc<RefCell<Slot>>);
 struct Slot {
     /// The action that the host has to perform.
     wanted: Option<Action>,
-    /// What came of it.
+    /// The outcome of the action.
     outcome: Option<Result<Outcome, Stop>>,
     now: Clock,
     /// Why no further effect is wanted, but for evidence.

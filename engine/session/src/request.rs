@@ -31,7 +31,7 @@ impl<'p> Request<'p> {
     /// Reads parameters.
     ///
     /// # Errors
-    /// A sentence: they are too large, no strict JSON, or none of `tools/call`.
+    /// A sentence: the parameters are too large, not strict JSON, or invalid for `tools/call`.
     pub(crate) fn read(params: &'p [u8]) -> Result<Self, String> {
         let (text, root) = read_params(params)?;
         let name = member(&root, "name")

@@ -326,7 +326,7 @@ impl Wanted {
     /// Reads parameters.
     ///
     /// # Errors
-    /// A sentence: they are too large, no strict JSON, or none of the method.
+    /// A sentence: the parameters are too large, not strict JSON, or invalid for the method.
     fn read(method: Method, params: &[u8]) -> Result<Self, String> {
         let (text, root) = read_params(params)?;
         let text_of = |name: &str| {

@@ -103,7 +103,7 @@ impl DocumentKind {
     }
 
     /// Returns whether a fix may change the text. A lock and a policy bind the author of the other
-    /// documents, an imported document belongs to somebody else, and evidence is never edited.
+    /// documents, an imported document belongs to another author, and evidence is never edited.
     pub fn may_be_edited(self) -> bool {
         !matches!(
             self,

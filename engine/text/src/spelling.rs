@@ -122,7 +122,7 @@ pub fn spelled(name: &str) -> String {
     })
 }
 
-/// Returns a name for display beside others: with the code points of characters that can't be seen, and
+/// Returns a name for display among others: with the code points of characters that can't be seen, and
 /// of letters that can be taken for the Latin ones beside them.
 pub fn unmistakable(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
@@ -173,7 +173,7 @@ fn is_invisible(c: char) -> bool {
             ))
 }
 
-/// Returns whether one word is the other with a final `s`, or with `ies` in place of `y`.
+/// Returns whether one word is the other with a final `s`, or with `ies` instead of `y`.
 fn is_plural(a: &str, b: &str) -> bool {
     let plural = |one: &str, many: &str| {
         let stem = one.strip_suffix('y');
@@ -220,7 +220,7 @@ impl Likeness {
         }
     }
 
-    /// Returns a search with a budget of its own, in pairs.
+    /// Returns a search with a separate budget, in pairs.
     pub fn within(pairs: u64) -> Self {
         Self { left: pairs }
     }
@@ -347,11 +347,11 @@ mod tests {
         ] {
             assert_eq!(likeness.slips(name, known, 2), [meant], "{name}");
         }
-        // Another right is no slip, and a known name is none of another.
+        // A different permission is not a typo, nor is another known name.
         for name in ["erase:invoices", "read:invoices", "read:bills"] {
             assert!(likeness.slips(name, known, 2).is_empty(), "{name}");
         }
-        // Neither is another number, or a name so short that it could be one of its own.
+        // Neither is another number, or a name so short that it could be another one.
         let known = ["eu-1", "tier-02", "aws", "any"];
         for name in ["eu-2", "tier-20", "ads", "anu"] {
             assert!(likeness.slips(name, known, 2).is_empty(), "{name}");

@@ -1,7 +1,7 @@
 //! A handler as a third party writes it, of the kind `http`: it counts the lines of a text on the web.
 //!
 //! Input: `{"method": "GET", "url": "https://..."}`. Output: `{"body": {"lines": 3}, "status": 200}`. The
-//! feature `wasi` chooses `wasi:http` in place of `agent:handler/request`.
+//! feature `wasi` chooses `wasi:http` instead of `agent:handler/request`.
 
 macro_rules! handler {
     ($world:literal, $request:item) => {

@@ -15,7 +15,7 @@ use std::path::Path;
 /// Creates an app, tests it and ends it. Returns whether it answers as expected.
 pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Result<bool, Refusal> {
     let root = prepare(&place.root).map_err(Refusal::of_files)?;
-    // Any free port will do: nobody but this command asks.
+    // Any free port will do: only this command connects.
     let setup = setup(&args.run.decides, place, program, 0)?;
     let engine = Engine::embedded()?;
     let present = stored(&root)?;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Resul
                 quiet: program.quiet,
             };
             let outcome = pipeline.run(&args.run).await;
-            // Nothing of its own is left running.
+            // None of its tasks is left running.
             for id in ids(&client).await?.difference(&present) {
                 let path = format!("/tasks/{id}/kill");
                 client.post(&path, String::new()).await?;

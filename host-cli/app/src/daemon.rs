@@ -128,7 +128,7 @@ fn words(args: &Decides) -> Result<Vec<OsString>, Failure> {
     Ok(words)
 }
 
-/// Returns what a daemon needs that serves nobody over standard streams, and ends no idle app.
+/// Returns what a daemon needs that serves no client over standard streams, and ends no idle app.
 pub(crate) fn setup(
     args: &Decides,
     place: &args::Place,

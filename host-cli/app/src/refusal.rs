@@ -44,7 +44,7 @@ impl Refusal {
         Self::new("E_NETWORK", failure, None)
     }
 
-    /// Returns that there is no task of an id.
+    /// Returns the refusal of an unknown task.
     pub(crate) fn no_task(id: &str) -> Self {
         let failure = Failure::new(format_args!("there is no task `{id}`"));
         Self::new(

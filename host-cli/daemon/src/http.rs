@@ -23,13 +23,13 @@ const BODY_BYTES: usize = 16 << 20;
 /// Maximum time until a request has arrived.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The header by which who has the daemon's own token names a client with tasks of its own.
+/// Header in which the holder of the daemon's token names the client whose tasks it addresses.
 pub(crate) const CLIENT_HEADER: &str = "mcpd-client";
 
 /// Maximum number of characters of such a name.
 const CLIENT_CHARS: usize = 32;
 
-/// What of the paths is the Model Context Protocol's.
+/// Paths served by the MCP endpoint.
 const MCP: [&str; 2] = ["/mcp", "/metrics"];
 
 /// The daemon over HTTP.
@@ -61,7 +61,7 @@ impl Http {
         }
     }
 
-    /// Answers a request. Whoever has no token learns nothing but that.
+    /// Answers a request. Requests without a valid token get 401 and nothing else.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         if MCP.contains(&request.uri().path()) {
             return self.mcp.answer(request).await;
@@ -175,7 +175,7 @@ async fn read(body: Incoming) -> Result<Bytes, Box<Response<Body>>> {
             "the request is larger than 16 MiB",
         )
     };
-    // A body that says so need not come.
+    // Refuse early if `Content-Length` exceeds the limit.
     if body.size_hint().lower() > BODY_BYTES as u64 {
         return large();
     }

@@ -272,7 +272,7 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
         }
     });
     let served = served.await;
-    // What clients are not waiting for any more ends here.
+    // Abort work whose client has disconnected.
     drop(tasks);
     if let Some(otlp) = &otlp {
         otlp.flush().await;

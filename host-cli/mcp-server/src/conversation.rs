@@ -383,7 +383,7 @@ impl<S: Service> Conversation<S> {
         )
     }
 
-    /// Begins to tell of other lists, as far as the client wants to know and gets them.
+    /// Subscribes the client to the list changes it requested and may receive.
     fn listen(&self, id: &Id, params: Option<&Json>, send: &mut impl FnMut(String)) {
         let wanted = params.and_then(|params| params.members(["notifications"]));
         let wanted = wanted.and_then(|[wanted]| wanted);

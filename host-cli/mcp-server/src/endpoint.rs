@@ -89,7 +89,7 @@ impl<S: Service> Endpoint<S> {
         }
     }
 
-    /// Answers a request. Whoever has no token learns nothing but that.
+    /// Answers a request. Requests without a valid token get 401 and nothing else.
     pub async fn answer(&self, request: Request<Incoming>) -> Answered {
         let (parts, body) = request.into_parts();
         if let Err(why) = self.hosts.admit(&parts) {

@@ -41,7 +41,8 @@ impl Questions {
         answer.await.ok()?
     }
 
-    /// Takes a response of the client: the result, or `None` for an error. One that nobody waits for is nothing.
+    /// Takes a response of the client: the result, or `None` for an error. Ignores a response to an unknown
+    /// request.
     pub(crate) fn answer(&self, id: &Id, result: Option<Json>) {
         if let Some(sender) = self.open.borrow_mut().remove(id) {
             let _ = sender.send(result);

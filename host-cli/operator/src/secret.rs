@@ -72,7 +72,7 @@ impl SecretSource {
     ///
     /// # Errors
     ///
-    /// When the source has none, or one that is too short, too long or not UTF-8.
+    /// When the source has no value, or one that is too short, too long or not UTF-8.
     pub fn value(&self, is_cancelled: &AtomicBool) -> Result<Secret, SecretUnavailable> {
         let (value, from) = match self {
             Self::Env(name) => {
@@ -160,7 +160,7 @@ fn output(
     let (sender, printed) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
         thread::spawn(move || {
-            // Nobody waits any more for what comes late.
+            // The receiver no longer waits for a late value.
             let _ = sender.send(read_bounded(stdout));
         });
     }

@@ -1,4 +1,4 @@
-//! Packages of an app: first resolved, so that somebody can decide on all of them, and then installed.
+//! Packages of an app: first resolved, so that a policy can decide on all of them, and then installed.
 
 use crate::store::{AGAIN, RECORD, digest, private, sync_folder, trusted, write_synced};
 use crate::tree;
@@ -46,9 +46,9 @@ impl Resolved {
 ///
 /// | path | content |
 /// |---|---|
-/// | `/crates/config.toml` | settings by which cargo takes crates of crates.io from `/crates/vendor`, and is offline |
+/// | `/crates/config.toml` | settings that make cargo take crates of crates.io from `/crates/vendor`, and is offline |
 /// | `/crates/vendor` | a folder for each crate, which cargo checks against the digests in it |
-/// | `/crates/Cargo.lock` | the resolved versions, for an app without a lock file of its own |
+/// | `/crates/Cargo.lock` | the resolved versions, for an app without a lock file |
 ///
 /// A build script runs where the app is built, not before.
 ///
@@ -58,12 +58,12 @@ impl Resolved {
 /// |---|---|
 /// | `/modules/proxy` | the archives and manifests, as `GOPROXY` has them |
 /// | `/modules/go.mod`, `/modules/go.sum` | the module that stands for the app, with all versions and digests |
-/// | `/modules/overlay.json` | what makes a build read these two in place of the app's own |
+/// | `/modules/overlay.json` | what makes a build read these two instead of the app's own |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppPackages {
     /// The folders that the app can read, by their path inside of its sandbox.
     pub folders: BTreeMap<PathBuf, PathBuf>,
-    /// The environment by which the app finds them.
+    /// The environment in which the app finds them.
     pub env: BTreeMap<String, String>,
     /// The interpreter for which they were chosen, or the program that builds with them.
     pub program: PathBuf,

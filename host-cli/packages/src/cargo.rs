@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 /// Where an app finds its crates.
 pub(crate) const CRATES: &str = "/crates";
 
-/// The settings by which cargo takes crates from there, below that folder.
+/// The settings that make cargo take crates from there, below that folder.
 const SETTINGS: &str = "config.toml";
 
 /// The crates, below that folder.
@@ -211,8 +211,8 @@ fn user_home() -> Option<PathBuf> {
     named.or_else(|| Some(env::home_dir()?.join(".cargo")))
 }
 
-/// Returns the URL of the index in place of that of crates.io, by the user's configuration. That below the working
-/// folder, which is an own one, is not read.
+/// Returns the URL of the index that replaces crates.io, by the user's configuration. That below
+/// the working folder, which is an own one, is not read.
 fn index(toolchain: &Toolchain, folder: &Path) -> Result<String, Error> {
     let listed = Command::new(&toolchain.cargo)
         .args(["-Zunstable-options", "config", "get", "--format", "json"])

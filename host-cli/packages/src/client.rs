@@ -46,7 +46,7 @@ const CERTIFICATES: [&str; 5] = [
 pub(crate) struct Client {
     name: &'static str,
     command: Command,
-    /// URLs that it may reach beside the registries, if their hosts are public.
+    /// URLs that it may reach in addition to the registries, if their hosts are public.
     more: Vec<String>,
 }
 

@@ -20,7 +20,8 @@ pub(crate) const MODULES: &str = "/modules";
 /// The archives of the modules as a proxy has them, below that folder.
 const PROXY: &str = "proxy";
 
-/// The module that stands for the app, and the digests, below that folder. A build reads them in place of its own.
+/// The module that stands for the app, and the digests, below that folder. A build reads them instead
+/// of its own.
 const MANIFEST: &str = "go.mod";
 const SUMS: &str = "go.sum";
 
@@ -155,7 +156,7 @@ pub(crate) fn manifest_digest(folder: &Path) -> Result<String, Error> {
     Ok(hexadecimal(&digest.finalize()))
 }
 
-/// Returns the environment by which a build finds the modules, without a network.
+/// Returns the environment in which a build finds the modules without a network.
 pub(crate) fn environment() -> BTreeMap<String, String> {
     let variables = [
         (
@@ -254,7 +255,8 @@ fn configuration(folder: &Path) -> Result<Configuration, Error> {
         .map_err(|_| Error::new("`go env` does not list the configuration"))
 }
 
-/// Returns the proxies of a list with its separators. The origin of a module, which could be any host, is none.
+/// Returns the proxies of a list with its separators. The origin of a module, which could be any
+/// host, is not a proxy.
 fn proxies(list: &str) -> Result<String, Error> {
     let mut kept = String::new();
     let mut separator = "";
@@ -281,7 +283,7 @@ fn sums_url(gosumdb: &str) -> Option<String> {
     Some(words.next().map_or_else(host, str::to_owned))
 }
 
-/// Returns the directives by which an app is compiled, with a name and a version of the language.
+/// Returns the directives that an app is compiled with, with a name and a version of the language.
 fn own_directives(manifest: Option<&str>, version: &str) -> String {
     let manifest = manifest.unwrap_or_default();
     let has = |directive: &str| {
@@ -337,7 +339,7 @@ fn named(requirement: &Requirement) -> Option<String> {
     }
 }
 
-/// Returns the manifest with all modules, so that a build has none to add.
+/// Returns the manifest with all modules, so that a build adds no module.
 fn whole(own: &str, modules: &[Module]) -> String {
     let mut text = own.to_owned();
     for Module { path, version, .. } in modules {

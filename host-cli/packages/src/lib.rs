@@ -1,4 +1,4 @@
-//! Packages of MCP servers and of apps, which are installed in a step of their own.
+//! Packages of MCP servers and of apps, which are installed in a separate step.
 //!
 //! A package is installed by the ordinary client of its registry, with the user's configuration of it, in the
 //! sandbox: with a [`Network`] of the registries alone, a private home, one folder to write, and without any

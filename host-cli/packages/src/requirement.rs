@@ -145,8 +145,8 @@ impl Requirements {
         self
     }
 
-    /// Adds the directives of the app's `go.mod` by which it is compiled: `module`, `go` and others, a line each. The
-    /// other registries ignore it.
+    /// Adds the directives of the app's `go.mod` that it is compiled with: `module`, `go` and others, a line each.
+    /// The other registries ignore it.
     #[must_use]
     pub fn with_manifest(mut self, manifest: Option<String>) -> Self {
         self.manifest = manifest;

@@ -130,7 +130,7 @@ impl Command {
     }
 }
 
-/// What came of a program that ended by itself.
+/// The result of a program that ended by itself.
 struct Finished {
     status: ExitStatus,
     stdout: Vec<u8>,

@@ -1,8 +1,8 @@
 //! Planners: plan bytes from a goal, a catalogue of tools and a profile, file plans from a prompt, and summaries of payloads.
 //!
 //! [`Planner::plan`] makes one attempt and returns the bytes as it received them. The engine decides on
-//! them as on anybody's. A planner gets the [`PlannerRequest`] and nothing else of a run: it sees no
-//! secrets and executes no step.
+//! them like on any other plan. A planner gets the [`PlannerRequest`] and nothing else of a run: it
+//! sees no secrets and executes no step.
 //!
 //! | item | content |
 //! |---|---|

@@ -23,7 +23,7 @@ use url::Url;
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Maximum number of bytes of an answer for each byte of a plan: that of a control character in JSON.
 const ESCAPED_BYTES: u64 = 6;
-/// Number of bytes of an answer beside the plan, such as a model's reasoning.
+/// Number of bytes of an answer around the plan, such as a model's reasoning.
 const ENVELOPE_BYTES: u64 = 1 << 20;
 
 /// A model behind an OpenAI-compatible server. The request is `POST {base}/chat/completions` with the

@@ -72,7 +72,7 @@ impl ProcessGroup {
             leader,
             exit: Some(exit),
         };
-        // A thread of its own: a runtime waits for the threads of its own pool when it ends.
+        // A separate thread: a runtime waits for the threads of its pool when it ends.
         thread::Builder::new()
             .name("planner".to_owned())
             .spawn(move || {

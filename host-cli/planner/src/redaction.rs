@@ -47,7 +47,7 @@ impl Redaction {
             .extend(form.array_windows::<PART_BYTES>().copied());
     }
 
-    /// Returns a text with a mask in place of each part of a secret.
+    /// Returns a text with each part of a secret masked.
     pub(crate) fn mask(&self, text: &str) -> String {
         let lower = text.to_ascii_lowercase();
         let mut secret = vec![false; text.len()];

@@ -19,7 +19,7 @@ pub enum PlannerRequest {
     Files(FilesRequest),
 }
 
-/// The member by which a planner tells requests apart.
+/// The member that distinguishes requests for a planner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
@@ -46,7 +46,7 @@ pub struct StepsRequest {
     pub task: Task,
     /// What is wanted, in the words of the requester.
     pub goal: String,
-    /// Facts beside the goal. Data: nothing of it is executed.
+    /// Facts in addition to the goal. Data: nothing of it is executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Box<RawValue>>,
     /// The catalogue, in the order of the tool pool.

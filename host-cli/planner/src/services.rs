@@ -8,7 +8,7 @@ use serde::Serialize;
 /// The place of the text in a source.
 const TEXT: &str = "@TEXT@";
 
-/// The text of a service for which nobody gives one.
+/// The text of a service if none is given.
 const HELLO: &str = "Hello, World!";
 
 /// The mode of files: read by all, written by their owner.
@@ -62,7 +62,7 @@ struct Language {
     words: &'static [&'static str],
     /// The path of the source.
     path: &'static str,
-    /// The paths and contents of files that each service has beside its source.
+    /// The paths and contents of files that each service has in addition to its source.
     more: &'static [(&'static str, &'static str)],
     /// Writes a text as a literal.
     literal: fn(&str) -> String,
@@ -235,7 +235,8 @@ fn language(request: &FilesRequest) -> Result<&'static Language, PlannerError> {
         })
 }
 
-/// Returns the last text of a prompt between quotation marks. An apostrophe within or after a word is none.
+/// Returns the last text of a prompt between quotation marks. An apostrophe within or after a word
+/// is not a quotation mark.
 #[must_use]
 pub fn quoted(prompt: &str) -> Option<&str> {
     let before = |at: usize| prompt[..at].chars().next_back();

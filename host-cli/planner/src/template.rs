@@ -70,7 +70,7 @@ struct Step<'a> {
 }
 
 impl Template {
-    /// Returns the bytes of the plan. There are none for a summary, which needs a model.
+    /// Returns the bytes of the plan, or none for a summary, which needs a model.
     pub(crate) fn plan(self, request: &PlannerRequest) -> Result<Vec<u8>, PlannerError> {
         match request {
             PlannerRequest::Steps(request) => self.steps(request),

@@ -57,7 +57,8 @@ impl Started {
         read(data)
     }
 
-    /// Returns whether the kernel agrees: somebody listens there, by [`Session::listening`](crate::Session::listening).
+    /// Returns whether the kernel agrees: a process listens there, by
+    /// [`Session::listening`](crate::Session::listening).
     #[must_use]
     pub fn is_among(&self, listening: &[SocketAddr]) -> bool {
         let reaches = |ip: std::net::IpAddr| {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runner {
     program: PathBuf,
-    /// Files and folders of the machine that the runner and the app can read beside the program and the system, as
-    /// absolute paths.
+    /// Files and folders of the machine that the runner and the app can read in addition to the program and the system,
+    /// as absolute paths.
     pub read: Vec<PathBuf>,
 }
 
@@ -50,9 +50,9 @@ impl Runner {
 pub struct Place {
     /// The only folder of the machine that the runner and the app can change, as an absolute path: `source/` of a task.
     pub folder: PathBuf,
-    /// The port at which the app is asked to listen, in a network of its own.
+    /// The port at which the app is asked to listen, in a separate network.
     pub port: u16,
-    /// The environment of runner and app, beside `PATH`, `PORT` and the private folders.
+    /// The environment of runner and app, in addition to `PATH`, `PORT` and the private folders.
     pub env: BTreeMap<String, String>,
     /// Folders of the machine that runner and app can read, by their path inside.
     pub folders: BTreeMap<PathBuf, PathBuf>,

@@ -182,7 +182,7 @@ impl Session {
             }
             Ok(Err(Fault::TooLarge)) => Err(Error::AnswerTooLarge),
             Ok(Err(Fault::Stream(error))) => {
-                // It has ended, and its end says why; or it is of no use any more.
+                // It has ended, and its end says why; or it can no longer be used.
                 let Keeper { child, input, .. } = keeper;
                 drop(input);
                 match timeout(time, child.wait()).await {
@@ -200,7 +200,8 @@ impl Session {
         self.keeper.as_ref().map(|keeper| keeper.inside.clone())
     }
 
-    /// Returns where somebody listens inside, in the order of ports: what the kernel says, not the runner.
+    /// Returns the addresses of the listeners inside, in the order of ports: what the kernel says, not the
+    /// runner.
     #[must_use]
     pub fn listening(&self) -> Vec<SocketAddr> {
         let listening = self.keeper.as_ref().map(|keeper| keeper.inside.listening());
@@ -228,7 +229,7 @@ impl Session {
     }
 }
 
-/// Why a keeper is of no use any more.
+/// Why a keeper can no longer be used.
 enum Fault {
     TooLarge,
     Stream(io::Error),

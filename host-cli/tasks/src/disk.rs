@@ -34,8 +34,8 @@ const MEASURE_INTERVAL: Duration = Duration::from_secs(1);
 const REGULAR_PAUSE: u32 = 20;
 const EARLY_PAUSE: u32 = 3;
 
-/// The part of what is left to an app by which the free space falls before it is measured early: one in so
-/// many.
+/// The part of what is left to an app. The app is measured early once the free space has fallen by it: one
+/// in so many.
 const NOTICED_PART: u64 = 4;
 /// The least fall of the free space, in bytes and in files, that is noticed.
 const NOTICED_BYTES: u64 = 8 << 20;
@@ -107,8 +107,8 @@ pub async fn exceeded(
     }
 }
 
-/// Returns whether so much space is used since `before` that the app may soon be at its limit. Anybody may have
-/// used it.
+/// Returns whether so much space is used since `before` that the app may soon be at its limit. Any process
+/// may have used it.
 fn has_fallen(before: &StatVfs, now: &StatVfs, left: Quota) -> bool {
     let blocks = before.f_bfree.saturating_sub(now.f_bfree);
     let files = before.f_ffree.saturating_sub(now.f_ffree);
@@ -250,7 +250,7 @@ impl Usage {
     }
 }
 
-/// Opens a folder; `None` if there is none any more. An app can't hide what is in a folder by closing it.
+/// Opens a folder; `None` if it no longer exists. An app can't hide what is in a folder by closing it.
 fn opened(
     above: impl AsFd,
     name: impl rustix::path::Arg + Copy,
@@ -267,7 +267,7 @@ fn opened(
     }
 }
 
-/// Looks at something in a folder, which may be open for reading, and closed to whoever enters it.
+/// Looks at something in a folder, which may be open for reading, and closed for entering.
 fn entered<T>(folder: &OwnedFd, look: impl Fn() -> Result<T, Errno>) -> Result<T, Errno> {
     match look() {
         Err(Errno::ACCESS) => fchmod(folder, Mode::RWXU).and_then(|()| look()),

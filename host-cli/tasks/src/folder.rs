@@ -124,7 +124,7 @@ impl Tasks {
         let above = Folder::open(above).map_err(&failed)?;
         let root = above.folder_or_new(name, PRIVATE_FOLDER_MODE);
         let root = root.map_err(&failed)?;
-        // Whoever may exchange the folder can't make one of this user.
+        // A user who may exchange the folder can't make one of this user.
         let metadata = fstat(&root).map_err(Error::system(&absolute))?;
         if metadata.st_uid != getuid().as_raw() {
             return refused("belongs to another user");
@@ -421,7 +421,7 @@ impl Task {
         self.write_state(&memory_name(&self.id), memory)
     }
 
-    /// Returns the last run as its supervisor reported it; `None` if there was none.
+    /// Returns the last run as its supervisor reported it; `None` if nothing ran yet.
     pub(crate) fn reported_run(&self) -> Result<Option<Run>, Error> {
         read_json(&self.state, &run_name(&self.id), MAX_MEMORY_BYTES)
     }
@@ -466,7 +466,7 @@ fn to_json(value: &impl Serialize) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// Reads a file of JSON; `None` if there is none.
+/// Reads a file of JSON; `None` if it does not exist.
 pub(crate) fn read_json<T: DeserializeOwned>(
     folder: &Folder,
     name: &str,

@@ -83,7 +83,7 @@ impl Folder {
     }
 
     /// Opens a folder below this one by the names on the way. It never leaves this folder, even while
-    /// somebody moves folders and makes links.
+    /// folders are moved and makes links.
     pub(crate) fn below(&self, names: &[&str]) -> io::Result<Self> {
         let path: PathBuf = names.iter().collect();
         if names.is_empty() {
@@ -142,7 +142,7 @@ impl Folder {
         file.sync_all()
     }
 
-    /// Replaces a file as a whole. `staging` is a name in this folder that nobody else uses.
+    /// Replaces a file as a whole. `staging` is a name in this folder that no other writer uses.
     pub(crate) fn replace(&self, name: &str, staging: &str, content: &[u8]) -> io::Result<()> {
         self.remove_file(staging)?;
         self.write_new(staging, content, PRIVATE_FILE_MODE)?;
@@ -265,8 +265,9 @@ impl Folder {
         Ok(found)
     }
 
-    /// Lists the regular files below this folder, in order of paths with `/` between their names. Links are not
-    /// followed, even while somebody moves folders. A name that is no text is left out, and so is a folder that goes meanwhile.
+    /// Lists the regular files below this folder, in order of paths with `/` between their names. Links
+    /// are not followed, even while folders are moved. A name that is no text is left out, and so is a
+    /// folder that goes meanwhile.
     pub(crate) fn files(&self, max: usize) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
         let mut folders = vec![String::new()];

@@ -1,8 +1,8 @@
 //! Tasks on this machine: their folders, changes of their files, and their processes.
 //!
-//! Nothing is decided here: callers say what to write and what to run. A task is a folder, a memory beside
-//! it, and at most one run at a time. A run has a supervisor, a process of its own that outlives the program
-//! that started it. \[2, 3, 4, 9\]
+//! Nothing is decided here: callers say what to write and what to run. A task is a folder, a memory beside it, and at
+//! most one run at a time. A run has a supervisor, a separate process that outlives the program that started it. \[2,
+//! 3, 4, 9\]
 //!
 //! | item | content |
 //! |---|---|
@@ -18,12 +18,12 @@
 //!
 //! # A run
 //!
-//! The app runs in the bubblewrap tier of the sandbox: a network of its own with nothing but loopback, a
+//! The app runs in the bubblewrap tier of the sandbox: a separate network with nothing but loopback, a
 //! read-only root, a private `/tmp`, and the task's `source/` at `/app`. Clients reach it at a Unix socket
 //! that only this user can open. The supervisor accepts there, connects to the port of the app, and passes
 //! bytes on. It is also the proxy of an app that may connect to some hosts, and keeps secrets out of `run.log`. If it is killed, the kernel ends the app and everything that the app has started.
 //!
-//! An app that is a component needs no process of its own: the supervisor runs it, and nothing of the machine is
+//! An app that is a component needs no separate process: the supervisor runs it, and nothing of the machine is
 //! reachable for it.
 //!
 //! Functions of [`Task`] block; call them on a thread that may wait.

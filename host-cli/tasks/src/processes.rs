@@ -230,7 +230,7 @@ impl Task {
     }
 }
 
-/// Waits for a supervisor in the background: it stays a child of this process until somebody does.
+/// Waits for a supervisor in the background: it stays a child of this process until it is reaped.
 fn reaped(mut supervisor: Child, run: Run) -> Run {
     let reaper = thread::Builder::new().name("reaper".to_owned());
     // Without a thread its entry stays in the table of processes until this one ends.

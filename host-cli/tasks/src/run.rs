@@ -93,7 +93,7 @@ pub struct ForeignRunner {
     pub manifest: String,
 }
 
-/// What a foreign runner answered to `start`. Nobody has judged it.
+/// A foreign runner's answer to `start`, not yet judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
@@ -246,7 +246,7 @@ pub enum Cause {
         /// The code.
         code: i32,
     },
-    /// By a signal of its own.
+    /// By its own signal.
     Signal {
         /// The number of the signal.
         signal: i32,
@@ -258,7 +258,7 @@ pub enum Cause {
     },
     /// It was stopped.
     Stopped,
-    /// Nobody connected to it for long.
+    /// No client connected to it for long.
     Idle,
     /// It does not listen any more, and its foreign runner does not say that it lives.
     Gone,

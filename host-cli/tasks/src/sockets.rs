@@ -11,7 +11,7 @@ use std::os::unix::fs::{
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The mode of the folder: nobody else can enter it.
+/// The mode of the folder: only this user can enter it.
 const FOLDER_MODE: u32 = 0o700;
 /// The mode of a socket.
 const SOCKET_MODE: u32 = 0o600;
@@ -83,8 +83,8 @@ fn check(folder: &Path) -> Result<(), String> {
     refuse_foreign(folder).map_err(|foreign| foreign.to_string())
 }
 
-/// Listens at a path, whose folder is checked again. A socket of this user that nobody listens at any more
-/// is removed first.
+/// Listens at a path, whose folder is checked again. A socket of this user without a listener is
+/// removed first.
 pub(crate) fn listen(path: &Path) -> Result<UnixListener, Error> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     check(folder).map_err(|reason| Error::new(ErrorKind::Unavailable, reason))?;
@@ -96,7 +96,7 @@ pub(crate) fn listen(path: &Path) -> Result<UnixListener, Error> {
     Ok(listener)
 }
 
-/// Removes a socket of this user that nobody listens at. Anything else of that name is refused.
+/// Removes a socket of this user without a listener. Anything else of that name is refused.
 pub(crate) fn remove_stale(path: &Path) -> Result<(), Error> {
     let metadata = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -3,7 +3,7 @@
 use wasmparser::{Parser, Payload, Validator, WasmFeatures};
 use wit_component::ComponentEncoder;
 
-/// The export by which a component answers requests, without its version.
+/// The export through which a component answers requests, without its version.
 const HANDLER: &str = "wasi:http/incoming-handler";
 
 /// Returns a component that answers requests over HTTP. A module is encoded as one: it says itself what it imports

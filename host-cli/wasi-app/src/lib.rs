@@ -1,6 +1,6 @@
 //! Apps that are WebAssembly components of the world `wasi:http/proxy`: no process is started for them. \[2, 10\]
 //!
-//! A component answers each request in an instance of its own, which starts without a state and vanishes
+//! A component answers each request in a new instance, which starts without a state and vanishes
 //! afterwards. What one request leaves for another is in `wasi:keyvalue/store`, in the memory of this process.
 //!
 //! | item | content |

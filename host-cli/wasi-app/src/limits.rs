@@ -44,7 +44,7 @@ pub const CALL_BYTES: usize = 16 << 20;
 /// Maximum number of bytes of one request for random bytes.
 pub const RANDOM_BYTES: u64 = 64 << 10;
 
-/// Memory of an entry of the store beside its key and its value, in bytes.
+/// Memory of an entry of the store without its key and its value, in bytes.
 pub const ENTRY_BYTES: usize = 128;
 
 /// Maximum number of keys in a page of a list.

@@ -1,4 +1,4 @@
-//! `wasi:http/outgoing-handler`: requests of an app to others, which somebody else decides on and sends.
+//! `wasi:http/outgoing-handler`: requests of an app to others, which the host decides on and sends.
 
 use crate::limits::{OUTGOING_BYTES, OUTGOING_REQUESTS};
 use bytes::Bytes;
@@ -23,7 +23,7 @@ pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Response<Bytes>, NotSe
 pub enum NotSent {
     /// The app may not send it: `HTTP-request-denied`.
     Denied,
-    /// Nobody was reached: `destination-unavailable`.
+    /// The server was not reached: `destination-unavailable`.
     Unreachable,
     /// The server has no valid certificate: `TLS-protocol-error`.
     Untrusted,
@@ -31,7 +31,7 @@ pub enum NotSent {
     Late,
     /// The response is too large: `HTTP-response-body-size`.
     TooLarge,
-    /// What came is no response, or the request is none: `HTTP-protocol-error`.
+    /// Malformed request or response: `HTTP-protocol-error`.
     Malformed,
 }
 
@@ -63,7 +63,7 @@ impl Sender {
     }
 }
 
-/// Has requests sent; without somebody who does, each one is refused.
+/// Has requests sent by an [`Outgoing`]; without one, each request is refused.
 pub(crate) struct Hooks(pub(crate) Option<Arc<Sender>>);
 
 /// The end of a body.

@@ -1,4 +1,4 @@
-//! A request, in an instance of its own.
+//! A request in its own instance.
 
 use crate::app::App;
 use crate::budget::MemoryReached;

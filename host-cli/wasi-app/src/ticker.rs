@@ -1,4 +1,4 @@
-//! The clock by which apps yield. It runs only while a request does.
+//! The clock that makes apps yield. It runs only while a request does.
 
 use crate::limits::TICK;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -32,7 +32,7 @@ impl Ticker {
                     engine.increment_epoch();
                     drop(engine);
                     let count = users.count.lock().unwrap_or_else(PoisonError::into_inner);
-                    // The app may be dropped while nobody uses it.
+                    // The app may be dropped while no request uses it.
                     let _ = users
                         .more
                         .wait_timeout_while(count, 100 * TICK, |count| *count == 0);

@@ -264,8 +264,8 @@ impl Shared {
         Err((BAD_GATEWAY, format!("`{shown}`: {last}")))
     }
 
-    /// Passes bytes on in both directions, until both have ended, no byte moves, or there were too many. The
-    /// response to a request has a head of its own.
+    /// Passes bytes on in both directions, until both have ended, no byte moves, or there were too
+    /// many. The response to a request has its own head.
     async fn relay(&self, client: TcpStream, server: TcpStream, is_request: bool) {
         let _ = client.set_nodelay(true);
         let moved = AtomicU64::new(0);
@@ -333,7 +333,7 @@ async fn idle(moved: &AtomicU64, time: Duration) {
     }
 }
 
-/// Answers that there is no connection.
+/// Answers with the status of a missing connection.
 async fn refuse(mut client: TcpStream, status: &str, message: &str) {
     let answer = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\

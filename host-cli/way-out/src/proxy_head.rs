@@ -29,7 +29,7 @@ const DROPPED: [&str; 5] = [
 pub(crate) struct Wanted {
     /// `host:port`, as the program wrote it.
     pub(crate) authority: String,
-    /// The head for the server, of a request that is passed on. A tunnel has none.
+    /// The head for the server, of a request that is passed on. A tunnel has no head.
     pub(crate) head: Option<String>,
 }
 
@@ -141,7 +141,7 @@ async fn read_head(
 
 fn parse(head: &str) -> Result<Wanted, &'static str> {
     let mut lines = head.split("\r\n");
-    // A line break of one character would make a header of its own at the server.
+    // A line break of one character would begin another header at the server.
     if lines
         .clone()
         .any(|line| line.contains(|c: char| c.is_control() && c != '\t'))
@@ -188,8 +188,8 @@ fn parse(head: &str) -> Result<Wanted, &'static str> {
     })
 }
 
-/// Splits what follows the scheme of a URL. Returns `host:port`, with `port` if the URL has none, and the path
-/// with the query.
+/// Splits what follows the scheme of a URL. Returns `host:port`, with `port` if the URL has no port, and
+/// the path with the query.
 #[must_use]
 pub fn authority(rest: &str, port: u16) -> (String, &str) {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

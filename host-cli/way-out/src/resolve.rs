@@ -23,7 +23,7 @@ pub trait Lookup: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// When the name has none, or the source fails.
+    /// When the name has no address, or the source fails.
     fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
@@ -116,7 +116,7 @@ impl Resolver {
         let permit = permits.acquire_owned().await.map_err(|e| failed(&e))?;
         let (sender, receiver) = oneshot::channel();
         let source = Arc::clone(&self.source);
-        // A thread of its own: a runtime waits for the threads of its own pool when it ends.
+        // A separate thread: a runtime waits for the threads of its pool when it ends.
         let thread = thread::Builder::new().name("lookup".to_owned());
         let spawned = thread.spawn(move || {
             // The caller may have timed out.
@@ -189,7 +189,7 @@ mod tests {
             assert_eq!(found.len(), 1);
             assert_ne!(found[0].to_string(), "192.0.2.1");
         }
-        // Other notations of addresses, and what is no host at all.
+        // Other notations of addresses, and texts that are not hosts.
         for host in [
             "2130706433",
             "0x7f.1",

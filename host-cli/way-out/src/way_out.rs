@@ -52,7 +52,7 @@ impl WayOut {
         }
     }
 
-    /// Sends one request on a connection of its own, and waits for the whole response.
+    /// Sends one request on a new connection, and waits for the whole response.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-// The schemas of the documents. build.mjs puts them in place of the name.
+// The schemas of the documents. build.mjs replaces the name by them.
 
 import { resolver } from "./schema.js";
 

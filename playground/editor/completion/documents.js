@@ -15,7 +15,7 @@ const known = new Map();
  * What names are looked up in: the documents, and the place of the name.
  * @typedef {object} Lookup
  * @property {Path} path of the value, or of the mapping that has the key
- * @property {(document: string) => any} value of a document; undefined if there is none
+ * @property {(document: string) => any} value of a document; undefined if it can't be read
  */
 
 /**

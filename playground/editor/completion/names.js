@@ -1,5 +1,5 @@
-// The names that documents have: of servers and their tools, categories, scopes, steps. A document may be
-// anything that somebody pasted.
+// The names that documents have: of servers and their tools, categories, scopes, steps. A document may be any
+// pasted text.
 
 /** @import { Lookup } from "./documents.js" */
 

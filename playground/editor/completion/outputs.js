@@ -16,7 +16,7 @@ const STEPS_MAX = 20;
 /** A schema of a document, and how its references are found. @typedef {{ schema: Schema, resolve: Resolve }} Declared */
 
 /**
- * @param {any} schema that somebody wrote
+ * @param {any} schema of a document
  * @returns {Declared | undefined}
  */
 function declared(schema) {

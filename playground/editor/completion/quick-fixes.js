@@ -44,7 +44,7 @@ export function quickFixes({ view, state, pos }) {
 
 /**
  * @param {EditorState} state
- * @returns {Here[]} those of the problems at the cursor; if there are none, those of its line
+ * @returns {Here[]} those of the problems at the cursor, or else those of its line
  */
 function actionsAt(state) {
   const { from, to } = state.selection.main;

@@ -1,5 +1,5 @@
 // What the readers of JSON and YAML make of a text: a tree of its values, and the site of the cursor
-// in it. Both read texts that are broken, because a text is broken while somebody writes it.
+// in it. Both read texts that are broken, because a text is broken while it is written.
 
 /** @typedef {(string | number)[]} Path of keys, and of numbers of items from 0 */
 

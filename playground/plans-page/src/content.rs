@@ -155,8 +155,8 @@ impl Content for Plans {
                 </p>
                 <p>
                     <strong>{ "Run" }</strong>
-                    { " below the steps of a plan asks for one effect after the other. You answer in place of \
-                       a host, and the browser performs nothing." }
+                    { " below the steps of a plan asks for one effect after the other. You answer for the \
+                      host, and the browser performs nothing." }
                 </p>
                 <p>
                     <strong>{ "Grounding" }</strong>

@@ -17,7 +17,7 @@ macro_rules! own {
 }
 
 /// The texts of the first visit, which are those of the folder `examples`, and the lock that
-/// resolves to. Examples have other texts in place of some.
+/// resolves to. Examples replace some of these texts.
 #[rustfmt::skip]
 pub(crate) const BASIS: Texts = &[
     (DocumentKind::Plan, given!("mcp.plan.json")),
@@ -80,7 +80,7 @@ pub(crate) const CALLS: &[Example] = &[
     example("An argument above the maximum", "The input schema refuses the value before anything is called.", "ARGUMENT_INVALID", &[(DocumentKind::Call, own!("too-many.call.json"))]),
     example("A tool that writes, and is forbidden", "A plan of one call may only read, and the lock forbids the tool.", "FORBIDDEN_ACTION", &[(DocumentKind::Call, own!("forbidden.call.json"))]),
     example("More than a policy allows", "The policy that the lock names decides on the arguments too.", "POLICY_DENIED", &[(DocumentKind::Call, own!("more-than-the-policy.call.json")), (DocumentKind::Lock, own!("under-policy.lock")), (DocumentKind::Policy, own!("policy.rego"))]),
-    example("Without the policy of the lock", "A lock that was made under a policy is of no use without it.", "POLICY_MISSING", &[(DocumentKind::Lock, own!("under-policy.lock"))]),
+    example("Without the policy of the lock", "A lock that was made under a policy can't be used without it.", "POLICY_MISSING", &[(DocumentKind::Lock, own!("under-policy.lock"))]),
     example("A tool that was changed since", "The definition of the tool is not the one that was locked.", "DEFINITION_CHANGED", &[(DocumentKind::Catalogue, own!("changed.catalogue.json"))]),
     example("No lock", "Without a lock, no tool may be called.", "LOCK_MISSING", &[(DocumentKind::Lock, "")]),
     example("Prose around a plan", "A model wrote sentences around its plan; the answer says where the plan stands.", "PLAN_NOT_JSON", &[(DocumentKind::Call, own!("prose.call.txt"))]),

@@ -1,4 +1,4 @@
-//! The run of a plan, step by step: the user answers in place of a host.
+//! The run of a plan, step by step: the user answers for the host.
 
 mod answer;
 mod evidence;

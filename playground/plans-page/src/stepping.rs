@@ -137,7 +137,7 @@ impl Stepping {
         }
     }
 
-    /// Cancels the run in place of an answer.
+    /// Cancels the run instead of answering.
     pub(crate) fn cancel(&mut self) {
         self.answer(OutcomeKind::Cancelled, Vec::new());
     }

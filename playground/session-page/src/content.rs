@@ -134,7 +134,7 @@ impl Content for Sessions {
                     <strong>{ "Session" }</strong>
                     { " shows what the agent sees, with the estimated tokens of each definition, and what is \
                        decided about the call in " }<code>{ "tools-call.json" }</code>
-                    { ". You answer in place of servers and humans; the browser calls nothing." }
+                    { ". You answer for servers and humans; the browser calls nothing." }
                 </p>
                 <p>
                     <strong>{ "Audit" }</strong>

@@ -158,7 +158,7 @@ fn happened(past: &Past) -> Html {
         } => html! {
             <>
                 { match (is_known, yes) {
-                    (false, _) => "A human answered a question that nobody asks any more",
+                    (false, _) => "A human answered a question that is no longer open",
                     (true, true) => "A human approved",
                     (true, false) => "A human denied",
                 } }
@@ -171,7 +171,7 @@ fn happened(past: &Past) -> Html {
             <>
                 { seconds("Time passed", *ms) }
                 { for ended.iter().map(|call| html! {
-                    <>{ " " }{ Sign::no("refused").before(html! { { format!("Nobody approved call {call} in time.") } }) }</>
+                    <>{ " " }{ Sign::no("refused").before(html! { { format!("No human approved call {call} in time.") } }) }</>
                 }) }
             </>
         },

@@ -10,7 +10,7 @@ macro_rules! own {
     };
 }
 
-/// The texts of the first visit. Examples have other texts in place of some.
+/// The texts of the first visit. Examples replace some of these texts.
 #[rustfmt::skip]
 pub(crate) const BASIS: Texts = &[
     (DocumentKind::StepInput, own!("reply.call.json")),
@@ -66,5 +66,5 @@ pub(crate) const LOGS: &[Example] = &[
     decided("Decided as recorded", "The same documents decide every call of the log as before.", "", &[]),
     decided("Another policy", "A new policy refuses calls that were allowed, and says why.", "REPLAY_DIFFERS", &[(DocumentKind::Policy, own!("policy.rego"))]),
     decided("Fewer tools", "The new lock has a tool less, and its calls are refused.", "REPLAY_DIFFERS", &[(DocumentKind::Manifest, own!("fewer-tools.agents.md"))]),
-    decided("A record that was changed", "Nothing can be said about a log that somebody changed.", "AUDIT_CHANGED", &[(DocumentKind::Evidence, own!("changed.audit.jsonl"))]),
+    decided("A record that was changed", "A changed log is refused.", "AUDIT_CHANGED", &[(DocumentKind::Evidence, own!("changed.audit.jsonl"))]),
 ];

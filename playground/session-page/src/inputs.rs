@@ -27,7 +27,7 @@ impl Documents for Sessions {
         Document::new(DocumentKind::Manifest, "The agent, from which the lock is made unless one is given",
             "Paste agents.md here: without agents.lock, the lock is made from it"),
         Document::new(DocumentKind::Index, "The servers and their tools", "Paste mcp.index.json here"),
-        Document::new(DocumentKind::Lock, "The lock, in place of the one that agents.md resolves to",
+        Document::new(DocumentKind::Lock, "The lock, instead of the one that agents.md resolves to",
             "Optional. Paste agents.lock here. Without it, the lock is made from agents.md."),
         Document::new(DocumentKind::Policy, "The policy in Rego",
             "Optional. The policy in Rego, such as\n\npackage switchboard\n\nallowed_tools contains \

@@ -78,7 +78,7 @@ pub(crate) fn instead(page: Option<(&Page, &SessionView)>, names: &[String]) -> 
     }
 }
 
-/// Returns a callback that writes a call into its editor, in place of the one before, and goes to its decision.
+/// Returns a callback that replaces the call in the editor and goes to its decision.
 pub(crate) fn fill<E>(page: &Page, params: String) -> Callback<E> {
     page.callback(move |page, _| {
         page.editors.replace(DocumentKind::StepInput, &params);

@@ -1,6 +1,6 @@
 //! A row of the matrix.
 //!
-//! A row is rendered again only when it changes, and a cell has no listener of its own: scrolling
+//! A row is rendered again only when it changes, and a cell has no listener: scrolling
 //! through 10,000 servers creates and removes thousands of cells.
 
 use super::layout::LETTERS;

@@ -10,7 +10,7 @@ use yew::prelude::*;
 pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
 /// The SHA-256 of the component that the command line embeds, built from the same sources. A build
-/// of the page alone has none.
+/// of the page alone has no digest.
 const COMPONENT: Option<&str> = option_env!("AGENT_COMPONENT_SHA256");
 
 /// Time after which an answer to earlier inputs is grey, in milliseconds. Most are replaced before.
@@ -34,7 +34,7 @@ pub fn use_answer_classes(stale: bool) -> Classes {
     classes!("answer", (stale && *overdue).then_some("stale"))
 }
 
-/// Shows why there is no answer to the present inputs, if there is none for longer than a moment.
+/// Shows why there is no answer to the present inputs, if it takes longer than a moment.
 /// `answered` says whether there is one to earlier inputs, which is shown below.
 pub fn status<C: Content>(page: &Page<C>, answered: bool) -> Html {
     let stale = page.state.stale();

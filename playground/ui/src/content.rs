@@ -22,7 +22,7 @@ pub struct Document {
     pub about: &'static str,
     /// The text of its editor while that is empty.
     pub placeholder: &'static str,
-    /// The document that it is shown below, where it has no tab of its own.
+    /// The document that it is shown below, where it has no separate tab.
     pub below: Option<DocumentKind>,
 }
 

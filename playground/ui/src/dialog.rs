@@ -18,7 +18,7 @@ pub(crate) fn dialogs<C: Content>(page: &Page<C>) -> Html {
     html! { { for dialog } }
 }
 
-/// Shows the notice of a page, in a row of its own: it covers nothing.
+/// Shows the notice of a page, in a separate row: it covers nothing.
 pub(crate) fn notice<C: Content>(page: &Page<C>) -> Html {
     let notice = page.state.notice.as_ref().map(|notice| {
         let change = notice.undo.clone();

@@ -20,7 +20,7 @@ pub struct Example {
 }
 
 impl Example {
-    /// Returns the document that matters: the first of its own that is not always visible, or else
+    /// Returns the document that matters: its first document that is not always visible, or else
     /// the first.
     pub fn document(&self, visible: DocumentKind) -> DocumentKind {
         let mut own = self.texts.iter().map(|(kind, _)| *kind);

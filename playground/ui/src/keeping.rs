@@ -1,8 +1,8 @@
 //! The inputs that the browser keeps for later visits.
 //!
-//! Each tab has inputs of its own, under its own id. When other inputs replace them, they stay under
-//! that id, and the tab goes on with a new one. So nothing overwrites the inputs of somebody else,
-//! and the last ones can be opened again.
+//! Each tab has its own inputs, under its own id. When other inputs replace them, they stay under
+//! that id, and the tab goes on with a new one. So no tab overwrites the inputs of another, and the
+//! last ones can be opened again.
 
 use crate::browser;
 use crate::content::Content;

@@ -1,6 +1,6 @@
 //! The user interface that all pages of the playground share.
 //!
-//! Each page is a module of its own, which the browser loads when it first shows one of the page's
+//! Each page is a separate module, which the browser loads when it first shows one of the page's
 //! areas. This crate holds what every page has: the frame with editors, examples, help and notices,
 //! the connection to the worker, and the way to show problems and fixes. A page implements
 //! [`content::Content`] and adds its answers. This crate decides nothing.

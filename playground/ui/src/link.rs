@@ -51,7 +51,7 @@ fn read<C: Content>(json: &str) -> Result<SavedInputs, String> {
         .ok_or_else(|| "it names no engine".to_owned())
 }
 
-/// Returns a link to this page that holds the inputs, or the reason why it has none.
+/// Returns a link to this page that holds the inputs, or the reason why it can't be made.
 pub(crate) async fn link(mut saved: SavedInputs, area: Area) -> Result<String, String> {
     saved.set(ENGINE_NAME, ENGINE.to_owned());
     let packed = browser::compress(&saved.to_json()).await?;
@@ -90,7 +90,7 @@ pub(crate) fn follow<C: Content>(page: &Page<C>) {
     }
 }
 
-/// Opens the link in the address, if there is one. If somebody's inputs are there, it asks before.
+/// Opens the link in the address, if there is one. It asks before it replaces the user's inputs.
 async fn arrive<C: Content>(page: Page<C>, present: SavedInputs) {
     let hash = browser::hash();
     let Some(fragment) = fragment(&hash) else {

@@ -23,7 +23,7 @@ pub enum Undo {
     Nothing,
     /// The last step in each of these documents.
     Steps(Vec<DocumentKind>),
-    /// Other inputs in place of these.
+    /// Replaces these inputs by others.
     Inputs(Rc<Before>),
 }
 
@@ -37,7 +37,7 @@ impl Notice {
         }
     }
 
-    /// Reports other inputs in place of those before.
+    /// Reports that other inputs replaced those before.
     pub(crate) fn replaced(text: impl Into<String>, before: Before) -> Self {
         Self {
             undo: Undo::Inputs(Rc::new(before)),

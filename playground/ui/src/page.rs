@@ -89,7 +89,7 @@ impl<C: Content> Actor<C> {
         });
     }
 
-    /// Loads texts into editors, in place of those before.
+    /// Loads texts into editors and replaces those before.
     pub fn load<'t>(
         &self,
         kinds: impl Iterator<Item = DocumentKind>,

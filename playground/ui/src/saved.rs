@@ -95,7 +95,7 @@ impl SavedInputs {
         Ok(saved)
     }
 
-    /// Returns the text of a document. It is empty if there is none.
+    /// Returns the text of a document. It is empty if the document is missing.
     pub fn text(&self, kind: DocumentKind) -> &str {
         self.field(&name(kind))
     }
@@ -128,7 +128,7 @@ impl SavedInputs {
         line.chars().take(TITLE).collect()
     }
 
-    /// Returns whether each text is that of an example, so that nobody loses work with it.
+    /// Returns whether each text is that of an example, so that no work is lost with it.
     pub fn is_of_examples<C: Content>(&self) -> bool {
         let is_untouched = |kind| {
             let text = self.text(kind);

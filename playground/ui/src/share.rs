@@ -75,8 +75,8 @@ fn Share<C: Content>() -> Html {
     html! {
         <>
             <p>
-                { "The link holds the inputs themselves. No server stores them; everyone who has the \
-                   link has the inputs." }
+                { "The link holds the inputs themselves. No server stores them; everyone with the \
+                  link has the inputs." }
             </p>
             if !warnings.is_empty() {
                 <div class="alarming" role="alert">

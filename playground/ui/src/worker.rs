@@ -58,7 +58,7 @@ pub trait WorkerProtocol: 'static {
     /// Returns the reason why there is no answer if a script can't be loaded.
     fn missing(script: &'static str) -> &'static str;
 
-    /// Returns a request as bytes. The texts that changed are sent beside it.
+    /// Returns a request as bytes. The texts that changed are sent separately.
     fn request(wanted: &Self::Wanted) -> Vec<u8>;
 
     /// Adds texts that are sent together with a document and are in no editor.

@@ -2,7 +2,7 @@
 //!
 //! The page sends a [`Request`] and the [`Texts`] that changed. The worker replies with an [`Answer`],
 //! whose values are those of [`agent_answer`]. Both cross as [bytes](to_bytes). The pages of [plans] and
-//! of [sessions](session) have messages of their own.
+//! of [sessions](session) have separate messages.
 
 mod answer;
 mod bytes;

@@ -1,6 +1,6 @@
 //! The messages between the page of plans and its worker.
 //!
-//! They have the names of those about servers: each page has a worker module of its own.
+//! They have the names of those about servers: each page has a separate worker module.
 
 use crate::run::{RunRequest, RunView};
 use agent_answer::{Grounding, PlanDecision};

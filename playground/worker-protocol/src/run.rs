@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a run starts, and what came of its actions so far.
+/// How a run starts, and the outcomes of its actions so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRequest {
     /// The name of the run.
@@ -39,7 +39,7 @@ impl Default for RunRequest {
 pub struct Turn {
     /// The name of the action.
     pub action: String,
-    /// What came of it.
+    /// The kind of the outcome.
     pub kind: OutcomeKind,
     /// The texts of the fields, in the order of the [`Form`].
     pub fields: Vec<String>,
@@ -56,7 +56,7 @@ pub enum OutcomeKind {
     Failed,
     /// A program or server failed after its start: kind, message, standard error.
     Aborted,
-    /// A decision of the user: yes or no, by whom.
+    /// A decision of the user: yes or no, and the person.
     Decided,
     /// The addresses of a host, one a line.
     Addresses,
@@ -85,7 +85,7 @@ pub enum OutcomeKind {
 pub struct Form {
     /// The example in a few words.
     pub title: String,
-    /// What came of the action.
+    /// The kind of the outcome.
     pub kind: OutcomeKind,
     /// The fields.
     pub fields: Vec<Field>,
@@ -145,7 +145,7 @@ pub struct RunView {
 pub struct PastAction {
     /// What the run asked for, in words.
     pub title: String,
-    /// What came of it, in words.
+    /// The outcome in words.
     pub outcome: String,
     /// How long it took, in milliseconds.
     pub took_ms: u64,

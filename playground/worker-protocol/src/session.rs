@@ -127,7 +127,7 @@ pub struct SessionView {
     pub servers: Vec<Server>,
     /// The tools of the lock and the helpers: those on the list first, and tools on demand below their helper.
     pub tools: Vec<Tool>,
-    /// What came of each event.
+    /// The effect of each event.
     pub past: Vec<Past>,
     /// The calls that wait for a server.
     pub open: Vec<OpenCall>,
@@ -259,14 +259,14 @@ pub struct Refusal {
     pub result: String,
 }
 
-/// What came of an event.
+/// The effect of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Past {
     /// A call was decided.
     Called {
         /// Its number.
         call: u64,
-        /// The name that was called; empty if the parameters have none.
+        /// The name that was called; empty if the parameters have no name.
         tool: String,
         /// The decision.
         decided: Decided,
@@ -282,7 +282,7 @@ pub enum Past {
     Decided {
         /// The answer.
         yes: bool,
-        /// Whether somebody asked.
+        /// Whether the question was open.
         is_known: bool,
         /// The calls that waited, decided again: number and decision.
         again: Vec<(u64, Decided)>,
@@ -367,7 +367,7 @@ pub struct LoggedCall {
     pub time: String,
     /// The recorded verdict.
     pub recorded: Verdict,
-    /// The verdict now; otherwise why there is none.
+    /// The verdict now; otherwise the reason why it is missing.
     pub now: Result<Verdict, String>,
     /// The inputs that the verdict depends on.
     pub depends_on: Vec<String>,

@@ -3,7 +3,7 @@
 use agent_answer::DocumentKind;
 
 /// The texts that changed since the last question, by the numbers of their [`DocumentKind`]. They cross
-/// beside the bytes of the request, as JavaScript's strings: a large one is not copied once more.
+/// apart from the bytes of the request, as JavaScript's strings: a large one is not copied once more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Texts(pub Vec<(u32, String)>);
 

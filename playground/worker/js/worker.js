@@ -1,4 +1,4 @@
-// The engine in a worker of its own: the page stays responsive whatever is typed.
+// The engine in a separate worker: the page stays responsive whatever is typed.
 import init, { Session } from "./agent-engine.js";
 
 /** @type {Session} */

@@ -157,8 +157,7 @@ impl Inputs {
         })
     }
 
-    /// Resolves the manifest against the index, if both have no errors and the evaluation context has
-    /// none.
+    /// Resolves the manifest against the index, if they and the evaluation context have no errors.
     pub(crate) fn resolve(&self) -> Option<Resolution> {
         let manifest = Arc::clone(self.manifest.value.as_ref()?);
         let index = Arc::clone(self.index.value.as_ref()?);

@@ -1,8 +1,8 @@
 //! The session of the page of sessions.
 //!
-//! The agent's session is [`agent_session::Session`], the machine that gateways drive. It is made again from
-//! its events for every request. Here nothing is performed: servers list what the index has, and the page's
-//! user answers in place of servers and humans.
+//! The agent's session is [`agent_session::Session`], the machine that gateways drive. It is made
+//! again from its events for every request. Here nothing is performed: servers list what the index
+//! has, and the page's user answers for servers and humans.
 
 mod host;
 mod json;

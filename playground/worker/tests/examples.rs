@@ -96,7 +96,7 @@ fn shown(verdict: &Verdict) -> BTreeSet<&str> {
     shown
 }
 
-/// Returns the rules by which eligible servers lost.
+/// Returns the rules that ranked eligible servers lower.
 fn lost_on(example: &Example) -> BTreeSet<String> {
     let mut session = Session::default();
     let request = Request {

@@ -86,7 +86,7 @@ impl Connection {
 }
 
 impl Received {
-    /// Returns the status of an answer; 0 if there is none.
+    /// Returns the status of an answer; 0 without one.
     #[must_use]
     pub fn status(&self) -> u16 {
         let status = self.first.split(' ').nth(1);

@@ -27,7 +27,7 @@ pub struct Server {
 /// What a server does with a message.
 enum Deed {
     Answer(Value),
-    /// A text in place of a message.
+    /// A text instead of a message.
     Say(String),
     Nothing,
 }
@@ -208,7 +208,7 @@ impl Server {
     }
 }
 
-/// What comes of a call.
+/// The effect of a call.
 enum Called {
     Result(Value),
     Garbage(String),

@@ -375,7 +375,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-answer",
                 "agent-api",
                 "agent-worker-protocol",
-                // For the run of a plan, and for sessions, which are modules of their own.
+                // For the run of a plan, and for sessions, which are separate modules.
                 "agent-run",
                 "agent-session",
                 "agent-smallest-value",
@@ -391,6 +391,55 @@ fn the_host_does_not_depend_on_the_engine() {
         for name in found.iter().filter(|name| name.starts_with("agent-")) {
             if !allowed.contains(&&**name) {
                 failures.add(package, format!("depends on {name}"));
+            }
+        }
+    }
+    failures.finish();
+}
+
+#[test]
+fn every_layer_is_fast_in_the_component() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
+    let layers_of = |profile: &str| {
+        let head = format!("[profile.{profile}.package.agent-");
+        let sections = manifest.lines().filter_map(|line| line.strip_prefix(&head));
+        let mut layers: Vec<_> = sections.map(|rest| rest.trim_end_matches(']')).collect();
+        layers.sort_unstable();
+        layers
+    };
+    let mut layers = LAYERS;
+    layers.sort_unstable();
+    assert_eq!(layers_of("component"), layers);
+    for layer in layers_of("dev") {
+        assert!(layers.contains(&layer), "{layer} is no layer");
+    }
+}
+
+#[test]
+fn no_example_of_the_documentation_is_left_out() {
+    let mut failures = Failures::default();
+    for parent in ["component", "engine", "host-cli", "playground", "tests"] {
+        for manifest in files(&root().join(parent), "toml") {
+            let text = fs::read_to_string(&manifest).expect("a manifest");
+            let source = manifest.with_file_name("src");
+            if !text.contains("\ndoctest = false\n") || !source.is_dir() {
+                continue;
+            }
+            for path in files(&source, "rs") {
+                let text = fs::read_to_string(&path).expect("a source");
+                // Rust is the language of a block without another one.
+                let mut is_open = false;
+                for line in text.lines().map(str::trim_start) {
+                    let fence = line
+                        .strip_prefix("/// ```")
+                        .or(line.strip_prefix("//! ```"));
+                    if let Some(language) = fence {
+                        if !is_open && matches!(language, "" | "rust" | "no_run" | "should_panic") {
+                            failures.add(&path.display().to_string(), "its example is not run");
+                        }
+                        is_open = !is_open;
+                    }
+                }
             }
         }
     }
@@ -476,7 +525,7 @@ fn only_the_way_out_opens_connections() {
         ("sandbox/src/linux/launch.rs", "TcpListener"),
         ("sandbox/src/linux/listener.rs", "TcpListener"),
         ("sandbox/src/linux/listener.rs", "rustix::net"),
-        // Sockets of a command's network, by which its ports are reached.
+        // Sockets of a command's network, which reach its ports.
         ("sandbox/src/inside.rs", "TcpStream"),
         ("sandbox/src/linux/network_namespace.rs", "rustix::net"),
         ("sandbox/src/linux/supervisor.rs", "TcpListener"),
@@ -541,14 +590,16 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     ];
     /// The chosen ones, with the packages that depend on them.
     const CHOSEN: [(&str, &[&str]); 4] = [
-        // Clients are served, also those of apps; the gateway answers requests for its page, and the daemon those for verbs. The soak has servers and clients of its own. A test of `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of hyper,
-        // and its requests go to a hook of ours.
+        // Clients are served, also those of apps; the gateway answers requests for its page, and the daemon those for
+        // verbs. A measurement compares the gateway with a proxy of others. A test of
+        // `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of
+        // hyper, and its requests go to a hook of ours.
         (
             "hyper",
             &[
                 "agent-app-proxy",
+                "agent-bench",
                 "agent-daemon",
-                "agent-load",
                 "agent-mcp-protocol",
                 "agent-mcp-server",
                 "agent-serve",
@@ -562,7 +613,7 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
             "hyper-util",
             &[
                 "agent-app-proxy",
-                "agent-load",
+                "agent-bench",
                 "agent-mcp-protocol",
                 "agent-mcp-server",
                 "agent-wasi-app",

@@ -15,7 +15,7 @@ use case::{BrokenCase, Cause, Documents, broken_cases};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// At most this many rounds of fixes. A fix that makes the next one possible needs a round of its own.
+/// At most this many rounds of fixes. A fix that makes the next one possible needs a separate round.
 const ROUNDS: usize = 16;
 
 /// The criteria, in the order of the table.

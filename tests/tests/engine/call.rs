@@ -4,8 +4,7 @@ use agent_decide::{CallCheck, CallContext, CallDenial, CallVerdict, authorize_ca
 use agent_explain::{CheckState, apply, call_checks, call_denials, call_fixes};
 use agent_lower as lower;
 use agent_model::{CallPlan, Index, Lock, ToolsSnapshot};
-use std::fs;
-use std::path::{Path, PathBuf};
+use agent_tests::corpus::{self, Case};
 
 /// What a case is decided against.
 struct World {
@@ -28,17 +27,13 @@ impl World {
 /// The checks of a call where no policy decides.
 const UNGOVERNED: &[CallCheck] = CallCheck::ALL.split_last().expect("checks").1;
 
-fn cases(verdict: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/call");
-    let entries = fs::read_dir(folder.join(verdict)).expect("the corpus");
-    let mut cases: Vec<_> = entries.map(|entry| entry.expect("a case").path()).collect();
-    cases.sort();
-    cases
+fn cases(verdict: &str) -> Vec<Case> {
+    corpus::cases(&format!("call/{verdict}"))
 }
 
 /// None: one of the texts is refused.
-fn world(case: &Path) -> Option<(CallPlan, World)> {
-    let text = |name: &str| fs::read(case.join(name)).ok();
+fn world(case: &Case) -> Option<(CallPlan, World)> {
+    let text = |name: &str| case.input(name);
     let lock = text("agents.lock").map(lower::lock).transpose().ok()?;
     let catalogue = text("catalogue.json").map(lower::tools_snapshot);
     let catalogue = catalogue.transpose().ok()?;
@@ -63,15 +58,15 @@ fn every_check_of_an_allowed_call_is_passed() {
         let checks = call_checks(&plan, &verdict);
         match verdict {
             CallVerdict::Allowed(_) => {
-                assert_eq!(checks.len(), UNGOVERNED.len(), "{}", case.display());
+                assert_eq!(checks.len(), UNGOVERNED.len(), "{}", case.name());
                 for check in checks {
-                    assert_eq!(check.outcome, CheckState::Passed, "{}", case.display());
+                    assert_eq!(check.outcome, CheckState::Passed, "{}", case.name());
                     // A sentence, and what shows it.
-                    assert!(check.facts.len() > 1, "{}: {check:?}", case.display());
+                    assert!(check.facts.len() > 1, "{}: {check:?}", case.name());
                 }
                 calls += 1;
             }
-            _ => assert_eq!(checks, [], "{}", case.display()),
+            _ => assert_eq!(checks, [], "{}", case.name()),
         }
     }
     assert!(calls > 5, "{calls} calls");
@@ -86,25 +81,20 @@ fn a_check_is_failed_for_each_reason_and_none_is_passed_that_could_not_be_made()
         };
         let verdict = authorize_call(&plan, world.context());
         let CallVerdict::Denied(records) = &verdict else {
-            panic!("{}", case.display());
+            panic!("{}", case.name());
         };
         let made: Vec<_> = records.iter().map(|record| record.check).collect();
-        assert_eq!(made, UNGOVERNED, "{}", case.display());
+        assert_eq!(made, UNGOVERNED, "{}", case.name());
         let checks = call_checks(&plan, &verdict);
         for (record, checked) in records.iter().zip(&checks) {
             let failed = !record.denials.is_empty();
             let is_failed = checked.outcome == CheckState::Failed;
-            assert_eq!(is_failed, failed, "{}", case.display());
+            assert_eq!(is_failed, failed, "{}", case.name());
             unmade += usize::from(checked.outcome == CheckState::Skipped);
         }
         let unmade = |check: CallCheck| {
             let outcome = checks[check as usize].outcome;
-            assert_eq!(
-                outcome,
-                CheckState::Skipped,
-                "{}: {check:?}",
-                case.display()
-            );
+            assert_eq!(outcome, CheckState::Skipped, "{}: {check:?}", case.name());
         };
         if verdict.denials().any(|it| *it == CallDenial::LockMissing) {
             unmade(CallCheck::Permitted);
@@ -137,7 +127,7 @@ fn every_suggested_change_takes_its_reason_away() {
         };
         let verdict = authorize_call(&plan, world.context());
         let messages = reasons(&plan, &world);
-        assert!(!messages.is_empty(), "{}", case.display());
+        assert!(!messages.is_empty(), "{}", case.name());
         for (denial, message) in verdict.denials().zip(&messages) {
             for fix in call_fixes(&plan, denial) {
                 let changed = apply(plan.text.as_str(), &fix.edits);
@@ -146,7 +136,7 @@ fn every_suggested_change_takes_its_reason_away() {
                     .unwrap_or_else(|found| panic!("{fix:?}: {found:?}"))
                     .value;
                 let left = reasons(&changed, &world);
-                assert!(!left.contains(message), "{}: {fix:?}", case.display());
+                assert!(!left.contains(message), "{}: {fix:?}", case.name());
                 texts.push(fix.title);
             }
         }
@@ -162,9 +152,8 @@ fn every_suggested_change_takes_its_reason_away() {
 }
 
 fn unknown_arguments(args: &str) -> Vec<(String, String)> {
-    let case = cases("reject").into_iter();
-    let mut case = case.filter(|case| case.ends_with("an-argument-misspelled"));
-    let (plan, world) = world(&case.next().expect("the case")).expect("readable");
+    let case = Case::named("call/reject/an-argument-misspelled");
+    let (plan, world) = world(&case).expect("readable");
     let text = plan.text.as_str();
     let at = text.find("\"args\"").expect("arguments") + "\"args\":".len();
     let text = format!("{} {args} }}", &text[..at]);

@@ -172,7 +172,7 @@ fn an_entry_that_says_the_same_stays() {
     let same = refreshed(&[known("1", server)], &index);
     assert!(same.is_complete && same.differences.is_empty(), "{same:#?}");
     assert_eq!(same.index, index);
-    // A server without an entry is nobody's difference.
+    // A server without an entry is no difference.
     let stranger = refreshed(&[known("2", live("2", &[]))], &index);
     assert_eq!((stranger.index, stranger.differences.len()), (index, 0));
 }

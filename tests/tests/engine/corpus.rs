@@ -5,11 +5,15 @@
 //! | `resolve` | `agents.md`, `mcp.index.json`, evaluation context | lock, resolution, summary, and the diagnostics where there are any |
 //! | `match` | a task, `mcp.index.json`, evaluation context, and perhaps `agents.md` | what `agent match` says |
 //! | `validate` | one of `agents.md`, `mcp.index.json`, `agents.lock`, a task, a tenant, a snapshot of health | its diagnostics |
+//! | `call` | `plan.json`, `mcp.index.json`, and perhaps `agents.lock` and `catalogue.json` | the verdict, or the diagnostics |
+//! | `plan` | a plan of steps and its documents | the report, the verdicts, and the diagnostics where there are any |
 //! | `drift` | `newer.lock` and perhaps `older.lock`; or `agents.lock` and `mcp.index.json` | the named differences |
 //! | `ground` | `summary.json`, `payload.json` | what `agent ground` says |
 //! | `views` | `agents.md`, `mcp.index.json` | every view whole |
 //!
-//! EvaluationContext, each of which may be absent: `task`, `tenant`, `health` and `context`, as `.yaml`
+//! A file that a case lacks is the file of its base, as `agent_tests::corpus` describes.
+//!
+//! Evaluation context, each of which may be absent: `task`, `tenant`, `health` and `context`, as `.yaml`
 //! or as `.json`; `tenant-id.txt`; and `policy.rego`.
 //!
 //! A SARIF document lists every rule, so that whole ones are in `views` only; elsewhere its
@@ -23,13 +27,13 @@ use agent_lower::Notation;
 use agent_rego as policy;
 use agent_render as render;
 use agent_render::Format;
-use agent_tests::corpus::{Case, Failures, answer, cases};
+use agent_tests::corpus::{Case, Failures, answer, cases, corpus};
 use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native::{self, Answers};
-use agent_tests::plan::{self, PlanInputs, plan_cases};
+use agent_tests::plan::{self, PlanInputs};
 use agent_tests::{compact, hostile, root};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::Arc;
 
@@ -47,6 +51,14 @@ const SUMMARY: &str = "summary.json";
 const PAYLOAD: &str = "payload.json";
 const GROUNDING: &str = "grounding.json";
 const DIAGNOSTICS: &str = "diagnostics.json";
+
+/// The areas whose cases may name a base.
+const AREAS: [&str; 7] = [
+    "resolve", "match", "call", "plan", "validate", "drift", "ground",
+];
+
+/// The diagnostics of a valid input without warnings.
+const NOTHING: &str = "{\n  \"diagnostics\": [],\n  \"valid\": true\n}\n";
 
 /// Every file that is an input of a decision.
 const INPUTS: [&str; 12] = [
@@ -296,22 +308,22 @@ const ELSEWHERE: [(Code, &str, &str); 62] = [
     ),
     (
         Code::MovaDestinationDenied,
-        "tests/corpus/plan/reject/another-host/expected.txt",
+        "tests/corpus/plan/reject/expected.txt",
         "",
     ),
     (
         Code::MovaLimitExceeded,
-        "tests/corpus/plan/reject/a-step-too-many/expected.txt",
+        "tests/corpus/plan/reject/expected.txt",
         "",
     ),
     (
         Code::MovaPolicyDenied,
-        "tests/corpus/plan/reject/a-tool-that-looks-alike/expected.txt",
+        "tests/corpus/plan/reject/expected.txt",
         "",
     ),
     (
         Code::MovaValidationFailed,
-        "tests/corpus/plan/reject/a-loop/expected.txt",
+        "tests/corpus/plan/reject/expected.txt",
         "",
     ),
     (
@@ -462,21 +474,41 @@ fn called(case: &Case) -> Answers {
 #[test]
 fn corpus_of_sequential_plans() {
     let mut failures = Failures::default();
-    for case in plan_cases() {
-        let answers = native::planned(&PlanInputs::of(&case));
-        if answers.contains_key("authorized.json") != case.accepted() {
-            failures.add(&case.name(), "the other verdict");
+    for verdict in ["plan/accept", "plan/reject"] {
+        let mut verdicts = BTreeMap::new();
+        for case in cases(verdict) {
+            let answers = native::planned(&PlanInputs::of(&case));
+            if answers.contains_key("authorized.json") != case.accepted() {
+                failures.add(&case.name(), "the other verdict");
+            }
+            let mut expected = vec![("report.json", answer(&answers, "report.json"))];
+            if !case.accepted() {
+                expected.push((DIAGNOSTICS, answer(&answers, DIAGNOSTICS)));
+            }
+            case.check(&plan::FILES, &expected, &mut failures);
+            verdicts.insert(case.name(), answer(&answers, "verdict.txt").to_owned());
         }
-        let mut expected = Vec::new();
-        for file in ["report.json", "verdict.txt"] {
-            expected.push((file, answer(&answers, file)));
-        }
-        if !case.accepted() {
-            expected.push((DIAGNOSTICS, answer(&answers, DIAGNOSTICS)));
-        }
-        case.check(&plan::FILES, &expected, &mut failures);
+        let file = format!("{verdict}/verdicts.txt");
+        let text = verdict_table(verdict, &verdicts);
+        failures.compare(&file, &corpus().join(&file), &text);
     }
     failures.finish();
+}
+
+/// The verdicts in text, each below the name of its case and indented.
+fn verdict_table(verdict: &str, verdicts: &BTreeMap<String, String>) -> String {
+    let mut table = String::new();
+    for (case, text) in verdicts {
+        let subject = case.strip_prefix(verdict).unwrap_or(case);
+        table += subject.trim_start_matches('/');
+        for line in text.split_terminator('\n') {
+            table += if line.is_empty() { "\n" } else { "\n  " };
+            table += line;
+        }
+        assert!(text.ends_with('\n'), "{case}: no line break at the end");
+        table.push('\n');
+    }
+    table
 }
 
 #[test]
@@ -490,7 +522,25 @@ fn corpus_of_validations() {
             failures.add(&case.name(), format!("valid: {valid}\n{diagnostics}"));
         }
         let inputs = [input, TENANT_ID];
-        case.check(&inputs, &[(DIAGNOSTICS, diagnostics)], &mut failures);
+        let expected = [(DIAGNOSTICS, diagnostics)];
+        // A case without diagnostics has no file of them.
+        let expected = if diagnostics == NOTHING {
+            &[][..]
+        } else {
+            &expected
+        };
+        case.check(&inputs, expected, &mut failures);
+    }
+    failures.finish();
+}
+
+#[test]
+fn cases_hold_nothing_that_their_base_holds() {
+    let mut failures = Failures::default();
+    for area in AREAS {
+        for case in cases(area) {
+            case.report_copies(&mut failures);
+        }
     }
     failures.finish();
 }
@@ -536,7 +586,7 @@ fn corpus_of_views() {
         let answers = resolved(&case);
         let expected: Vec<_> = answers
             .iter()
-            // What somebody may ask about, and nobody can name a file so.
+            // A user may ask about names that can't be names of files.
             .filter(|(file, _)| !file.starts_with("why ") || is_plain(file))
             // The spans of the texts differ in colours only.
             .filter(|(file, _)| !file.ends_with(".styled") || file.starts_with("summary"))

@@ -482,8 +482,8 @@ fn relax(fix: &Counterfactual<'_>, constraints: &mut EngineConstraints) {
     }
 }
 
-/// Add to an entry what a counterfactual says, where it isn't there, as somebody would who does
-/// not care for the formatting.
+/// Add to an entry what a counterfactual says, where it isn't there, without regard to the
+/// formatting.
 fn extend(fix: &Counterfactual<'_>, entry: &mut serde_json::Value) {
     let add = |list: &mut serde_json::Value, name: &str| {
         if list.is_string() {
@@ -517,7 +517,7 @@ fn every_counterfactual(texts: &Texts<'_>) -> Result<usize, String> {
             continue;
         };
         for fix in &near.fixes {
-            // Nobody can make up the definition of a tool.
+            // The definition of a tool can't be made up.
             if fix
                 .changes
                 .iter()
@@ -685,7 +685,7 @@ fn what_a_removal_empties_goes_too() {
             "constraints:\n  data:\n    residency: us-only\n    region: x\n",
             "constraints:\n  data:\n    region: x\n",
         ),
-        // Comments stay where they are, on lines of their own.
+        // Comments on separate lines stay where they are.
         (
             "# zero\nconstraints: # a\n  # one\n  data: # b\n    # two\n    residency: us-only # c\n    # three\nother: 1\n",
             "# zero\n  # one\n    # two\n    # three\nother: 1\n",
@@ -1002,7 +1002,7 @@ fn there_are_no_edits_that_would_not_do() {
     let high = Change::LowerSensitivity(Sensitivity::PiiHigh);
     assert_eq!(edits(&resolution, 0, server, &level(high)), None);
 
-    // Constraints that were supposed stand nowhere, so that nobody can relax them in the text.
+    // Supposed constraints have no place in the text, so no edit can relax them.
     let free = manifest.replace("constraints", "x");
     let free = native::resolution(free.as_bytes(), SERVER.as_bytes());
     let supposed = free.suppose(resolution.constraints().clone());

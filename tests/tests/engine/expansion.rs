@@ -993,7 +993,7 @@ fn a_policy_without_an_answer_denies_every_tool() {
         denials(refused),
         [error("aws@2/s3_list"), error("aws@2/s3_put")]
     );
-    // A policy that the tenant names and nobody gave.
+    // A policy that the tenant names and that is missing.
     let named = EvaluationContext {
         tenant: Some(tenant(r#","policy":"p.rego""#)),
         ..EvaluationContext::default()

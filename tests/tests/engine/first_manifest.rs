@@ -84,7 +84,7 @@ fn the_first_manifest_of_any_index_resolves() {
                 Ok(first) => {
                     required(&first.text);
                     let resolution = native::resolution(first.text.as_bytes(), &index);
-                    // `agent resolve` names the definition that nobody may lock.
+                    // `agent resolve` names the definition that may not be locked.
                     let mut tools = value.servers().flat_map(|server| server.tools());
                     let is_concealed = tools.any(|tool| lower::concealed(tool).is_some());
                     if resolution.lock().is_none() && !is_concealed {

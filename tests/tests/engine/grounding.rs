@@ -182,7 +182,7 @@ fn the_envelope_of_a_result_is_no_evidence() {
         };
         assert_eq!(reason, "no-text", "{flag}");
     }
-    // What is no result has all its strings, and nothing else.
+    // A payload that is not a result counts with all its strings, and nothing else.
     let payload = r#"{"content": [{"type": "text"}], "isError": false, "total": 42}"#;
     assert_eq!(said("text", payload), at("/content/0/type", 0, 4, 1));
     assert_eq!(said("42", payload), not("no-text", ""));
@@ -331,7 +331,7 @@ fn evidence_from_two_leaves_is_none() {
         said("days. by three", payload),
         not("across-leaves", "by three")
     );
-    // In the other order too: names have none.
+    // In the other order too: names have no order.
     let turned = r#"{"b": "by three days.", "a": "The delivery was late"}"#;
     assert_eq!(
         said("delivery was late by three days", turned),

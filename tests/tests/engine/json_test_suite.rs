@@ -243,7 +243,7 @@ proptest! {
         let mut bytes = world.index(style);
         for (place, damage) in edits {
             let place = place.index(bytes.len());
-            // A piece in place of a byte.
+            // A piece replaces a byte.
             bytes.splice(place..=place, DAMAGE[damage].iter().copied());
         }
         let tokens = problems(lower::index(bytes.clone()));

@@ -1,6 +1,6 @@
 //! The policy that a lock was made under decides on calls \[4\].
 
-use super::plan::corpus::{Case, root};
+use super::plan::corpus::{Case, accepted};
 use agent_decide::{
     AuthorizedPlan, CallContext, CallVerdict, CheckOutcome, EvaluationContext, PlanContext,
     PolicyEngine, RunCheck, StepCheck, authorize_call, authorize_plan, compare, verify_under,
@@ -9,8 +9,6 @@ use agent_diagnostic::Code;
 use agent_explain::{call_denials, plan_findings, run_denial};
 use agent_lower as lower;
 use agent_model::Lock;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 const SMALL_LIMITS: &str = r#"package switchboard
@@ -38,7 +36,7 @@ fn under(policy: &Arc<dyn PolicyEngine>) -> EvaluationContext {
 
 /// A case of the corpus of plans, locked under a policy.
 fn case(plan: &str, locked: Option<&Arc<dyn PolicyEngine>>) -> Case {
-    let mut case = Case::read(&root().join("accept").join("an-mcp-tool-that-is-locked"));
+    let mut case = Case::read(&accepted("an-mcp-tool-that-is-locked"));
     case.plan = Arc::new(lower::plan(plan.into()));
     let lock = case.lock.as_mut().expect("a lock");
     lock.policy = locked.map(|policy| policy.digest());
@@ -46,8 +44,8 @@ fn case(plan: &str, locked: Option<&Arc<dyn PolicyEngine>>) -> Case {
 }
 
 fn plan(input: &str) -> String {
-    let folder = root().join("accept").join("an-mcp-tool-that-is-locked");
-    let text = fs::read_to_string(folder.join("plan.json")).expect("a plan");
+    let case = accepted("an-mcp-tool-that-is-locked");
+    let text = String::from_utf8(case.input("plan.json").expect("a plan")).expect("UTF-8");
     assert!(text.contains(r#""input": { "limit": 2 }"#));
     text.replace(r#""input": { "limit": 2 }"#, input)
 }
@@ -143,9 +141,8 @@ allowed_tools contains tool.id if {
 
 #[test]
 fn the_policy_reads_the_arguments_of_a_one_call_plan() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../tests/corpus/call/accept/a-call-of-a-locked-category");
-    let text = |name: &str| fs::read(folder.join(name)).expect("a file");
+    let case = agent_tests::corpus::Case::named("call/accept/a-call-of-a-locked-category");
+    let text = |name: &str| case.input(name).expect("a file");
     let index = lower::index(text("mcp.index.json"))
         .expect("an index")
         .value;

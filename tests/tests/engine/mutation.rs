@@ -103,7 +103,7 @@ fn seed(name: &str) -> u64 {
     })
 }
 
-/// Breaks a question in one to three places on lines of their own.
+/// Breaks a question in one to three places on separate lines.
 fn broken(sound: &Question, count: usize, random: &mut Random) -> Option<Mutant> {
     let mut breakable = Vec::new();
     let mut names = Names::new();
@@ -134,7 +134,7 @@ fn broken(sound: &Question, count: usize, random: &mut Random) -> Option<Mutant>
             }
         };
         let is_apart = slips.iter().all(is_apart);
-        // A break that is none by itself is tried alone.
+        // A mutation that breaks nothing by itself is tried alone.
         let is_one = wanted == 1
             || is_apart && {
                 let alone = applied(sound, vec![(*document, slip.clone())]);

@@ -52,7 +52,7 @@ fn an_example_allows_and_gives_reasons() {
     );
 }
 
-/// Returns each rule of a policy with its value on one line, or the reason why it has none.
+/// Returns each rule of a policy with its value on one line, or the reason why it has no value.
 fn values(rules: &str, input: &str) -> Vec<(String, String)> {
     let policy = policy(format!("package switchboard\n{rules}"));
     let (_, values) = rule_values(&policy, input).expect("an input");

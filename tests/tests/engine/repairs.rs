@@ -412,7 +412,7 @@ fn an_absent_field_has_the_place_behind_its_neighbours() {
     }
 }
 
-/// What a message says to add is refused as long as nobody filled it in.
+/// A placeholder of a message is refused until it is filled in.
 #[test]
 fn examples_pasted_unchanged_are_refused_at_the_placeholder() {
     let snippet = |kind, text: &str| {
@@ -876,7 +876,7 @@ fn drifts_have_their_places_in_the_lock_and_in_the_index() {
         assert_eq!((code, tool), (is, of));
         starts(shown, at);
     }
-    // Two selections of the same tool have places of their own.
+    // Two selections of the same tool have separate places.
     assert_ne!(drifts[3].places[0], drifts[6].places[0]);
     let text: String = agent_render::drifts(&drifts)
         .into_iter()

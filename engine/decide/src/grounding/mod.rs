@@ -45,7 +45,7 @@ pub enum Verdict {
     Ungrounded {
         /// The reason.
         reason: Reason,
-        /// The most similar text that would be evidence. There is none if no text is similar, if it
+        /// The most similar text that would be evidence. It is absent if no text is similar, if it
         /// is too long to read, or if the search exceeds [`WORK`].
         nearest: Option<Quote>,
     },

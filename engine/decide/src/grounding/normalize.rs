@@ -100,8 +100,8 @@ impl Normalizer {
     }
 }
 
-/// Returns the fewest differences without which two texts are equal. There are none if the texts are
-/// equal, or differ in anything else.
+/// Returns the fewest differences without which two texts are equal. The list is empty if the texts
+/// are equal, or differ in anything else.
 pub(super) fn differences(one: &str, other: &str) -> Vec<Difference> {
     let mut normalizer = Normalizer::default();
     let mut left = Difference::ALL.to_vec();

@@ -23,7 +23,8 @@ pub struct EvaluationContext {
     pub policy: Option<Arc<dyn PolicyEngine>>,
     /// Further input of the policy.
     pub context: Option<Arc<Context>>,
-    /// The authenticated client, as further input of the policy. `None`: nobody is authenticated.
+    /// The authenticated client, as further input of the policy. `None`: no client is
+    /// authenticated.
     pub subject: Option<Arc<Subject>>,
 }
 
@@ -51,7 +52,8 @@ impl EvaluationContext {
         Some(Arc::new(policy.ask(&input)))
     }
 
-    /// Returns the decision of a policy that the tenant names and nobody gave: it allows nothing.
+    /// Returns the decision of a policy that the tenant names and that is missing: it allows
+    /// nothing.
     pub(crate) fn missing_policy(&self) -> Option<Arc<PolicyDecision>> {
         if self.policy.is_some() {
             return None;

@@ -335,7 +335,7 @@ impl Matching {
         denial.or_else(|| self.veto(tool.server()))
     }
 
-    /// Returns the constraints of the manifest; without one there are none.
+    /// Returns the constraints of the manifest; without a manifest the list is empty.
     pub fn constraints(&self) -> &Constraints {
         &self.constraints
     }

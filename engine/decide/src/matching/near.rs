@@ -9,7 +9,7 @@ use agent_lower::Candidate;
 use agent_model::{CapabilityRequirement, Constraints, Name, NonEmpty, ToolView};
 use agent_text::sort::sort_by;
 
-/// Maximum number of other candidates beside which a policy is evaluated again for a supposed tool:
+/// Maximum number of other candidates with which a policy is evaluated again for a supposed tool:
 /// a counterfactual must not cost more than the decision.
 const EVALUATED_AGAIN: usize = 256;
 
@@ -115,7 +115,7 @@ impl Matching {
         Some(Counterfactual::new(changes))
     }
 
-    /// Returns whether the policy would allow a supposed tool beside the other candidates.
+    /// Returns whether the policy would allow a supposed tool among the other candidates.
     fn would_allow(&self, number: usize, supposed: &Supposed<'_>) -> bool {
         if !self.evaluation_context().has_policy() {
             return true;

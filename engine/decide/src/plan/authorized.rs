@@ -178,8 +178,9 @@ impl AuthorizedPlan {
         }
     }
 
-    /// Returns the reasons to refuse an input of a step \[3, 4.2, 5b and 5c\], those of the policy too.
-    /// `context` is the policy's context at this time, in place of that of the decision on the plan.
+    /// Returns the reasons to refuse an input of a step \[3, 4.2, 5b and 5c\], those of the policy
+    /// too. `context` is the policy's context at this time. It replaces that of the decision on the
+    /// plan.
     pub fn check_input(
         &self,
         step: usize,

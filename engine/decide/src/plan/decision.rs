@@ -12,7 +12,7 @@ use agent_lower::Validated;
 use agent_model::{Index, Lock, Request, ToolsSnapshot};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The inputs of a decision beside the plan and its policy.
+/// The inputs of a decision other than the plan and its policy.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlanContext<'a> {
     /// The request that the plan answers.

@@ -40,8 +40,8 @@ pub fn authorize_destination(
     checked(denials, &binding.destinations, own, addresses)
 }
 
-/// Decides on a connection for a URL that somebody else named, and returns its allowed addresses. Addresses
-/// that are not public must be the hosts of trusted URLs.
+/// Decides on a connection for a URL from another party, and returns its allowed addresses.
+/// Addresses that are not public must be the hosts of trusted URLs.
 ///
 /// # Errors
 /// As [`authorize_destination`].

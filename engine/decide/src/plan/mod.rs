@@ -79,7 +79,7 @@ pub struct PlanAnswer<'a> {
     /// The reasons to deny the plan that depend on several documents. The findings of a document
     /// report its own problems.
     pub denials: Vec<PlanDenial<'a>>,
-    /// The record of each step: its checks in order. A plan that can't be read has none.
+    /// The record of each step: its checks in order. A plan that can't be read has no records.
     pub steps: Vec<Vec<StepRecord<'a>>>,
     /// The steps that a human must approve.
     pub approvals: Vec<usize>,

@@ -21,7 +21,7 @@ const SCHEMAS: [&str; 8] = [
     REQUEST_SCHEMA,
 ];
 
-/// A tool pool and an instruction profile, by which plans are decided.
+/// A tool pool and an instruction profile, which decide on plans.
 #[derive(Debug)]
 pub struct PlanPolicy {
     /// The tool pool.

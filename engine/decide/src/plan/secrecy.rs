@@ -9,8 +9,8 @@ use agent_model::{Input, Plan};
 use agent_text::Span;
 
 impl AuthorizedPlan {
-    /// Returns the places of secret parts in the input of a step, by its schemas. What is no JSON has
-    /// none.
+    /// Returns the places of secret parts in the input of a step, by its schemas. Returns nothing for text
+    /// that is not JSON.
     pub fn secret_input(&self, step: usize, input: &str) -> Vec<Span> {
         self.secret_parts(step, Side::Input, input)
     }
@@ -52,7 +52,7 @@ pub fn secret_inputs(plan: &Plan, text: &str, rules: &PlanPolicy) -> Vec<Span> {
 }
 
 /// Returns the places of secret parts of a step's input, or of its output if `is_output`, by the schemas of
-/// the pool, of the drivers and of the project. What is no JSON has none.
+/// the pool, of the drivers and of the project. Returns nothing for text that is not JSON.
 pub fn secret_values(
     plan: &Plan,
     step: usize,

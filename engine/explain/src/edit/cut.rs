@@ -7,7 +7,7 @@ use agent_text::Span;
 /// A field by the keys that lead to it.
 type Path<'p> = &'p [&'p str];
 
-/// The treatment of comments on lines of their own within removed lines.
+/// The treatment of comment lines within removed lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comments {
     /// They stay.
@@ -162,8 +162,8 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// Cuts entries in flow style, each with one comma: the one behind it or, if the last entry has
-    /// none, the one before it.
+    /// Cuts entries in flow style, each with one comma: the one behind it or, for the last entry
+    /// without a comma, the one before it.
     fn flow(&mut self, layouts: &[Layout]) {
         let mut pieces: Vec<(usize, usize)> = Vec::new();
         for layout in layouts.iter().filter(|layout| layout.gone) {
@@ -197,7 +197,7 @@ impl<'t> Cutter<'t> {
         let behind = self.line_behind(end);
         let lonely = is_blank_or_comment(behind);
         if piece == "," {
-            // A comment separates it from its entry, which is a piece of its own.
+            // A comment separates it from its entry, which is a separate piece.
         } else if is_blank(self.line_before(start)) && lonely {
             return self.lines(start, end);
         } else {

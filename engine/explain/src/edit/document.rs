@@ -7,8 +7,8 @@ use agent_syntax::{Node, Value, json_string};
 use agent_text::Span;
 use std::collections::BTreeMap;
 
-/// Returns the patches that make changes of a document, ordered and apart. A change within a removed
-/// value has no patch of its own. `None` if a change has no place.
+/// Returns the patches that make changes of a document, ordered and apart. A change within a
+/// removed value has no separate patch. `None` if a change has no place.
 pub(crate) fn patches(text: &str, root: &Node<'_>, changes: &[&Change]) -> Option<Vec<Patch>> {
     let removed = |pointer: &str| {
         changes.iter().any(|change| {

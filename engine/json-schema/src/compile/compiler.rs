@@ -115,7 +115,7 @@ impl<'a> Compiler<'a, '_> {
         let id = self.locations.len() as SubId;
         self.by_place.insert(place, id);
         self.locations.push(Location {
-            // A schema with an identifier of its own is a resource.
+            // A schema with its own identifier is a resource.
             resource: self.registry.rooted(place).unwrap_or(at.resource),
             ..at
         });

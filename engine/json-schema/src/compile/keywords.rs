@@ -38,7 +38,7 @@ impl<'a> Compiler<'a, '_> {
             };
             self.subschemas(at, draft)?;
             if let (Keyword::Dependencies, Some(entries)) = (keyword, entries(node)) {
-                // The lists of names are a rule of their own.
+                // The lists of names are a separate rule.
                 let lists = entries.iter().filter(|it| items(&it.value).is_some());
                 add(Check::DependentRequired(self.dependent_names(at, lists)?));
             }

@@ -21,7 +21,7 @@ use evaluator::{Evaluator, KeywordLocation, Tracker, Validity};
 
 impl Schema<'_> {
     /// Returns all violations by a value, in the order of the keywords, and of the parts of the
-    /// value. There are none if the value is valid.
+    /// value. The list is empty if the value is valid.
     ///
     /// # Errors
     /// The evaluation exceeds the budget, so there is no verdict.

@@ -1,7 +1,7 @@
 //! The JSON writer: sorted keys, minimal escapes.
 
 /// A writer of one JSON value. It writes either one line or, like `serde_json` and Python's
-/// `json.dumps(indent=2)`, each element on a line of its own.
+/// `json.dumps(indent=2)`, one element per line.
 #[derive(Debug)]
 pub struct Writer {
     out: String,
@@ -17,7 +17,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Returns a writer with each element on a line of its own.
+    /// Returns a writer with one element per line.
     pub fn pretty() -> Self {
         Self::new(true)
     }

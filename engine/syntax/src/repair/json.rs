@@ -742,7 +742,7 @@ impl<'t> Fixer<'t> {
                 || matches!(c, ',' | '{' | '}' | '[' | ']' | '\n' | '\r' | '"')
                 || (is_key && matches!(c, ':' | '=' | ' ' | '\t'))
         };
-        // A longer word is none.
+        // A longer word is not a key.
         let limit = floor(self.text, self.end.min(start + LOOKAHEAD));
         let rest = &rest[..limit - start];
         let mut len = rest.find(stop).unwrap_or(rest.len());
@@ -877,7 +877,7 @@ impl<'t> Fixer<'t> {
     }
 
     /// Returns the white space before the bracket that closes the one at `start`: the line break and the
-    /// indentation of that one, if its members are on lines of their own.
+    /// indentation of that one, if its members are on separate lines.
     fn line_of(&self, start: usize, at: usize) -> String {
         let members = self.text[start..at].get(1..).unwrap_or_default();
         let members = members.trim_start_matches([' ', '\t']);

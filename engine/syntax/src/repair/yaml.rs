@@ -197,7 +197,7 @@ impl<'t> Fixer<'t> {
         let is_followed = next.is_some_and(|it| it.indent.len() > line.indent.len());
         let value = self.member(start, rest, is_member, is_followed);
         if value.is_some() {
-            // Behind a dash a key has no indentation of its own.
+            // A key after a dash takes the indentation of the dash.
             self.level(inner, false, if is_item { "" } else { line.indent });
         }
         let (at, value, has_key) = match value {

@@ -91,7 +91,7 @@ fn source(args: &Init) -> Result<(Input, bool), Failure> {
     }
 }
 
-/// Returns the name of the folder that contains a file, or nothing if it has none.
+/// Returns the name of the folder that contains a file, or `None` if the folder has no name.
 fn folder_name(file: &Path) -> String {
     let folder = file.parent().filter(|folder| *folder != "");
     let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok();

@@ -18,7 +18,7 @@ pub(super) struct Target {
     pub(super) endpoint: Option<String>,
 }
 
-/// A captured server, or the reason why it is none.
+/// A captured server, or the reason why it was not captured.
 pub(super) type Captured = Result<LiveServer, String>;
 
 /// Reads the operator's configuration.

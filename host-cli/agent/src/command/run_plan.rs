@@ -9,8 +9,8 @@ use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::{Documents, Finished, Mode};
 use agent_host::input::Input;
 
-/// The names of the tool pool, of the profile and of the request beside a plan: as evidence names
-/// them, and their usual ones.
+/// The names of the tool pool, of the profile and of the request in the folder of a plan: as
+/// evidence names them, and their usual ones.
 const POOLS: [&str; 2] = ["tool_pool.json", "tool-pool.json"];
 const PROFILES: [&str; 2] = ["instruction_profile.json", "profile.json"];
 const REQUESTS: [&str; 2] = ["request.envelope.json", "request.json"];

@@ -18,7 +18,7 @@ use agent_operator::{Agents, Operator, ServedAgent as Entry};
 use agent_serve::{AuditLog, Gateway, Setup, Source, Work, token_path};
 use std::path::{Path, PathBuf};
 
-/// The name of the only client over HTTP, if nobody names several.
+/// The name of the only client over HTTP, if the options do not name several.
 const CLIENT: &str = "http";
 
 /// An agent with the token files of its clients.
@@ -148,7 +148,7 @@ fn agents(args: &Serve, operator: &Operator) -> Result<(Vec<Served>, Option<Stri
     Ok((served.collect::<Result<_, Failure>>()?, otlp))
 }
 
-/// Returns a client with the file of its token, which is made if there is none.
+/// Returns a client with the file of its token, which is made if it does not exist.
 fn token_of(lock: &Input, client: &str) -> Result<(String, PathBuf), Failure> {
     let lock = match lock {
         Input::File(path) => path.clone(),
@@ -271,7 +271,7 @@ impl Source for Files<'_> {
         let agent = &self.agents[agent];
         let Served { args, lock, .. } = agent;
         let policy = &args.context.policy;
-        // The policy of a tenant that can't be read is none.
+        // A tenant that can't be read has no policy.
         let own = self.session.policy_input(policy).unwrap_or_default();
         let health = args.context.health.as_ref();
         let of_lock = [

@@ -493,7 +493,7 @@ fn why_takes_tools_by_name_and_what_no_requirement_names() {
         .agent("why read:intranet")
         .exits(2)
         .notes("did you mean `read:internet`?");
-    // A server without tools has none for a required capability.
+    // A server without tools has no tool for a required capability.
     project.write("mcp.index.json", INDEX.replace(TOOL, ""));
     project
         .agent("why local --task task.yaml")

@@ -318,7 +318,7 @@ fn a_server_that_cannot_be_reached_is_named() {
 #[test]
 fn a_package_is_started_as_it_is_installed() {
     let project = project();
-    // Nothing is downloaded: the package has to be installed in a step of its own.
+    // Nothing is downloaded: the package has to be installed in a separate step.
     project
         .agent("index add reports -- npx -y @acme/reports@1.2.0 --root /srv")
         .exits(1)

@@ -61,7 +61,7 @@ fn a_plan_for_a_goal_is_written_with_its_report_and_runs_later() {
         json_of(folder.join("run_summary.json"))["steps"][0]["status"],
         "skipped"
     );
-    // Pool, profile and request lie beside the plan.
+    // Pool, profile and request are in the folder of the plan.
     let shown = folder.display();
     project
         .agent(&format!("run-plan --plan {shown}/plan.envelope.json"))

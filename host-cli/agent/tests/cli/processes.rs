@@ -19,7 +19,7 @@ pub(crate) fn send(child: &Child, signal: i32) {
     assert_eq!(sent, 0);
 }
 
-/// Returns the command lines that contain an argument with a text. A process that ended has none.
+/// Returns the command lines that contain an argument with a text. A process that ended has no command line.
 fn with(text: &str) -> Vec<String> {
     let processes = fs::read_dir("/proc").expect("the processes").flatten();
     let lines = processes.filter_map(|it| fs::read(it.path().join("cmdline")).ok());

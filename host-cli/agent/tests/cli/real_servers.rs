@@ -182,7 +182,7 @@ impl RealServer {
     }
 }
 
-/// The resource that a tool reads, by which it can be required.
+/// The resource that a tool reads, which a requirement can name.
 fn resource(tool: &str) -> String {
     format!("x-{}", tool.replace('_', "-"))
 }

@@ -501,7 +501,7 @@ fn a_configuration_that_others_can_write_is_refused() {
         .exits(2)
         .notes("can be written by other users");
     assert!(!project.has("artifacts"));
-    // Whoever can write a folder above can exchange it.
+    // A user who can write a folder above can exchange it.
     let path = project.path("operator/servers.local.yaml");
     fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
     fs::create_dir(project.path("above")).unwrap();

@@ -23,7 +23,7 @@ const CTRL_D: &str = "\u{4}";
 
 const RUN: [&str; 3] = ["run-plan", "--plan", "plan.json"];
 
-/// A program on a terminal of its own.
+/// A program on a separate terminal.
 struct Terminal {
     master: File,
     child: Child,
@@ -42,7 +42,7 @@ impl Terminal {
         // SAFETY: the numbers live through the call, which writes them; the others may be null.
         let opened = unsafe { libc::openpty(&raw mut master, &raw mut slave, name, modes, size) };
         assert_eq!(opened, 0, "a terminal");
-        // SAFETY: nobody else owns the two.
+        // SAFETY: the two have no other owner.
         let (master, slave) =
             unsafe { (OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(slave)) };
         let stream = || slave.try_clone().expect("a stream");

@@ -187,7 +187,7 @@ impl Drop for Reader {
     }
 }
 
-/// Returns a port that nobody listens at.
+/// Returns a port without a listener.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-/// A file that every batch writes beside the attack.
+/// A file that every batch writes in addition to the attack.
 const GOOD: &str = "good.txt";
 
 fn write(path: &str) -> Value {

@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The time that something may take which has no limit of its own.
+/// The time that an action without its own limit may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder of tasks, with a daemon that ends with it, and its apps too.
@@ -194,7 +194,7 @@ impl Bed {
             .unwrap_or_else(|_| panic!("{} {}", response.status, response.body))
     }
 
-    /// Opens a task with files in place of those of a plan. Returns its id.
+    /// Opens a task with these files instead of those of a plan. Returns its id.
     pub(crate) fn task_with(&self, files: &[(&str, &str)]) -> String {
         let plan = self.verb("plan.create", None, &json!({ "prompt": "hello" }));
         let id = plan["data"]["task_id"].as_str().unwrap().to_owned();

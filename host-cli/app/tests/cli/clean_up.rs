@@ -46,7 +46,7 @@ json.dump({"files": [{"path": "app.py", "content": ""}], "start": "python app.py
 #[test]
 fn a_runtime_crash_leaves_nothing_whenever_it_happens() {
     let bed = Bed::new(&[]);
-    // At once, with a process that it leaves in a session of its own.
+    // At once, with a process that it leaves in a separate session.
     let early = "import os, sys, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\n\
                  print('no configuration', flush=True)\nsys.exit(3)\n";
     let id = bed.task_with(&[("app.py", early)]);
@@ -104,7 +104,7 @@ fn a_gateway_that_is_not_there_changes_nothing() {
     let started = bed.verb("run.start", Some(&id), &start("no-gateway"));
     assert_eq!(started["ok"], true, "{started}");
     let before = last_run(&bed, &id);
-    // Nobody listens at the port of a listener that is gone.
+    // The port of a closed listener refuses connections.
     let gone = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

@@ -175,7 +175,7 @@ fn files_are_refused_by_the_verbs_that_touch_them() {
 
 #[test]
 fn a_planner_fails_with_the_reason_of_its_failure() {
-    // Nobody listens at the port of a listener that is gone.
+    // The port of a closed listener refuses connections.
     let gone = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

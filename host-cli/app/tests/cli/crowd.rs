@@ -17,7 +17,7 @@ const CLIENTS: usize = 10;
 /// The most that the daemon may grow for a task, in KiB.
 const DAEMON_KIB: u64 = 512;
 
-/// The most memory of its own that the supervisor of a task may have, in KiB.
+/// Maximum private memory of the supervisor of a task, in KiB.
 const SUPERVISOR_KIB: u64 = 16 << 10;
 
 /// Does something for each of all tasks, for several at a time.

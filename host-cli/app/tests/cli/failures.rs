@@ -80,7 +80,7 @@ fn verbs_fail_with_their_codes() {
     );
     fs::write(bed.path(".mcpd/policy.yaml"), "policies:\n  secret: 1\n").unwrap();
     failed(&bed.verb("run.start", task, &start()), "E_POLICY", "secret");
-    // A file that others can change is nobody's policy.
+    // A file that others can change is not a policy.
     let policy = bed.path(".mcpd/policy.yaml");
     fs::set_permissions(&policy, fs::Permissions::from_mode(0o666)).unwrap();
     failed(
@@ -99,7 +99,7 @@ fn verbs_fail_with_their_codes() {
     assert_eq!(bed.verb("fs.apply", task, &good)["ok"], true);
     let started = bed.verb("run.start", task, &start());
     assert_eq!(started["ok"], true, "{started}");
-    // Nobody listens at the port of a listener that is gone.
+    // The port of a closed listener refuses connections.
     let gone = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

@@ -94,7 +94,7 @@ fn a_daemon_keeps_its_port_between_starts() {
     bed.start(&[]);
     assert_eq!(bed.address(), first);
     bed.kill();
-    // Somebody else has it meanwhile.
+    // Another program takes it in the meantime.
     let taken = TcpListener::bind(&first).unwrap();
     bed.start(&[]);
     assert_ne!(bed.address(), first);
@@ -309,7 +309,7 @@ fn a_client_over_standard_streams_is_served_by_the_running_daemon() {
     let plan = call(3, "plan.create", json!({ "prompt": "It says 'forwarded'" }));
     assert_eq!(plan["isError"], false, "{plan}");
     let plan = &plan["structuredContent"]["data"];
-    // The task of the other client is none of its own.
+    // A client does not find the task of the other client.
     let applied = call(4, "fs.apply", json!({ "writes": plan["files"] }));
     assert_eq!(applied["isError"], false, "{applied}");
     let other = call(

@@ -1,4 +1,4 @@
-//! Tests in a network of their own, in which every port is free, and with their own folders for sockets.
+//! Tests in a separate network, in which every port is free, and with their own folders for sockets.
 
 use std::env;
 use std::process::Command;
@@ -20,8 +20,8 @@ os.execv(sys.argv[1], sys.argv[1:])
 /// Empty folders in the places of those with sockets and temporary files: whatever a test makes there ends with it.
 const MOUNT: &str = "mount -t tmpfs none /run && mount -t tmpfs none /tmp && exec \"$@\"";
 
-/// Runs a test, which has this name, in a network and with mounts of its own. Only root has the right to make them and to
-/// give files to other users.
+/// Runs a test, which has this name, in a separate network and with separate mounts. Only root has the right to make
+/// them and to give files to other users.
 pub(crate) fn in_own_network(name: &str, test: impl FnOnce()) {
     if env::var_os(INSIDE).is_some() {
         return test();

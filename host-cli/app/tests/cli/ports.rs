@@ -60,7 +60,7 @@ fn the_gateway_has_its_own_port_or_says_which_one() {
             assert_eq!(get(url.trim()).body, "hello");
             bed.kill();
 
-            // Somebody else is faster before the next daemon comes.
+            // Another program takes the port before the next daemon starts.
             let _held = hold(PORT);
             bed.start_at(DEFAULT, &[]);
             let log = fs::read_to_string(bed.path("daemon.log")).unwrap();
@@ -104,7 +104,7 @@ fn a_command_that_starts_the_daemon_prints_the_port_in_use() {
 
 #[test]
 fn without_a_gateway_apps_are_at_ports_of_their_own() {
-    /// The ports of this network that the system gives to whoever wants any.
+    /// The ports of this network that the system assigns to sockets without a chosen port.
     const ANY: &str = "/proc/sys/net/ipv4/ip_local_port_range";
     in_own_network(
         "ports::without_a_gateway_apps_are_at_ports_of_their_own",

@@ -174,7 +174,7 @@ fn an_app_that_was_starting_when_its_daemon_was_killed_is_found() {
     remains.are_none(&bed);
 }
 
-/// A process that is none of ours.
+/// A process that no task started.
 struct Other(Child);
 
 impl Other {
@@ -320,7 +320,7 @@ fn a_folder_for_sockets_is_one_of_this_user_alone_or_another() {
                 made.unwrap();
                 fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
             };
-            // Others can enter the first, and somebody else has the second.
+            // Others can enter the first, and another user owns the second.
             make("/run/mcpd/sock", 0o755);
             make("/tmp/mcpd", 0o700);
             std::os::unix::fs::chown("/tmp/mcpd", Some(65534), None).unwrap();

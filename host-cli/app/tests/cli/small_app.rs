@@ -12,7 +12,7 @@ while True:
         client.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nok')
 ";
 
-/// Returns the input that starts `app.py`, with a word by which its processes are found.
+/// Returns the input that starts `app.py`, with a word that identifies its processes.
 pub(crate) fn start(marker: &str) -> Value {
     let cmd = format!("python app.py {marker}");
     json!({ "cmd": cmd, "ready": { "timeout_sec": 60 } })

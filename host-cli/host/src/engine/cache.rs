@@ -71,9 +71,10 @@ fn load(engine: &Engine, entry: &Path) -> Option<Component> {
         unsafe_code,
         reason = "loading machine code can't be checked by the compiler"
     )]
-    // SAFETY: `deserialize` requires bytes that wasmtime's own compilation has written and nobody
-    // has changed since. `directory` makes sure that only this user can write to it, and the digest
-    // shows that the file is whole. wasmtime itself refuses code of another version or configuration.
+    // SAFETY: `deserialize` requires bytes that wasmtime's own compilation has written and that are
+    // unchanged since. `directory` makes sure that only this user can write to it, and the digest
+    // shows that the file is whole. wasmtime itself refuses code of another version or
+    // configuration.
     unsafe { Component::deserialize(engine, code) }.ok()
 }
 

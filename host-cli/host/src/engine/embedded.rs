@@ -78,7 +78,7 @@ mod in_place {
         )]
         // SAFETY: wasmtime requires bytes that its own compilation has written, and that neither
         // change nor go away. They are the output of `agent_aot::precompile` and constant data of
-        // this program: whoever could change them could change all of the program. wasmtime itself
+        // this program: a change of them would need a change of the program. wasmtime itself
         // refuses code of another version, configuration or processor.
         unsafe {
             Component::deserialize_raw(&engine, code)

@@ -97,7 +97,7 @@ fn discard_typed() {
     }
 }
 
-/// Ends the line of a question that nobody answers any more.
+/// Ends the line of a question whose answer is no longer awaited.
 pub fn end_question() {
     if is_terminal() {
         note_drawn("\n");

@@ -1,4 +1,4 @@
-//! One call of a built-in runner, in an instance of its own.
+//! One call of a built-in runner, in its own instance.
 
 use super::bindings::agent::runner::process;
 use super::{Command, Condition, Failure, Process, Started};

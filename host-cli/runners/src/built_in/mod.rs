@@ -82,7 +82,8 @@ impl fmt::Display for Language {
 
 /// The process of a task's app, as the host gives it to a runner.
 pub trait Process {
-    /// Returns the path of a toolchain's program, whose files the app may then read; `None` if there is none.
+    /// Returns the path of a toolchain's program, whose files the app may then read; `None` if it
+    /// is not found.
     fn toolchain(&self, program: &str) -> impl Future<Output = Option<String>>;
 
     /// Starts the app in the sandbox, and waits until it is ready.

@@ -1,4 +1,4 @@
-//! A built-in runner as it is tested: typed calls, and an app in a sandbox of its own.
+//! A built-in runner as it is tested: typed calls, and an app in a separate sandbox.
 
 use super::Refusal;
 use super::protocol::Answer;
@@ -80,7 +80,7 @@ struct Entry {
 }
 
 impl BuiltInSubject<'_> {
-    /// Has the runner write into a folder of its own, and takes its files over, as the daemon does.
+    /// Has the runner write into a separate folder, and takes its files over, as the daemon does.
     async fn apply(&self, plan: &RawValue) -> Result<String, Failure> {
         let plan: Plan = parsed(plan)?;
         let staging = tempfile::tempdir().map_err(|error| broken(&error))?;
@@ -164,7 +164,7 @@ impl Subject for BuiltInSubject<'_> {
     }
 
     async fn spoils_streams(&mut self) -> Option<Result<bool, Error>> {
-        // It has none.
+        // It has no streams.
         None
     }
 

@@ -33,7 +33,7 @@ pub trait Judge {
     fn manifest(&self, text: &[u8], task_id: &str) -> Result<(), Refusal>;
 }
 
-/// A failure by which a [`Judge`] refuses.
+/// The reason for which a [`Judge`] refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The name of the code, such as `E_PLAN`.

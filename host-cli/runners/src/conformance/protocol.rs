@@ -16,7 +16,7 @@ pub(super) enum Answer {
     Data(String),
     /// A failure that the runner reports.
     Refused(Refusal),
-    /// There is none, or it breaks the protocol, which is a check of its own: the reason.
+    /// The answer is missing, or breaks the protocol, which is a separate check: the reason.
     Unusable(String),
 }
 
@@ -67,7 +67,7 @@ impl Protocol {
             let sentence = format!("{what} failed with an `error` that has no `message`");
             return fault(&mut self.envelope, sentence);
         }
-        // Standard error is a check of its own.
+        // Standard error is a separate check.
         let judged = |exit_code| judge.answer(&reply.stdout, b"", exit_code);
         match own(&envelope, judged(reply.exit_code)) {
             Ok(answer) => answer,

@@ -1,4 +1,4 @@
-//! What came of the test of a runner.
+//! The report of the test of a runner.
 
 use std::fmt;
 
@@ -14,13 +14,13 @@ pub struct Report {
 pub struct Check {
     /// Its name, which stays the same in later versions.
     pub name: &'static str,
-    /// What came of it.
+    /// The outcome of the check.
     pub outcome: Outcome,
     /// What the runner does as it should, what it did wrong, or why it was not checked; without a final stop.
     pub sentence: String,
 }
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The runner does as it should.

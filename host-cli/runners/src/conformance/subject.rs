@@ -14,10 +14,10 @@ pub(super) trait Subject {
     /// Returns whether the app that was started has written to streams that are not its own; `None` if it can't.
     async fn spoils_streams(&mut self) -> Option<Result<bool, Error>>;
 
-    /// Returns the network of the app; `None` if there is none.
+    /// Returns the network of the app; `None` if no app runs.
     fn inside(&self) -> Option<Inside>;
 
-    /// Returns where somebody listens in it.
+    /// Returns the addresses of the listeners in it.
     fn listening(&self) -> Vec<SocketAddr>;
 
     /// Ends the app, if it still runs.

@@ -1,6 +1,6 @@
 //! What the tests share: Python programs in every kind of sandbox, and a look at what is left of them.
 
-#![expect(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, reason = "each test file uses a part")]
 
 use agent_sandbox::{Command, Finished, Limits, RunError, Sandbox, Tier};
 use std::fs;

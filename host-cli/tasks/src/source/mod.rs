@@ -97,7 +97,7 @@ impl Source {
         self.source.path()
     }
 
-    /// Reads a file; `None` if there is none.
+    /// Reads a file; `None` if it does not exist.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl Source {
         self.perform(record)
     }
 
-    /// Takes a batch back, by a batch of its own.
+    /// Takes a batch back, by another batch.
     ///
     /// # Errors
     ///
@@ -217,7 +217,7 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// When there is none, or it can't be read.
+    /// When it does not exist or can't be read.
     pub fn record(&self, number: u32) -> Result<Record, Error> {
         let name = record_name(number);
         let read = read_json(&self.patches, &name, MAX_RECORD_BYTES)?;

@@ -29,7 +29,7 @@ pub struct Record {
 pub struct Recorded {
     /// The path below `source/`.
     pub path: String,
-    /// The file before; `None` if there was none.
+    /// The file before; `None` if it did not exist.
     pub before: Option<Version>,
     /// The file after; `None` if it was removed.
     pub after: Option<Version>,

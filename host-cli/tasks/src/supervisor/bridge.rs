@@ -1,8 +1,8 @@
 //! From the socket of a task to the port of its app.
 //!
-//! The app has a network of its own, with nothing but loopback. A socket of that network is made from
+//! The app has a separate network with nothing but loopback. A socket of that network is made from
 //! outside, and this process connects it: nothing of ours runs inside. Whatever listens in that network is
-//! the app's, so the port of an app that ignores `PORT` is the one at which somebody listens.
+//! the app's, so the port of an app that ignores `PORT` is the port of the listener.
 
 use super::connections::Connections;
 use agent_sandbox::{Inside, MAX_SOCKETS};

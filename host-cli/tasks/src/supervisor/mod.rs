@@ -73,8 +73,8 @@ pub(crate) struct Order {
 /// The process writes how far it is into the folder of tasks. `SIGTERM` makes it end the app in its grace
 /// time. If the process is killed, everything that the app has started ends with it.
 ///
-/// `proxy` makes the proxy of an app that may connect to some `host:port`. It is called for no other app, and its
-/// error is why there is none.
+/// `proxy` makes the proxy of an app that may connect to some `host:port`. It is called for no
+/// other app; its error is the reason why the app has no way out.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ pub fn supervise(
         let message = format!("the description of the run can't be read: {error}");
         Error::new(ErrorKind::Damaged, message)
     })?;
-    // The leader of a session has one of its own already.
+    // The leader of a session already leads its own.
     let _ = setsid();
     let task = Tasks::open(&order.root)?.task(&order.id)?;
     let lock = task.open_run_lock()?;
@@ -135,11 +135,11 @@ pub fn supervise(
         let at_ms = now_ms();
         supervision.run.phase = Phase::Ended;
         supervision.run.end = Some(End { cause, at_ms });
-        // Whoever reads the report may start the next run at once.
+        // A reader of the report may start the next run at once.
         drop(lock);
         supervision.report()
     });
-    // A component that is still compiled needs nobody any more.
+    // A component that is still compiled is no longer needed.
     runtime.shutdown_background();
     supervised
 }

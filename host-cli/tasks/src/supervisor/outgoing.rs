@@ -134,7 +134,7 @@ fn without(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Returns a response whose body is whole, so it needs no framing of its own.
+/// Returns a response whose body is whole, so it needs no framing.
 fn received(status: StatusCode, headers: &HeaderMap, body: Bytes) -> http::Response<Bytes> {
     let mut whole = http::Response::new(body);
     *whole.status_mut() = status;
@@ -233,7 +233,7 @@ mod tests {
         );
         assert!(notes.0.lock().unwrap().is_empty());
 
-        // Nobody listens there any more.
+        // The listener has ended.
         let gone = egress.send(request(&format!("http://{address}/"))).await;
         assert_eq!(gone.unwrap_err(), NotSent::Unreachable);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -15,7 +15,7 @@ const BUFFER: usize = 16 << 10;
 /// What the log ends with when the rest is dropped.
 const CUT: &[u8] = b"\n[run.log has reached its limit; the rest is not recorded]\n";
 
-/// A part of the output for which somebody waits.
+/// A part of the output that a caller waits for.
 pub(super) struct Awaited {
     pub(super) regex: Regex,
     pub(super) found: oneshot::Sender<()>,
@@ -57,7 +57,7 @@ impl RunLog {
             && is_in(regex, &mut self.line, bytes)
             && let Some(awaited) = awaited.take()
         {
-            // Whoever gave up waiting does not mind.
+            // The waiting side may have given up.
             let _ = awaited.found.send(());
         }
     }
@@ -124,8 +124,8 @@ pub(super) fn locked(log: &Mutex<RunLog>) -> MutexGuard<'_, RunLog> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds bytes to the present line. Returns whether a line of them matches. A line without its end counts
-/// too, as a prompt has none.
+/// Adds bytes to the present line. Returns whether a line of them matches. A line without its end
+/// counts too, as a prompt has no line break.
 fn is_in(regex: &Regex, line: &mut Vec<u8>, bytes: &[u8]) -> bool {
     for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
         let (text, has_ended) = match piece {

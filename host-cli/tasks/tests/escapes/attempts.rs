@@ -1,4 +1,4 @@
-//! The table of attempts: what comes of each in the sandbox.
+//! The table of attempts: the outcome of each in the sandbox.
 
 /// An attempt of `app.py`.
 pub(crate) struct Attempt {

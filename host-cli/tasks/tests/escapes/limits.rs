@@ -159,7 +159,7 @@ fn the_disk_ends_an_app_however_it_is_filled() {
     os.chmod(f'f{number}', 0)";
     let programs = [
         disk(named, "os.close(file)"),
-        // Files without a name stay as long as somebody has them open.
+        // Files without a name stay as long as a process has them open.
         disk(named, "os.unlink(str(number))"),
         disk(closed, "os.close(file)"),
         // One can be listed, and not be entered.

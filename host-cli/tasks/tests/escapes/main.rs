@@ -22,7 +22,7 @@ const APP: &str = include_str!("app.py");
 /// How many attempts count at least, on any kernel.
 const FEWEST: usize = 60;
 
-/// Errors of a kernel that lacks what an attempt uses, whoever makes it.
+/// Errors of a kernel that lacks what an attempt uses, in the sandbox and outside.
 const MISSING: [&str; 4] = [
     "ENOSYS",
     "EAFNOSUPPORT",
@@ -30,7 +30,7 @@ const MISSING: [&str; 4] = [
     "ESOCKTNOSUPPORT",
 ];
 
-/// What came of each attempt, by its name.
+/// The outcome of each attempt, by its name.
 type Seen = BTreeMap<String, String>;
 
 #[test]

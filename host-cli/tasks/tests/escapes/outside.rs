@@ -1,4 +1,5 @@
-//! What is outside of the sandbox: files with secrets, listeners, and a process. Nobody may reach them.
+//! What is outside of the sandbox: files with secrets, listeners, and a process. No app may reach
+//! them.
 
 use crate::support::{PYTHON, Place};
 use agent_tasks::Task;
@@ -96,8 +97,8 @@ impl Outside {
         }
     }
 
-    /// Starts another process for the attempts without a sandbox, which end it. It holds no memory of its own
-    /// key, as it could not remove it.
+    /// Starts another process for the attempts without a sandbox, which end it. It stores no memory
+    /// under its key, as it could not remove it.
     pub(crate) fn second_victim(&mut self) -> u32 {
         let second = victim(self.key);
         let id = second.id();

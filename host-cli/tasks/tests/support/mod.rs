@@ -1,6 +1,6 @@
-//! What the tests share: tasks in a place of their own, their apps, and a look at what is left of them.
+//! What the tests share: tasks in a separate place, their apps, and a look at what is left of them.
 
-#![expect(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, reason = "each test file uses a part")]
 
 use agent_tasks::{
     App, AskedLimits, Change, Memory, Run, SocketFolder, SourcePath, Spec, Started, Task, Tasks,

@@ -95,7 +95,7 @@ async fn nothing_is_sent_again_on_a_closed_connection() {
     let exchange = begin(open(&server).await, "/").await;
     let connection = exchange.unwrap().into_connection().await;
     let connection = connection.expect("an open connection");
-    // The server reads the second request, closes, and accepts nobody else.
+    // The server reads the second request, closes, and accepts no other connection.
     let again = begin(connection, "/").await;
     assert_eq!(again.err().map(|e| e.kind), Some(ErrorKind::Protocol));
 }

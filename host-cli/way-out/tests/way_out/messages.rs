@@ -46,7 +46,7 @@ async fn a_request_holds_what_the_caller_gave_and_no_more() {
 
 #[tokio::test]
 async fn redirections_are_returned_and_not_followed() {
-    // A second connection would find nobody who accepts it.
+    // A second connection would not be accepted.
     let server = answering(
         "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n",
     )

@@ -45,7 +45,7 @@ pub(super) fn answer(page: &Page, run: &Stepping, wanted: &WantedAction) -> Html
             if !wanted.facts.is_empty() { <dl class="facts-list">{ for facts }</dl> }
             <div class="fields">
                 <label>
-                    { "What came of it" }
+                    { "Result of the action" }
                     <select onchange={choose}>{ for examples }</select>
                 </label>
                 { for fields.map(|(number, (each, value))| field(page, number, each, value)) }

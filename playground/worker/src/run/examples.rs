@@ -101,7 +101,7 @@ impl<'r> Situation<'r> {
             response("200 with other JSON", "200", "application/json", "[]"),
             response("200 with a page", "200", "text/html", "<!doctype html>"),
             response(
-                "302, a redirect, which nobody follows",
+                "302, a redirect, which is not followed",
                 "302",
                 "text/plain",
                 "",

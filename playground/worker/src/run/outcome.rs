@@ -6,7 +6,7 @@ use agent_run::{
 };
 use agent_worker_protocol::run::OutcomeKind;
 
-/// The end of a run by its user, in place of an outcome.
+/// The end of a run by its user, instead of an outcome.
 pub(super) const CANCELLED: OutcomeKind = OutcomeKind::Cancelled;
 
 /// The kinds of failures, by the words of evidence.

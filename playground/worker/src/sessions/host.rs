@@ -23,7 +23,7 @@ const STEP_MS: u64 = 1_000;
 /// Longest time of [`Event::Wait`], in milliseconds: a day.
 const WAIT_MAX_MS: u64 = 86_400_000;
 
-/// The seed of ids. Nobody but the page's user is to guess them.
+/// The seed of ids. Only the page's user sees them.
 const SEED: [u8; 32] = [7; 32];
 
 /// Who answers a question to a human.
@@ -79,7 +79,7 @@ fn clock(elapsed_ms: u64) -> Clock {
     }
 }
 
-/// Returns the name of parameters of `tools/call`; empty if they have none.
+/// Returns the name of parameters of `tools/call`; empty if they have no name.
 fn tool_of(params: &[u8]) -> String {
     let root: serde_json::Value = serde_json::from_slice(params).unwrap_or_default();
     json::text(&root["name"])
@@ -223,7 +223,7 @@ impl Host {
         (called.id, self.decided(called))
     }
 
-    /// Decides on a call that is not made. The session is of no use afterwards.
+    /// Decides on a call that is not made. The session can't be used afterwards.
     pub(super) fn decide(&mut self, params: &str) -> Decided {
         let now = self.now();
         let called = self.session.call(&self.client, params.as_bytes(), now);
@@ -311,7 +311,7 @@ impl Host {
         }
     }
 
-    /// Ends the calls that nobody approved in time, and returns their numbers.
+    /// Ends the calls that no human approved in time, and returns their numbers.
     fn expire(&mut self) -> Vec<u64> {
         let now = self.now();
         let elapsed_ms = self.elapsed_ms;

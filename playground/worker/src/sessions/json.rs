@@ -32,7 +32,7 @@ fn code(name: &str) -> Option<Code> {
     Code::ALL.iter().copied().find(|code| code.name() == name)
 }
 
-/// Reads a result of `tools/call`: its texts, and whether a session refused in place of a server.
+/// Reads a result of `tools/call`: its texts, and whether the session refused instead of a server.
 pub(super) fn result(bytes: &[u8]) -> (Vec<String>, Option<Refusal>) {
     let root: Value = serde_json::from_slice(bytes).unwrap_or_default();
     let content = root["content"].as_array().into_iter().flatten();

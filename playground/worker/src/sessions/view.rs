@@ -178,8 +178,8 @@ fn tools(
     tools
 }
 
-/// Returns the place of a tool: those on the list first, tools on demand below their helper, and then those
-/// that nobody gets.
+/// Returns the place of a tool: those on the list first, tools on demand below their helper, and
+/// then those that no client gets.
 fn place(tool: &Tool) -> (u8, &str, u8, &str) {
     match &tool.shown {
         Shown::Listed => (0, "", 0, &tool.name),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// The key of `_meta` with the refusal of a call.
 const REFUSAL: &str = "io.github.agent-engine/refusal";
 
-/// The codes by which a call of a server may fail that was killed, stopped or has failed before.
+/// The codes with which a call of a server may fail that was killed, stopped or has failed before.
 const FAULTS: [&str; 2] = ["HEALTH_VETO", "SERVER_FAILED"];
 
 /// JSON-RPC: the parameters are invalid.
@@ -17,7 +17,7 @@ const INVALID_PARAMS: i64 = -32602;
 /// The code of the errors of the tool `fail`.
 const OF_SERVER: i64 = 7;
 
-/// The longest time of a slow call that nobody cancels, in milliseconds.
+/// The longest time of a slow call that is not cancelled, in milliseconds.
 const SLOW_MS: u64 = 300;
 
 /// The time of a call that the client cancels, in milliseconds.
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
     /// A call that ends the server.
     Exit,
     InvalidArguments,
-    /// A call of a tool that nobody has.
+    /// A call of an unknown tool.
     Unknown,
     List,
 }

@@ -69,7 +69,7 @@ fn set_lines(files: &mut Files, lines: &[String]) {
     files.insert(INDEX.to_owned(), text.into_bytes());
 }
 
-/// Writes the chain anew over changed files, as somebody does who knows the format. `ids` are the
+/// Writes the chain anew over changed files, as a forger does who knows the format. `ids` are the
 /// episodes, in order.
 fn rechain(files: &mut Files, ids: &[String]) {
     let mut covering = std::collections::BTreeMap::new();
@@ -147,7 +147,7 @@ fn replace(files: &mut Files, path: &str, from: &str, to: &str) {
     files.insert(path.to_owned(), after.into_bytes());
 }
 
-/// Changes by somebody who leaves the chain as it is.
+/// Changes of a forger who leaves the chain as it is.
 fn careless() -> Vec<Change> {
     changes! {
         "a byte of the plan" EvidenceChanged in |_| "plan.envelope.json".into(), "":
@@ -233,7 +233,7 @@ fn careless() -> Vec<Change> {
             |files| edit(files, SUMMARY, |it| it["chain"]["head"] = Value::Null);
         "an episode that is not in the index" EvidenceUnexpected in |_| "episodes/000099-0.json".into(), "":
             |files| { files.insert("episodes/000099-0.json".into(), files[&episode(files, 2)].clone()); };
-        "a file of somebody else" EvidenceUnexpected in |_| "notes.txt".into(), "":
+        "an unknown file" EvidenceUnexpected in |_| "notes.txt".into(), "":
             |files| { files.insert("notes.txt".into(), b"x".to_vec()); };
         "a log of no step" EvidenceUnexpected in |_| "logs/other.log".into(), "":
             |files| { files.insert("logs/other.log".into(), Vec::new()); };
@@ -246,7 +246,7 @@ fn careless() -> Vec<Change> {
     }
 }
 
-/// Changes by somebody who writes the chain anew.
+/// Changes of a forger who writes the chain anew.
 fn careful() -> Vec<Change> {
     changes! {
         "a status of the summary" EvidenceInconsistent in |_| SUMMARY.into(), "\"cancelled\"":
@@ -277,7 +277,7 @@ fn careful() -> Vec<Change> {
             |files| edit(files, SUMMARY, |it| it["steps"][2]["status"] = "skipped".into());
         "an approval is gone" EvidenceInconsistent in |_| SUMMARY.into(), "[]":
             |files| edit(files, SUMMARY, |it| it["approvals"] = json!([]));
-        "somebody else approved" EvidenceInconsistent in |_| SUMMARY.into(), "\"me\"":
+        "another person approved" EvidenceInconsistent in |_| SUMMARY.into(), "\"me\"":
             |files| edit(files, SUMMARY, |it| it["approvals"][0]["by"] = "me".into());
         "an event about security" EvidenceInconsistent in |_| SUMMARY.into(), "[":
             |files| edit(files, SUMMARY, |it| it["security_events"] = json!(["000001-aa"]));

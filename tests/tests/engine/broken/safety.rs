@@ -1,5 +1,5 @@
-//! Safe fixes mend slips and nothing else: a plan that is rightly denied stays denied, whatever slip is
-//! mended beside it.
+//! Safe fixes mend slips and nothing else: a plan that is rightly denied stays denied, whatever
+//! slip is mended in it.
 
 use super::case::Documents;
 use super::{errors, mended_by, question};
@@ -217,7 +217,7 @@ fn a_plan_that_is_rightly_denied_stays_denied() {
         if may_run || mended != goal {
             failures.add(denied.2, format!("is changed, and may run: {may_run}"));
         }
-        // A slip beside it is mended, and nothing else.
+        // The slip alone is mended, and nothing else.
         for slip in SLIPS {
             let Some(broken) = changed(&goal, slip) else {
                 continue;

@@ -6,7 +6,7 @@ use agent_diagnostic::Diagnostic;
 use agent_tests::corpus::Failures;
 use std::collections::BTreeMap;
 
-/// What came of a mutant.
+/// The outcome of a mutant.
 #[derive(Debug)]
 pub(super) struct Outcome {
     /// Of each break, whether the first answer names it.

@@ -7,9 +7,11 @@ use agent_lower as lower;
 use agent_lower::{Lowered, Validated};
 use agent_model::{Index, Lock, Plan, Request, ToolsSnapshot};
 use agent_render::{PlanReport, authorized_plan, validation_report};
+use agent_tests::corpus;
+use agent_tests::plan::PlanInputs;
 use agent_text::DocumentKind;
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Everything that a case is decided by.
@@ -23,23 +25,18 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Read a case; what it does not have of its own is that of `base`.
-    pub(crate) fn read(folder: &Path) -> Self {
-        let own = |name: &str| fs::read(folder.join(name)).ok();
-        let own_or_base = |name: &str| own(name).unwrap_or_else(|| base(name));
-        // An empty file means that the document is absent.
-        let there = |name: &str| Some(own_or_base(name)).filter(|text| !text.is_empty());
+    /// Reads a case of the corpus.
+    pub(crate) fn read(case: &corpus::Case) -> Self {
+        let inputs = PlanInputs::of(case);
         Self {
-            plan: Arc::new(lower::plan(own("plan.json").expect("a plan"))),
-            rules: Arc::new(PlanPolicy::new(
-                own_or_base("tool-pool.json"),
-                own_or_base("profile.json"),
-                None,
-            )),
-            request: own("request.json").map(lower::request),
-            index: there("mcp.index.json").map(|text| sound(lower::index(text))),
-            lock: there("agents.lock").map(|text| sound(lower::lock(text))),
-            catalogue: own("catalogue.json").map(|text| sound(lower::tools_snapshot(text))),
+            plan: Arc::new(lower::plan(inputs.plan)),
+            rules: Arc::new(PlanPolicy::new(inputs.tool_pool, inputs.profile, None)),
+            request: inputs.request.map(lower::request),
+            index: inputs.index.map(|text| sound(lower::index(text))),
+            lock: inputs.lock.map(|text| sound(lower::lock(text))),
+            catalogue: inputs
+                .catalogue
+                .map(|text| sound(lower::tools_snapshot(text))),
         }
     }
 
@@ -155,50 +152,66 @@ pub(crate) fn sound<T>(lowered: Lowered<T>) -> T {
     }
 }
 
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/plan")
-}
-
-/// A document of `base`.
+/// Returns a document of `base`.
 pub(crate) fn base(name: &str) -> Vec<u8> {
-    fs::read(root().join("base").join(name)).expect(name)
+    corpus::Case::named("plan/base").input(name).expect(name)
 }
 
-/// The cases of a verdict, sorted.
-pub(crate) fn cases(verdict: &str) -> Vec<PathBuf> {
-    let folder = root().join(verdict);
-    let entries = fs::read_dir(&folder).expect("the corpus");
-    let mut cases: Vec<_> = entries
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    cases.sort();
-    cases
+/// Returns the case of a plan that may run.
+pub(crate) fn accepted(name: &str) -> corpus::Case {
+    corpus::Case::named(&format!("plan/accept/{name}"))
+}
+
+/// Returns the cases of a verdict, sorted.
+pub(crate) fn cases(verdict: &str) -> Vec<corpus::Case> {
+    corpus::cases(&format!("plan/{verdict}"))
+}
+
+/// Reads the lines that are expected of each case of a verdict: below its name, and indented.
+fn expected(verdict: &str) -> BTreeMap<String, Vec<String>> {
+    let path = corpus::corpus()
+        .join("plan")
+        .join(verdict)
+        .join("expected.txt");
+    let text = fs::read_to_string(path).expect("expected.txt");
+    let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut case = String::new();
+    for line in text.lines() {
+        if let Some(line) = line.strip_prefix("  ") {
+            let lines = expected.get_mut(&case).expect("a case before its lines");
+            lines.push(line.to_owned());
+        } else {
+            case = format!("plan/{verdict}/{line}");
+            let twice = expected.insert(case.clone(), Vec::new());
+            assert!(twice.is_none(), "{case} appears twice");
+        }
+    }
+    expected
 }
 
 #[test]
 fn every_case_has_its_verdict_and_its_problems() {
-    let mut failures = Vec::new();
+    let mut failures = corpus::Failures::default();
     let mut decided = 0;
     for verdict in ["accept", "reject"] {
-        for folder in cases(verdict) {
-            let name = folder.file_name().expect("a name").to_string_lossy();
-            let expected = fs::read_to_string(folder.join("expected.txt")).expect("expected.txt");
-            let expected: Vec<_> = expected.lines().collect();
-            let outcome = Case::read(&folder).decide();
+        let mut expected = expected(verdict);
+        for case in cases(verdict) {
+            let name = case.name();
+            let Some(expected) = expected.remove(&name) else {
+                failures.add(&name, "expected.txt does not have it");
+                continue;
+            };
+            let outcome = Case::read(&case).decide();
             let found = outcome.lines();
             if outcome.is_allowed() != (verdict == "accept") || found != expected {
-                failures.push(format!(
-                    "{verdict}/{name}\n  expected {expected:#?}\n  found {found:#?}"
-                ));
+                failures.add(&name, format!("expected {expected:#?}\n  found {found:#?}"));
             }
             decided += 1;
         }
+        for name in expected.keys() {
+            failures.add(name, "expected.txt has it, and there is no such case");
+        }
     }
     assert!(decided >= 120, "{decided}");
-    assert!(
-        failures.is_empty(),
-        "{} of {decided}:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    failures.finish();
 }

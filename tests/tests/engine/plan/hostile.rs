@@ -23,7 +23,7 @@ const SOON: Duration = Duration::from_secs(3);
 /// The same of looking for fixes, for which documents are read and decided again and again.
 const FIXES_SOON: Duration = Duration::from_secs(20);
 
-/// More bytes than a report has that somebody reads.
+/// More bytes than a readable report has.
 const REPORT: usize = 16 << 20;
 
 fn plan(steps: Vec<Value>) -> Value {

@@ -180,7 +180,7 @@ const NARROWINGS: [(&str, Narrowing); 21] = [
         true
     }),
     ("a destination is removed", |world, random| {
-        // Of those that connect. Another may have none, and is malformed with one.
+        // Of those that connect. Another may have no destination, and is malformed with one.
         let binding = used(world, random, |it| has("methods")(it) || has("server")(it));
         binding.is_some_and(|it| take(list(it, "destinations"), random, |_| true).is_some())
     }),

@@ -1,6 +1,6 @@
 //! What is decided while a plan runs, and before there is one.
 
-use super::corpus::{Case, root};
+use super::corpus::{Case, accepted};
 use agent_decide::{
     AuthorizedPlan, CallResult, DestinationDenial, InputDenial, QueryDenial, RunDenial,
     authorize_plan, decide_query,
@@ -13,7 +13,7 @@ use std::net::IpAddr;
 
 /// What a case of the corpus may do.
 fn authorized(name: &str) -> AuthorizedPlan {
-    let case = Case::read(&root().join("accept").join(name));
+    let case = Case::read(&accepted(name));
     let answer = authorize_plan(&case.plan, &case.rules, case.context());
     answer.authorized.expect("an authorised plan")
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Servers of one id, each with a distinct version and scope.
 const SERVERS: [(&str, &str); 2] = [("1.0.0", "read:a"), ("2.0.0", "read:b")];
 
-/// Versions of a server, of which each is locked for a scope of its own.
+/// Versions of a server, each locked for another scope.
 fn locked(count: usize) -> (Index, Lock) {
     let servers = &SERVERS[..count];
     let entry = |(version, scope): &(&str, &str)| {

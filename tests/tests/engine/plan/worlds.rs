@@ -1,14 +1,13 @@
 //! Plans that are made up, with everything that they are decided by: from the steps and the base
 //! documents of the corpus, with changes.
 
-use super::corpus::{Case, base, cases, sound};
+use super::corpus::{Case, accepted, base, cases, sound};
 use crate::random::Random;
 use agent_decide::PlanPolicy;
 use agent_lower as lower;
+use agent_tests::plan::PlanInputs;
 use serde_json::{Value, json};
 use std::fmt;
-use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Everything that a plan is decided by, as values that can be changed.
@@ -65,7 +64,7 @@ impl fmt::Display for World {
     }
 }
 
-/// A list that is a member of an object; an empty one if there is none.
+/// A list that is a member of an object; an empty one if the member is missing.
 pub(crate) fn list<'v>(value: &'v mut Value, name: &str) -> &'v mut Vec<Value> {
     let member = &mut value[name];
     if !member.is_array() {
@@ -141,16 +140,13 @@ impl Maker {
     pub(crate) fn new(seed: u64) -> Self {
         let json = |text: &[u8]| serde_json::from_slice(text).expect("JSON");
         let read = |name: &str| json(&base(name));
-        let of_category = cases("accept")
-            .into_iter()
-            .find(|it| it.ends_with("an-mcp-tool-of-a-locked-category"));
-        let of_category = of_category.expect("a case").join("agents.lock");
-        let stock = |folders: Vec<PathBuf>| {
-            let texts = folders
-                .iter()
-                // Under other documents other steps are good.
-                .filter(|folder| !folder.join("tool-pool.json").exists())
-                .map(|folder| fs::read(folder.join("plan.json")).expect("a plan"));
+        let of_category = accepted("an-mcp-tool-of-a-locked-category");
+        let pool = base("tool-pool.json");
+        let stock = |cases: Vec<agent_tests::corpus::Case>| {
+            let inputs = cases.iter().map(PlanInputs::of);
+            // Under another tool pool other steps are good.
+            let inputs = inputs.filter(|inputs| inputs.tool_pool == pool);
+            let texts = inputs.map(|inputs| inputs.plan);
             let plans = texts.filter_map(|text| serde_json::from_slice::<Value>(&text).ok());
             let steps = plans.filter_map(|mut plan| {
                 let steps = plan.get_mut("plan")?.get_mut("steps")?;
@@ -176,7 +172,7 @@ impl Maker {
         let profile_ref = json!({"profile_id": "profile", "profile_version": "1.0.0"});
         Self {
             random: Random(seed),
-            category: json(&fs::read(of_category).expect("a lock")),
+            category: json(&of_category.input("agents.lock").expect("a lock")),
             good,
             bad,
             base: World {

@@ -491,7 +491,7 @@ proptest! {
         let of_tools = changed.selections.iter_mut()
             .filter(|it| matches!(it.grant, Grant::Capability { .. }));
         let mut of_tools: Vec<_> = of_tools.collect();
-        // Of one capability, so that nobody can take one for another.
+        // Of one capability, so that no tool can be mistaken for another.
         if of_tools.len() != 1 { return Ok(()) }
         let place = one.index(of_tools.len());
         let Grant::Capability { definition, load, tool, .. } = &mut of_tools[place].grant else {

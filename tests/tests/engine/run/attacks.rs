@@ -315,7 +315,8 @@ fn a_server_that_returns_something_else_is_refused() {
         let ended = run(documents.clone(), options(), |action| {
             answer(&attack, action).unwrap_or_else(|| behave(action))
         });
-        // What is no result does not reach the handler; what is one is judged once it returned it.
+        // Bytes that are not a result do not reach the handler; a result is judged once it returned
+        // it.
         let last = ended.effects.last().copied().unwrap_or_default();
         let judged = match last {
             "call_tool" | "resume_handler" => judge(&attack, last, &ended),

@@ -368,7 +368,7 @@ fn step_c_asks_for_approval() {
     assert_eq!(ended.code(), (None, None), "{:?}", ended.finished);
     assert_eq!(ended.effects[0], "approve");
     assert_eq!(ended.summary()["approvals"][0]["by"], "terminal");
-    // Nor is an approval by nobody one.
+    // Nor is an approval without an approver.
     for (approved, by) in [(false, "terminal"), (true, "")] {
         let ended = run_but(plan_of(rename()), |action| match action {
             Action::Approve(_) => Some(Outcome::Decision {

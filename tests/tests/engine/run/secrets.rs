@@ -113,7 +113,7 @@ fn a_plan_that_is_named_like_a_secret_is_shown_without_it() {
     }
 }
 
-/// Returns the stored documents of a run of a plan, in place of the given ones.
+/// Returns the stored documents of a run of a plan instead of the given ones.
 fn stored(documents: Documents) -> Documents {
     let ended = run(documents.clone(), canary(), behave);
     assert_eq!(ended.code(), (None, None), "{:?}", ended.finished);
@@ -174,7 +174,7 @@ fn a_redacted_plan_is_not_carried_out() {
 
 #[test]
 fn a_redacted_pool_is_not_used() {
-    // In evidence the mark is in place of the schema of `password`, and would accept every password.
+    // In evidence the mark replaces the schema of `password`, and would accept every password.
     let documents = with_pool(plan_of(keep()), |pool| {
         let bindings = pool["bindings"].as_array_mut().expect("bindings");
         let keep = bindings.iter_mut().find(|it| it["tool_id"] == "keep");

@@ -103,8 +103,8 @@ fn clause_2_1_verbs_are_a_closed_list() {
     assert_eq!(found[0].0, "UNKNOWN_VALUE");
 }
 
-/// [4, 2.2], [4, 2.3]: the listed words, and words of one's own, which have a dash, a dot or a
-/// colon in them; misspelt names have none.
+/// [4, 2.2], [4, 2.3]: the listed words, and custom words, which contain a dash, a dot or a colon;
+/// misspelt names contain none.
 #[test]
 fn clauses_2_2_and_2_3_resources_and_constraints_are_listed_or_of_ones_own() {
     let resources = [
@@ -172,7 +172,7 @@ fn clause_3_each_tool_advertises_for_itself() {
     let found = answer(&inputs(&task, &[brave.clone()]));
     let best = found.selected.first().expect("it is advertised");
     assert_eq!((&*best.id, &*best.tool), ("brave-search", "search_web"));
-    // Nobody adds up what two tools, or two blocks of one tool, promise.
+    // Promises of two tools, or of two blocks of one tool, are not added up.
     let rejected: Vec<_> = found
         .rejected
         .iter()
@@ -382,7 +382,7 @@ fn clause_5_3_a_policy_that_fails_denies() {
             assert_eq!(rejected.reasons, [Reason::PolicyError { reason }]);
         }
     }
-    // So is a policy that the tenant names and that nobody gave.
+    // So is a policy that the tenant names and that is missing.
     let mut named = inputs;
     named.tenant = Some(Given::text("tenants: [{id: acme, policy: policy.rego}]"));
     assert_eq!(selected(&named), None);
@@ -539,7 +539,7 @@ fn clause_7_1_conflicting_capabilities_are_ranked() {
     assert_eq!(with(&order(1, 1)).as_deref(), Some("brave/search_web"));
 }
 
-/// [4, 7.2]: a partial match is none.
+/// [4, 7.2]: a partial match does not count.
 #[test]
 fn clause_7_2_partial_matches_fail_closed() {
     let task = SEARCH.replace("internet}", "internet, constraints: [pii_safe]}");

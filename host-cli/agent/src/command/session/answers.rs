@@ -108,7 +108,7 @@ impl Session {
         self.refuse()
     }
 
-    /// Prints drifts. The answer is yes if there are none.
+    /// Prints drifts. The answer is yes if the list is empty.
     pub(crate) fn show_drifts(&mut self, drifts: &[Drift]) -> Result<Answer, Failure> {
         if matches!(self.format, Format::Sarif | Format::Github) {
             let diagnostics = call!(self.engine, view.call_drift_diagnostics(drifts))?;

@@ -450,7 +450,7 @@ impl Session {
         }
     }
 
-    /// Returns the policy that the options name, or else the tenant's own, which lies beside the
+    /// Returns the policy that the options name, or else the tenant's own, in the folder of the
     /// configuration.
     pub(crate) fn policy_input(&mut self, args: &PolicyOptions) -> Result<Option<Input>, Failure> {
         let (None, Some(tenant)) = (&args.policy, &args.tenant) else {

@@ -64,7 +64,7 @@ pub(super) struct Mending {
 struct MendedFile {
     /// The path as the user gave it.
     path: PathBuf,
-    /// The path without links, by which the file is recognised.
+    /// The path without links, which identifies the file.
     canonical: PathBuf,
     before: Vec<u8>,
     text: String,
@@ -288,7 +288,7 @@ fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Writes all files, or none if one of them can't be written or was changed by somebody else.
+/// Writes all files, or none if one of them can't be written or was changed in the meantime.
 fn write(files: &[MendedFile]) -> Result<(), Failure> {
     let staged = files
         .iter()

@@ -34,7 +34,7 @@ pub(super) enum Call {
     MakeFolder,
 }
 
-/// What comes of a call.
+/// The effect on a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Verdict {
     /// The system makes it.
@@ -86,7 +86,7 @@ pub(super) fn intercepted(
     drop(theirs);
     let listener = receive(&ours).expect("the notifications");
     let pid = child.id();
-    // Whoever reads the streams has to do so while the program runs.
+    // The streams have to be read while the program runs.
     let reader = std::thread::spawn(move || child.wait_with_output());
     serve(&listener, pid, watched, &mut decide);
     drop(listener);
@@ -196,7 +196,7 @@ fn send(socket: RawFd, descriptor: RawFd) -> io::Result<()> {
 fn receive(socket: &UnixStream) -> io::Result<OwnedFd> {
     let mut control = Control([0; 24]);
     with_message(&mut control, |message| {
-        // SAFETY: the kernel writes one header with a descriptor, which nobody else owns.
+        // SAFETY: the kernel writes one header with a descriptor without another owner.
         unsafe {
             if libc::recvmsg(socket.as_raw_fd(), message, libc::MSG_CMSG_CLOEXEC) != 1 {
                 return Err(io::Error::last_os_error());

@@ -11,8 +11,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// An MCP server of 2025-11-25 in JavaScript. Its tool returns its arguments and whether it can write beside
-/// itself.
+/// An MCP server of 2025-11-25 in JavaScript. Its tool returns its arguments and whether it can
+/// write into its own folder.
 const SERVER: &str = r#"
 const fs = require('fs')
 const lines = require('readline').createInterface({ input: process.stdin })

@@ -12,7 +12,7 @@ fn printing() -> Project {
     project(shell(programs), json!([step(SHELL, "run", input)]))
 }
 
-/// Runs the plan of a project after a change of the machine, a shell command in namespaces of its own.
+/// Runs the plan of a project after a change of the machine, a shell command in separate namespaces.
 fn run_after(project: &Project, change: &str) -> Run {
     let script = format!("{change} && exec \"$@\"");
     let mut command = Command::new("unshare");
@@ -25,7 +25,7 @@ fn run_after(project: &Project, change: &str) -> Run {
     Run::of(command)
 }
 
-/// A file that is no program, in place of one.
+/// Replaces a program by a file that can't be executed.
 fn without(program: &str) -> String {
     format!("mount --bind /dev/null {program}")
 }

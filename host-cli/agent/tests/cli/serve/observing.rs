@@ -64,7 +64,7 @@ fn without_a_lock_the_servers_of_the_operator_are_observed() {
         assert_eq!(content["documents"]["lock"], Value::Null);
         assert_eq!(content["reasons"][0]["code"], "TOOL_NOT_LOCKED");
     }
-    // The log shows what a lock would change, before anybody obeys it.
+    // The log shows what a lock would change, before it is enforced.
     project.agent("audit verify audit.jsonl").exits(0);
     project.agent("resolve").exits(0);
     let replay = project.agent("replay audit.jsonl --lock agents.lock --format json");
@@ -154,7 +154,7 @@ fn without_a_lock_something_else_is_missed() {
 #[test]
 fn an_agent_of_a_file_is_observed_without_a_lock() {
     let project = project_without_lock();
-    // Nobody listens at a port that was free a moment ago.
+    // A port that was free a moment ago has no listener.
     let dead = TcpListener::bind("127.0.0.1:0").unwrap();
     let dead = dead.local_addr().unwrap();
     project.write(

@@ -357,7 +357,7 @@ fn a_killed_gateway_leaves_no_child() {
     let mut child = served.child;
     child.wait().unwrap();
     wait_for(|| (!running()).then_some(()));
-    // Its socket is removed by whoever finds it.
+    // The first program that finds its socket removes it.
     project.agent("status").exits(1);
     let left = fs::read_dir(project.path("../state/agent/serve")).unwrap();
     let left: Vec<_> = left.map(|it| it.unwrap().path()).collect();

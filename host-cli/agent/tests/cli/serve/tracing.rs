@@ -144,7 +144,7 @@ fn clients_over_http_have_spans_and_status_counts_them() {
     let session = served.initialize("2025-11-25");
     served.call(&session, "add", json!({ "a": 1, "b": 2 }));
     let slow = json!({ "name": "slow", "arguments": { "seconds": 20 } });
-    // Its client goes away, and nobody waits for it any more.
+    // Its client disconnects.
     let left = served.alone(9, "tools/call", slow);
     thread::sleep(Duration::from_millis(500));
     drop(left);
@@ -175,7 +175,7 @@ fn clients_over_http_have_spans_and_status_counts_them() {
 
 #[test]
 fn a_collector_that_is_dead_or_slow_changes_no_call() {
-    // Nobody listens at a port that was free a moment ago.
+    // A port that was free a moment ago has no listener.
     let dead = TcpListener::bind("127.0.0.1:0").unwrap();
     let dead = dead.local_addr().unwrap();
     let slow = Collector::start(None).address;

@@ -1,0 +1,6 @@
+//! Tasks: their files, and their runs.
+
+mod files;
+mod runs;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,4 @@
+//! The component answers as the engine does on this machine.
+
+mod parity;
+mod run;
