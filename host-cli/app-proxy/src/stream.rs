@@ -213,10 +213,11 @@ impl CheckedStream {
                 false => limits.head_time,
             };
             ready!(self.deadline.poll(self.since + time, context));
-            if self.link.requests.load(Ordering::Relaxed) == 0 {
+            let is_answered = self.link.requests.load(Ordering::Relaxed) == 0;
+            if is_answered && self.write_deadline.is_none() {
                 break;
             }
-            // It is the client that waits.
+            // It is the client that waits, or has not read its response.
             self.since = Instant::now();
         }
         // An idle connection is closed without a word.
