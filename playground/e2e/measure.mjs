@@ -118,3 +118,24 @@ export function percentile(values, share) {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }
+
+/**
+ * Measures how much longer work takes because other programs share the processor: a bound of time that is multiplied by it
+ * holds on a busy machine, and is the bound itself on a quiet one.
+ * @param {Page} page
+ * @returns {Promise<number>} the mean time of equal pieces of work by the shortest one, at least 1
+ */
+export function slowdown(page) {
+  return page.evaluate(() => {
+    const times = [];
+    for (let piece = 0; piece < 40; piece++) {
+      const start = performance.now();
+      let sum = 0;
+      for (let step = 0; step < 5_000_000; step++) sum = (sum * 31 + step) | 0;
+      times.push(performance.now() - start + (sum & 0));
+    }
+    // The compiler of the browser takes part in the first pieces.
+    const settled = times.slice(10);
+    return settled.reduce((all, one) => all + one, 0) / settled.length / Math.min(...settled);
+  });
+}

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import axe from "axe-core";
+import { slowdown } from "../e2e/measure.mjs";
 import { startBrowser } from "./editor-page.mjs";
 
 const BUNDLE_MAX_GZIP_BYTES = 150_000;
@@ -145,7 +146,8 @@ inPage("long lines are broken and not, also very long ones, and the text stays",
   await page.keyboard.type("xyz");
   t.diagnostic(`a line of ${long.length} characters, and three keys: ${Math.round(performance.now() - started)} ms`);
   assert.equal(await getText(page), `xyz${long}`);
-  assert.ok(performance.now() - started < LOADING_MAX_TASK_MS + 3 * TYPING_MAX_TASK_MS);
+  const took = performance.now() - started;
+  assert.ok(took < (LOADING_MAX_TASK_MS + 3 * TYPING_MAX_TASK_MS) * (await slowdown(page)));
   await page.evaluate(() => window.editor.setWrapped(false));
   await becomes("scrolls");
   // Directional characters would cost minutes.
@@ -421,7 +423,7 @@ inPage("a large text is pasted in parts, which are one change and one step for u
     return { text: window.editor.text() === `[${pasted.replaceAll("\r\n", "\n")}]`, tasks: window.longTasks };
   });
   assert.ok(text);
-  assert.ok(Math.max(0, ...tasks) < TYPING_MAX_TASK_MS);
+  assert.ok(Math.max(0, ...tasks) < TYPING_MAX_TASK_MS * (await slowdown(page)));
   assert.equal(await page.evaluate(() => window.changes), 1);
   await page.evaluate(() => window.editor.undo());
   assert.equal(await getText(page), "[1]");
@@ -788,7 +790,8 @@ for (const [name, [language, source]] of Object.entries(LARGE)) {
     });
     assert.ok(same);
     t.diagnostic(`setText ${loaded.ms} ms, then long tasks [${loaded.tasks}]; typing [${typing}]; text() ${cached.toFixed(1)} ms`);
-    assert.ok(Math.max(0, ...loaded.tasks) < LOADING_MAX_TASK_MS);
-    assert.ok(Math.max(0, ...typing) < TYPING_MAX_TASK_MS);
+    const busy = await slowdown(page);
+    assert.ok(Math.max(0, ...loaded.tasks) < LOADING_MAX_TASK_MS * busy);
+    assert.ok(Math.max(0, ...typing) < TYPING_MAX_TASK_MS * busy);
   });
 }

@@ -1,6 +1,7 @@
 //! Daemons that end, and apps that outlive them.
 
 use crate::bed::{Bed, PATIENCE, get, supervisors};
+use crate::own_network::in_own_network;
 use serde_json::{Value, json};
 use std::fs;
 use std::process::{Command, Stdio};
@@ -27,25 +28,29 @@ fn an_app_outlives_its_daemon_and_is_found_by_the_next_one() {
 
 #[test]
 fn apps_keep_their_ports_when_the_daemon_is_started_again() {
-    let mut bed = Bed::new(&[]);
-    for text in ["one", "two", "three"] {
-        bed.done(&["run", &format!("It says '{text}'")]);
-    }
-    let urls = |bed: &Bed| {
-        let tasks = bed.tasks().into_iter();
-        let mut urls: Vec<_> = tasks
-            .map(|task| (task["task_id"].to_string(), task["direct_url"].to_string()))
-            .collect();
-        urls.sort();
-        urls
-    };
-    let before = urls(&bed);
-    bed.kill();
-    bed.start(&[]);
-    assert_eq!(urls(&bed), before);
-    for task in bed.tasks() {
-        bed.done(&["kill", task["task_id"].as_str().unwrap()]);
-    }
+    // Another test could lease a port while it is free.
+    let name = "lifecycle::apps_keep_their_ports_when_the_daemon_is_started_again";
+    in_own_network(name, || {
+        let mut bed = Bed::new(&[]);
+        for text in ["one", "two", "three"] {
+            bed.done(&["run", &format!("It says '{text}'")]);
+        }
+        let urls = |bed: &Bed| {
+            let tasks = bed.tasks().into_iter();
+            let mut urls: Vec<_> = tasks
+                .map(|task| (task["task_id"].to_string(), task["direct_url"].to_string()))
+                .collect();
+            urls.sort();
+            urls
+        };
+        let before = urls(&bed);
+        bed.kill();
+        bed.start(&[]);
+        assert_eq!(urls(&bed), before);
+        for task in bed.tasks() {
+            bed.done(&["kill", task["task_id"].as_str().unwrap()]);
+        }
+    });
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-use crate::support::{PYTHON, ample, places, python, run, tiers};
+use crate::support::{self, PYTHON, ample, places, python, run, tiers};
 
 #[tokio::test]
 async fn arguments_arrive_byte_for_byte() {

@@ -9,7 +9,9 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
-use crate::support::{PYTHON, copy_program, marker, output, output_of, places, python, run, tiers};
+use crate::support::{
+    self, PYTHON, copy_program, marker, output, output_of, places, python, run, tiers,
+};
 
 /// Prints each name and what came of its expression: `name: done VALUE` or `name: ERRNO`.
 const TRY: &str = r#"
@@ -513,5 +515,5 @@ async fn programs_outside_of_the_grants_are_not_run() {
 
 #[test]
 fn fences_stand_for_an_unprivileged_user() {
-    support::run_unprivileged("", "unprivileged");
+    support::run_unprivileged("fences::", "unprivileged");
 }

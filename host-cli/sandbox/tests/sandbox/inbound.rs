@@ -1,7 +1,7 @@
 //! A network of its own that the caller can connect to, folders at other paths, a share of processor time,
 //! and a request to end.
 
-use crate::support::{ample, python, run_unprivileged};
+use crate::support::{self, ample, python, run_unprivileged};
 use agent_sandbox::{Child, Command, Inside, Limits, MAX_SOCKETS, Mount, Network, Sandbox, Tier};
 use std::fs;
 use std::io::Read;
@@ -177,5 +177,5 @@ async fn the_tier_without_namespaces_refuses() {
 
 #[test]
 fn the_same_holds_for_a_user_without_rights() {
-    run_unprivileged("loopback", "user_without_rights");
+    run_unprivileged("both_loopback", "user_without_rights");
 }

@@ -8,7 +8,7 @@ use std::process;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
 
-use crate::support::{ample, count_marked, marker, places, python, run_within, tiers};
+use crate::support::{self, ample, count_marked, marker, places, python, run_within, tiers};
 
 /// Adds a marker to a command.
 fn marked(program: &str) -> (Command, String) {
@@ -533,7 +533,11 @@ fn commands_end_with_a_killed_host() {
         // What a killed process leaves there is removed here.
         let temporary = tempfile::tempdir().unwrap();
         let mut host = process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "commands_end_with_a_killed_host", "--nocapture"])
+            .args([
+                "--exact",
+                "limits::commands_end_with_a_killed_host",
+                "--nocapture",
+            ])
             .env(KILLED, format!("{tier} {marker}"))
             .env("TMPDIR", temporary.path())
             .stdout(process::Stdio::piped())

@@ -1,6 +1,6 @@
 //! A network of its own whose one service is a proxy outside.
 
-use crate::support::{ample, python, run_unprivileged};
+use crate::support::{self, ample, python, run_unprivileged};
 use agent_sandbox::{Command, Network, PROXY_PORT, RunError, Sandbox, Tier};
 use std::io::Read;
 use std::net::TcpListener;
@@ -119,5 +119,5 @@ async fn the_tier_without_networks_refuses() {
 
 #[test]
 fn the_same_holds_for_a_user_without_rights() {
-    run_unprivileged("command", "user_without_rights");
+    run_unprivileged("proxy::a_command", "user_without_rights");
 }

@@ -42,7 +42,7 @@ fn bubblewrap_after(change: &str) -> String {
             "sh",
         ])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "report", "--nocapture"])
+        .args(["--exact", "unavailable::report", "--nocapture"])
         .env(REPORT, "1")
         .output()
         .unwrap();

@@ -1,6 +1,6 @@
 //! Folders of tasks, and batches of changes: attacks, kills in the middle, and taking back.
 
-use crate::support::{Place, remove, write};
+use crate::support::{self, Place, remove, write};
 use agent_tasks::{Artifact, Change, ErrorKind, Memory, SourcePath, TaskId, Tasks, limits};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::BTreeMap;

@@ -5,8 +5,8 @@ use agent_tasks::{
 };
 
 use crate::support::{
-    LONG, PYTHON, Place, SERVER, eventually, get, groups, log, processes, run_unprivileged, server,
-    supervisor,
+    self, LONG, PYTHON, Place, SERVER, eventually, get, groups, log, processes, run_unprivileged,
+    server, supervisor,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Components that the compiler of this machine builds, served as apps.
 
-use crate::support::{Served, app};
+use crate::support::{self, Served, app};
 use agent_wasi_app::Settings;
 use std::time::{Duration, Instant};
 
