@@ -5,7 +5,7 @@ use crate::deadline::Deadline;
 use crate::field::is_trailer;
 use crate::limits::{EXPECT_TIME, INTERIM_RESPONSES};
 use crate::pool::{Place, Pool};
-use crate::stream;
+use crate::stream::{self, Link};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::http::HeaderMap;
 use std::error::Error;
@@ -21,8 +21,9 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 /// How far a request is, which its response depends on.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Progress {
+    link: Arc<Link>,
     is_sent: AtomicBool,
     has_moved: AtomicBool,
     interim: AtomicU32,
@@ -31,6 +32,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    pub(crate) fn new(link: &Arc<Link>) -> Self {
+        Self {
+            link: Arc::clone(link),
+            ..Self::default()
+        }
+    }
+
     /// Returns whether the whole body was taken from the client.
     pub(crate) fn is_sent(&self) -> bool {
         self.is_sent.load(Ordering::Relaxed)
@@ -129,7 +137,10 @@ impl Upload {
     }
 
     fn end(&mut self) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
-        self.body = None;
+        let body = self.body.take();
+        if body.is_some_and(|it| it.size_hint().exact().is_none()) {
+            self.progress.link.set_chunks();
+        }
         self.progress.is_sent.store(true, Ordering::Relaxed);
         Poll::Ready(None)
     }

@@ -59,7 +59,7 @@ impl Client {
             None => pool.connect(limits).await?,
         };
         let upgrade = parts.extensions.remove::<OnUpgrade>();
-        let progress = Arc::new(Progress::default());
+        let progress = Arc::new(Progress::new(&self.link));
         let mut head = |upload| {
             let (uri, prefix) = (uri.clone(), prefix.clone());
             request::translate(&mut parts, facts, uri, prefix, &self.address).map(|()| upload)

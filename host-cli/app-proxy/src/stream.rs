@@ -33,6 +33,8 @@ pub(crate) struct Link {
     refusal: Mutex<Option<Refusal>>,
     tunnel: Mutex<Option<Tunnel>>,
     is_tunnel: AtomicBool,
+    /// Whether the end of the chunks was found, behind which nothing is waited for.
+    has_chunks: AtomicBool,
     has_moved: AtomicBool,
     requests: AtomicUsize,
 }
@@ -47,6 +49,11 @@ impl Link {
     pub(crate) fn set_tunnel(&self, tunnel: Tunnel) {
         *locked(&self.tunnel) = Some(tunnel);
         self.is_tunnel.store(true, Ordering::Relaxed);
+    }
+
+    /// Marks a body in chunks as complete.
+    pub(crate) fn set_chunks(&self) {
+        self.has_chunks.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn tunnel(&self) -> Option<Tunnel> {
@@ -206,10 +213,11 @@ impl CheckedStream {
                 false => limits.head_time,
             };
             ready!(self.deadline.poll(self.since + time, context));
-            if self.link.requests.load(Ordering::Relaxed) == 0 {
+            let is_answered = self.link.requests.load(Ordering::Relaxed) == 0;
+            if is_answered && self.write_deadline.is_none() {
                 break;
             }
-            // It is the client that waits.
+            // It is the client that waits, or has not read its response.
             self.since = Instant::now();
         }
         // An idle connection is closed without a word.
@@ -237,7 +245,11 @@ impl CheckedStream {
             self.moved();
             return Poll::Ready(Ok(()));
         }
-        if self.phase != Phase::Tunnel {
+        let is_complete = match self.phase {
+            Phase::Chunks => self.link.has_chunks.load(Ordering::Relaxed),
+            phase => phase == Phase::Tunnel,
+        };
+        if !is_complete {
             let time = self.site.shared.limits.body_time;
             ready!(self.deadline.poll(self.since + time, context));
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));

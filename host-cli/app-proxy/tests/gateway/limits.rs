@@ -127,6 +127,26 @@ fn a_body_that_does_not_come_is_given_up() {
 }
 
 #[test]
+fn a_body_that_is_there_is_not_waited_for() {
+    let bed = Bed::with(|limits| limits.body_time = SHORT);
+    bed.app(|mut app| {
+        app.head();
+        thread::sleep(SHORT * 4);
+        app.send(OK);
+    });
+    for body in [
+        "Content-Length: 3\r\n\r\nabc",
+        "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+    ] {
+        let request = format!(
+            "POST /apps/{TASK}/ HTTP/1.1\r\nHost: {}\r\n{body}",
+            bed.address()
+        );
+        assert_eq!(ask(&bed, request), 200, "{body:?}");
+    }
+}
+
+#[test]
 fn an_app_that_does_not_respond_is_given_up() {
     let bed = Bed::with(|limits| limits.response_time = SHORT);
     bed.app(|mut app| {

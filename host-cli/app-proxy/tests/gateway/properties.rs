@@ -221,12 +221,12 @@ fn run<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value)) {
 
 #[test]
 fn an_app_gets_one_framing_and_one_host() {
-    let bed = Bed::with(|limits| limits.body_time = PATIENCE / 100);
+    let bed = Bed::with(|limits| limits.body_time = PATIENCE / 50);
     let got = app(&bed, Arc::new(Mutex::new(OK.to_vec())));
     let host = format!("Host: {}\r\n", bed.address());
-    let parts = prop::collection::vec(prop::sample::select(&REQUESTS[..]), 0..6);
+    let parts = prop::collection::vec(prop::sample::select(&REQUESTS[..]), 0..5);
     let seen = Mutex::new(0);
-    run(500, &(0..2_usize, parts), |(first, parts)| {
+    run(300, &(0..2_usize, parts), |(first, parts)| {
         // What follows the head is a body, its end, or a malformed request.
         let request = format!("{}{host}{}\r\n0\r\n\r\n", REQUESTS[first], parts.concat());
         let request = request.replace(" P", " /apps/ab12cd/p");
@@ -240,7 +240,7 @@ fn an_app_gets_one_framing_and_one_host() {
             check_request(&String::from_utf8_lossy(&bytes));
         }
     });
-    assert!(*seen.lock().unwrap() > 5, "{seen:?} requests came through");
+    assert!(*seen.lock().unwrap() > 30, "{seen:?} requests came through");
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn a_client_gets_one_framing() {
     let status = prop::sample::select(&STATUSES[..]);
     let seen = Mutex::new(0);
     let case = (0..2_u8, status, parts, any::<bool>());
-    run(500, &case, |(version, status, parts, is_head)| {
+    run(300, &case, |(version, status, parts, is_head)| {
         let response = format!("HTTP/1.{version} {status} OK\r\n{}\r\nabc", parts.concat());
         *answer.lock().unwrap() = response.into_bytes();
         let mut client: Client = bed.client();

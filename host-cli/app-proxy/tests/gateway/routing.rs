@@ -267,3 +267,39 @@ fn dropping_a_gateway_closes_everything() {
     assert_eq!(client.rest(), b"");
     assert!(std::net::TcpStream::connect(address).is_err());
 }
+
+#[test]
+fn a_body_on_a_connection_that_the_app_had_closed_is_answered() {
+    for (framing, body) in [
+        ("Content-Length: 3", "abc"),
+        ("Transfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"),
+        ("Transfer-Encoding: chunked", "0\r\n\r\n"),
+        (
+            "Transfer-Encoding: chunked\r\nConnection: close",
+            "0\r\n\r\n",
+        ),
+    ] {
+        for is_early in [false, true] {
+            let bed = Bed::new();
+            let counter = Arc::new(AtomicUsize::new(0));
+            bed.app(move |mut app: App| {
+                let number = counter.fetch_add(1, Ordering::SeqCst);
+                app.head();
+                app.send(OK);
+                if number == 0 && !is_early {
+                    app.head();
+                }
+            });
+            for _ in 0..5 {
+                assert_eq!(bed.get("/apps/ab12cd/").status, 200);
+                let mut client = bed.client();
+                client.send(format!(
+                    "POST /apps/{TASK}/ HTTP/1.1\r\nHost: {}\r\n{framing}\r\n\r\n{body}",
+                    bed.address()
+                ));
+                let status = client.response().status;
+                assert!(matches!(status, 200 | 502), "{status}");
+            }
+        }
+    }
+}
