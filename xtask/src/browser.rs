@@ -2,7 +2,7 @@
 //!
 //! | module | origin | users |
 //! |---|---|---|
-//! | [`tools`] | the crate registry, into `.tools/bin` | the build of the playground |
+//! | [`tools`] | the crate registry, into `.tools/bin` | the tests of the engine's module |
 //! | [`npm`] | the npm registry, into `playground/node_modules` | the build and its tests, the smaller component |
 //! | [`chromium`] | the system | the tests |
 //!
@@ -17,9 +17,8 @@ use anyhow::Result;
 
 use crate::setup;
 
-/// Installs the tools that build the playground.
+/// Installs the packages that build the playground.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
     let _lock = setup::lock(workspace)?;
-    tools::ensure(workspace)?;
     npm::ensure(workspace)
 }

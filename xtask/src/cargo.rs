@@ -20,10 +20,15 @@ pub(crate) const GUESTS: [&str; 4] = [
 /// The package of the measurements, which have no tests.
 pub(crate) const BENCH: &str = "agent-bench";
 
+/// The package of the program that writes the JavaScript of modules, which few need.
+pub(crate) const BINDGEN: &str = "xtask-bindgen";
+
 /// The arguments that select all packages whose programs run here, with every feature that has tests here. All
 /// tests are of this one selection: with another one, cargo would compile crates again, with other features.
-const TESTED: [&str; 13] = [
+const TESTED: [&str; 15] = [
     "--workspace",
+    "--exclude",
+    BINDGEN,
     "--exclude",
     BENCH,
     "--exclude",

@@ -188,12 +188,6 @@ const PARTS: &[Part] = &[
         check: browser::editor,
     },
     Part {
-        name: "the engine's module in the browser",
-        when: Changed(&["Cargo.lock", "engine", "playground", "wit"]),
-        row: Browser,
-        check: |workspace| browser::module(workspace, Build::Quick),
-    },
-    Part {
         name: "the playground in a real browser",
         when: Changed(&[
             "Cargo.lock",
@@ -231,7 +225,7 @@ const PARTS: &[Part] = &[
         name: "the released module in the browser",
         when: Long,
         row: Browser,
-        check: |workspace| browser::module(workspace, Build::Released),
+        check: browser::module,
     },
     Part {
         name: "the released playground in a real browser",

@@ -1,10 +1,14 @@
-//! A reader of TOML 1.0, for manifests and lock files of Rust.
+//! A reader of TOML, for manifests and lock files of Rust: makes a tree with lines of what `toml_parser` reads.
 //!
-//! It reads every valid document as the specification says. Of invalid ones it refuses those that it can't read;
-//! the build refuses the others.
+//! The build refuses invalid numbers and times, which are not read here.
+
+use std::collections::VecDeque;
+use toml_parser::decoder::ScalarKind;
+use toml_parser::parser::{Event, EventKind, RecursionGuard, ValidateWhitespace, parse_document};
+use toml_parser::{ParseError, Source, Span};
 
 /// Maximum depth of arrays and inline tables.
-const DEPTH_MAX: usize = 32;
+const DEPTH_MAX: u32 = 32;
 
 /// A value with the number of its line, from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +36,7 @@ pub(crate) struct Table(pub(crate) Vec<(String, Item)>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) line: usize,
-    pub(crate) message: &'static str,
+    pub(crate) message: String,
 }
 
 impl Table {
@@ -61,42 +65,29 @@ impl Table {
 
 /// Reads a document.
 pub(crate) fn parse(text: &str) -> Result<Table, Fault> {
+    let source = Source::new(text);
+    let tokens = source.lex().into_vec();
+    let (mut events, mut error) = (Vec::<Event>::new(), None::<ParseError>);
+    let mut checked = ValidateWhitespace::new(&mut events, source);
+    let mut bounded = RecursionGuard::new(&mut checked, DEPTH_MAX);
+    parse_document(&tokens, &mut bounded, &mut error);
+    let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let mut reader = Reader {
-        rest: text.strip_prefix('\u{feff}').unwrap_or(text),
-        line: 1,
-        depth: 0,
+        source,
+        line_ends: line_ends.map(|(place, _)| place).collect(),
+        events: events.into(),
+        error,
     };
-    let mut root = Table::default();
-    let mut path: Vec<String> = Vec::new();
-    loop {
-        reader.blank();
-        match reader.peek() {
-            None => return Ok(root),
-            Some('[') => {
-                let is_list = reader.skip("[[");
-                if !is_list {
-                    reader.skip("[");
-                }
-                reader.space();
-                path = reader.key()?;
-                reader.space();
-                if !reader.skip(if is_list { "]]" } else { "]" }) {
-                    return Err(reader.fault("a header has no end"));
-                }
-                let line = reader.line;
-                let table = match is_list {
-                    true => appended(&mut root, &path, line),
-                    false => opened(&mut root, &path, line),
-                };
-                table.ok_or_else(|| reader.fault("a header names a value"))?;
-            }
-            Some(_) => {
-                let table = opened(&mut root, &path, reader.line);
-                let table = table.ok_or_else(|| reader.fault("a header names a value"))?;
-                reader.member(table)?;
-            }
+    let read = match reader.error {
+        Some(_) => Ok(Table::default()),
+        None => reader.document(),
+    };
+    match reader.error.take() {
+        Some(error) => {
+            let place = error.unexpected().or(error.context());
+            Err(reader.fault(place.unwrap_or_default(), error.description()))
         }
-        reader.end_of_line()?;
+        None => read,
     }
 }
 
@@ -136,258 +127,140 @@ fn appended<'t>(root: &'t mut Table, path: &[String], line: usize) -> Option<&'t
     }
 }
 
+/// Makes a tree of events.
 struct Reader<'t> {
-    rest: &'t str,
-    line: usize,
-    depth: usize,
+    source: Source<'t>,
+    line_ends: Vec<usize>,
+    events: VecDeque<Event>,
+    error: Option<ParseError>,
 }
 
-impl<'t> Reader<'t> {
-    fn fault(&self, message: &'static str) -> Fault {
-        Fault {
-            line: self.line,
-            message,
-        }
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest.chars().next()
-    }
-
-    fn next(&mut self) -> Option<char> {
-        let c = self.peek()?;
-        self.rest = &self.rest[c.len_utf8()..];
-        self.line += usize::from(c == '\n');
-        Some(c)
-    }
-
-    /// Skips a text without line ends, if it is next.
-    fn skip(&mut self, text: &str) -> bool {
-        let rest = self.rest.strip_prefix(text);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn space(&mut self) {
-        self.rest = self.rest.trim_start_matches([' ', '\t']);
-    }
-
-    fn comment(&mut self) {
-        if self.peek() == Some('#') {
-            let end = self.rest.find('\n').unwrap_or(self.rest.len());
-            self.rest = &self.rest[end..];
-        }
-    }
-
-    /// Skips white space, line ends and comments.
-    fn blank(&mut self) {
+impl Reader<'_> {
+    /// Returns the next event that is not white space or a comment.
+    fn next(&mut self) -> Option<Event> {
         loop {
-            self.space();
-            self.comment();
-            if !matches!(self.peek(), Some('\n' | '\r')) {
-                return;
+            let event = self.events.pop_front()?;
+            match event.kind() {
+                EventKind::Whitespace | EventKind::Comment | EventKind::Newline => {}
+                EventKind::KeySep | EventKind::ValueSep => {}
+                _ => return Some(event),
             }
-            self.next();
         }
     }
 
-    fn end_of_line(&mut self) -> Result<(), Fault> {
-        self.space();
-        self.comment();
-        self.skip("\r");
-        match self.next() {
-            None | Some('\n') => Ok(()),
-            Some(_) => Err(self.fault("something follows a value on its line")),
+    fn line(&self, span: Span) -> usize {
+        1 + self.line_ends.partition_point(|end| *end < span.start())
+    }
+
+    fn fault(&self, span: Span, message: &str) -> Fault {
+        Fault {
+            line: self.line(span),
+            message: message.to_owned(),
         }
     }
 
-    /// Reads a key with its dots.
-    fn key(&mut self) -> Result<Vec<String>, Fault> {
-        let mut parts = Vec::new();
-        loop {
-            self.space();
-            parts.push(match self.peek() {
-                Some(quote @ ('"' | '\'')) => {
-                    self.next();
-                    self.quoted(quote)?
+    fn document(&mut self) -> Result<Table, Fault> {
+        let mut root = Table::default();
+        let mut path = Vec::new();
+        while let Some(event) = self.next() {
+            let (span, kind) = (event.span(), event.kind());
+            match kind {
+                EventKind::StdTableOpen | EventKind::ArrayTableOpen => {
+                    path = self.key(None);
+                    let line = self.line(span);
+                    let table = match kind {
+                        EventKind::ArrayTableOpen => appended(&mut root, &path, line),
+                        _ => opened(&mut root, &path, line),
+                    };
+                    table.ok_or_else(|| self.fault(span, "a header names a value"))?;
                 }
                 _ => {
-                    let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-                    let end = self.rest.find(|c| !is_bare(c)).unwrap_or(self.rest.len());
-                    if end == 0 {
-                        return Err(self.fault("a key is missing"));
-                    }
-                    let (key, rest) = self.rest.split_at(end);
-                    self.rest = rest;
-                    key.to_owned()
+                    let table = opened(&mut root, &path, 0);
+                    let table = table.ok_or_else(|| self.fault(span, "a header names a value"))?;
+                    self.member(event, table)?;
                 }
-            });
-            self.space();
-            if !self.skip(".") {
-                return Ok(parts);
             }
         }
+        Ok(root)
+    }
+
+    /// Reads the parts of a key, to the event behind it.
+    fn key(&mut self, first: Option<Event>) -> Vec<String> {
+        let mut parts = Vec::new();
+        let mut next = first.or_else(|| self.next());
+        while let Some(event) = next.filter(|it| it.kind() == EventKind::SimpleKey) {
+            let mut part = String::new();
+            if let Some(raw) = self.source.get(event) {
+                raw.decode_key(&mut part, &mut self.error);
+            }
+            parts.push(part);
+            next = self.next();
+        }
+        parts
     }
 
     /// Reads a key with its value into a table.
-    fn member(&mut self, table: &mut Table) -> Result<(), Fault> {
-        let line = self.line;
-        let mut path = self.key()?;
-        if !self.skip("=") {
-            return Err(self.fault("a key has no value"));
-        }
-        self.space();
-        let value = self.value()?;
+    fn member(&mut self, first: Event, table: &mut Table) -> Result<(), Fault> {
+        let span = first.span();
+        let mut path = self.key(Some(first));
+        let Some(item) = self.next() else {
+            return Ok(());
+        };
+        let item = self.item(item)?;
+        let item = Item {
+            line: self.line(span),
+            ..item
+        };
         let last = path.pop().unwrap_or_default();
-        let table = opened(table, &path, line);
-        let table = table.ok_or_else(|| self.fault("a key is the name of a value"))?;
+        let table = opened(table, &path, item.line);
+        let table = table.ok_or_else(|| self.fault(span, "a key is the name of a value"))?;
         if table.get(&last).is_some() {
-            return Err(self.fault("a key appears twice"));
+            return Err(self.fault(span, "a key appears twice"));
         }
-        table.0.push((last, Item { line, value }));
+        table.0.push((last, item));
         Ok(())
     }
 
-    fn value(&mut self) -> Result<Value, Fault> {
-        self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return Err(self.fault("values are nested too deeply"));
-        }
-        let value = match self.peek() {
-            Some(quote @ ('"' | '\'')) => {
-                self.next();
-                let is_long = match quote {
-                    '"' => self.skip("\"\""),
-                    _ => self.skip("''"),
-                };
-                Value::Text(match is_long {
-                    true => self.long(quote)?,
-                    false => self.quoted(quote)?,
-                })
-            }
-            Some('[') => self.list()?,
-            Some('{') => self.inline_table()?,
-            _ => {
-                let end = self.rest.find([',', ']', '}', '#', '\n', '\r']);
-                let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-                self.rest = rest;
-                match word.trim_end_matches([' ', '\t']) {
-                    "" => return Err(self.fault("a value is missing")),
-                    "true" => Value::Bool(true),
-                    "false" => Value::Bool(false),
-                    other => Value::Other(other.to_owned()),
-                }
-            }
-        };
-        self.depth -= 1;
-        Ok(value)
-    }
-
-    fn list(&mut self) -> Result<Value, Fault> {
-        self.next();
-        let mut items = Vec::new();
-        loop {
-            self.blank();
-            if self.skip("]") {
-                return Ok(Value::List(items));
-            }
-            let line = self.line;
-            let value = self.value()?;
-            items.push(Item { line, value });
-            self.blank();
-            if !self.skip(",") && self.peek() != Some(']') {
-                return Err(self.fault("a list has no end"));
-            }
-        }
-    }
-
-    fn inline_table(&mut self) -> Result<Value, Fault> {
-        self.next();
-        let mut table = Table::default();
-        loop {
-            self.blank();
-            if self.skip("}") {
-                return Ok(Value::Table(table));
-            }
-            self.member(&mut table)?;
-            self.blank();
-            if !self.skip(",") && self.peek() != Some('}') {
-                return Err(self.fault("an inline table has no end"));
-            }
-        }
-    }
-
-    /// Reads the rest of a text on one line.
-    fn quoted(&mut self, quote: char) -> Result<String, Fault> {
-        let mut text = String::new();
-        loop {
-            match self.next() {
-                Some(c) if c == quote => return Ok(text),
-                Some('\\') if quote == '"' => text.push(self.escape()?),
-                None | Some('\n') => return Err(self.fault("a text has no end")),
-                Some(c) => text.push(c),
-            }
-        }
-    }
-
-    /// Reads the rest of a text of several lines. A line end at its beginning is no part of it.
-    fn long(&mut self, quote: char) -> Result<String, Fault> {
-        let end = if quote == '"' { "\"\"\"" } else { "'''" };
-        let mut text = String::new();
-        if self.rest.starts_with("\r\n") {
-            self.skip("\r");
-        }
-        if self.peek() == Some('\n') {
-            self.next();
-        }
-        loop {
-            if self.skip(end) {
-                // Up to two more quotes belong to the text.
-                while self.peek() == Some(quote) {
-                    self.next();
-                    text.push(quote);
-                }
-                return Ok(text);
-            }
-            match self.next() {
-                None => return Err(self.fault("a text has no end")),
-                Some('\\') if quote == '"' => {
-                    let after = self.rest.trim_start_matches([' ', '\t']);
-                    match after.starts_with(['\n', '\r']) {
-                        true => {
-                            while matches!(self.peek(), Some(' ' | '\t' | '\n' | '\r')) {
-                                self.next();
-                            }
-                        }
-                        false => text.push(self.escape()?),
+    fn item(&mut self, event: Event) -> Result<Item, Fault> {
+        let line = self.line(event.span());
+        let value = match event.kind() {
+            EventKind::ArrayOpen => {
+                let mut items = Vec::new();
+                while let Some(event) = self.next() {
+                    if event.kind() == EventKind::ArrayClose {
+                        break;
                     }
+                    items.push(self.item(event)?);
                 }
-                Some(c) => text.push(c),
+                Value::List(items)
             }
-        }
+            EventKind::InlineTableOpen => {
+                let mut table = Table::default();
+                while let Some(event) = self.next() {
+                    if event.kind() == EventKind::InlineTableClose {
+                        break;
+                    }
+                    self.member(event, &mut table)?;
+                }
+                Value::Table(table)
+            }
+            _ => self.scalar(event),
+        };
+        Ok(Item { line, value })
     }
 
-    fn escape(&mut self) -> Result<char, Fault> {
-        let digits = match self.next() {
-            Some('b') => return Ok('\u{8}'),
-            Some('t') => return Ok('\t'),
-            Some('n') => return Ok('\n'),
-            Some('f') => return Ok('\u{c}'),
-            Some('r') => return Ok('\r'),
-            Some(c @ ('"' | '\\')) => return Ok(c),
-            Some('u') => 4,
-            Some('U') => 8,
-            _ => return Err(self.fault("an escape is unknown")),
+    fn scalar(&mut self, event: Event) -> Value {
+        let mut text = String::new();
+        let Some(raw) = self.source.get(event) else {
+            return Value::Text(text);
         };
-        let code = self.rest.get(..digits);
-        let code = code.filter(|it| it.bytes().all(|b| b.is_ascii_hexdigit()));
-        let c = code.and_then(|it| char::from_u32(u32::from_str_radix(it, 16).ok()?));
-        let c = c.ok_or_else(|| self.fault("an escape is no character"))?;
-        self.rest = &self.rest[digits..];
-        Ok(c)
+        match raw.decode_scalar(&mut text, &mut self.error) {
+            ScalarKind::String => Value::Text(text),
+            ScalarKind::Boolean(value) => Value::Bool(value),
+            _ => Value::Other(raw.as_str().to_owned()),
+        }
     }
 }
-
 #[cfg(test)]
 mod tests {
     use super::{DEPTH_MAX, Item, Table, Value, parse};
@@ -463,29 +336,28 @@ mod tests {
     #[test]
     fn what_can_not_be_read_is_refused_with_its_line() {
         for (text, line, message) in [
-            ("\na", 2, "a key has no value"),
-            ("a = ", 1, "a value is missing"),
-            ("= 1", 1, "a key is missing"),
+            ("\na", 2, "key with no value"),
+            ("a = ", 1, "string values must be quoted"),
+            ("= 1", 1, "unquoted keys cannot be empty"),
             ("a = 1\na = 2", 2, "a key appears twice"),
             ("a = 1\n[a]", 2, "a header names a value"),
             ("a = 1\na.b = 2", 2, "a key is the name of a value"),
-            ("[a\nb = 1", 1, "a header has no end"),
-            ("a = \"x\n", 2, "a text has no end"),
-            ("a = '''x\n", 2, "a text has no end"),
-            ("a = [1", 1, "a list has no end"),
-            ("a = { b = 1", 1, "an inline table has no end"),
-            ("a = \"\\x\"", 1, "an escape is unknown"),
-            ("a = \"\\ud800\"", 1, "an escape is no character"),
-            (
-                "a = \"b\" \"c\"",
-                1,
-                "something follows a value on its line",
-            ),
+            ("[a\nb = 1", 1, "unclosed table"),
+            ("a = \"x\n", 1, "invalid basic string"),
+            ("a = '''x\n", 2, "invalid multi-line literal string"),
+            ("a = [1", 1, "unclosed array"),
+            ("a = { b = 1", 1, "unclosed inline table"),
+            ("a = \"\\x\"", 1, "too few unicode value digits"),
+            ("a = \"\\ud800\"", 1, "invalid value"),
+            ("a = \"b\" \"c\"", 1, "unexpected key or value"),
         ] {
             let fault = parse(text).expect_err(text);
-            assert_eq!((fault.line, fault.message), (line, message), "{text}");
+            assert_eq!((fault.line, &*fault.message), (line, message), "{text}");
         }
-        let deep = |depth: usize| format!("a = {}{}", "[".repeat(depth), "]".repeat(depth));
+        let deep = |depth: u32| {
+            let depth = depth as usize;
+            format!("a = {}{}", "[".repeat(depth), "]".repeat(depth))
+        };
         assert!(parse(&deep(DEPTH_MAX)).is_ok());
         assert!(parse(&deep(DEPTH_MAX + 1)).is_err());
     }

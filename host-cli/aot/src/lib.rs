@@ -4,7 +4,7 @@
 //! settings, wasm features and the version of wasmtime. Both sides therefore take it from here: the
 //! `agent-aot` program at build time, and `agent` at run time.
 
-use wasmtime::{Config, Engine, OptLevel, RegallocAlgorithm, Result, WasmBacktraceDetails};
+use wasmtime::{Config, Engine, OptLevel, Result, WasmBacktraceDetails};
 
 /// Maximum stack of wasm code, in bytes. Ample for parsers that refuse nesting deeper than 64, and
 /// half of the smallest main-thread stack of the supported systems.
@@ -59,13 +59,6 @@ pub fn handler_config() -> Config {
     let mut config = config();
     config.epoch_interruption(true);
     config
-}
-
-/// Compiles in a third of the time, to code that runs slower and loads in the same programs: for builds in
-/// development.
-pub fn compile_quickly(config: &mut Config) {
-    config.cranelift_opt_level(OptLevel::None);
-    //config.cranelift_regalloc_algorithm(RegallocAlgorithm::SinglePass);
 }
 
 /// Returns an engine for this machine. It compiles with all features of the processor, and loads

@@ -1,7 +1,6 @@
-//! Compiles a component ahead of time: `agent-aot --target TRIPLE [--handler] [--quick] IN.wasm OUT.cwasm`.
+//! Compiles a component ahead of time: `agent-aot --target TRIPLE [--handler] IN.wasm OUT.cwasm`.
 //!
-//! Called by the build scripts of `host-cli`. With `--handler`, the code is that of a handler. With `--quick`, it
-//! is compiled quickly, and runs slower.
+//! Called by the build scripts of `host-cli`. With `--handler`, the code is that of a handler.
 
 #![expect(
     clippy::print_stderr,
@@ -17,11 +16,23 @@ use std::path::Path;
 use std::process::ExitCode;
 use wasmtime::Config;
 
-const USAGE: &str = "usage: agent-aot --target TRIPLE [--handler] [--quick] IN.wasm OUT.cwasm";
+const USAGE: &str = "usage: agent-aot --target TRIPLE [--handler] IN.wasm OUT.cwasm";
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
-    let Some((config, target, [wasm, cwasm])) = parse(&arguments) else {
+    let (config, target, wasm, cwasm) = match arguments.as_slice() {
+        [flag, target, handler, wasm, cwasm] if flag == "--target" && handler == "--handler" => {
+            (agent_aot::handler_config(), target, wasm, cwasm)
+        }
+        [flag, target, wasm, cwasm] if flag == "--target" => {
+            (agent_aot::config(), target, wasm, cwasm)
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let Some(target) = target.to_str() else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
@@ -32,32 +43,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Returns the configuration, the target and the two files.
-fn parse(arguments: &[OsString]) -> Option<(Config, &str, &[OsString; 2])> {
-    let (flags, files) = arguments.split_last_chunk()?;
-    let [target_flag, target, flags @ ..] = flags else {
-        return None;
-    };
-    let (is_handler, is_quick) = match flags {
-        [] => (false, false),
-        [one] => (one == "--handler", one == "--quick"),
-        [one, two] => (one == "--handler", two == "--quick"),
-        _ => return None,
-    };
-    let named = usize::from(is_handler) + usize::from(is_quick);
-    if target_flag != "--target" || named != flags.len() {
-        return None;
-    }
-    let mut config = match is_handler {
-        true => agent_aot::handler_config(),
-        false => agent_aot::config(),
-    };
-    if is_quick {
-        agent_aot::compile_quickly(&mut config);
-    }
-    Some((config, target.to_str()?, files))
 }
 
 fn compile(config: Config, target: &str, wasm: &Path, cwasm: &Path) -> Result<(), Box<dyn Error>> {

@@ -2,38 +2,27 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 /// A deadline. Moving it further away leaves the timer of the runtime alone, which then finds that it came too early.
-pub(crate) struct Deadline {
-    timer: Pin<Box<Sleep>>,
-    at: Instant,
-}
+pub(crate) struct Deadline(Pin<Box<Sleep>>);
 
 impl Deadline {
-    pub(crate) fn after(time: Duration) -> Self {
-        let timer = Box::pin(sleep(time));
-        let at = timer.deadline();
-        Self { timer, at }
+    pub(crate) fn at(time: Instant) -> Self {
+        Self(Box::pin(sleep_until(time)))
     }
 
-    /// Moves the deadline to a time from now.
-    pub(crate) fn set(&mut self, time: Duration) {
-        self.at = Instant::now() + time;
-        if self.at < self.timer.deadline() {
-            self.timer.as_mut().reset(self.at);
+    /// Is ready when a time has passed.
+    pub(crate) fn poll(&mut self, time: Instant, context: &mut Context<'_>) -> Poll<()> {
+        if time < self.0.deadline() {
+            self.0.as_mut().reset(time);
         }
-    }
-
-    /// Is ready when the deadline has passed.
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
-            ready!(self.timer.as_mut().poll(context));
-            if Instant::now() >= self.at {
+            ready!(self.0.as_mut().poll(context));
+            if Instant::now() >= time {
                 return Poll::Ready(());
             }
-            self.timer.as_mut().reset(self.at);
+            self.0.as_mut().reset(time);
         }
     }
 }

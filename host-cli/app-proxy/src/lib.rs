@@ -19,15 +19,13 @@
 //!   read them.
 //! - `Service-Worker-Allowed` and `Clear-Site-Data` of apps act on the whole origin, and are dropped.
 
-mod buffer;
-mod chunked;
+mod app;
+mod body;
 mod connection;
-mod date;
 mod deadline;
 mod escape;
 mod exchange;
 mod field;
-mod flow;
 mod gateway;
 mod lease;
 pub mod limits;
@@ -39,6 +37,7 @@ mod reply;
 mod request;
 mod response;
 mod site;
+mod stream;
 mod target;
 mod tasks;
 mod tunnel;

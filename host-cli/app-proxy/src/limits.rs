@@ -27,23 +27,11 @@ pub const TASK_ID_BYTES: usize = 64;
 /// Maximum size of the body of a request, in bytes.
 pub const BODY_BYTES: u64 = 1 << 30;
 
-/// Maximum length of a line with the size of a chunk and its extensions, in bytes.
-pub const CHUNK_LINE_BYTES: usize = 256;
-
-/// Maximum size of all chunk extensions of a body, in bytes.
-pub const CHUNK_EXTENSION_BYTES: usize = 16 << 10;
-
-/// Maximum size of a trailer section, in bytes.
-pub const TRAILER_BYTES: usize = 8 << 10;
-
 /// Maximum number of interim responses (1xx) before the final one.
 pub const INTERIM_RESPONSES: u32 = 32;
 
-/// Size of a buffer that carries a stream, in bytes. It bounds what is in flight in one direction.
+/// Maximum size of a buffer that carries a stream, in bytes.
 pub const BUFFER_BYTES: usize = 64 << 10;
-
-/// Maximum number of buffers that are kept for the next streams.
-pub const SPARE_BUFFERS: usize = 16;
 
 /// Maximum number of open connections of clients, at all listeners together.
 pub const CONNECTIONS: usize = 1024;
@@ -59,6 +47,13 @@ pub const IDLE_APP_TIME: Duration = Duration::from_secs(60);
 
 /// Age up to which an idle connection is trusted with a request that must not be repeated.
 pub const FRESH_APP_TIME: Duration = Duration::from_secs(1);
+
+/// Time for which a request waits before connections that become idle are closed: an app that serves one connection at
+/// a time does not see the request before.
+pub const HAND_OVER_TIME: Duration = Duration::from_millis(20);
+
+/// Time after which a client that sends `Expect: 100-continue` is asked for its body, if the app says nothing.
+pub const EXPECT_TIME: Duration = Duration::from_secs(1);
 
 /// Time for which a client may keep an idle connection.
 pub const IDLE_TIME: Duration = Duration::from_secs(75);

@@ -1,6 +1,6 @@
 //! Listeners on loopback.
 
-use crate::connection::Client;
+use crate::connection;
 use crate::site::Site;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -64,9 +64,9 @@ async fn accept(listener: &tokio::net::TcpListener, site: &Arc<Site>) {
             let _ = stream.try_write(BUSY);
             continue;
         };
-        let client = Client::new(stream, address.ip().to_string(), Arc::clone(site));
+        let site = Arc::clone(site);
         tokio::spawn(async move {
-            client.serve().await;
+            connection::serve(stream, address.ip(), site).await;
             drop(permit);
         });
     }

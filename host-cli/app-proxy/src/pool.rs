@@ -1,6 +1,6 @@
 //! Connections to the apps, which are kept for further requests.
 
-use crate::buffer::Buffer;
+use crate::app::App;
 use crate::limits::{FRESH_APP_TIME, IDLE_APP_CONNECTIONS, Limits};
 use crate::refusal::Refusal;
 use std::collections::HashMap;
@@ -15,15 +15,6 @@ use tokio::time::{Instant, sleep, timeout};
 /// Pause until the next try when the queue of an app's socket is full.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A connection to an app.
-#[derive(Debug)]
-pub(crate) struct App {
-    pub(crate) stream: UnixStream,
-    pub(crate) input: Buffer,
-    /// Whether a request was answered over it before: the app may have closed it since.
-    pub(crate) is_reused: bool,
-}
-
 /// The connections to one task's app.
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -32,6 +23,8 @@ pub(crate) struct Pool {
     idle: Mutex<Vec<(Instant, App)>>,
     /// Number of requests that the app works on.
     active: AtomicUsize,
+    /// Number of requests that wait for the app to respond, for longer than [`HAND_OVER_TIME`].
+    waiting: AtomicUsize,
 }
 
 /// A place among the requests that an app works on.
@@ -41,6 +34,15 @@ pub(crate) struct Place(Arc<Pool>);
 impl Drop for Place {
     fn drop(&mut self) {
         self.0.active.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A request that waits for the app to respond.
+pub(crate) struct Waiting<'p>(&'p Pool);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -64,45 +66,56 @@ impl Pool {
                 return None;
             }
             let (_, app) = idle.pop()?;
-            // Bytes that no request asked for, and the end, make a connection useless. Where nothing has happened the
-            // runtime knows it without a call of the system.
-            match app.stream.try_read(&mut [0]) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(app),
-                _ => {}
+            // Bytes that no request asked for, and the end, make a connection useless.
+            if app.sender.is_ready() {
+                return Some(app);
             }
         }
     }
 
-    /// Keeps a connection whose response is complete.
+    /// Marks a request as waiting until the result is dropped, and closes idle connections: an app that serves one
+    /// connection at a time may wait for the next request of such a one.
+    pub(crate) fn wait(&self) -> Waiting<'_> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        locked(&self.idle).clear();
+        Waiting(self)
+    }
+
+    /// Keeps a connection whose response is complete, unless the app has it closed or may have to close it.
     pub(crate) fn keep(&self, mut app: App) {
         app.is_reused = true;
-        app.input.shrink();
+        let is_wanted = self.waiting.load(Ordering::Relaxed) == 0 && app.sender.is_ready();
         let mut idle = locked(&self.idle);
-        if idle.len() < IDLE_APP_CONNECTIONS {
+        if is_wanted && idle.len() < IDLE_APP_CONNECTIONS {
             idle.push((Instant::now(), app));
         }
     }
 
-    /// Opens a connection, and looks whether it stays open.
+    /// Opens a connection, and looks whether it stays open. The app has not answered over it, so it is not kept.
     ///
     /// # Errors
     ///
     /// As for [`connect`](Self::connect); 502 also if the connection is closed at once.
-    pub(crate) async fn reach(&self, limits: &Limits) -> Result<App, Refusal> {
-        let app = self.connect(limits).await?;
-        match timeout(limits.health_time, app.stream.readable()).await {
-            Err(_) => Ok(app),
+    pub(crate) async fn reach(&self, limits: &Limits) -> Result<(), Refusal> {
+        let stream = self.open(limits).await?;
+        match timeout(limits.health_time, stream.readable()).await {
+            Err(_) => Ok(()),
             // The end, or bytes that no request asked for.
             Ok(_) => Err(unreachable()),
         }
     }
 
-    /// Opens a connection.
+    /// Opens a connection for requests.
     ///
     /// # Errors
     ///
     /// 502 if nothing listens, 504 if the app does not accept it in time, 503 if there are too many open files.
     pub(crate) async fn connect(&self, limits: &Limits) -> Result<App, Refusal> {
+        let stream = self.open(limits).await?;
+        App::new(stream).await.map_err(|_| unreachable())
+    }
+
+    async fn open(&self, limits: &Limits) -> Result<UnixStream, Refusal> {
         let connected = timeout(limits.connect_time, async {
             loop {
                 match UnixStream::connect(&self.socket).await {
@@ -112,11 +125,7 @@ impl Pool {
             }
         });
         match connected.await {
-            Ok(Ok(stream)) => Ok(App {
-                stream,
-                input: Buffer::default(),
-                is_reused: false,
-            }),
+            Ok(Ok(stream)) => Ok(stream),
             Ok(Err(error)) if is_exhausted(&error) => {
                 Err(Refusal::new(503, "the gateway has too many open files")
                     .help("try again later"))
@@ -157,6 +166,7 @@ impl Pools {
             socket: Arc::clone(socket),
             idle: Mutex::default(),
             active: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
         });
         pools.insert(task_id.into(), Arc::clone(&pool));
         pool

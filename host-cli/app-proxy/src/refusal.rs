@@ -2,6 +2,7 @@
 
 use crate::escape::{html, json};
 use crate::reply::{Reply, Wanted};
+use hyper::StatusCode;
 use std::borrow::Cow;
 
 /// Why a request gets no response of an app.
@@ -35,7 +36,11 @@ impl Refusal {
 
     /// Writes the refusal as a client wants it.
     pub(crate) fn reply(&self, wanted: Wanted) -> Reply {
-        let (status, reason) = (self.status, reason(self.status));
+        let status = self.status;
+        let reason = StatusCode::from_u16(status).ok();
+        let reason = reason
+            .and_then(|it| it.canonical_reason())
+            .unwrap_or("Error");
         let (message, help) = (&*self.message, self.help);
         match wanted {
             Wanted::Page | Wanted::BarePage => {
@@ -63,30 +68,5 @@ impl Refusal {
                 Reply::new(status, "application/json", body.into_bytes())
             }
         }
-    }
-}
-
-/// Returns the usual reason of a status that this gateway answers with.
-pub(crate) fn reason(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        308 => "Permanent Redirect",
-        400 => "Bad Request",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        408 => "Request Timeout",
-        410 => "Gone",
-        413 => "Content Too Large",
-        414 => "URI Too Long",
-        417 => "Expectation Failed",
-        421 => "Misdirected Request",
-        431 => "Request Header Fields Too Large",
-        501 => "Not Implemented",
-        502 => "Bad Gateway",
-        503 => "Service Unavailable",
-        504 => "Gateway Timeout",
-        505 => "HTTP Version Not Supported",
-        _ => "Error",
     }
 }

@@ -1,9 +1,9 @@
 //! Responses that the gateway makes itself.
 
-use crate::date;
+use crate::body::Content;
 use crate::escape::html;
-use crate::refusal::reason;
-use std::fmt::Write as _;
+use hyper::header::{self, HeaderValue};
+use hyper::{Response, StatusCode};
 
 /// The form in which a client wants to be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,36 +105,32 @@ impl Reply {
         self
     }
 
-    /// Writes head and body. A response to `HEAD` has no body.
-    pub(crate) fn write(&self, out: &mut Vec<u8>, is_head: bool, is_close: bool) {
-        let (status, kind, length) = (self.status, self.kind, self.body.len());
-        let cache = if self.is_cached {
-            "max-age=300"
-        } else {
-            "no-store"
+    /// Makes the response, after which the connection may have to be closed.
+    pub(crate) fn response(self, is_close: bool) -> Response<Content> {
+        let mut response = Response::new(Content::own(self.body));
+        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or_default();
+        let text = HeaderValue::from_static;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, text(self.kind));
+        let cache = match self.is_cached {
+            true => "max-age=300",
+            false => "no-store",
         };
-        let mut head = format!(
-            "HTTP/1.1 {status} {}\r\nDate: {}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\
-             Cache-Control: {cache}\r\nContent-Security-Policy: {POLICY}\r\nReferrer-Policy: no-referrer\r\n\
-             X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n",
-            reason(status),
-            date::now(),
-        );
-        if let Some(location) = &self.location {
-            // Writing into a string can't fail.
-            let _ = write!(head, "Location: {location}\r\n");
+        headers.insert(header::CACHE_CONTROL, text(cache));
+        headers.insert(header::CONTENT_SECURITY_POLICY, text(POLICY));
+        headers.insert(header::REFERRER_POLICY, text("no-referrer"));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, text("nosniff"));
+        headers.insert(header::X_FRAME_OPTIONS, text("DENY"));
+        if let Some(location) = self.location.and_then(|it| it.try_into().ok()) {
+            headers.insert(header::LOCATION, location);
         }
         if let Some(methods) = self.allow {
-            let _ = write!(head, "Allow: {methods}\r\n");
+            headers.insert(header::ALLOW, text(methods));
         }
         if is_close {
-            head.push_str("Connection: close\r\n");
+            headers.insert(header::CONNECTION, text("close"));
         }
-        head.push_str("\r\n");
-        out.extend_from_slice(head.as_bytes());
-        if !is_head {
-            out.extend_from_slice(&self.body);
-        }
+        response
     }
 }
 

@@ -1,53 +1,24 @@
-//! Heads of requests: read strictly, and written for the app.
+//! Heads of requests: checked strictly before `hyper` reads them, and made anew for the app.
 
-use crate::chunked::{Decoder, has_only_crlf};
-use crate::field::{Options, RequestField, of_request};
-use crate::flow::{Framing, Source};
+use crate::field::{Options, ends_with_request};
 use crate::limits::{HEAD_BYTES, HEADERS};
 use crate::refusal::Refusal;
 use crate::reply::Wanted;
 use crate::target;
 use httparse::{Header, Status};
-use std::mem::MaybeUninit;
-
-/// Room for the headers of a head.
-pub(crate) type Room<'b> = [MaybeUninit<Header<'b>>; HEADERS];
+use hyper::body::{Body as _, Incoming};
+use hyper::http::header::{self, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Uri, Version};
+use std::mem::{MaybeUninit, take};
 
 /// The name of this gateway in `Via` (RFC 9110, 7.6.3).
-const VIA: &[u8] = b"Via: 1.1 agent\r\n";
+const VIA: HeaderValue = HeaderValue::from_static("1.1 agent");
 
-/// A checked head.
-pub(crate) struct Head<'h, 'b> {
-    pub(crate) method: &'b str,
-    /// Path and query.
-    pub(crate) target: &'b str,
-    pub(crate) host: &'b str,
-    /// Whether a browser asks for something else than a page of its own, such as a script or a frame.
-    pub(crate) is_embedded: bool,
-    pub(crate) facts: Facts,
-    headers: &'h [Header<'b>],
-    options: Options<'b>,
-    expects: bool,
-}
-
-/// What remains of a head when its bytes are gone.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Facts {
-    /// The size of the head, in bytes.
-    pub(crate) length: usize,
-    pub(crate) body: Body,
-    pub(crate) is_head: bool,
-    /// Whether the client speaks HTTP/1.1: it then knows chunks and interim responses.
-    pub(crate) is_http_11: bool,
-    pub(crate) is_close: bool,
-    /// Whether it asks for a WebSocket.
-    pub(crate) is_upgrade: bool,
-    /// Whether it can be sent again when nothing came back: a method without further effects, and no body.
-    pub(crate) is_repeatable: bool,
-    /// Whether the client reads trailer sections.
-    pub(crate) has_trailers: bool,
-    pub(crate) wanted: Wanted,
-}
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const FORWARDED_PREFIX: HeaderName = HeaderName::from_static("x-forwarded-prefix");
 
 /// The body of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,34 +28,15 @@ pub(crate) enum Body {
     Chunked,
 }
 
-impl Body {
-    pub(crate) fn source(self) -> Source {
-        match self {
-            Self::None => Source::Done,
-            Self::Length(length) => Source::Length(length),
-            Self::Chunked => Source::Chunked(Decoder::default()),
-        }
-    }
-
-    pub(crate) fn framing(self) -> Framing {
-        match self {
-            // An app that joins trailers with headers would take them for statements of this gateway.
-            Self::Chunked => Framing::Chunked { trailers: false },
-            Self::None | Self::Length(_) => Framing::Plain,
-        }
-    }
-}
-
-/// Reads a head. Nothing, if it is not complete.
+/// Checks the head at the front of bytes. Returns its length and the body that follows, or nothing if it is not
+/// complete.
 ///
 /// # Errors
 ///
 /// When it breaks a rule of RFC 9110 or 9112, or a limit. The connection must be closed then: nobody knows where the
 /// next request begins.
-pub(crate) fn read<'h, 'b>(
-    bytes: &'b [u8],
-    room: &'h mut Room<'b>,
-) -> Result<Option<Head<'h, 'b>>, Refusal> {
+pub(crate) fn check(bytes: &[u8]) -> Result<Option<(usize, Body)>, Refusal> {
+    let mut room = [const { MaybeUninit::uninit() }; HEADERS];
     let mut request = httparse::Request::new(&mut []);
     let too_large = || {
         Refusal::new(
@@ -92,7 +44,7 @@ pub(crate) fn read<'h, 'b>(
             format!("the head of the request is larger than {HEAD_BYTES} bytes"),
         )
     };
-    let length = match request.parse_with_uninit_headers(bytes, room) {
+    let length = match request.parse_with_uninit_headers(bytes, &mut room) {
         Ok(Status::Complete(length)) if length > HEAD_BYTES => return Err(too_large()),
         Ok(Status::Complete(length)) => length,
         Ok(Status::Partial) if !has_only_crlf(bytes) => return Err(bare_lf()),
@@ -103,106 +55,59 @@ pub(crate) fn read<'h, 'b>(
     if !has_only_crlf(&bytes[..length]) {
         return Err(bare_lf());
     }
-    let is_http_11 = request.version == Some(1);
-    let headers: &'h [Header<'b>] = request.headers;
-    let method = request.method.unwrap_or_default();
     let mut raw = RawFields::default();
-    for header in headers {
+    for header in request.headers.iter() {
         raw.read(header)?;
     }
     let host = raw.host.ok_or(Refusal::bad("the request has no `Host`"))?;
     let host = str::from_utf8(host).map_err(|_| Refusal::bad("`Host` is not ASCII"))?;
+    let method = request.method.unwrap_or_default();
     if method == "CONNECT" || method == "TRACE" {
         return Err(Refusal::new(
             501,
             format!("the method `{method}` is not supported"),
         ));
     }
-    let target = target::check(request.path.unwrap_or_default(), host)?;
-    let body = raw.body(is_http_11)?;
-    let is_safe = matches!(method, "GET" | "HEAD" | "OPTIONS");
-    let is_upgrade = is_http_11
-        && method == "GET"
-        && body == Body::None
-        && raw.options.is_upgrade
-        && raw.is_websocket;
-    let facts = Facts {
-        length,
-        body,
-        is_head: method == "HEAD",
-        is_http_11,
-        is_close: !is_http_11 || raw.options.is_close,
-        is_upgrade,
-        is_repeatable: (is_safe || matches!(method, "PUT" | "DELETE"))
-            && matches!(body, Body::None | Body::Length(0)),
-        has_trailers: raw.has_trailers && is_http_11,
-        wanted: raw.accept.map_or(Wanted::Json, Wanted::of),
-    };
-    Ok(Some(Head {
-        method,
-        target,
-        host,
-        is_embedded: raw.is_embedded,
-        facts,
-        headers,
-        options: raw.options,
-        // A client of HTTP/1.0 can't wait for an interim response.
-        expects: raw.expects && is_http_11,
-    }))
+    target::check(request.path.unwrap_or_default(), host)?;
+    let body = raw.body(request.version == Some(1))?;
+    Ok(Some((length, body)))
 }
 
-/// The headers that mean something here.
+/// Returns whether every line ends with CRLF: a bare LF means different things to different parsers.
+fn has_only_crlf(bytes: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', bytes).all(|place| place > 0 && bytes[place - 1] == b'\r')
+}
+
+/// The headers that decide where a message ends and whose it is.
 #[derive(Default)]
 struct RawFields<'b> {
     host: Option<&'b [u8]>,
     length: Option<&'b [u8]>,
     coding: Option<&'b [u8]>,
-    accept: Option<&'b [u8]>,
-    options: Options<'b>,
-    is_websocket: bool,
-    has_trailers: bool,
-    expects: bool,
-    is_embedded: bool,
 }
 
 impl<'b> RawFields<'b> {
     fn read(&mut self, header: &Header<'b>) -> Result<(), Refusal> {
         let value = header.value;
-        let once = |own: &mut Option<&'b [u8]>, message| match own.replace(value) {
-            None => Ok(()),
-            Some(_) => Err(Refusal::bad(message)),
-        };
-        match of_request(header.name) {
-            RequestField::Host => once(&mut self.host, "`Host` appears twice")?,
-            RequestField::ContentLength => {
-                once(&mut self.length, "`Content-Length` appears twice")?;
+        let is = |name: &str| header.name.eq_ignore_ascii_case(name);
+        let (own, message) = match header.name.len() {
+            4 if is("host") => (&mut self.host, "`Host` appears twice"),
+            14 if is("content-length") => (&mut self.length, "`Content-Length` appears twice"),
+            17 if is("transfer-encoding") => {
+                (&mut self.coding, "`Transfer-Encoding` appears twice")
             }
-            RequestField::TransferEncoding => {
-                once(&mut self.coding, "`Transfer-Encoding` appears twice")?;
-            }
-            RequestField::Connection => self.options.read(value),
-            RequestField::Upgrade => {
-                self.is_websocket |= value.eq_ignore_ascii_case(b"websocket");
-            }
-            RequestField::Te => {
-                let mut codings = value.split(|byte| *byte == b',');
-                self.has_trailers |=
-                    codings.any(|it| it.trim_ascii().eq_ignore_ascii_case(b"trailers"));
-            }
-            RequestField::Expect if value.eq_ignore_ascii_case(b"100-continue") => {
-                self.expects = true;
-            }
-            RequestField::Expect => {
+            6 if is("expect") && !value.eq_ignore_ascii_case(b"100-continue") => {
                 return Err(Refusal::new(
                     417,
                     "`Expect` has a value other than `100-continue`",
                 ));
             }
-            RequestField::Accept => self.accept = Some(value),
-            RequestField::FetchDest => self.is_embedded |= value != b"document",
-            RequestField::Dropped | RequestField::Other => {}
+            _ => return Ok(()),
+        };
+        match own.replace(value) {
+            None => Ok(()),
+            Some(_) => Err(Refusal::bad(message)),
         }
-        Ok(())
     }
 
     fn body(&self, is_http_11: bool) -> Result<Body, Refusal> {
@@ -225,12 +130,6 @@ impl<'b> RawFields<'b> {
             )),
         }
     }
-}
-
-/// Returns a number of bytes as everybody reads it: some take a leading zero for the sign of an octal number.
-pub(crate) fn without_zeros(value: &[u8]) -> &[u8] {
-    let zeros = value.iter().take_while(|byte| **byte == b'0').count();
-    &value[zeros.min(value.len().saturating_sub(1))..]
 }
 
 /// Reads a number of bytes: digits alone, and at most as many as 64 bits hold.
@@ -259,174 +158,113 @@ fn refused(error: httparse::Error) -> Refusal {
     }
 }
 
-impl Head<'_, '_> {
-    /// Writes the head for an app that gets `path`. `prefix` is empty where the app has a port of its own.
-    pub(crate) fn write(&self, path: &str, prefix: [&str; 2], client: &str, out: &mut Vec<u8>) {
-        let add = |out: &mut Vec<u8>, parts: &[&str]| {
-            for part in parts {
-                out.extend_from_slice(part.as_bytes());
-            }
+/// What decides how a request is answered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts {
+    pub(crate) wanted: Wanted,
+    pub(crate) body: Body,
+    pub(crate) is_head: bool,
+    /// Whether it asks for a WebSocket.
+    pub(crate) is_upgrade: bool,
+    /// Whether it can be sent again when nothing came back: a method without further effects, and no body.
+    pub(crate) is_repeatable: bool,
+    /// Whether the client reads trailer sections.
+    has_trailers: bool,
+    /// Whether the client waits before it sends the body.
+    pub(crate) expects: bool,
+    /// Whether a browser asks for something else than a page of its own, such as a script or a frame.
+    pub(crate) is_embedded: bool,
+}
+
+impl Facts {
+    pub(crate) fn of(parts: &Parts, body: &Incoming) -> Self {
+        let (headers, method) = (&parts.headers, &parts.method);
+        let is_http_11 = parts.version == Version::HTTP_11;
+        let body = match body.size_hint().exact() {
+            None => Body::Chunked,
+            Some(0) if !headers.contains_key(header::CONTENT_LENGTH) => Body::None,
+            Some(length) => Body::Length(length),
         };
-        add(
-            out,
-            &[
-                self.method,
-                " ",
-                path,
-                " HTTP/1.1\r\nHost: ",
-                self.host,
-                "\r\n",
-            ],
-        );
-        for header in self.headers {
-            let value = match of_request(header.name) {
-                RequestField::Accept | RequestField::FetchDest | RequestField::Other
-                    if !self.options.name(header.name) =>
-                {
-                    header.value
-                }
-                RequestField::Expect if self.expects => header.value,
-                RequestField::ContentLength => without_zeros(header.value),
-                _ => continue,
-            };
-            for part in [header.name.as_bytes(), b": ", value, b"\r\n"] {
-                out.extend_from_slice(part);
-            }
+        let has = |name: HeaderName, wanted: &str| {
+            let values = headers.get_all(name).into_iter();
+            let mut values = values.flat_map(|it| it.as_bytes().split(|byte| *byte == b','));
+            values.any(|it| it.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes()))
+        };
+        let mut embeddings = headers.get_all("sec-fetch-dest").iter();
+        Self {
+            wanted: match headers.get_all(header::ACCEPT).iter().next_back() {
+                Some(accept) => Wanted::of(accept.as_bytes()),
+                None => Wanted::Json,
+            },
+            body,
+            is_head: method == Method::HEAD,
+            is_upgrade: is_http_11
+                && method == Method::GET
+                && body == Body::None
+                && Options::of(headers).is_upgrade
+                && has(header::UPGRADE, "websocket"),
+            is_repeatable: matches!(
+                *method,
+                Method::GET | Method::HEAD | Method::OPTIONS | Method::PUT | Method::DELETE
+            ) && matches!(body, Body::None | Body::Length(0)),
+            has_trailers: is_http_11 && has(header::TE, "trailers"),
+            // A client of HTTP/1.0 can't wait for an interim response.
+            expects: is_http_11 && headers.contains_key(header::EXPECT),
+            is_embedded: embeddings.any(|it| it != "document"),
         }
-        add(
-            out,
-            &[
-                "X-Forwarded-For: ",
-                client,
-                "\r\nX-Forwarded-Host: ",
-                self.host,
-            ],
-        );
-        add(out, &["\r\nX-Forwarded-Proto: http\r\n"]);
-        if prefix != ["", ""] {
-            add(out, &["X-Forwarded-Prefix: ", prefix[0], prefix[1], "\r\n"]);
-        }
-        if self.facts.body == Body::Chunked {
-            add(out, &["Transfer-Encoding: chunked\r\n"]);
-        }
-        if self.facts.is_upgrade {
-            add(out, &["Connection: Upgrade\r\nUpgrade: websocket\r\n"]);
-        } else if self.facts.has_trailers {
-            add(out, &["Connection: TE\r\nTE: trailers\r\n"]);
-        }
-        out.extend_from_slice(VIA);
-        out.extend_from_slice(b"\r\n");
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Body, Room, read};
-    use crate::limits::HEADERS;
-    use proptest::prelude::*;
-    use std::mem::MaybeUninit;
-
-    /// Parts of requests that parsers read in different ways.
-    const PARTS: [&str; 36] = [
-        "GET / HTTP/1.1\r\n",
-        "POST /a?b HTTP/1.1\r\n",
-        "Host: h\r\n",
-        "Host: h\r\n",
-        "\r\n",
-        "\r\n\r\n",
-        "\n",
-        "\r",
-        " ",
-        "\t",
-        "\0",
-        ":",
-        "Content-Length: 3\r\n",
-        "content-length:03\r\n",
-        "Content-Length: ",
-        "Content_Length: 4\r\n",
-        "Transfer-Encoding: chunked\r\n",
-        "Transfer-Encoding : chunked\r\n",
-        "transfer-encoding:\tchunked\r\n",
-        "Transfer-Encoding: x, ",
-        "Connection: close, content-length, host, x-forwarded-for\r\n",
-        "Connection: Upgrade, TE\r\n",
-        "Upgrade: websocket\r\n",
-        "TE: trailers\r\n",
-        "Expect: 100-continue\r\n",
-        "X-Forwarded-For: evil\r\n",
-        "x_forwarded_for: evil\r\n",
-        "Forwarded: for=evil\r\n",
-        "Via: 1.0 other\r\n",
-        "Cookie: a=b\r\n",
-        "a: \u{e4}\r\n",
-        "/..",
-        "%2e",
-        "http://h/",
-        "GET / HTTP/1.0\r\n",
-        "3",
-    ];
-
-    /// Checks what is written for an app, with nothing of the reader.
-    fn check(text: &str, body: Body) {
-        let (head, rest) = text.split_once("\r\n\r\n").expect("a head has an end");
-        assert_eq!(rest, "");
-        assert!(!head.contains('\0'), "{head:?}");
-        let mut lines = head.split("\r\n");
-        let first: Vec<_> = lines.next().unwrap_or_default().split(' ').collect();
-        assert!(matches!(first[..], [_, "/p", "HTTP/1.1"]), "{first:?}");
-        let (mut hosts, mut lengths, mut codings, mut clients) = (0, 0, 0, 0);
-        for line in lines {
-            assert!(
-                !line.contains(['\r', '\n']) && !line.starts_with([' ', '\t']),
-                "{line:?}"
-            );
-            let (name, value) = line.split_once(':').expect("a header has a colon");
-            assert!(!name.contains([' ', '\t']), "{line:?}");
-            let name = name.to_ascii_lowercase().replace('_', "-");
-            let is_forwarded = name.starts_with("x-forwarded-") || name == "forwarded";
-            assert!(!is_forwarded || !value.contains("evil"), "{line:?}");
-            match &*name {
-                "host" => hosts += 1,
-                "content-length" => {
-                    lengths += 1;
-                    assert_eq!(Body::Length(value.trim().parse().unwrap()), body);
-                }
-                "transfer-encoding" => {
-                    codings += 1;
-                    assert_eq!((value, body), (" chunked", Body::Chunked));
-                }
-                "x-forwarded-for" => clients += 1,
-                _ => {}
-            }
-        }
-        assert_eq!((hosts, clients), (1, 1), "{head:?}");
-        let framed = usize::from(body != Body::None);
-        assert_eq!(lengths + codings, framed, "{head:?}");
+/// Makes the request for an app that gets the path of `uri`. `prefix` is nothing where the app has a port of its own.
+/// The spelling of the client's headers is taken out of `parts`.
+pub(crate) fn translate(
+    parts: &mut Parts,
+    facts: &Facts,
+    uri: Uri,
+    prefix: Option<HeaderValue>,
+    client: &HeaderValue,
+) -> Request<()> {
+    let mut request = Request::new(());
+    *request.method_mut() = parts.method.clone();
+    *request.uri_mut() = uri;
+    *request.extensions_mut() = take(&mut parts.extensions);
+    let options = Options::of(&parts.headers);
+    let headers = request.headers_mut();
+    headers.reserve(parts.headers.len() + 8);
+    let host = parts.headers.get(header::HOST);
+    if let Some(host) = host {
+        headers.insert(header::HOST, host.clone());
     }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4_000))]
-
-        #[test]
-        fn an_app_gets_one_framing_and_one_host(
-            first in 0..2_usize,
-            parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..8),
-        ) {
-            let request = format!("{}Host: h\r\n{}\r\n", PARTS[first], parts.concat());
-            let mut room: Room<'_> = [const { MaybeUninit::uninit() }; HEADERS];
-            if let Ok(Some(head)) = read(request.as_bytes(), &mut room) {
-                let mut out = Vec::new();
-                head.write("/p", ["/apps/", "a"], "127.0.0.1", &mut out);
-                check(&String::from_utf8_lossy(&out), head.facts.body);
-            }
-        }
-
-        #[test]
-        fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let bytes = [b"GET / HTTP/1.1\r\nHost: h\r\n", &bytes[..], b"\r\n\r\n"].concat();
-            let mut room: Room<'_> = [const { MaybeUninit::uninit() }; HEADERS];
-            let length = read(&bytes, &mut room).ok().flatten().map(|head| head.facts.length);
-            prop_assert!(length.is_none_or(|length| length <= bytes.len()));
+    for (name, value) in &parts.headers {
+        let is_dropped = ends_with_request(name.as_str()) || options.name(name.as_str());
+        if !is_dropped || (*name == header::EXPECT && facts.expects) {
+            headers.append(name, value.clone());
         }
     }
+    headers.insert(FORWARDED_FOR, client.clone());
+    if let Some(host) = host {
+        headers.insert(FORWARDED_HOST, host.clone());
+    }
+    headers.insert(FORWARDED_PROTO, HeaderValue::from_static("http"));
+    if let Some(prefix) = prefix {
+        headers.insert(FORWARDED_PREFIX, prefix);
+    }
+    match facts.body {
+        Body::None => {}
+        Body::Length(length) => drop(headers.insert(header::CONTENT_LENGTH, length.into())),
+        Body::Chunked => {
+            let chunked = HeaderValue::from_static("chunked");
+            headers.insert(header::TRANSFER_ENCODING, chunked);
+        }
+    }
+    if facts.is_upgrade {
+        let upgrade = HeaderValue::from_static("Upgrade");
+        headers.insert(header::CONNECTION, upgrade);
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    } else if facts.has_trailers {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("TE"));
+        headers.insert(header::TE, HeaderValue::from_static("trailers"));
+    }
+    headers.append(header::VIA, VIA);
+    request
 }

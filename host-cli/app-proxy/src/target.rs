@@ -99,8 +99,8 @@ pub(crate) fn check<'b>(target: &'b str, host: &str) -> Result<&'b str, Refusal>
                 continue;
             }
             // What browsers send of a query without encoding it.
-            b'\\' if !is_path => byte,
-            b'"' | b'#' | b'<' | b'>' | b'\\' | 0..=0x20 | 0x7f.. => {
+            b'\\' | b'`' if !is_path => byte,
+            b'"' | b'#' | b'`' | b'<' | b'>' | b'\\' | 0..=0x20 | 0x7f.. => {
                 return Err(Refusal::bad(
                     "the request target has a character that must be encoded",
                 ));
@@ -240,6 +240,17 @@ mod tests {
             assert!(check(target, "h:80").is_err(), "{target}");
         }
         assert_eq!(check("/a|b[]?q={x}^`\\", "h"), Ok("/a|b[]?q={x}^`\\"));
+    }
+
+    #[test]
+    fn what_passes_is_read_by_hyper_too() {
+        for byte in 0..=0x7f_u8 {
+            for start in ["/a", "/?a"] {
+                let target = format!("{start}{}b", char::from(byte));
+                let is_uri = hyper::Uri::try_from(&target).is_ok();
+                assert!(check(&target, "h").is_err() || is_uri, "{target:?}");
+            }
+        }
     }
 
     #[test]

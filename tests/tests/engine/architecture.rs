@@ -500,9 +500,13 @@ fn only_the_way_out_opens_connections() {
     found.sort();
     let mut expected = vec![
         // The gateway of apps listens on loopback, and connects to the Unix sockets of tasks.
+        ("app-proxy/src/app.rs", "UnixStream"),
+        ("app-proxy/src/app.rs", "hyper::client"),
         ("app-proxy/src/connection.rs", "TcpStream"),
+        ("app-proxy/src/connection.rs", "hyper::server"),
         ("app-proxy/src/listener.rs", "TcpListener"),
         ("app-proxy/src/pool.rs", "UnixStream"),
+        ("app-proxy/src/stream.rs", "TcpStream"),
         // The answer of a login comes from the user's browser, on loopback.
         ("effects/src/login/redirect.rs", "TcpListener"),
         // The gateway says its status at a socket of this user.
@@ -586,13 +590,14 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     ];
     /// The chosen ones, with the packages that depend on them.
     const CHOSEN: [(&str, &[&str]); 4] = [
-        // Clients are served; the gateway answers requests for its page, and the daemon those for
+        // Clients are served, also those of apps; the gateway answers requests for its page, and the daemon those for
         // verbs. A measurement compares the gateway with a proxy of others. A test of
         // `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of
         // hyper, and its requests go to a hook of ours.
         (
             "hyper",
             &[
+                "agent-app-proxy",
                 "agent-bench",
                 "agent-daemon",
                 "agent-mcp-protocol",
@@ -607,6 +612,7 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
         (
             "hyper-util",
             &[
+                "agent-app-proxy",
                 "agent-bench",
                 "agent-mcp-protocol",
                 "agent-mcp-server",

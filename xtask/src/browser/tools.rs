@@ -1,7 +1,7 @@
-//! `wasm-bindgen` and its test runner, built from their crate.
+//! The test runner of `wasm-bindgen`, built from its crate.
 //!
-//! They are installed in `.tools/bin`, next to a stamp with the install command. A change of that
-//! command, such as another version, installs them again.
+//! It is installed in `.tools/bin`, next to a stamp with the install command. A change of that
+//! command, such as another version, installs it again.
 
 use agent_pack::{Workspace, read, scrub, write_if_changed};
 use anyhow::{Context as _, Result};
@@ -15,29 +15,29 @@ use crate::{cargo, folder, process, setup, status};
 /// The crate with the programs.
 const CRATE: &str = "wasm-bindgen-cli";
 
-/// The crate whose version the programs must have: each generates input of the
+/// The crate whose version the program must have: each generates input of the
 /// other, in a form that changes with every release.
 const LIBRARY: &str = "wasm-bindgen";
 
-const PROGRAMS: [&str; 2] = ["wasm-bindgen", "wasm-bindgen-test-runner"];
+const PROGRAM: &str = "wasm-bindgen-test-runner";
 
-/// How they are compiled: reading a module takes a second, and optimised code half of it.
+/// How it is compiled: reading a module takes a second, and optimised code half of it.
 const PROFILE: (&str, &str) = ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
 
 const RUSTUP_TOOLCHAIN: &str = "RUSTUP_TOOLCHAIN";
 const RUSTUP_AUTO_INSTALL: &str = "RUSTUP_AUTO_INSTALL";
 
-/// Returns the path of a program of [`ensure`].
-pub(crate) fn program(workspace: &Workspace, name: &str) -> PathBuf {
-    bin(workspace).join(format!("{name}{EXE_SUFFIX}"))
+/// Returns the path of the test runner.
+pub(crate) fn runner(workspace: &Workspace) -> PathBuf {
+    bin(workspace).join(format!("{PROGRAM}{EXE_SUFFIX}"))
 }
 
 fn bin(workspace: &Workspace) -> PathBuf {
     workspace.tools().join("bin")
 }
 
-/// Installs the programs of the locked version.
-pub(super) fn ensure(workspace: &Workspace) -> Result<()> {
+/// Installs the test runner of the locked version.
+pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
     let lock = read(&workspace.root().join("Cargo.lock"))?;
     let lock = String::from_utf8_lossy(&lock);
     let version =
@@ -55,7 +55,7 @@ fn command_line(version: &str) -> Vec<String> {
     // The default feature is TLS, and the test runner speaks with ChromeDriver on loopback alone.
     let features = "--no-default-features".to_owned();
     let mut words = vec!["install".to_owned(), CRATE.to_owned(), version, features];
-    words.extend(PROGRAMS.map(|program| format!("--bin={program}")));
+    words.push(format!("--bin={PROGRAM}"));
     words
 }
 
@@ -70,10 +70,7 @@ fn stamp_file(workspace: &Workspace) -> PathBuf {
 
 fn is_installed(workspace: &Workspace, version: &str) -> bool {
     let held = fs::read_to_string(stamp_file(workspace));
-    held.is_ok_and(|held| held == stamp(version))
-        && PROGRAMS
-            .iter()
-            .all(|name| program(workspace, name).exists())
+    held.is_ok_and(|held| held == stamp(version)) && runner(workspace).exists()
 }
 
 fn install(workspace: &Workspace, version: &str) -> Result<()> {
@@ -94,10 +91,10 @@ fn install(workspace: &Workspace, version: &str) -> Result<()> {
         .arg("--target-dir")
         .arg(unfinished.join("target"));
     process::run(&mut cargo)?;
-    for name in PROGRAMS {
-        let built = unfinished.join("bin").join(format!("{name}{EXE_SUFFIX}"));
-        setup::install(&built, &program(workspace, name))?;
-    }
+    let built = unfinished
+        .join("bin")
+        .join(format!("{PROGRAM}{EXE_SUFFIX}"));
+    setup::install(&built, &runner(workspace))?;
     write_if_changed(&stamp_file(workspace), stamp(version).as_bytes())?;
     folder::remove(&unfinished)
 }
@@ -126,8 +123,8 @@ fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::{
-        PROGRAMS, RUSTUP_AUTO_INSTALL, RUSTUP_TOOLCHAIN, is_installed, keep_toolchain,
-        locked_version, program, stamp, stamp_file,
+        RUSTUP_AUTO_INSTALL, RUSTUP_TOOLCHAIN, is_installed, keep_toolchain, locked_version,
+        runner, stamp, stamp_file,
     };
     use agent_pack::{Workspace, scrub, write_if_changed};
     use std::env;
@@ -160,9 +157,7 @@ mod tests {
         let workspace = Workspace::at(folder.path());
         assert!(!is_installed(&workspace, "0.2.130"));
 
-        for name in PROGRAMS {
-            write_if_changed(&program(&workspace, name), b"").unwrap();
-        }
+        write_if_changed(&runner(&workspace), b"").unwrap();
         assert!(
             !is_installed(&workspace, "0.2.130"),
             "not without the stamp"
@@ -171,7 +166,7 @@ mod tests {
         assert!(is_installed(&workspace, "0.2.130"));
         assert!(!is_installed(&workspace, "0.2.131"));
 
-        std::fs::remove_file(program(&workspace, PROGRAMS[1])).unwrap();
+        std::fs::remove_file(runner(&workspace)).unwrap();
         assert!(!is_installed(&workspace, "0.2.130"));
     }
 }

@@ -1,4 +1,4 @@
-//! The modules of the playground: cargo compiles each, and `wasm-bindgen` writes its JavaScript.
+//! The modules of the playground: cargo compiles each, and `xtask-bindgen` writes its JavaScript.
 //!
 //! The engine has several modules: most visitors have neither a policy nor a plan, and the
 //! evaluator of policies is several times as large as the rest. The pages of plans and of sessions are
@@ -9,7 +9,8 @@ use anyhow::Result;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::browser::{npm, tools};
+use crate::browser::npm;
+use crate::cargo::{BINDGEN, build_program};
 use crate::folder::{self, Files};
 use crate::process;
 
@@ -55,6 +56,8 @@ pub(crate) struct Compiler<'a> {
     toolchain: Toolchain,
     build: Build,
     target_dir: PathBuf,
+    /// The program that writes JavaScript.
+    bindgen: PathBuf,
 }
 
 impl<'a> Compiler<'a> {
@@ -68,6 +71,7 @@ impl<'a> Compiler<'a> {
                 Build::Quick => workspace.component_target_dir(),
                 Build::Released => workspace.root().join("target/playground"),
             },
+            bindgen: build_program(workspace, BINDGEN, &["--package", BINDGEN])?,
         })
     }
 
@@ -131,12 +135,9 @@ impl<'a> Compiler<'a> {
         };
         let out = self.target_dir.join("bound");
         folder::remove(&out)?;
-        let mut bindgen = Command::new(tools::program(self.workspace, "wasm-bindgen"));
-        bindgen
-            .args(["--target", "web", "--out-name", name, "--out-dir"])
-            .arg(&out)
-            .arg(self.target_dir.join(TARGET).join(profile).join(module));
-        process::run(&mut bindgen)?;
+        let module = self.target_dir.join(TARGET).join(profile).join(module);
+        let mut bindgen = Command::new(&self.bindgen);
+        process::run(bindgen.arg(module).arg(name).arg(&out))?;
         if self.build == Build::Released {
             let module = out.join(format!("{name}_bg.wasm"));
             npm::wasm_opt(self.workspace, &SMALLER, &module, &module)?;

@@ -55,12 +55,14 @@ const MODULES: [(&str, &[&str]); 4] = [
     (playground::API, &["--test", "api", "--lib"]),
 ];
 
-/// Tests the engine's modules in a browser: that of the page, that of runs, that of sessions, and that of other
+/// Tests the engine's released modules in a browser: that of the page, that of runs, that of sessions, and that of other
 /// programs.
-pub(super) fn module(workspace: &Workspace, build: Build) -> Result<()> {
-    browser::ensure(workspace)?;
+pub(super) fn module(workspace: &Workspace) -> Result<()> {
+    let lock = setup::lock(workspace)?;
+    tools::ensure(workspace)?;
+    drop(lock);
     let chromium = chromium::ensure()?;
-    let compiler = playground::Compiler::new(workspace, build)?;
+    let compiler = playground::Compiler::new(workspace, Build::Released)?;
     let folder = compiler.target_dir().join("browser");
 
     let profile = folder.join("chromium");
@@ -77,7 +79,7 @@ pub(super) fn module(workspace: &Workspace, build: Build) -> Result<()> {
         cargo
             .env(
                 "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",
-                tools::program(workspace, "wasm-bindgen-test-runner"),
+                tools::runner(workspace),
             )
             .env(CASES_VARIABLE, &cases)
             .env(RUNS_VARIABLE, &runs)

@@ -131,7 +131,10 @@ mod tests {
                 "version = 2",
                 "`Cargo.lock`, line 1: the lock file is of an unknown version",
             ),
-            ("version = 4\n[", "`Cargo.lock`, line 2: a key is missing"),
+            (
+                "version = 4\n[",
+                "`Cargo.lock`, line 2: unquoted keys cannot be empty",
+            ),
         ] {
             assert_eq!(lock(text), Err(message.to_owned()));
         }

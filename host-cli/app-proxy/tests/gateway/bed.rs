@@ -326,7 +326,9 @@ impl App {
                     .lines()
                     .filter_map(|it| it.strip_prefix("Content-Length: "));
                 let length = lengths.next().and_then(|it| it.parse().ok()).unwrap_or(0);
-                let is_whole = match head.contains("Transfer-Encoding: chunked") {
+                let is_chunked = head.to_ascii_lowercase();
+                let is_chunked = is_chunked.contains("transfer-encoding: chunked");
+                let is_whole = match is_chunked {
                     true => body.ends_with("0\r\n\r\n"),
                     false => body.len() >= length,
                 };

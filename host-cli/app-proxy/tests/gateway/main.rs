@@ -4,6 +4,8 @@ mod bed;
 mod index_page;
 mod leases;
 mod limits;
+mod one_at_a_time;
+mod properties;
 mod routing;
 mod streaming;
 mod strict_requests;

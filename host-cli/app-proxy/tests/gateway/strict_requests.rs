@@ -535,6 +535,18 @@ const ROWS: &[(&str, &str, u16, Got)] = &[
         One(&["Content-Length: 3\r\n", "\r\n\r\nabc"], &[]),
     ),
     (
+        "the proxies before",
+        "GET P HTTP/1.1\r\nHVia: 1.0 other\r\nA: b\r\nA: c\r\n\r\n",
+        200,
+        One(
+            &[
+                "\r\nVia: 1.0 other\r\nVia: 1.1 agent\r\n",
+                "\r\nA: b\r\nA: c\r\n",
+            ],
+            &[],
+        ),
+    ),
+    (
         "forwarded",
         "GET P HTTP/1.1\r\nHX-Forwarded-For: evil\r\nX-Forwarded-Prefix: /evil\r\nX-Forwarded-Host: evil\r\n\
         x-forwarded-proto: evil\r\nX-Forwarded-Port: evil\r\nForwarded: for=evil\r\nX-Real-IP: evil\r\n\r\n",
@@ -543,7 +555,8 @@ const ROWS: &[(&str, &str, u16, Got)] = &[
             &[
                 "X-Forwarded-For: 127.0.0.1\r\n",
                 "X-Forwarded-Prefix: /apps/ab12cd\r\n",
-                "X-Forwarded-Proto: http\r\n",
+                // In the spelling of the client.
+                "x-forwarded-proto: http\r\n",
             ],
             &["evil"],
         ),
@@ -618,6 +631,46 @@ fn requests_that_drip_in_are_read_in_the_same_way() {
             }
         }
     });
+}
+
+#[test]
+fn a_request_behind_another_is_read_as_strictly() {
+    let body = "POST PATH HTTP/1.1\r\nHOSTContent-Length: 3\r\n\r\nabc";
+    for first in ["GET PATH HTTP/1.1\r\nHOST\r\n", body] {
+        for second in [
+            "GET PATH HTTP/1.1\nHOST\r\n",
+            "POST PATH HTTP/1.1\r\nHOSTContent-Length: 3\r\nContent-Length: 3\r\n\r\nabc",
+            "POST PATH HTTP/1.1\r\nHOSTContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ] {
+            let bed = Bed::new();
+            let recorder = Recorder::start(&bed, OK);
+            let host = format!("Host: {}\r\n", bed.address());
+            let mut client = bed.client();
+            let both = format!("{first}{second}");
+            client.send(both.replace("HOST", &host).replace("PATH", PATH));
+            assert_eq!(client.response().status, 200);
+            assert_eq!(client.response().status, 400, "{both:?}");
+            assert_eq!(client.rest(), b"");
+            assert_eq!(recorder.got(bed).len(), 1);
+        }
+    }
+}
+
+/// Only `hyper` knows where chunks end, so nothing behind them is a request.
+#[test]
+fn nothing_follows_chunks() {
+    let bed = Bed::new();
+    let recorder = Recorder::start(&bed, OK);
+    let host = format!("Host: {}\r\n", bed.address());
+    let mut client = bed.client();
+    client.send(format!(
+        "POST {PATH} HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n\
+         GET {PATH} HTTP/1.1\n{host}\n"
+    ));
+    let response = client.response();
+    assert!(response.status == 200 && response.has("Connection: close"));
+    assert_eq!(client.rest(), b"");
+    assert_eq!(recorder.got(bed).len(), 1);
 }
 
 fn check(send: impl Fn(&mut Client, &str)) {
