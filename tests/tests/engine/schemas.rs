@@ -354,8 +354,5 @@ fn schemas_of_tools_refuse_what_is_none() {
     let mut category = matched.clone();
     category["requirements"] = resolution()["requirements"].clone();
     let validator = jsonschema::validator_for(&schema::<Match>()).expect("a schema");
-    assert!(
-        !validator.is_valid(&category),
-        "a category is matched by nobody"
-    );
+    assert!(!validator.is_valid(&category), "a category is not matched");
 }

@@ -117,7 +117,7 @@ with zipfile.ZipFile('archive.zip', 'w') as archive:
         support::ran(app, sandbox, folder, ["run", "."], variables).await
     }
 
-    /// Writes an app that prints something of a package of a module, and of one of its own.
+    /// Writes an app that prints something of a package of a module, and of its own package.
     fn app(manifest: Option<&str>) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let main = "package main\nimport (\n\"fmt\"\n\"a.example/acme/more\"\n\"mine/own\"\n)\n\

@@ -145,7 +145,7 @@ async fn neither_side_waits_for_the_other() {
     let output = plan(script).await.unwrap();
     let read = request.to_json().unwrap().len();
     assert_eq!(output[65_000..], *format!("{read}\n").as_bytes());
-    // Input that nobody reads.
+    // Input that the program does not read.
     assert_eq!(plan("printf plan").await.unwrap(), b"plan");
     assert_eq!(plan("exec <&-; printf plan").await.unwrap(), b"plan");
 }

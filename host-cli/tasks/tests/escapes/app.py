@@ -1,8 +1,8 @@
 """An app that tries to leave its sandbox.
 
-It is posted what is outside, makes each attempt in a process of its own, and answers with one line of JSON
-for each: its name, and the error or the value that came of it. With the argument `outside`, it makes the
-attempts that are listed in its input without a sandbox: they show that an attempt finds what it looks for.
+It is posted what is outside, makes each attempt in a separate process, and answers with one line of JSON for
+each: its name, and the error or the value that came of it. With the argument `outside`, it makes the attempts
+that are listed in its input without a sandbox: they show that an attempt finds what it looks for.
 
 Calls that could harm a machine have arguments with which the kernel refuses them anyway.
 """
@@ -84,7 +84,7 @@ def outcome_of(name, outside):
 
 
 def make(name, outside):
-    """Makes an attempt in a process of its own."""
+    """Makes an attempt in a separate process."""
     if name in OF_THE_APP:
         return outcome_of(name, outside)
     reader, writer = os.pipe()
@@ -323,7 +323,7 @@ def send(family, address):
         sender.settimeout(0.2)
         sender.connect(address)
         sender.send(b'x')
-        # Says that nobody listens, or times out where it was delivered.
+        # Fails without a listener, or times out where it was delivered.
         sender.recv(1)
 
 
@@ -493,7 +493,7 @@ def _(outside):
 
 @attempt('environment')
 def _(outside):
-    # Python adds a variable of its own.
+    # Python adds another variable.
     return ' '.join(sorted(set(os.environ) - {'LC_CTYPE'}))
 
 

@@ -138,7 +138,7 @@ fn the_app_sees_its_own_world_only() {
     let task = place.task(
         r#"
 import os, socket, sys
-# Python adds a variable of its own.
+# Python adds another variable.
 print(sorted(set(os.environ) - {'LC_CTYPE'}), os.getcwd(), os.getuid(), os.environ['GREETING'])
 for path in ('/etc/new', '/usr/new', '/new', '/app/new', '/tmp/new'):
     try:
