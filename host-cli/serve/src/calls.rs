@@ -96,7 +96,7 @@ async fn decided(
     mut reports: impl FnMut(Json),
     elicit: impl AsyncFn(&[u8]) -> Option<Json>,
 ) -> Result<Answer, Failure> {
-    let mut state = None;
+    let mut state: Option<String> = None;
     loop {
         shared.ready().await;
         let bytes = params.bytes();

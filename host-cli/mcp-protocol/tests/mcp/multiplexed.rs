@@ -178,11 +178,14 @@ async fn a_server_may_have_a_call_repeated_with_its_state() {
     let (server, driver) = client.multiplexed(mpsc::channel(1).0);
     tokio::spawn(driver.run());
     let wait = ample();
-    let asked = server.call(&of("t", None), None, None, &wait);
+    let call = of("t", None);
+    let asked = server.call(&call, None, None, &wait);
     assert_eq!(asked.await.unwrap().as_str(), ASKS);
-    let done = server.call(&of("t", Some("s\"1")), None, None, &wait);
+    let call = of("t", Some("s\"1"));
+    let done = server.call(&call, None, None, &wait);
     assert_eq!(done.await.unwrap().as_str(), "{}");
-    let other = server.call(&of("t", None), None, None, &wait);
+    let call = of("t", None);
+    let other = server.call(&call, None, None, &wait);
     assert!(matches!(other.await, Err(Error::Protocol(_))));
     assert!(matches!(
         server.list_tools(&wait).await,

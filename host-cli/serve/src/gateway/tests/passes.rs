@@ -2,11 +2,11 @@
 
 use crate::audit::AuditLog;
 use crate::gateway::{Gateway, Setup, Upstream};
-use agent_effects::{Access, Resolver, Signals, Zone};
-use agent_host::Engine;
+use agent_effects::{Access, Resolver};
 use agent_host::contract::session::{
     ApprovalMode, Documents, Expansion, Observation, ObservedServer, Options,
 };
+use agent_host::{Engine, Signals, Zone};
 use agent_mcp_protocol::{Client, Generations, Limits, Options as Identity, Stdio, Wait};
 use agent_mcp_server::{Endpoint, Hosts, Listener, Token};
 use agent_syntax::json::bytes_read;
