@@ -66,12 +66,8 @@ async fn upstream() -> Upstream {
 async fn gateway(log: &Path, token: Token) -> Gateway {
     let engine = Engine::embedded().unwrap();
     let mut signals = Signals::new().unwrap();
-    let access = Access::new(
-        &Default::default(),
-        engine.clone(),
-        Resolver::system(),
-        &mut signals,
-    );
+    let operator = Default::default();
+    let access = Access::new(&operator, engine.clone(), Resolver::system(), &mut signals);
     let options = Options {
         seed: vec![0; 32],
         expansion: Expansion::Stub,
