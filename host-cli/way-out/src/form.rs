@@ -4,7 +4,7 @@
 #[must_use]
 pub fn form(members: &[(&str, &str)]) -> String {
     let members = members.iter().map(|(name, value)| {
-        let [name, value] = [name, value].map(|it| percent_encoded(it));
+        let [name, value] = [name, value].map(percent_encoded);
         format!("{name}={value}")
     });
     members.collect::<Vec<_>>().join("&")
