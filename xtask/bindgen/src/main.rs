@@ -14,5 +14,7 @@ fn main() -> Result<()> {
     };
     let mut bindgen = Bindgen::new();
     bindgen.input_path(module).out_name(name).typescript(true);
+    // The module is next to its script unless a caller names another place.
+    bindgen.omit_default_module_path(false);
     bindgen.web(true)?.generate(folder)
 }
