@@ -197,7 +197,7 @@ const PARTS: &[Part] = &[
             "wit",
         ]),
         row: Browser,
-        check: |workspace| browser::page(workspace, Build::Quick),
+        check: browser::quick_page,
     },
     Part {
         name: "the index page of apps in a browser",
@@ -231,7 +231,7 @@ const PARTS: &[Part] = &[
         name: "the released playground in a real browser",
         when: Long,
         row: Browser,
-        check: |workspace| browser::page(workspace, Build::Released),
+        check: browser::released_page,
     },
     Part {
         name: "at length: parity of the released component in 8,000 worlds, faults at every call",

@@ -105,14 +105,30 @@ fn write_cases(workspace: &Workspace, folder: &Path, program: &str) -> Result<Pa
 
 /// Tests the text editor by itself.
 pub(super) fn editor(workspace: &Workspace) -> Result<()> {
-    process::run(&mut node(workspace, "editor")?)
+    let files = test_files(&playground::source(workspace).join("editor"))?;
+    process::run(&mut node(workspace, files)?)
 }
 
-/// Builds the whole page, and tests it.
-pub(super) fn page(workspace: &Workspace, build: Build) -> Result<()> {
+/// The tests of the page that every change of it runs: each area is loaded, and its engine answers. The released page
+/// runs all of them.
+const SMOKE: [&str; 3] = ["areas.test.mjs", "engine.test.mjs", "examples.test.mjs"];
+
+/// Builds the page quickly, and tests that its areas work.
+pub(super) fn quick_page(workspace: &Workspace) -> Result<()> {
+    let files = SMOKE.map(|name| playground::source(workspace).join("e2e").join(name));
+    page(workspace, Build::Quick, files.into())
+}
+
+/// Builds the whole page as it is released, and tests it.
+pub(super) fn released_page(workspace: &Workspace) -> Result<()> {
+    let files = test_files(&playground::source(workspace).join("e2e"))?;
+    page(workspace, Build::Released, files)
+}
+
+fn page(workspace: &Workspace, build: Build, files: Vec<PathBuf>) -> Result<()> {
     playground::build(workspace, build)?;
     let dist = playground::folder(workspace, build);
-    process::run(node(workspace, "e2e")?.env(DIST_VARIABLE, &dist))
+    process::run(node(workspace, files)?.env(DIST_VARIABLE, &dist))
 }
 
 /// Tests the index page of the app gateway, with tasks of a daemon.
@@ -131,11 +147,10 @@ pub(super) fn index_page(workspace: &Workspace) -> Result<()> {
     process::run(&mut node)
 }
 
-/// Returns a call of Node.js with the tests in a folder of the playground.
-fn node(workspace: &Workspace, folder: &str) -> Result<Command> {
+/// Returns a call of Node.js with tests of the playground.
+fn node(workspace: &Workspace, files: Vec<PathBuf>) -> Result<Command> {
     browser::ensure(workspace)?;
     let chromium = chromium::ensure()?;
-    let files = test_files(&playground::source(workspace).join(folder))?;
     let mut node = npm::node(workspace);
     node.env(BROWSER_VARIABLE, &chromium.browser)
         .env(DRIVER_VARIABLE, &chromium.driver)
