@@ -109,11 +109,11 @@ pub(super) fn editor(workspace: &Workspace) -> Result<()> {
     process::run(&mut node(workspace, files)?)
 }
 
-/// The tests of the page that every change of it runs: each area is loaded, and its engine answers. The released page
+/// The tests of the page that every change of it runs: it loads, and its engine answers. The released page
 /// runs all of them.
-const SMOKE: [&str; 3] = ["areas.test.mjs", "engine.test.mjs", "examples.test.mjs"];
+const SMOKE: [&str; 2] = ["engine.test.mjs", "examples.test.mjs"];
 
-/// Builds the page quickly, and tests that its areas work.
+/// Builds the page quickly, and tests that it answers.
 pub(super) fn quick_page(workspace: &Workspace) -> Result<()> {
     let files = SMOKE.map(|name| playground::source(workspace).join("e2e").join(name));
     page(workspace, Build::Quick, files.into())
