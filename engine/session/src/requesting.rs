@@ -255,7 +255,11 @@ impl Session {
             action: CallAction::ForwardRequest(ForwardedRequest {
                 server: self.basis.servers[server].name.clone(),
                 params: wanted.forwarded(&own_name),
-                name: own_name,
+                // A resource is named by its URI, which is the same for the server.
+                name: match wanted {
+                    Wanted::Resource(uri) => uri.clone(),
+                    Wanted::List(_) | Wanted::Prompt(..) => own_name,
+                },
                 timeout_ms: CALL_TIMEOUT_MS,
                 max_bytes: self.settings.payload_max_bytes,
             }),
