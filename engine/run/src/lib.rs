@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `lifecycle` | the states of a run, in order, as straight code |
 //! | `step` | the states of a step |
-//! | `turns` | the turns of run and host |
+//! | `turns` | the turns of run and host, by `agent-turns` |
 //! | `action` | the actions and their outcomes |
 //! | `call` | the decisions on a query and its one call |
 //! | `options` | what a host decides before a run |
@@ -61,6 +61,7 @@ pub use action::{
     ToolCall,
 };
 pub use agent_record::{Clock, MARKER, Secret, is_presence, mark_in, unredacted};
+pub use agent_turns::OutOfTurn;
 pub use call::CallBasis;
 pub use decided::{Decided, accept_goal_again, decide_again, decide_call_again};
 pub use documents::{Documents, Goal};
@@ -69,5 +70,4 @@ pub use options::{Handler, InvalidRunId, Mode, Options};
 pub use progress::{Progress, Stage, StageOutcome, StepStage};
 pub use run::Run;
 pub use summary::summary_digest;
-pub use turns::OutOfTurn;
 pub use words::ActionWords;

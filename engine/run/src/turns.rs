@@ -1,47 +1,59 @@
-//! The turns of a run and its host.
-//!
-//! The lifecycle is written as straight code that awaits the outcome of each action, so no state can
-//! be left out or reordered. This module turns it into a state machine: it polls the code until it
-//! wants an effect, and again when the outcome is there. Nothing runs in the background.
+//! The turns of a run and its host, with the clock and the progress that they share.
 
 use super::action::{Action, Failure, FailureKind, Outcome};
 use super::progress::{Progress, Stage};
 use super::stop::Stop;
 use agent_record::Clock;
+use agent_turns::Effect;
 use core::cell::RefCell;
-use core::future::poll_fn;
-use core::task::Poll;
 use std::rc::Rc;
 
-/// The state that the lifecycle shares with its driver.
+/// An action as an effect of the turns.
 #[derive(Debug, Clone)]
-pub(crate) struct Turns(Rc<RefCell<Slot>>);
+pub(crate) struct Turn(pub(crate) Action);
 
-#[derive(Debug)]
-struct Slot {
-    /// The action that the host has to perform.
-    wanted: Option<Action>,
-    /// The outcome of the action.
-    outcome: Option<Result<Outcome, Stop>>,
-    now: Clock,
-    /// Why no further effect is wanted, but for evidence.
-    interrupted: Option<Stop>,
-    progress: Progress,
+impl Effect for Turn {
+    type Outcome = Outcome;
+    type Stop = Stop;
+
+    fn accepts(&self, outcome: &Outcome) -> bool {
+        self.0.accepts(outcome)
+    }
+
+    /// Evidence is stored to its end.
+    fn outlasts(&self) -> bool {
+        matches!(self.0, Action::Store(_))
+    }
+
+    fn out_of_turn() -> Stop {
+        Stop::internal("the host answered out of turn")
+    }
+
+    fn confused(&self, stop: &Stop) -> Result<Outcome, Stop> {
+        match self.0 {
+            // A host that confuses its answers may have stored nothing.
+            Action::Store(_) => Ok(Outcome::Failed(Failure {
+                kind: FailureKind::Failed,
+                message: stop.message.clone(),
+            })),
+            _ => Err(stop.clone()),
+        }
+    }
 }
 
-/// An answer that the host gave out of turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutOfTurn;
+/// What the lifecycle shares with its driver.
+#[derive(Debug, Clone)]
+pub(crate) struct Turns {
+    pub(crate) of_host: agent_turns::Turns<Turn>,
+    shared: Rc<RefCell<(Clock, Progress)>>,
+}
 
 impl Turns {
     pub(crate) fn new(now: Clock) -> Self {
-        Self(Rc::new(RefCell::new(Slot {
-            wanted: None,
-            outcome: None,
-            now,
-            interrupted: None,
-            progress: Progress::default(),
-        })))
+        Self {
+            of_host: agent_turns::Turns::default(),
+            shared: Rc::new(RefCell::new((now, Progress::default()))),
+        }
     }
 
     /// Records that a part of the lifecycle begins.
@@ -53,22 +65,27 @@ impl Turns {
 
     /// Records how far the run came.
     pub(crate) fn record(&self, change: impl FnOnce(&mut Progress)) {
-        change(&mut self.0.borrow_mut().progress);
+        change(&mut self.shared.borrow_mut().1);
     }
 
     /// Returns how far the run came.
     pub(crate) fn progress(&self) -> Progress {
-        self.0.borrow().progress.clone()
+        self.shared.borrow().1.clone()
     }
 
     /// Returns the last reading of the clock.
     pub(crate) fn now(&self) -> Clock {
-        self.0.borrow().now
+        self.shared.borrow().0
     }
 
-    /// Returns the action that the host has to perform.
-    pub(crate) fn wanted(&self) -> Option<Action> {
-        self.0.borrow().wanted.clone()
+    /// Sets the clock, which never goes back.
+    pub(crate) fn advance(&self, now: Clock) {
+        let mut shared = self.shared.borrow_mut();
+        let monotonic_ms = now.monotonic_ms.max(shared.0.monotonic_ms);
+        shared.0 = Clock {
+            monotonic_ms,
+            ..now
+        };
     }
 
     /// Waits for the outcome of an effect.
@@ -76,84 +93,6 @@ impl Turns {
     /// # Errors
     /// The run is cancelled, or the host answered out of turn. Then no further effect is wanted.
     pub(crate) async fn perform(&self, action: Action) -> Result<Outcome, Stop> {
-        {
-            let mut slot = self.0.borrow_mut();
-            let is_evidence = matches!(action, Action::Store(_));
-            if let Some(stop) = slot.interrupted.clone().filter(|_| !is_evidence) {
-                return Err(stop);
-            }
-            slot.wanted = Some(action);
-            slot.outcome = None;
-        }
-        poll_fn(|_| match self.0.borrow_mut().outcome.take() {
-            Some(outcome) => Poll::Ready(outcome),
-            None => Poll::Pending,
-        })
-        .await
-    }
-
-    /// Takes the outcome of the wanted action, which the host saw or not.
-    ///
-    /// # Errors
-    /// No action is wanted, or another one. The run then ends with `internal`.
-    pub(crate) fn complete(
-        &self,
-        outcome: Outcome,
-        now: Clock,
-        is_shown: bool,
-    ) -> Result<(), OutOfTurn> {
-        let mut slot = self.0.borrow_mut();
-        slot.advance(now);
-        let wanted = slot.wanted.take();
-        match wanted {
-            Some(action) if is_shown && action.accepts(&outcome) => {
-                slot.outcome = Some(Ok(outcome));
-                Ok(())
-            }
-            wanted => {
-                let stop = Stop::internal("the host answered out of turn");
-                slot.interrupt(stop, wanted);
-                Err(OutOfTurn)
-            }
-        }
-    }
-
-    /// Withdraws the wanted effect and lets the run end as cancelled.
-    pub(crate) fn cancel(&self, now: Clock) {
-        let mut slot = self.0.borrow_mut();
-        slot.advance(now);
-        let wanted = slot.wanted.take();
-        slot.interrupt(Stop::cancelled(), wanted);
-    }
-}
-
-impl Slot {
-    /// Sets the clock, which never goes back.
-    fn advance(&mut self, now: Clock) {
-        let monotonic_ms = now.monotonic_ms.max(self.now.monotonic_ms);
-        self.now = Clock {
-            monotonic_ms,
-            ..now
-        };
-    }
-
-    /// Ends the run for a reason; the first one counts. Evidence that is wanted stays wanted.
-    fn interrupt(&mut self, stop: Stop, wanted: Option<Action>) {
-        let stop = self.interrupted.get_or_insert(stop).clone();
-        match wanted {
-            Some(Action::Store(store)) if stop.is_cancelled() => {
-                self.wanted = Some(Action::Store(store));
-            }
-            // A host that confuses its answers may have stored nothing.
-            Some(Action::Store(_)) => {
-                self.outcome = Some(Ok(Outcome::Failed(Failure {
-                    kind: FailureKind::Failed,
-                    message: stop.message,
-                })));
-            }
-            Some(Action::Finished(finished)) => self.wanted = Some(Action::Finished(finished)),
-            Some(_) => self.outcome = Some(Err(stop)),
-            None => {}
-        }
+        self.of_host.perform(Turn(action)).await
     }
 }

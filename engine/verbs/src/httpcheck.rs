@@ -52,6 +52,16 @@ pub struct GatewayAddress {
     pub port: u16,
 }
 
+impl GatewayAddress {
+    /// Returns a port of `127.0.0.1`.
+    pub(crate) fn loopback(port: u16) -> Self {
+        Self {
+            host: "127.0.0.1".to_owned(),
+            port,
+        }
+    }
+}
+
 /// The input of `httpcheck.assert`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpcheckAssert {
@@ -246,8 +256,35 @@ impl Probe {
     }
 }
 
+/// Returns how probes ended, such as `3 of 3 passed`.
+pub(crate) fn summary(outcomes: &[ProbeOutcome]) -> String {
+    let passed = outcomes.iter().filter(|it| it.reason.is_none()).count();
+    format!("{passed} of {} passed", outcomes.len())
+}
+
+/// Returns the lines of `probes.log`.
+pub(crate) fn log_lines(probes: &[Probe], outcomes: &[ProbeOutcome]) -> String {
+    let lines = probes.iter().zip(outcomes).map(|(probe, outcome)| {
+        let mut w = Writer::dense();
+        w.object(|w| {
+            w.key("latency_ms").number(outcome.latency_ms);
+            w.key("method").string(&probe.method);
+            w.key("pass").bool(outcome.reason.is_none());
+            w.key("path").string(&probe.path);
+            w.key("reason").optional(outcome.reason.as_deref());
+            match outcome.status {
+                Some(status) => w.key("status").number(status.into()),
+                None => w.key("status").null(),
+            }
+            w.key("verb").string(DaemonVerb::HttpcheckAssert.name());
+        });
+        w.finish()
+    });
+    lines.collect()
+}
+
 /// Returns whether bytes contain others, in linear time: a text is searched, if both are UTF-8.
-fn contains(bytes: &[u8], part: &[u8]) -> bool {
+pub(crate) fn contains(bytes: &[u8], part: &[u8]) -> bool {
     let Ok(part) = str::from_utf8(part) else {
         return false;
     };

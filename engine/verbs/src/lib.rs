@@ -1,10 +1,14 @@
 //! The decisions about the five verbs of the daemon \[2\], from the bytes of requests.
 //!
-//! Nothing here reads a clock, a file or a network. The host performs what is allowed, and answers with the
-//! data and the envelopes that are made here.
+//! Nothing here reads a clock, a file or a network. [`VerbRun`] is a verb from its request to its response: it returns
+//! an [`Action`], one effect, and takes its [`Outcome`]. A host can leave out no check and reorder none.
 //!
 //! | module | content |
 //! |---|---|
+//! | `lifecycle` | the order of each verb, as straight code |
+//! | `opened` | the host and an opened task, as that order asks them |
+//! | `action`, `verb_run` | the effects, their outcomes, and the machine that a host drives |
+//! | `grants`, `staged` | what the policy gives an application, and files as runners write them |
 //! | `failure` | failures with their codes, and the problems that become one |
 //! | `verb` | the verbs, their versions, and the discovery object |
 //! | `envelope` | responses |
@@ -25,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+mod action;
 mod declared;
 mod diff;
 mod document;
@@ -34,10 +39,15 @@ mod file_plan;
 #[cfg(test)]
 mod flow;
 mod fs_apply;
+mod grants;
 mod httpcheck;
 mod language;
+mod lifecycle;
 pub mod limits;
 mod manifest;
+mod opened;
+#[cfg(test)]
+mod orders;
 mod path;
 mod plan_create;
 mod policy;
@@ -48,14 +58,24 @@ mod run_start;
 mod scan;
 mod scan_rules;
 mod schemas;
+mod staged;
 mod steps;
 mod task;
 mod toml;
 mod verb;
+mod verb_run;
 mod words;
 
+pub use action::{
+    Access, Action, App, ArtifactFile, Call, Ending, Found, Granted, ListedTask, NewTask,
+    OpenedTask, Order, Outcome, PlannedChange, Planning, Plans, PolicyFile, ProbeResponse, Probed,
+    Probing, Replied, Resolution, RunnerReply, SourceFile, StagedFile, Start, TaskChange,
+    Transition,
+};
+pub use agent_record::Secret;
 /// Returns what a secret may look like in a text.
 pub use agent_record::forms_of;
+pub use agent_turns::OutOfTurn;
 pub use declared::{Declaration, Declared, DeclaringFile};
 pub use failure::{ErrorCode, Failure};
 pub use file_plan::{FilePlan, Write, file_plan};
@@ -76,3 +96,4 @@ pub use task::{
     Addressed, Task, TaskState, addressed_beside, addressed_by_argument, choose_task, is_task_id,
 };
 pub use verb::{DaemonVerb, VersionedVerb, discovery};
+pub use verb_run::VerbRun;

@@ -9,6 +9,9 @@ pub const POLICY_MAX_BYTES: usize = 1 << 20;
 /// Maximum number of problems that a failure names. The others are counted.
 pub const PROBLEMS_MAX: usize = 20;
 
+/// Maximum number of tasks that have not ended.
+pub const TASKS_MAX: usize = 256;
+
 /// Maximum number of tasks that a failure lists.
 pub const TASKS_LISTED_MAX: usize = 20;
 

@@ -35,6 +35,8 @@ pub struct Policy {
     pub egress: Vec<String>,
     /// The names of the secrets that applications may get in their environment.
     pub secrets: Vec<String>,
+    /// The path of the file if it may have come with a copied folder of tasks.
+    pub(crate) copied: Option<String>,
 }
 
 /// A package of a resolved closure.

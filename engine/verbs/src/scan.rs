@@ -102,6 +102,23 @@ impl Scan {
     }
 }
 
+impl Scan {
+    /// Returns the findings as lines of `run.log`.
+    pub(crate) fn log(&self) -> String {
+        let lines = self.findings.iter().map(|it| {
+            let kind = match it.severity {
+                FindingSeverity::Blocks => "refused",
+                FindingSeverity::Warns => "warning",
+            };
+            format!(
+                "mcpd: {kind}: {}:{}:{}: {} ({})\n",
+                it.path, it.line, it.column, it.message, it.rule
+            )
+        });
+        lines.collect()
+    }
+}
+
 struct Scanner {
     /// The expressions that were needed, by the numbers of their rules; `None` for one that is not valid.
     compiled: BTreeMap<usize, Option<Regex>>,

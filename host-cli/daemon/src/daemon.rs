@@ -2,23 +2,22 @@
 
 use super::counts::{Counts, state_name};
 use super::decider::Decider;
-use super::ending::{BEFORE_START, BY_USER, how, is_failure};
+use super::ending::{BEFORE_START, how, is_failure};
 use super::files::at;
-use super::memory::{memory, remembered};
+use super::memory::remembered;
 use super::planning::name as language_name;
 use super::process::AppProcess;
 use super::refusal::{Answered, Trouble, broken, refused, stored};
 use super::runners::{failed, runner_of};
 use super::shown::{Shown, ShownTask};
 use super::task::Task;
-use super::traced::{self, about};
+use super::traced;
 use agent_app_proxy::{Gateway, TaskSummary};
+use agent_host::Failure;
 use agent_host::contract::daemon::{
-    Addressed, ErrorCode, Failure as Refusal, Task as Choice, TaskState, Verb, VersionedVerb,
+    Addressed, Ending, ErrorCode, Finding, Found as Seen, Order, TaskState, VerbCall, VersionedVerb,
 };
-use agent_host::{Failure, Instance, ResourceAny, call};
 use agent_mcp_server::Announcements;
-use agent_ownership::refuse_foreign;
 use agent_planner::Planner;
 use agent_runners::Runner;
 use agent_runners::built_in::{BuiltIn, Condition};
@@ -27,6 +26,7 @@ use agent_tasks::{Found, Phase, SocketFolder, TaskId, Tasks};
 use agent_telemetry::{Spans, TraceContext};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Performs a verb for a client, within the span that the client names. Returns `data` of its response.
+    /// Performs a verb for a client, within the span that the client names. Returns its response.
     pub(crate) async fn perform(
         self: &Rc<Self>,
         client: &str,
@@ -77,130 +77,17 @@ impl Daemon {
         parent: Option<TraceContext>,
     ) -> Answered<String> {
         let (daemon, client) = (Rc::clone(self), client.to_owned());
+        let order = Order::Verb(VerbCall {
+            verb: verb.verb,
+            input: addressed.input.into_bytes(),
+            task_id: addressed.task_id,
+        });
         let performed = async move {
-            let work = daemon.perform_once(&client, verb.verb, &addressed);
+            let work = daemon.carry_out(&client, order);
             let telemetry = (daemon.spans.as_ref(), &daemon.counts);
             traced::verb(telemetry, verb, (&client, parent), work).await
         };
         to_the_end(performed).await
-    }
-
-    async fn perform_once(
-        &self,
-        client: &str,
-        verb: Verb,
-        Addressed { input, task_id }: &Addressed,
-    ) -> Answered<String> {
-        self.admit_verb(verb)?;
-        let task_id = task_id.as_deref();
-        let chosen = |named: Option<&str>| {
-            let task = self.chosen(client, verb, named)?;
-            about(&task.id);
-            Ok(task)
-        };
-        match verb {
-            Verb::PlanCreate => self.plan_create(client, input).await,
-            Verb::FsApply => {
-                let task = chosen(task_id)?;
-                let _work = task.work.lock().await;
-                of_task(&task, self.fs_apply(&task, input).await)
-            }
-            Verb::RunStart => {
-                let task = chosen(task_id)?;
-                let _work = task.work.lock().await;
-                of_task(&task, self.run_start(&task, input).await)
-            }
-            Verb::HttpcheckAssert => {
-                let task = chosen(self.named_task(input, task_id)?.as_deref())?;
-                of_task(&task, self.httpcheck(&task, input).await)
-            }
-            Verb::ReportFinish => {
-                let task = chosen(task_id)?;
-                of_task(&task, self.report(&task, input).await)
-            }
-        }
-    }
-
-    /// Decides by the policy whether a verb may be called.
-    pub(crate) fn admit_verb(&self, verb: Verb) -> Answered<()> {
-        self.by_policy(|engine, policy| {
-            call!(engine, daemon.task_policy.call_admit_verb(policy, verb))
-        })
-    }
-
-    /// Returns the response of a verb.
-    pub(crate) fn envelope(&self, answered: Answered<String>) -> String {
-        self.decider.envelope(&answered)
-    }
-
-    /// Decides by the policy. Without a file it is the strictest one.
-    pub(crate) fn by_policy<T>(
-        &self,
-        ask: impl FnOnce(&mut Instance, ResourceAny) -> Result<Answered<T>, Failure>,
-    ) -> Answered<T> {
-        if self.policy.exists()
-            && let Err(foreign) = refuse_foreign(&self.policy)
-        {
-            let hint = "make the policy a file that only you can change";
-            return Err(refused(ErrorCode::Policy, foreign.to_string(), hint));
-        }
-        let text = match std::fs::read(&self.policy) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => {
-                let message = format!(
-                    "the policy `{}` can't be read: {error}",
-                    self.policy.display()
-                );
-                return Err(refused(
-                    ErrorCode::Policy,
-                    message,
-                    "make the file readable",
-                ));
-            }
-        };
-        self.decider.decide(|engine| {
-            let policy = match &text {
-                Some(text) => match call!(engine, daemon.task_policy.call_read(text))? {
-                    Ok(policy) => policy,
-                    Err(refusal) => {
-                        let message = format!("{}: {}", self.policy.display(), refusal.message);
-                        return Ok(Err(Refusal { message, ..refusal }));
-                    }
-                },
-                None => call!(engine, daemon.task_policy.call_strictest())?,
-            };
-            ask(engine, policy)
-        })
-    }
-
-    /// Returns the task that a request is for, if its state allows the verb.
-    fn chosen(&self, client: &str, verb: Verb, named: Option<&str>) -> Answered<Rc<Task>> {
-        let own: Vec<_> = {
-            let tasks = self.tasks.borrow();
-            // The user may name the task of any client on the command line.
-            let is_named = |task: &Task| client == CLIENT && named == Some(&*task.id);
-            let own = tasks
-                .values()
-                .filter(|task| task.client == client || is_named(task));
-            own.map(|task| Choice {
-                id: task.id.clone(),
-                state: task.state.get(),
-            })
-            .collect()
-        };
-        let chosen = self.decider.decide(|engine| {
-            let chosen = match call!(engine, daemon.call_choose_task(named, &own))? {
-                Ok(chosen) => chosen,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
-            let admitted = call!(engine, daemon.call_admit(chosen.state, verb))?;
-            Ok(admitted.map(|()| chosen.id).map_err(|refusal| Refusal {
-                task_id: named.map(str::to_owned),
-                ..refusal
-            }))
-        })?;
-        self.task(&chosen)
     }
 
     /// Returns a task of any client.
@@ -228,37 +115,6 @@ impl Daemon {
             .await
             .map_err(|error| broken(Failure::internal(error)))?;
         done.map_err(|trouble| stored(code, &*trouble))
-    }
-
-    /// Takes another state of a task, which the engine must allow, and remembers it.
-    pub(crate) async fn go(&self, task: &Rc<Task>, next: TaskState) -> Answered<()> {
-        let state = task.state.get();
-        let may = self
-            .decider
-            .ask(|engine| call!(engine, daemon.call_may_follow(state, next)))?;
-        if !may && state != next {
-            let message = format!(
-                "a task that is {} can't be {}",
-                state_name(state),
-                state_name(next)
-            );
-            return Err(refused(ErrorCode::Plan, message, "wait, and try again"));
-        }
-        task.state.set(next);
-        if !matches!(next, TaskState::Failed | TaskState::Ended) {
-            task.reason.replace(None);
-        }
-        self.show(task, None);
-        let _remembering = task.remembering.lock().await;
-        let memory = memory(task);
-        let remembered = self.with_folder(task, ErrorCode::Fs, move |folder| {
-            Ok(folder.remember(&memory)?)
-        });
-        remembered.await?;
-        if next == TaskState::Ended {
-            self.remove_builds(task).await;
-        }
-        Ok(())
     }
 
     /// Shows a task at the gateway, with another socket if there is one.
@@ -329,18 +185,6 @@ impl Daemon {
     /// Returns where the artifacts of a task are.
     pub(crate) fn artifact_dir(&self, task: &Task) -> String {
         artifact_dir(&self.root, task)
-    }
-
-    /// Ends a task: what is at work on its start, its app, its port and its route.
-    pub(crate) async fn kill(&self, id: &str) -> Answered<String> {
-        let task = self.task(id)?;
-        task.killed.notify_waiters();
-        self.stop(&task).await?;
-        if !task.has_ended() {
-            task.reason.replace(Some(BY_USER.to_owned()));
-        }
-        self.go(&task, TaskState::Ended).await?;
-        Ok(self.envelope(Ok("{}".to_owned())))
     }
 
     /// Ends the app of a task.
@@ -418,7 +262,7 @@ impl Daemon {
         }
     }
 
-    /// Looks what the app of a task does.
+    /// Looks what the app of a task does. The engine hears of what it has not heard.
     async fn look(&self, task: &Rc<Task>) -> Answered<()> {
         if !has_app(task) {
             return Ok(());
@@ -426,31 +270,28 @@ impl Daemon {
         let found = self
             .with_folder(task, ErrorCode::Runtime, |folder| Ok(folder.find()?))
             .await?;
-        match found {
+        let found = match &found {
             Found::Running(run) => {
                 self.show(task, Some(&run.socket));
-                // Who starts an app waits until it is ready. An earlier daemon could not.
-                match (task.state.get(), run.phase) {
-                    (TaskState::Ready, _) | (_, Phase::Starting) => {}
-                    (_, Phase::Ready) => {
-                        let cmd = task.started.borrow().clone().unwrap_or_default();
-                        // A failure is the reason of the task.
-                        let _ = self.announced(task, &cmd, &run).await;
-                    }
-                    (_, Phase::NotReady | Phase::Ended) => {
-                        self.give_up(task, "the app was not ready in time").await;
-                    }
+                match run.phase {
+                    Phase::Starting => Seen::Starting,
+                    Phase::Ready => Seen::Ready(self.app(run)),
+                    Phase::NotReady | Phase::Ended => Seen::Late,
                 }
-                Ok(())
             }
-            Found::Never | Found::Ended(_) => {
-                self.gateway.release(&task.id);
-                task.port.set(None);
-                let (state, reason) = after(&found);
-                task.reason.replace(Some(reason));
-                self.go(task, state).await
-            }
+            Found::Never | Found::Ended(_) => Seen::Over(ending(&found)),
+        };
+        let seen = Some((task.state.get(), discriminant(&found)));
+        if task.seen.get() == seen {
+            return Ok(());
         }
+        let finding = Order::Note(Finding {
+            task_id: task.id.clone(),
+            found,
+        });
+        self.carry_out(&task.client, finding).await?;
+        task.seen.set(seen);
+        Ok(())
     }
 }
 
@@ -471,18 +312,17 @@ fn has_app(task: &Task) -> bool {
     )
 }
 
-/// Returns the state of a task whose app does not run any more, and why it does not.
-pub(crate) fn after(found: &Found) -> (TaskState, String) {
+/// Returns why the app of a task does not run any more.
+pub(crate) fn ending(found: &Found) -> Ending {
     let end = match found {
         Found::Ended(run) => run.end.as_ref(),
         Found::Never | Found::Running(_) => None,
     };
     let cause = end.map(|end| &end.cause);
-    let state = match cause.is_some_and(is_failure) {
-        true => TaskState::Failed,
-        false => TaskState::Ended,
-    };
-    (state, cause.map_or_else(|| BEFORE_START.to_owned(), how))
+    Ending {
+        reason: cause.map_or_else(|| BEFORE_START.to_owned(), how),
+        is_failure: cause.is_some_and(is_failure),
+    }
 }
 
 /// Writes a task of a list.
@@ -516,12 +356,4 @@ pub(crate) fn row(
 
 fn artifact_dir(root: &Path, task: &Task) -> String {
     format!("{}/", root.join(&task.id).display())
-}
-
-/// Names the task in a refusal.
-fn of_task(task: &Task, answered: Answered<String>) -> Answered<String> {
-    answered.map_err(|refusal| Refusal {
-        task_id: Some(task.id.clone()),
-        ..refusal
-    })
 }

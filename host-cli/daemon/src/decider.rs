@@ -1,6 +1,6 @@
 //! The engine, which decides on each request.
 
-use super::refusal::{Answered, broken};
+use super::refusal::{Answered, Refusal, broken};
 use agent_host::{Engine, Failure, Instance, call};
 
 /// The response of a verb if the engine fails.
@@ -25,8 +25,7 @@ impl Decider {
         &self,
         ask: impl FnOnce(&mut Instance) -> Result<T, Failure>,
     ) -> Answered<T> {
-        let mut instance = self.0.instantiate().map_err(broken)?;
-        ask(&mut instance).map_err(broken)
+        ask(&mut self.instance()?).map_err(broken)
     }
 
     /// Asks the engine for a decision, which may be a no.
@@ -37,12 +36,14 @@ impl Decider {
         self.ask(ask)?
     }
 
-    /// Returns the response of a verb.
-    pub(crate) fn envelope(&self, answered: &Answered<String>) -> String {
-        let made = self.ask(|engine| match answered {
-            Ok(data) => call!(engine, daemon.call_success(data)),
-            Err(refusal) => call!(engine, daemon.call_failed(refusal)),
-        });
+    /// Returns the response of a verb that failed.
+    pub(crate) fn failed(&self, refusal: &Refusal) -> String {
+        let made = self.ask(|engine| call!(engine, daemon.call_failed(refusal)));
         made.unwrap_or_else(|_| BROKEN.to_owned())
+    }
+
+    /// Returns an instance of the engine.
+    pub(crate) fn instance(&self) -> Answered<Instance> {
+        self.0.instantiate().map_err(broken)
     }
 }

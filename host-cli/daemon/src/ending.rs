@@ -10,9 +10,6 @@ const NOT_FOUND: i32 = 127;
 /// Number of bytes of `run.log` in a message.
 const QUOTED: usize = 400;
 
-/// The reason of a task that its user has ended.
-pub(crate) const BY_USER: &str = "it was ended by its user";
-
 /// The reason of a task whose daemon ended before its app was started.
 pub(crate) const BEFORE_START: &str = "its daemon ended before the app was started";
 

@@ -1,7 +1,7 @@
 //! The files of a task, and addresses of its app.
 
 use super::refusal::Trouble;
-use agent_host::contract::daemon::{FileContent, PresentFile, ScannedFile};
+use agent_host::contract::daemon::{FileContent, PresentFile, SourceFile};
 use agent_tasks::SourcePath;
 use std::fs;
 use std::io;
@@ -76,12 +76,12 @@ pub(crate) fn present(
 }
 
 /// Returns the files of an app that are scanned before it starts.
-pub(crate) fn scanned(task: &agent_tasks::Task) -> Result<Vec<ScannedFile>, Trouble> {
+pub(crate) fn scanned(task: &agent_tasks::Task) -> Result<Vec<SourceFile>, Trouble> {
     let contents = task
         .source()?
         .contents(FILES, SCANNED_BYTES, SCANNED_ALL_BYTES)?;
     let files = contents
         .into_iter()
-        .map(|(path, content)| ScannedFile { path, content });
+        .map(|(path, content)| SourceFile { path, content });
     Ok(files.collect())
 }

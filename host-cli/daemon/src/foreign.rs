@@ -1,26 +1,26 @@
 //! Foreign runners: what they answer is judged by the engine \[2, 3\].
 
 use super::daemon::Daemon;
-use super::files::FILES;
-use super::grants::Grants;
 use super::planning::name as language_name;
 use super::process::AppProcess;
-use super::refusal::{Answered, refused};
-use super::run_start::no_port;
+use super::refusal::{Answered, Refusal, refused};
+use super::runners::{failed, runner_of};
 use super::staging::BYTES;
 use super::task::Task;
-use agent_host::call;
-use agent_host::contract::daemon::{ErrorCode, Manifest, StartContent};
+use agent_host::contract::daemon::{
+    App, ErrorCode, RunLimit, RunnerReply, StagedFile, Start, Started,
+};
 use agent_packages::AppPackages;
-use agent_runners::built_in::File;
+use agent_runners::built_in;
 use agent_runners::{Place, Runner, RunnerRequest, RunnerSession};
 use agent_syntax::json::Writer;
 use agent_tasks::disk::{Quota, exceeded};
 use agent_tasks::limits::DEFAULT_FILES;
-use agent_tasks::{ForeignRunner, Reply, Run};
+use agent_tasks::{ForeignRunner, Run};
 use serde_json::value::RawValue;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use tokio::select;
 
 /// The port of a session in which nothing is started.
@@ -43,9 +43,9 @@ impl Daemon {
         &self,
         runner: &Runner,
         task: &Task,
-        files: &[(File, u32)],
+        files: &[StagedFile],
         folder: &Path,
-    ) -> Answered<()> {
+    ) -> Answered<RunnerReply> {
         let plan = plan(task, files);
         let plan = RawValue::from_string(plan).map_err(|error| broken(&error))?;
         let place = Place::new(folder, NO_APP);
@@ -66,76 +66,97 @@ impl Daemon {
         };
         session.end().await;
         let reply = reply?;
-        self.judged(&reply.stdout, &reply.stderr, reply.exit_code)
-    }
-
-    /// Has a foreign runner start the app of a task, under the task's supervisor.
-    pub(crate) async fn started_by(
-        &self,
-        runner: &Runner,
-        task: &Rc<Task>,
-        content: &StartContent,
-        packages: Option<AppPackages>,
-        grants: Grants,
-    ) -> Answered<Run> {
-        // A manifest names the port of the host.
-        let lease = self.gateway.lease(&task.id).map_err(no_port)?;
-        let files = self
-            .with_folder(task, ErrorCode::Fs, |folder| {
-                Ok(folder.source()?.files(FILES)?)
-            })
-            .await?;
-        let manifest = Manifest {
-            task_id: task.id.clone(),
-            cmd: command_line(&content.steps.start),
-            socket: None,
-            tcp_port: Some(lease.port()),
-            files,
-            language: task.language,
-        };
-        let manifest = self
-            .decider
-            .ask(|engine| call!(engine, daemon.call_manifest_json(&manifest)))?;
-        let program = runner.program().to_owned();
-        let process = AppProcess::to_start(self, task, content, packages, grants);
-        let started = process
-            .started_by(ForeignRunner { program, manifest })
-            .await;
-        // What the runner says of a failure is better than what was seen of it.
-        let reply = match &started {
-            Ok(run) => run.reply.clone(),
-            Err((_, reply)) => reply.clone(),
-        };
-        if let Some(Reply {
-            stdout,
-            stderr,
-            exit_code,
-        }) = reply
-        {
-            self.judged(stdout.as_bytes(), stderr.as_bytes(), exit_code)?;
-        }
-        started.map_err(|(refusal, _)| refusal)
-    }
-
-    /// Judges an answer.
-    fn judged(&self, stdout: &[u8], stderr: &[u8], exit_code: i32) -> Answered<()> {
-        self.decider.decide(|engine| {
-            let answer = call!(engine, daemon.call_runner_answer(stdout, stderr, exit_code))?;
-            Ok(answer.map(drop))
+        Ok(RunnerReply {
+            stdout: reply.stdout,
+            stderr: reply.stderr,
+            exit_code: reply.exit_code,
         })
+    }
+
+    /// Has the runner of its language start the app of a task, under the task's supervisor.
+    pub(crate) async fn start(
+        &self,
+        task: &Rc<Task>,
+        mut start: Start,
+        packages: Option<AppPackages>,
+        component: Option<PathBuf>,
+    ) -> Answered<Started> {
+        let (words, manifest) = (start.words.clone(), start.manifest.take());
+        let env = start.env.clone();
+        let process = AppProcess::to_start(self, task, start, packages, component);
+        let (run, reply) = match self.foreign(task) {
+            Some(runner) => {
+                let program = runner.program().to_owned();
+                let manifest = manifest.unwrap_or_default();
+                let runner = ForeignRunner { program, manifest };
+                match process.started_by(runner).await {
+                    Ok(run) => (Ok(run.clone()), run.reply),
+                    Err((refusal, reply)) => (Err(refusal), reply),
+                }
+            }
+            None => {
+                let manifest = built_in::Manifest { words, env };
+                let (runner, folder) = (runner_of(task.language), self.source(task));
+                let started = self
+                    .runners
+                    .start(runner, &folder, &manifest, &process)
+                    .await;
+                let run = started
+                    .map_err(failed)
+                    .and_then(|_| process.run().ok_or_else(unstarted));
+                (run, None)
+            }
+        };
+        Ok(Started {
+            result: run.map(|run| {
+                task.socket.replace(Some(Arc::from(&*run.socket)));
+                self.app(&run)
+            }),
+            reply: reply.map(|reply| RunnerReply {
+                stdout: reply.stdout.into_bytes(),
+                stderr: reply.stderr.into_bytes(),
+                exit_code: reply.exit_code,
+            }),
+        })
+    }
+
+    /// Returns a run as the engine sees it.
+    pub(crate) fn app(&self, run: &Run) -> App {
+        let is_served = self.gateway.address().is_ok();
+        App {
+            socket: is_served.then(|| run.socket.display().to_string()),
+            pid: run.pid.and_then(|pid| u32::try_from(pid).ok()),
+            unenforced: run.unenforced.iter().filter_map(|it| limit(it)).collect(),
+        }
     }
 }
 
+fn limit(name: &str) -> Option<RunLimit> {
+    match name {
+        "cpu_pct" => Some(RunLimit::CpuPct),
+        "mem_mb" => Some(RunLimit::MemMb),
+        "wall_sec" => Some(RunLimit::WallSec),
+        _ => None,
+    }
+}
+
+fn unstarted() -> Refusal {
+    let message = "the runner reported an app that it did not start";
+    let hint = "report this as a defect of the runner";
+    refused(ErrorCode::Runtime, message, hint)
+}
+
 /// Returns a file plan for files of a task.
-fn plan(task: &Task, files: &[(File, u32)]) -> String {
+fn plan(task: &Task, files: &[StagedFile]) -> String {
     let mut w = Writer::dense();
     w.object(|w| {
         w.key("files").array(|w| {
-            for (File { path, content }, mode) in files {
+            for StagedFile { path, content } in files {
                 w.object(|w| {
                     // A request has texts alone.
-                    w.key("content").string(&String::from_utf8_lossy(content));
-                    w.key("mode").number(*mode);
+                    w.key("content")
+                        .string(&String::from_utf8_lossy(&content.bytes));
+                    w.key("mode").number(content.mode);
                     w.key("path").string(path);
                 });
             }
@@ -147,33 +168,7 @@ fn plan(task: &Task, files: &[(File, u32)]) -> String {
     w.finish()
 }
 
-fn broken(error: &dyn std::error::Error) -> agent_host::contract::daemon::Failure {
+fn broken(error: &dyn std::error::Error) -> Refusal {
     let hint = "check the runner with `agent runner test`";
     refused(ErrorCode::Runtime, error.to_string(), hint)
-}
-
-/// Returns words as a command line that a shell splits into the same words.
-fn command_line(words: &[String]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    let words = words.iter().map(
-        |word| match !word.is_empty() && word.chars().all(is_plain) {
-            true => word.clone(),
-            false => format!("'{}'", word.replace('\'', r"'\''")),
-        },
-    );
-    words.collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::command_line;
-
-    #[test]
-    fn words_of_a_command_line_stay_apart() {
-        let words = ["python3", "my app.py", "", "it's", "$HOME;", "--a=b"].map(str::to_owned);
-        assert_eq!(
-            command_line(&words),
-            r"python3 'my app.py' '' 'it'\''s' '$HOME;' --a=b"
-        );
-    }
 }

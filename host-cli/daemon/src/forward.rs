@@ -70,7 +70,7 @@ impl Forward {
             Err(failure) => {
                 let hint = "start the client again: it then gets a daemon of its own";
                 let refusal = refused(ErrorCode::Network, failure.message, hint);
-                (self.decider.envelope(&Err(refusal)), true)
+                (self.decider.failed(&refusal), true)
             }
         }
     }

@@ -4,7 +4,7 @@ use super::daemon::{Daemon, to_the_end};
 use super::refusal::Answered;
 use super::service::Tools;
 use agent_host::call;
-use agent_host::contract::daemon::ErrorCode;
+use agent_host::contract::daemon::{ChangeRequest, ErrorCode, Order};
 use agent_mcp_server::{Body, Endpoint, Hosts, Served, Sessions, Token, client};
 use agent_telemetry::TraceContext;
 use bytes::Bytes;
@@ -96,15 +96,20 @@ impl Http {
                 }
             }
             (&Method::POST, ["tasks", task, "kill"]) => {
-                let (daemon, task) = (Rc::clone(&self.daemon), (*task).to_owned());
-                self.said(to_the_end(async move { daemon.kill(&task).await }).await)
+                self.said(self.ordered(client, Order::End((*task).to_owned())).await)
             }
-            (&Method::POST, ["tasks", task, "revert"]) => {
-                let (daemon, task) = (Rc::clone(&self.daemon), (*task).to_owned());
-                self.said(to_the_end(async move { daemon.revert(&task).await }).await)
-            }
+            (&Method::POST, ["tasks", task, "revert"]) => self.said(
+                self.ordered(client, Order::Revert((*task).to_owned()))
+                    .await,
+            ),
             (&Method::POST, ["tasks", task, "plan-change"]) => match read(body).await {
-                Ok(body) => self.said(self.daemon.plan_change(task, &body).await),
+                Ok(body) => {
+                    let change = Order::PlanChange(ChangeRequest {
+                        task_id: (*task).to_owned(),
+                        request: body.to_vec(),
+                    });
+                    self.said(self.daemon.carry_out(client, change).await)
+                }
                 Err(answer) => *answer,
             },
             _ => text(StatusCode::NOT_FOUND, "nothing is at this path"),
@@ -116,7 +121,7 @@ impl Http {
         decider.ask(|engine| call!(engine, daemon.call_discovery()))
     }
 
-    /// Performs a verb. The answer is its envelope, also that of a failure.
+    /// Performs a verb. Returns its response.
     async fn verb(
         &self,
         client: &str,
@@ -132,14 +137,19 @@ impl Http {
             let addressed = call!(engine, daemon.call_addressed_beside(body))?;
             Ok(addressed.map(|addressed| (verb, addressed)))
         })?;
-        let data = self.daemon.perform(client, verb, addressed, parent).await?;
-        Ok(self.daemon.envelope(Ok(data)))
+        self.daemon.perform(client, verb, addressed, parent).await
+    }
+
+    /// Carries an order out to its end.
+    async fn ordered(&self, client: &str, order: Order) -> Answered<String> {
+        let (daemon, client) = (Rc::clone(&self.daemon), client.to_owned());
+        to_the_end(async move { daemon.carry_out(&client, order).await }).await
     }
 
     fn said(&self, answered: Answered<String>) -> Response<Body> {
         match answered {
             Ok(text) => json(StatusCode::OK, text),
-            Err(refusal) => json(status(refusal.code), self.daemon.envelope(Err(refusal))),
+            Err(refusal) => json(status(refusal.code), self.daemon.decider.failed(&refusal)),
         }
     }
 }

@@ -6,10 +6,9 @@
 //! | module | content |
 //! |---|---|
 //! | `daemon` | the tasks, and the way of a request through the daemon |
-//! | `plan_create`, `fs_apply`, `run_start`, `httpcheck`, `report` | the five verbs |
+//! | `verb`, `effects` | a verb at work in the engine, and the effects that it orders |
 //! | `planning`, `packages`, `probes`, `files` | planners, the dependency step, requests that test an app, the files of a task |
 //! | `runners`, `foreign`, `staging`, `process`, `ending` | the runners of apps, foreign ones, the files that they write, the process that they ask for, how apps end |
-//! | `grants` | files, network and secrets that the policy gives an app |
 //! | `rust_build`, `rust_toolchain` | apps in Rust: the build of a component, and the toolchain for it |
 //! | `task`, `memory`, `shown` | a task as the daemon knows it, as it is remembered, and as the app gateway sees it |
 //! | `http`, `service`, `tools` | the verbs over HTTP, and as tools of the Model Context Protocol |
@@ -23,23 +22,18 @@ mod client;
 mod counts;
 mod daemon;
 mod decider;
+mod effects;
 mod ending;
 mod files;
 mod foreign;
 mod forward;
-mod fs_apply;
-mod grants;
 mod http;
-mod httpcheck;
 mod memory;
 mod packages;
-mod plan_create;
 mod planning;
 mod probes;
 mod process;
 mod refusal;
-mod report;
-mod run_start;
 mod runners;
 mod running;
 mod rust_build;
@@ -51,6 +45,7 @@ mod stored;
 mod task;
 mod tools;
 mod traced;
+mod verb;
 
 pub use client::Client;
 pub use forward::forward;

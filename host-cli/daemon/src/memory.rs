@@ -3,7 +3,7 @@
 use super::counts::state_name;
 use super::planning::{name, named};
 use super::task::Task;
-use agent_host::contract::daemon::{Requirement, ResolvedPackage, TaskState};
+use agent_host::contract::daemon::{NewTask, Requirement, ResolvedPackage, TaskState};
 use agent_host::{Zone, clock};
 use agent_tasks::Memory;
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ pub(crate) fn memory(task: &Task) -> Memory {
     keep("start", task.started.borrow().clone());
     let allowed = task.deps_allowlist.as_ref().map(|it| it.join("\n"));
     keep("deps_allowlist", allowed);
-    let requirements = task.requirements.borrow();
-    let requirements = requirements.iter().map(|it| {
+    let plans = task.plans.borrow();
+    let requirements = plans.present.iter().map(|it| {
         let version = it.version.as_deref().unwrap_or_default();
         let extras = it.extras.join(",");
         format!("{} {} {version} {extras}", it.name, it.normal_name)
@@ -67,15 +67,6 @@ pub(crate) fn remembered(id: &str, memory: &Memory) -> Option<Task> {
         .into_iter()
         .find(|it| state_name(*it) == memory.state)?;
     let language = named(of("lang")?)?;
-    let allowed = of("deps_allowlist").map(|it| it.lines().map(str::to_owned).collect());
-    let task = Task::new(
-        id.to_owned(),
-        of("client")?.to_owned(),
-        of("prompt")?.to_owned(),
-        language,
-        memory.created_ms,
-        allowed,
-    );
     let requirements = lines("requirements").map(|line| {
         let mut words = line.split(' ');
         let mut word = || words.next().unwrap_or_default().to_owned();
@@ -102,7 +93,15 @@ pub(crate) fn remembered(id: &str, memory: &Memory) -> Option<Task> {
             required_by: Vec::new(),
         })
     });
-    task.requirements.replace(requirements.collect());
+    let new = NewTask {
+        prompt: of("prompt")?.to_owned(),
+        language,
+        deps_allowlist: of("deps_allowlist").map(|it| it.lines().map(str::to_owned).collect()),
+        start: String::new(),
+        requirements: requirements.collect(),
+    };
+    let mut task = Task::new(of("client")?.to_owned(), new, memory.created_ms);
+    id.clone_into(&mut task.id);
     task.locked.replace(locked.collect());
     task.state.set(state);
     task.reason.replace(of("reason").map(str::to_owned));

@@ -1,10 +1,9 @@
 //! File plans of planners.
 
-use super::decider::Decider;
+use super::daemon::Daemon;
 use super::refusal::{Answered, refused};
-use agent_host::call;
-use agent_host::contract::daemon::{ErrorCode, Language, PlanRequest, SchemaOf};
-use agent_planner::{Limits, Planner, PlannerError, PlannerErrorKind, PlannerRequest};
+use agent_host::contract::daemon::{ErrorCode, Language, PlannedChange, Planning};
+use agent_planner::{Limits, PlannerError, PlannerErrorKind, PlannerRequest};
 use agent_syntax::json_string;
 use agent_way_out::Cancel;
 use std::time::Duration;
@@ -36,43 +35,31 @@ pub(crate) fn named(text: &str) -> Option<Language> {
     all.into_iter().find(|it| name(*it) == text)
 }
 
-/// A change of an app.
-pub(crate) struct Change {
-    /// What to change.
-    pub(crate) prompt: String,
-    /// The texts of its files, by their paths.
-    pub(crate) present: Vec<(String, String)>,
+impl Daemon {
+    /// Asks the planner once. Returns its answer, which is not checked yet.
+    pub(crate) async fn plan(&self, planning: Planning) -> Answered<Vec<u8>> {
+        let request = written(&planning);
+        let limits = Limits {
+            time: PLAN_TIME,
+            plan_bytes: PLAN_BYTES,
+        };
+        let planned = match PlannerRequest::from_json(request.as_bytes()) {
+            // Dropping the future cancels the attempt.
+            Ok(request) => self.planner.plan(&request, &limits, &Cancel::never()).await,
+            Err(error) => Err(error),
+        };
+        planned.map_err(failed)
+    }
 }
 
-/// Asks a planner once. Returns its answer, which nobody has checked yet.
-pub(crate) async fn plan(
-    planner: &Planner,
-    decider: &Decider,
-    request: &PlanRequest,
-    change: Option<&Change>,
-) -> Answered<Vec<u8>> {
-    let schema = decider.ask(|engine| call!(engine, daemon.call_schema(SchemaOf::FilePlan)))?;
-    let request = written(request, change, &schema);
-    let limits = Limits {
-        time: PLAN_TIME,
-        plan_bytes: PLAN_BYTES,
-    };
-    let planned = match PlannerRequest::from_json(request.as_bytes()) {
-        // Dropping the future cancels the attempt.
-        Ok(request) => planner.plan(&request, &limits, &Cancel::never()).await,
-        Err(error) => Err(error),
-    };
-    planned.map_err(failed)
-}
-
-fn written(request: &PlanRequest, change: Option<&Change>, schema: &str) -> String {
+fn written(request: &Planning) -> String {
     let languages = request.languages.iter().map(|it| json_string(name(*it)));
     let languages: Vec<_> = languages.collect();
     let mut members = vec![
         r#""task":"files""#.to_owned(),
         format!(r#""prompt":{}"#, json_string(&request.prompt)),
         format!(r#""languages":[{}]"#, languages.join(",")),
-        format!(r#""schema":{schema}"#),
+        format!(r#""schema":{}"#, request.schema),
     ];
     if let Some(allowed) = &request.deps_allowlist {
         let allowed: Vec<_> = allowed.iter().map(|it| json_string(it)).collect();
@@ -81,7 +68,7 @@ fn written(request: &PlanRequest, change: Option<&Change>, schema: &str) -> Stri
     if let Some(port) = request.port_hint {
         members.push(format!(r#""port_hint":{port}"#));
     }
-    if let Some(Change { prompt, present }) = change {
+    if let Some(PlannedChange { prompt, present }) = &request.change {
         let present = present.iter().map(|(path, content)| {
             let (path, content) = (json_string(path), json_string(content));
             format!(r#"{{"path":{path},"content":{content}}}"#)

@@ -1,10 +1,10 @@
 //! Requests that test an app.
 
 use super::refusal::{Answered, refused};
-use agent_host::contract::daemon::{ErrorCode, Probe};
+use agent_host::contract::daemon::{ErrorCode, Probe, ProbeResponse, Probing};
 use agent_way_out::header::{HeaderName, HeaderValue};
 use agent_way_out::{Cancel, ErrorKind, Limits, Method, Request, Roots, Scheme, Target, WayOut};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 /// Maximum size of a response's body, in bytes. Of a larger one nothing is judged.
@@ -13,20 +13,28 @@ const BODY_BYTES: u64 = 8 << 20;
 /// Maximum time of a probe.
 const TIME: Duration = Duration::from_secs(30);
 
-/// What came of a probe.
-pub(crate) struct Response {
-    pub(crate) status: u16,
-    pub(crate) body: Vec<u8>,
-    pub(crate) latency_ms: u32,
+/// Number of first bytes of a body that the engine judges.
+const JUDGED_BYTES: usize = 1 << 20;
+
+/// Sends probes, one after the other.
+pub(crate) async fn probed(probing: Probing) -> Answered<Vec<Result<ProbeResponse, String>>> {
+    let Probing { to, below, probes } = probing;
+    let host = to.host.trim_matches(['[', ']']);
+    let ip = host.parse().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let mut responses = Vec::new();
+    for probe in &probes {
+        responses.push(send(SocketAddr::new(ip, to.port), &below, probe).await?);
+    }
+    Ok(responses)
 }
 
 /// Sends a probe to an address of loopback, below a path. The inner error says why there is no response; a connection
 /// that nobody accepts is a failure of the verb.
-pub(crate) async fn send(
+async fn send(
     address: SocketAddr,
     below: &str,
     probe: &Probe,
-) -> Answered<Result<Response, String>> {
+) -> Answered<Result<ProbeResponse, String>> {
     let invalid = |what: &str| {
         let message = format!("the probe of `{}` has an invalid {what}", probe.path);
         refused(ErrorCode::Plan, message, "send a request as HTTP has it")
@@ -52,9 +60,9 @@ pub(crate) async fn send(
     let never = Cancel::never();
     let sent = way_out.send(&target, request, &limits, &never).await;
     Ok(match sent {
-        Ok(response) => Ok(Response {
+        Ok(response) => Ok(ProbeResponse {
             status: response.status.as_u16(),
-            body: response.body.to_vec(),
+            body: response.body[..response.body.len().min(JUDGED_BYTES)].to_vec(),
             latency_ms: u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX),
         }),
         Err(error) if error.kind == ErrorKind::Connect => {

@@ -2,17 +2,17 @@
 
 use super::daemon::{Daemon, GRACE};
 use super::ending::ended;
-use super::grants::Grants;
 use super::refusal::{Answered, refused};
 use super::runners::told;
 use super::task::Task;
 use super::traced::reported_stage;
-use agent_host::contract::daemon::{ErrorCode, Failure, RunLimit, StartContent};
+use agent_host::contract::daemon::{ErrorCode, Failure, Granted, RunLimit, Start};
 use agent_packages::AppPackages;
 use agent_runners::built_in::{self, Command, Condition, Process};
 use agent_sandbox::toolchain;
 use agent_tasks::{
-    App, Artifact, AskedLimits, ForeignRunner, Found, Phase, Reply, Run, Spec, Started, TaskId,
+    App, Artifact, AskedLimits, ForeignRunner, Found, Phase, Reply, Run, Secret, Spec, Started,
+    TaskId,
 };
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(crate) struct AppProcess<'a> {
     daemon: &'a Daemon,
     task: &'a Rc<Task>,
     /// What the app starts with; `None` if it may not be started.
-    start: Option<(&'a StartContent, Option<AppPackages>, Grants)>,
+    start: Option<(Start, Option<AppPackages>)>,
     /// The file of the component that the app is, in place of a program.
     component: Option<PathBuf>,
     /// The folders of the toolchains that the runner has asked for.
@@ -53,20 +53,15 @@ impl<'a> AppProcess<'a> {
     pub(crate) fn to_start(
         daemon: &'a Daemon,
         task: &'a Rc<Task>,
-        content: &'a StartContent,
+        start: Start,
         packages: Option<AppPackages>,
-        grants: Grants,
+        component: Option<PathBuf>,
     ) -> Self {
-        let start = Some((content, packages, grants));
         Self {
-            start,
+            start: Some((start, packages)),
+            component,
             ..Self::of(daemon, task)
         }
-    }
-
-    /// Has a component in place of a program, if there is one.
-    pub(crate) fn with_component(self, component: Option<PathBuf>) -> Self {
-        Self { component, ..self }
     }
 
     /// Returns the run that was started.
@@ -130,7 +125,7 @@ impl<'a> AppProcess<'a> {
     }
 
     fn spec(&self, Command { mut words, env }: Command) -> Answered<Spec> {
-        let Some((content, packages, grants)) = &self.start else {
+        let Some((start, packages)) = &self.start else {
             let message = "a runner may start an app in `start` alone";
             let hint = "report this as a defect of the runner";
             return Err(refused(ErrorCode::Runtime, message, hint));
@@ -139,7 +134,7 @@ impl<'a> AppProcess<'a> {
         let id = TaskId::parse(&self.task.id);
         let id = id.map_err(|error| refused(ErrorCode::Plan, error.to_string(), "name a task"))?;
         let asked = |limit: RunLimit| {
-            let mut limits = content.limits.iter();
+            let mut limits = start.limits.iter();
             limits.find(|(it, _)| *it == limit).map(|(_, value)| *value)
         };
         let mut read = self.toolchains.borrow().clone();
@@ -151,7 +146,7 @@ impl<'a> AppProcess<'a> {
             read.extend(packages.runtime.iter().cloned());
         }
         let own = packages.map(|it| it.env.clone()).unwrap_or_default();
-        let wanted = content.env.iter().cloned();
+        let wanted = start.env.iter().cloned();
         Ok(Spec {
             app: match &self.component {
                 Some(file) => App::Component(file.clone()),
@@ -161,8 +156,8 @@ impl<'a> AppProcess<'a> {
             env: env.into_iter().chain(own).chain(wanted).collect(),
             port: PORT,
             socket: self.daemon.sockets.socket(&id),
-            ready_regex: content.ready_regex.clone(),
-            ready_timeout: Duration::from_secs(content.ready_timeout_sec.into()),
+            ready_regex: start.ready_regex.clone(),
+            ready_timeout: Duration::from_secs(start.ready_timeout_sec.into()),
             limits: AskedLimits {
                 cpu_pct: asked(RunLimit::CpuPct),
                 mem_mb: asked(RunLimit::MemMb).map(Into::into),
@@ -173,9 +168,9 @@ impl<'a> AppProcess<'a> {
             idle: self.daemon.idle,
             folders: packages.map(|it| it.folders.clone()).unwrap_or_default(),
             read,
-            readonly: grants.readonly,
-            egress: grants.egress.clone(),
-            secrets: grants.secrets.clone(),
+            readonly: start.is_readonly,
+            egress: start.egress.clone(),
+            secrets: start.secrets.iter().map(secret).collect(),
         })
     }
 
@@ -244,6 +239,11 @@ fn report_stages(started: &Started) {
     if let Some(ready) = run.ready_ms {
         reported_stage("ready", launched..ready);
     }
+}
+
+fn secret(granted: &Granted) -> (String, Secret) {
+    let (value, forms) = (granted.secret.value.clone(), granted.forms.clone());
+    (granted.secret.name.clone(), Secret { value, forms })
 }
 
 fn is_interpreter(program: &str) -> bool {

@@ -1,7 +1,8 @@
 //! Why a verb fails \[2, 8\].
 
 use agent_host::Failure;
-use agent_host::contract::daemon::{ErrorCode, Failure as Refusal};
+use agent_host::contract::daemon::ErrorCode;
+pub(crate) use agent_host::contract::daemon::Failure as Refusal;
 
 /// What a verb has, or why it fails.
 pub(crate) type Answered<T> = Result<T, Refusal>;
@@ -38,4 +39,10 @@ pub(crate) fn stored(code: ErrorCode, trouble: &dyn std::error::Error) -> Refusa
         _ => "read `run.log` in the folder of the task",
     };
     refused(code, trouble.to_string(), hint)
+}
+
+/// Returns the failure of a build whose task was ended.
+pub(crate) fn was_ended() -> Refusal {
+    let hint = "open another task with `plan.create`";
+    refused(ErrorCode::Runtime, "the task was ended", hint)
 }

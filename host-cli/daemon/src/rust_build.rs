@@ -1,12 +1,11 @@
 //! Apps in Rust: cargo builds a component in the sandbox, without a network, and no process runs it.
 
 use super::daemon::Daemon;
-use super::refusal::{Answered, broken, refused};
-use super::run_start::was_ended;
+use super::refusal::{Answered, Refusal, broken, refused, was_ended};
 use super::rust_toolchain::{Rust, Target};
 use super::task::Task;
 use agent_host::Failure;
-use agent_host::contract::daemon::{ErrorCode, Failure as Refusal};
+use agent_host::contract::daemon::{Build, ErrorCode};
 use agent_packages::AppPackages;
 use agent_sandbox::{Command, Exit, Finished, Limits, Log, Mount, RunError, Sandbox, Tier};
 use agent_syntax::json::parse_strict;
@@ -88,11 +87,10 @@ impl Daemon {
     pub(crate) async fn built(
         &self,
         task: &Rc<Task>,
-        start: &[String],
+        Build { words, may_write }: Build,
         crates: Option<&AppPackages>,
-        writable: bool,
     ) -> Answered<PathBuf> {
-        let options = options(start)?;
+        let options = options(&words)?;
         let rust = blocking(Rust::find).await?;
         let rust = rust.map_err(|why| {
             let hint = "install Rust, such as with rustup, and start the daemon with it in `PATH`";
@@ -116,7 +114,7 @@ impl Daemon {
         let source = self
             .with_folder(task, ErrorCode::Fs, |folder| Ok(folder.source_path()))
             .await?;
-        let mounted = mount(&source, writable);
+        let mounted = mount(&source, may_write);
         let command = command(&rust, target, mounted, &kept, crates, options);
         let cut = Cell::new(None);
         let cancel = async {

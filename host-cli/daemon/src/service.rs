@@ -83,7 +83,7 @@ impl<P: Performer> Service for Tools<P> {
                 let parent = parent(params);
                 self.0.performed(client, verb, addressed, parent).await
             }
-            Err(refusal) => (self.0.decider().envelope(&Err(refusal)), true),
+            Err(refusal) => (self.0.decider().failed(&refusal), true),
         };
         result(&envelope, is_error, client.generation)
     }
@@ -114,8 +114,10 @@ impl Performer for Rc<Daemon> {
         parent: Option<TraceContext>,
     ) -> (String, bool) {
         let answered = self.perform(&client.id, verb, addressed, parent).await;
-        let is_error = answered.is_err();
-        (self.envelope(answered), is_error)
+        match answered {
+            Ok(response) => (response, false),
+            Err(refusal) => (self.decider.failed(&refusal), true),
+        }
     }
 
     fn metrics(&self, sessions: usize) -> Result<String, Failure> {

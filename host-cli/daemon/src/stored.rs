@@ -1,7 +1,7 @@
 //! The tasks of a folder that no daemon serves.
 
 use super::counts::state_name;
-use super::daemon::{GRACE, after, row};
+use super::daemon::{GRACE, ending, row};
 use super::memory::remembered;
 use super::running::alone;
 use super::task::Task;
@@ -53,9 +53,12 @@ fn tasks(root: &Path) -> Result<Vec<Task>, Failure> {
                 // One that can't be read is no reason to list none.
                 Err(error) => output::note(format_args!("{}: {error}", task.id)),
                 Ok(ended) => {
-                    let (state, reason) = after(&ended);
-                    task.state.set(state);
-                    task.reason.replace(Some(reason));
+                    let ending = ending(&ended);
+                    task.state.set(match ending.is_failure {
+                        true => TaskState::Failed,
+                        false => TaskState::Ended,
+                    });
+                    task.reason.replace(Some(ending.reason));
                 }
             }
         }

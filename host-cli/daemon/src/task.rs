@@ -1,7 +1,8 @@
 //! A task as the daemon knows it.
 
-use agent_host::contract::daemon::{Language, Requirement, ResolvedPackage, TaskState};
+use agent_host::contract::daemon::{Found, Language, NewTask, Plans, ResolvedPackage, TaskState};
 use std::cell::{Cell, RefCell};
+use std::mem::Discriminant;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,21 +25,19 @@ pub(crate) struct Task {
     pub(crate) created_ms: u64,
     /// The packages that the call which opened it may install.
     pub(crate) deps_allowlist: Option<Vec<String>>,
-    /// The packages that its plan asks for.
-    pub(crate) requirements: RefCell<Vec<Requirement>>,
-    /// What the plan of a change asks for, until its files are applied.
-    pub(crate) changing: RefCell<Option<Vec<Requirement>>>,
-    /// What the plan before the last applied change asked for.
-    pub(crate) before_change: RefCell<Option<Vec<Requirement>>>,
+    /// The packages that its plans ask for.
+    pub(crate) plans: RefCell<Plans>,
     /// The packages of its last start, which the next one gets again.
     pub(crate) locked: RefCell<Vec<ResolvedPackage>>,
     /// Held by what changes the files or the app: one after the other.
-    pub(crate) work: Mutex<()>,
+    pub(crate) work: Arc<Mutex<()>>,
     /// Says that the task is ended to what is at work on its start.
     pub(crate) killed: Notify,
     /// Held while the task is remembered: what was written last is how it is.
     pub(crate) remembering: Mutex<()>,
     pub(crate) state: Cell<TaskState>,
+    /// What the engine heard last of the app, and in which state.
+    pub(crate) seen: Cell<Option<(TaskState, Discriminant<Found>)>>,
     /// The leased port, while the app runs.
     pub(crate) port: Cell<Option<u16>>,
     /// The socket of the app, while it runs.
@@ -66,33 +65,29 @@ impl Task {
         self.state.get() == TaskState::Ended
     }
 
-    /// Returns a task with a plan.
-    pub(crate) fn new(
-        id: String,
-        client: String,
-        prompt: String,
-        language: Language,
-        created_ms: u64,
-        deps_allowlist: Option<Vec<String>>,
-    ) -> Self {
+    /// Returns a task with a plan, whose id is not known yet.
+    pub(crate) fn new(client: String, new: NewTask, created_ms: u64) -> Self {
         Self {
-            id,
+            id: String::new(),
             client,
-            prompt,
-            language,
+            prompt: new.prompt,
+            language: new.language,
             created_ms,
-            deps_allowlist,
-            requirements: RefCell::default(),
-            changing: RefCell::default(),
-            before_change: RefCell::default(),
+            deps_allowlist: new.deps_allowlist,
+            plans: RefCell::new(Plans {
+                present: new.requirements,
+                change: None,
+                before: None,
+            }),
             locked: RefCell::default(),
-            work: Mutex::default(),
+            work: Arc::default(),
             killed: Notify::new(),
             remembering: Mutex::default(),
             state: Cell::new(TaskState::Planned),
+            seen: Cell::new(None),
             port: Cell::new(None),
             socket: RefCell::default(),
-            started: RefCell::default(),
+            started: RefCell::new(Some(new.start)),
             probes: RefCell::default(),
             reason: RefCell::default(),
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers of the engine, a crate each: each depends only on those before it. No decision sees
 /// `syntax`, though it comes before `decide`: how a text was written decides nothing.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "text",
     "diagnostic",
     "answer",
@@ -24,6 +24,7 @@ const LAYERS: [&str; 18] = [
     "import",
     "api",
     "record",
+    "turns",
     "run",
     "session",
     "audit",
