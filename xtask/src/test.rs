@@ -51,12 +51,12 @@ use When::{Always, Changed, Long};
 /// The row in which a part runs. Both rows run at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Row {
-    /// Programs of this machine.
-    Native,
-    /// Modules for WebAssembly and browsers.
-    Browser,
+    /// The suite, which builds most and takes longest.
+    First,
+    /// Builds for browsers, and parts that wait more than they work.
+    Second,
 }
-use Row::{Browser, Native};
+use Row::{First, Second};
 
 impl Part {
     fn check(&self) -> Check {
@@ -70,112 +70,8 @@ const PARTS: &[Part] = &[
     Part {
         name: "unit, integration and documentation tests",
         when: Always,
-        row: Native,
+        row: First,
         check: native,
-    },
-    Part {
-        name: "a real MCP server",
-        when: Changed(&[
-            "host-cli/effects",
-            "host-cli/mcp-protocol",
-            "host-cli/operator",
-            "host-cli/packages",
-            "host-cli/sandbox",
-        ]),
-        row: Native,
-        check: real_servers::one,
-    },
-    Part {
-        name: "a client that we did not write",
-        when: Changed(&[
-            "engine/session",
-            "host-cli/mcp-protocol",
-            "host-cli/mcp-server",
-            "host-cli/serve",
-        ]),
-        row: Native,
-        check: other_clients::one,
-    },
-    Part {
-        name: "apps in Go",
-        when: Changed(&[
-            "host-cli/daemon",
-            "host-cli/language-runners",
-            "host-cli/packages",
-            "host-cli/tasks",
-        ]),
-        row: Native,
-        check: go_apps::check,
-    },
-    Part {
-        name: "MCP conformance of the client",
-        when: Changed(&[
-            "host-cli/effects",
-            "host-cli/mcp-protocol",
-            "tests/conformance",
-        ]),
-        row: Native,
-        check: conformance::client,
-    },
-    Part {
-        name: "MCP conformance of the gateway",
-        when: Changed(&[
-            "engine/session",
-            "host-cli/mcp-protocol",
-            "host-cli/mcp-server",
-            "host-cli/serve",
-            "tests/conformance",
-        ]),
-        row: Native,
-        check: conformance::gateway,
-    },
-    Part {
-        name: "MCP conformance of the daemon",
-        when: Changed(&[
-            "engine/verbs",
-            "host-cli/daemon",
-            "host-cli/mcp-protocol",
-            "host-cli/mcp-server",
-            "tests/conformance",
-        ]),
-        row: Native,
-        check: conformance::daemon,
-    },
-    Part {
-        name: "a short soak of the gateway",
-        when: Changed(&[
-            "engine/session",
-            "host-cli/mcp-protocol",
-            "host-cli/mcp-server",
-            "host-cli/serve",
-            "tests/load",
-        ]),
-        row: Native,
-        check: soak::short,
-    },
-    Part {
-        name: "the page of other hosts",
-        when: Changed(&[
-            "component",
-            "docs/how-to/other-host.md",
-            "engine",
-            "tests/other-host",
-            "wit",
-        ]),
-        row: Native,
-        check: other_host::check,
-    },
-    Part {
-        name: "evidence as in-toto's own tools see it",
-        when: Changed(&[
-            "engine/audit",
-            "engine/record",
-            "engine/run",
-            "host-cli/evidence",
-            "tests/in-toto",
-        ]),
-        row: Native,
-        check: in_toto::check,
     },
     Part {
         name: "the editor",
@@ -184,7 +80,7 @@ const PARTS: &[Part] = &[
             "playground/package-lock.json",
             "schemas",
         ]),
-        row: Browser,
+        row: Second,
         check: browser::editor,
     },
     Part {
@@ -196,7 +92,7 @@ const PARTS: &[Part] = &[
             "playground",
             "wit",
         ]),
-        row: Browser,
+        row: Second,
         check: browser::quick_page,
     },
     Part {
@@ -206,37 +102,141 @@ const PARTS: &[Part] = &[
             "host-cli/app-proxy",
             "host-cli/daemon",
         ]),
-        row: Browser,
+        row: Second,
         check: browser::index_page,
+    },
+    Part {
+        name: "a real MCP server",
+        when: Changed(&[
+            "host-cli/effects",
+            "host-cli/mcp-protocol",
+            "host-cli/operator",
+            "host-cli/packages",
+            "host-cli/sandbox",
+        ]),
+        row: Second,
+        check: real_servers::one,
+    },
+    Part {
+        name: "a client that we did not write",
+        when: Changed(&[
+            "engine/session",
+            "host-cli/mcp-protocol",
+            "host-cli/mcp-server",
+            "host-cli/serve",
+        ]),
+        row: Second,
+        check: other_clients::one,
+    },
+    Part {
+        name: "apps in Go",
+        when: Changed(&[
+            "host-cli/daemon",
+            "host-cli/language-runners",
+            "host-cli/packages",
+            "host-cli/tasks",
+        ]),
+        row: Second,
+        check: go_apps::check,
+    },
+    Part {
+        name: "MCP conformance of the client",
+        when: Changed(&[
+            "host-cli/effects",
+            "host-cli/mcp-protocol",
+            "tests/conformance",
+        ]),
+        row: Second,
+        check: conformance::client,
+    },
+    Part {
+        name: "MCP conformance of the gateway",
+        when: Changed(&[
+            "engine/session",
+            "host-cli/mcp-protocol",
+            "host-cli/mcp-server",
+            "host-cli/serve",
+            "tests/conformance",
+        ]),
+        row: Second,
+        check: conformance::gateway,
+    },
+    Part {
+        name: "MCP conformance of the daemon",
+        when: Changed(&[
+            "engine/verbs",
+            "host-cli/daemon",
+            "host-cli/mcp-protocol",
+            "host-cli/mcp-server",
+            "tests/conformance",
+        ]),
+        row: Second,
+        check: conformance::daemon,
+    },
+    Part {
+        name: "a short soak of the gateway",
+        when: Changed(&[
+            "engine/session",
+            "host-cli/mcp-protocol",
+            "host-cli/mcp-server",
+            "host-cli/serve",
+            "tests/load",
+        ]),
+        row: Second,
+        check: soak::short,
+    },
+    Part {
+        name: "the page of other hosts",
+        when: Changed(&[
+            "component",
+            "docs/how-to/other-host.md",
+            "engine",
+            "tests/other-host",
+            "wit",
+        ]),
+        row: Second,
+        check: other_host::check,
+    },
+    Part {
+        name: "evidence as in-toto's own tools see it",
+        when: Changed(&[
+            "engine/audit",
+            "engine/record",
+            "engine/run",
+            "host-cli/evidence",
+            "tests/in-toto",
+        ]),
+        row: Second,
+        check: in_toto::check,
     },
     Part {
         name: "the resolver alone is small and answers the same",
         when: Long,
-        row: Browser,
+        row: Second,
         check: resolver::check,
     },
     Part {
         name: "the released playground is within its budget",
         when: Long,
-        row: Browser,
+        row: Second,
         check: playground::released,
     },
     Part {
         name: "the released module in the browser",
         when: Long,
-        row: Browser,
+        row: Second,
         check: browser::module,
     },
     Part {
         name: "the released playground in a real browser",
         when: Long,
-        row: Browser,
+        row: Second,
         check: browser::released_page,
     },
     Part {
         name: "at length: parity of the released component in 8,000 worlds, faults at every call",
         when: Long,
-        row: Native,
+        row: First,
         check: |workspace| {
             let at_length = [
                 ("PROPTEST_CASES", "8000"),
@@ -253,43 +253,43 @@ const PARTS: &[Part] = &[
     Part {
         name: "each package compiles alone",
         when: Long,
-        row: Native,
+        row: First,
         check: alone::check,
     },
     Part {
         name: "the component is the same when built elsewhere",
         when: Long,
-        row: Native,
+        row: First,
         check: elsewhere::check,
     },
     Part {
         name: "real-servers: MCP servers of npm and PyPI",
         when: Long,
-        row: Native,
+        row: First,
         check: real_servers::all,
     },
     Part {
         name: "clients: MCP clients of npm and PyPI",
         when: Long,
-        row: Native,
+        row: First,
         check: other_clients::all,
     },
     Part {
         name: "a handler in Python",
         when: Long,
-        row: Native,
+        row: First,
         check: |workspace| handler_python::command(workspace, &[]),
     },
     Part {
         name: "a soak of ten minutes",
         when: Long,
-        row: Native,
+        row: First,
         check: |workspace| soak::command(workspace, &[]),
     },
     Part {
         name: "each fuzz target for a minute",
         when: Long,
-        row: Native,
+        row: First,
         check: |workspace| fuzz::command(workspace, &[]),
     },
 ];

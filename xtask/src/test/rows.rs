@@ -18,16 +18,16 @@ pub(super) fn run(workspace: &Workspace, parts: &[&Part]) -> Result<usize> {
     // Debian's package manager serves one caller at a time.
     bubblewrap::ensure()?;
     chromium::ensure()?;
-    let (browser, native): (Vec<&Part>, Vec<_>) =
-        parts.iter().partition(|part| part.row == Row::Browser);
+    let (first, second): (Vec<&Part>, Vec<_>) =
+        parts.iter().partition(|part| part.row == Row::First);
     let this = env::current_exe().context("the path of this program is unknown")?;
     let failed = thread::scope(|scope| {
-        let row = browser.iter().map(|part| {
+        let row = second.iter().map(|part| {
             let ended = printed(workspace, &this, part.name);
             !report(part.name, &ended)
         });
         let row = scope.spawn(|| row.filter(|has_failed| *has_failed).count());
-        let failed = run_all(workspace, "Testing", native.iter().map(|part| part.check()));
+        let failed = run_all(workspace, "Testing", first.iter().map(|part| part.check()));
         failed + row.join().expect("no part panics")
     });
     Ok(failed)
