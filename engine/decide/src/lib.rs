@@ -1,4 +1,15 @@
 //! Every decision of the engine, with the record of its checks.
+//!
+//! | module | content |
+//! |---|---|
+//! | `assess`, `resolve`, `counterfactual` | servers for requirements, and the smallest change that makes one eligible |
+//! | `matching`, `checks` | tools for capabilities, and the record of a candidate |
+//! | `policy_decision`, `locked_policy` | the answer of a policy about candidates, and about locked tools |
+//! | `drift`, `definitions`, `widening` | differences to a lock, the file beside it, and whether a changed definition gives more access |
+//! | `expansion`, `locked_call` | tools that an agent sees, and calls that no plan contains |
+//! | `call`, `call_record`, `call_outcome`, `grounding` | the one call of a query, and the evidence of its summary |
+//! | `plan` | plans of several steps, with their record |
+//! | `failures` | the compact record of failed checks |
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,7 @@
 //! Lowering from syntax to model. Each function reports every problem of an input at once.
+//!
+//! `situation` says what a refused text is instead, `recovery` finds its further problems, and `policy_input` lowers the
+//! context of a policy.
 
 #![forbid(unsafe_code)]
 

@@ -18,6 +18,16 @@
 //!   in `Sec-Fetch-Dest`, and is refused. Their policy puts them into a sandbox, so that a page that opens them can't
 //!   read them.
 //! - `Service-Worker-Allowed` and `Clear-Site-Data` of apps act on the whole origin, and are dropped.
+//!
+//! | module | content |
+//! |---|---|
+//! | `gateway`, `listener`, `site`, `lease` | its thread, listeners on loopback, what connections share, the leases of ports |
+//! | `connection`, `target`, `page`, `reply`, `refusal` | the requests of a client, where they lead, and what the gateway answers itself |
+//! | `stream` | the stream of a client, of which hyper reads checked heads only |
+//! | `request`, `response`, `field` | heads: checked, and made anew for the other side |
+//! | `exchange`, `body`, `tunnel` | a request to an app and its response, their bodies, WebSockets |
+//! | `app`, `pool`, `deadline` | connections to apps; kept ones; timers that are cheap to move |
+//! | `limits`, `escape` | the limits; texts in HTML and JSON |
 
 mod app;
 mod body;

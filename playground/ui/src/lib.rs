@@ -4,6 +4,14 @@
 //! areas. This crate holds what every page has: the frame with editors, examples, help and notices,
 //! the connection to the worker, and the way to show problems and fixes. A page implements
 //! [`content::Content`] and adds its answers. This crate decides nothing.
+//!
+//! | module | content |
+//! |---|---|
+//! | `app`, `state` | the frame with editors, examples, help and notices; the state of a page except the texts |
+//! | `worker` | the `WorkerClient`: one request at a time, the latest wins, a new worker after a failure |
+//! | `problems` | places and fixes |
+//! | `saved`, `keeping`, `recent`, `link` | all inputs in one form: kept for each tab, the last ones, links that hold them |
+//! | `editor` | the one module that calls the text editor |
 
 pub mod answer;
 pub mod app;
