@@ -2,8 +2,8 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::daemon::{
-    self, Action, Addressed, Call, Failure, Guest, GuestVerbRun, Manifest, Outcome, SchemaOf,
-    TurnError, VersionedVerb,
+    self, Action, Addressed, Call, Failure, Guest, GuestVerbRun, Manifest, Outcome, TurnError,
+    Verb, VersionedVerb,
 };
 use crate::convert::all;
 use core::cell::RefCell;
@@ -18,16 +18,12 @@ impl Guest for Component {
         agent_verbs::discovery()
     }
 
-    fn verbs() -> Vec<VersionedVerb> {
+    fn verbs() -> Vec<Verb> {
         all(agent_verbs::VersionedVerb::live())
     }
 
     fn verb_named(name: String) -> Result<VersionedVerb, Failure> {
         converted(agent_verbs::VersionedVerb::named(&name))
-    }
-
-    fn schema(of: SchemaOf) -> String {
-        agent_verbs::SchemaOf::from(of).text().into_owned()
     }
 
     fn failed(failure: Failure) -> String {

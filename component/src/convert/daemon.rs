@@ -6,7 +6,6 @@ use crate::bindings::exports::agent::engine::daemon;
 same! {
     agent_verbs::Access = daemon::Access { Read Write End }
     agent_verbs::ArtifactFile = daemon::ArtifactFile { Plan Manifest RunLog ProbesLog }
-    agent_verbs::DaemonVerb = daemon::Verb { PlanCreate FsApply RunStart HttpcheckAssert ReportFinish }
     agent_verbs::ErrorCode = daemon::ErrorCode { Plan Fs Policy Build Runtime Timeout Network Port }
     agent_verbs::Language = daemon::Language { Python Node Go Rust }
     agent_verbs::RunLimit = daemon::RunLimit { CpuPct MemMb WallSec }
@@ -45,17 +44,26 @@ alike! {
     agent_verbs::SourceFile = daemon::SourceFile { path, content; ; }
     agent_verbs::StagedFile = daemon::StagedFile { path; content; }
     agent_verbs::Transition = daemon::Transition { reason; from, to; }
-    agent_verbs::VersionedVerb = daemon::VersionedVerb { version; verb; }
 }
 
-impl From<daemon::SchemaOf> for agent_verbs::SchemaOf {
-    fn from(of: daemon::SchemaOf) -> Self {
-        match of {
-            daemon::SchemaOf::Input(verb) => Self::Input(verb.into()),
-            daemon::SchemaOf::Tool(verb) => Self::Tool(verb.into()),
-            daemon::SchemaOf::Output(verb) => Self::Output(verb.into()),
-            daemon::SchemaOf::Manifest => Self::Manifest,
-            daemon::SchemaOf::FilePlan => Self::FilePlan,
+impl From<agent_verbs::VersionedVerb> for daemon::VersionedVerb {
+    fn from(it: agent_verbs::VersionedVerb) -> Self {
+        Self {
+            name: it.verb.name().to_owned(),
+            version: it.version,
+        }
+    }
+}
+
+impl From<agent_verbs::VersionedVerb> for daemon::Verb {
+    fn from(it: agent_verbs::VersionedVerb) -> Self {
+        use agent_verbs::SchemaOf::{Output, Tool};
+        Self {
+            name: it.verb.name().to_owned(),
+            version: it.version,
+            about: it.verb.about().to_owned(),
+            arguments: Tool(it.verb).text().into_owned(),
+            response: Output(it.verb).text().into_owned(),
         }
     }
 }
@@ -75,7 +83,7 @@ impl From<daemon::Call> for agent_verbs::Call {
 impl From<daemon::Order> for agent_verbs::Order {
     fn from(order: daemon::Order) -> Self {
         match order {
-            daemon::Order::Verb(call) => Self::Verb(call.verb.into(), call.input, call.task_id),
+            daemon::Order::Verb(call) => Self::Verb(call.verb, call.input, call.task_id),
             daemon::Order::PlanChange(change) => Self::PlanChange(change.task_id, change.request),
             daemon::Order::Revert(task) => Self::Revert(task),
             daemon::Order::End(task) => Self::End(task),

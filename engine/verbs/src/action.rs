@@ -7,7 +7,6 @@ use super::language::{Language, Requirement};
 use super::policy::ResolvedPackage;
 use super::run_start::RunLimit;
 use super::task::TaskState;
-use super::verb::DaemonVerb;
 use agent_record::Secret;
 use agent_turns::Effect;
 use std::fmt;
@@ -30,8 +29,8 @@ pub struct Call {
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
-    /// A verb, with its input and the task that is named beside it.
-    Verb(DaemonVerb, Vec<u8>, Option<String>),
+    /// A verb by its name, with its input and the task that is named beside it.
+    Verb(String, Vec<u8>, Option<String>),
     /// Plan a change of a task's application, by a request with `prompt`.
     PlanChange(String, Vec<u8>),
     /// Take the last batch of changes of a task back, once.
@@ -236,7 +235,7 @@ pub struct RunnerReply {
 /// What a runner did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replied<T> {
-    /// What came of it.
+    /// The result, or why there is none.
     pub result: Result<T, Failure>,
     /// What a foreign runner answered. It says more than the result.
     pub reply: Option<RunnerReply>,

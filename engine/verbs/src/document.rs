@@ -103,7 +103,7 @@ pub(crate) fn texts_of(node: &Node<'_>, name: &str) -> Vec<String> {
 }
 
 /// Returns a member that a schema requires to be a whole number. JSON Schema accepts `420.0` and `4.2e2` as
-/// such, which are refused: nobody means them.
+/// such, which are refused.
 ///
 /// # Errors
 /// The number has a fraction, an exponent or more than 32 bits.

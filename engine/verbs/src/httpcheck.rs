@@ -210,7 +210,7 @@ impl HttpcheckAssert {
     }
 }
 
-/// What came of a probe.
+/// The outcome of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeOutcome {
     /// The status, if there was a response.

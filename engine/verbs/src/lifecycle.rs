@@ -25,7 +25,7 @@ use super::schemas::SchemaOf;
 use super::staged::{is_unchanged, rewritten, wanted};
 use super::steps::DependencyStep;
 use super::task::{Task, TaskState, choose_task};
-use super::verb::DaemonVerb;
+use super::verb::{DaemonVerb, VersionedVerb};
 use agent_syntax::json::Writer;
 use agent_syntax::members::{member, string};
 use agent_turns::Turns;
@@ -37,7 +37,7 @@ const NOTHING: &str = "{}";
 pub(crate) async fn run(call: Call, turns: Turns<Action>) -> Action {
     let host = Host::new(turns);
     let result = match &call.order {
-        Order::Verb(verb, input, named) => host.verb(&call, *verb, input, named.as_deref()).await,
+        Order::Verb(verb, input, named) => host.verb(&call, verb, input, named.as_deref()).await,
         Order::PlanChange(id, request) => host.plan_change(id, request).await,
         Order::Revert(id) => host.revert(id).await,
         Order::End(id) => host.end(id).await,
@@ -51,10 +51,11 @@ impl Host {
     async fn verb(
         &self,
         call: &Call,
-        verb: DaemonVerb,
+        verb: &str,
         input: &[u8],
         named: Option<&str>,
     ) -> Result<String, Failure> {
+        let verb = VersionedVerb::named(verb)?.verb;
         let policy = self.policy(verb).await?;
         let access = match verb {
             DaemonVerb::PlanCreate => return self.plan_create(call, &policy, input).await,

@@ -45,7 +45,7 @@ pub const PATH_SEGMENT_MAX_BYTES: usize = 128;
 /// Maximum number of segments of a path.
 pub const PATH_SEGMENTS_MAX: usize = 16;
 
-/// Permissions of a file whose mode nobody gave.
+/// Permissions of a file without a mode.
 pub const MODE_DEFAULT: u32 = 0o644;
 
 /// Greatest mode of a file: without setuid, setgid and sticky.

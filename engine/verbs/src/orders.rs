@@ -214,7 +214,7 @@ fn name(action: &Action) -> String {
 }
 
 fn verb(verb: DaemonVerb, input: &str) -> Order {
-    Order::Verb(verb, input.into(), None)
+    Order::Verb(verb.name().to_owned(), input.into(), None)
 }
 
 /// Every order with the state in which it is allowed.
@@ -513,7 +513,7 @@ fn a_host_that_breaks_its_turns_starts_nothing() {
                     assert!(refusal.message.contains("out of turn"), "{refusal:?}");
                 }
             }
-            // An outcome that nobody asked for: before `next`, and twice.
+            // An unexpected outcome: before `next`, and twice.
             for twice in [false, true] {
                 let mut host = StandIn::of(state);
                 let mut run = VerbRun::start(host.call(order.clone()));
@@ -584,7 +584,7 @@ fn a_task_that_was_ended_meanwhile_stays_ended() {
 fn a_client_names_its_own_tasks_alone() {
     let mut host = StandIn::of(TaskState::Ready);
     let order = Order::Verb(
-        DaemonVerb::ReportFinish,
+        "report.finish@v1".to_owned(),
         b"{}".to_vec(),
         Some(ID.to_owned()),
     );

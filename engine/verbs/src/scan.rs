@@ -185,7 +185,7 @@ impl Scanner {
             return;
         }
         self.scan.unlisted = self.scan.unlisted.saturating_add(1);
-        // What blocks is listed in place of a warning.
+        // What blocks is listed instead of a warning.
         if finding.severity == FindingSeverity::Blocks
             && let Some(warning) = self
                 .scan

@@ -39,6 +39,19 @@ impl DaemonVerb {
             Self::ReportFinish => "report.finish",
         }
     }
+
+    /// Returns what the verb does, in a sentence for the users of its MCP tool.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::PlanCreate => "Opens a task, and plans the files of a web service for a prompt.",
+            Self::FsApply => "Writes and patches files of a task, all of them or none.",
+            Self::RunStart => "Starts the app of a task in a sandbox, and waits until it is ready.",
+            Self::HttpcheckAssert => {
+                "Sends requests to the app of a task, and compares the responses with what is expected."
+            }
+            Self::ReportFinish => "Lists the artifacts of a task and the URLs of its app.",
+        }
+    }
 }
 
 /// A minor release of the program.

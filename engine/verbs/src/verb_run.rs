@@ -20,7 +20,7 @@ impl VerbRun {
 
     /// Returns the action that the host has to perform, the same one until it is completed.
     pub fn next_action(&mut self) -> Action {
-        self.0.next()
+        self.0.next_effect()
     }
 
     /// Takes the outcome of the action that [`VerbRun::next_action`] returned.

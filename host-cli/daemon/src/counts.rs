@@ -1,8 +1,7 @@
 //! Counts of verbs, in the text format of Prometheus.
 
 use super::refusal::Answered;
-use super::tools::name;
-use agent_host::contract::daemon::{ErrorCode, TaskState, Verb};
+use agent_host::contract::daemon::TaskState;
 use agent_telemetry::{Family, Metrics, Spans, client_sessions};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -37,10 +36,10 @@ pub(crate) struct Counts(Metrics);
 
 impl Counts {
     /// Counts a call.
-    pub(crate) fn called<T>(&self, verb: Verb, answered: &Answered<T>, time: Duration) {
-        let code = answered.as_ref().err().map_or("", |it| code(it.code));
-        self.0.count(VERBS, &[name(verb), code]);
-        self.0.observe(TIMES, &[name(verb)], time);
+    pub(crate) fn called<T>(&self, verb: &str, answered: &Answered<T>, time: Duration) {
+        let code = answered.as_ref().err().map_or("", |it| it.code.name());
+        self.0.count(VERBS, &[verb, code]);
+        self.0.observe(TIMES, &[verb], time);
     }
 
     /// Counts a stage of a verb.
@@ -57,9 +56,7 @@ impl Counts {
     ) -> String {
         let mut states = BTreeMap::new();
         for state in tasks {
-            *states
-                .entry(vec![state_name(state).to_owned()])
-                .or_insert(0) += 1;
+            *states.entry(vec![state.name().to_owned()]).or_insert(0) += 1;
         }
         let mut gauges = vec![
             (TASKS, states.into_iter().collect()),
@@ -67,32 +64,5 @@ impl Counts {
         ];
         gauges.extend(spans.map(|spans| spans.report().gauge("mcpd_spans")));
         self.0.text(&gauges)
-    }
-}
-
-/// Returns the name of a code.
-pub(crate) fn code(code: ErrorCode) -> &'static str {
-    match code {
-        ErrorCode::Plan => "E_PLAN",
-        ErrorCode::Fs => "E_FS",
-        ErrorCode::Policy => "E_POLICY",
-        ErrorCode::Build => "E_BUILD",
-        ErrorCode::Runtime => "E_RUNTIME",
-        ErrorCode::Timeout => "E_TIMEOUT",
-        ErrorCode::Network => "E_NETWORK",
-        ErrorCode::Port => "E_PORT",
-    }
-}
-
-/// Returns the name of a state.
-pub(crate) fn state_name(state: TaskState) -> &'static str {
-    match state {
-        TaskState::Planned => "planned",
-        TaskState::Applied => "applied",
-        TaskState::Installing => "installing",
-        TaskState::Starting => "starting",
-        TaskState::Ready => "ready",
-        TaskState::Failed => "failed",
-        TaskState::Ended => "ended",
     }
 }

@@ -1,11 +1,10 @@
 //! The daemon: its tasks, and the way of a request through it.
 
-use super::counts::{Counts, state_name};
+use super::counts::Counts;
 use super::decider::Decider;
 use super::ending::{BEFORE_START, how, is_failure};
 use super::files::at;
 use super::memory::remembered;
-use super::planning::name as language_name;
 use super::process::AppProcess;
 use super::refusal::{Answered, Trouble, broken, refused, stored};
 use super::runners::{failed, runner_of};
@@ -78,7 +77,7 @@ impl Daemon {
     ) -> Answered<String> {
         let (daemon, client) = (Rc::clone(self), client.to_owned());
         let order = Order::Verb(VerbCall {
-            verb: verb.verb,
+            verb: verb.name.clone(),
             input: addressed.input.into_bytes(),
             task_id: addressed.task_id,
         });
@@ -136,10 +135,10 @@ impl Daemon {
             summary: TaskSummary {
                 task_id: task.id.clone(),
                 title: task.prompt.clone(),
-                lang: language_name(task.language).to_owned(),
+                lang: task.language.name().to_owned(),
                 status: match task.reason.borrow().as_deref().filter(|_| is_over) {
-                    Some(reason) => format!("{}: {reason}", state_name(state)),
-                    None => state_name(state).to_owned(),
+                    Some(reason) => format!("{}: {reason}", state.name()),
+                    None => state.name().to_owned(),
                 },
                 is_running,
                 probes: task.probes.borrow().clone(),
@@ -343,12 +342,12 @@ pub(crate) fn row(
                 w.key("ready").bool(ready);
             });
         }
-        w.key("lang").string(language_name(task.language));
+        w.key("lang").string(task.language.name());
         w.key("probes").string(&task.probes.borrow());
         w.key("prompt").string(&task.prompt);
         w.key("reason").optional(task.reason.borrow().as_deref());
         w.key("start").optional(task.started.borrow().as_deref());
-        w.key("state").string(state_name(task.state.get()));
+        w.key("state").string(task.state.get().name());
         w.key("task_id").string(&task.id);
         w.key("url").optional(url);
     });

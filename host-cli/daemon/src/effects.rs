@@ -132,12 +132,13 @@ impl<'d> Effects<'d> {
             Action::Write(ArtifactText { file, text }) => {
                 let write = self.in_folder(move |folder| {
                     let text = text.as_bytes();
-                    Ok(match file {
+                    match file {
                         ArtifactFile::Plan => folder.write(Artifact::Plan, text)?,
                         ArtifactFile::Manifest => folder.write(Artifact::Manifest, text)?,
                         ArtifactFile::RunLog => folder.append(Artifact::RunLog, text)?,
                         ArtifactFile::ProbesLog => folder.append(Artifact::ProbesLog, text)?,
-                    })
+                    }
+                    Ok(())
                 });
                 write.await?;
                 Outcome::Done

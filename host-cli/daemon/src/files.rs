@@ -22,8 +22,8 @@ pub(crate) fn at(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
-/// Returns the paths of all regular files below a folder, in order, with `/` between their segments. Nobody may change the folder meanwhile. Links are not
-/// followed, and names that are not Unicode are left out.
+/// Returns the paths of all regular files below a folder, in order, with `/` between their segments.
+/// The folder must not change meanwhile. Links are not followed, and names that are not Unicode are left out.
 pub(crate) fn files_below(folder: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut open = vec![(folder.to_owned(), String::new())];

@@ -1,7 +1,6 @@
 //! Foreign runners: what they answer is judged by the engine \[2, 3\].
 
 use super::daemon::Daemon;
-use super::planning::name as language_name;
 use super::process::AppProcess;
 use super::refusal::{Answered, Refusal, refused};
 use super::runners::{failed, runner_of};
@@ -35,7 +34,7 @@ const STAGED: Quota = Quota {
 impl Daemon {
     /// Returns the foreign runner of a task's language, if the user gave one.
     pub(crate) fn foreign(&self, task: &Task) -> Option<&Runner> {
-        self.foreign.get(language_name(task.language))
+        self.foreign.get(task.language.name())
     }
 
     /// Has a foreign runner write files into a folder, in a session of its own.
@@ -161,7 +160,7 @@ fn plan(task: &Task, files: &[StagedFile]) -> String {
                 });
             }
         });
-        w.key("lang").string(language_name(task.language));
+        w.key("lang").string(task.language.name());
         let start = task.started.borrow();
         w.key("start").string(start.as_deref().unwrap_or_default());
     });

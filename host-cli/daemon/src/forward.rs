@@ -50,18 +50,13 @@ struct Forward {
 
 impl Forward {
     /// Returns the response of a verb, and whether it failed.
-    async fn perform(
-        &self,
-        verb: &VersionedVerb,
-        name: &str,
-        addressed: &Addressed,
-    ) -> (String, bool) {
+    async fn perform(&self, verb: &VersionedVerb, addressed: &Addressed) -> (String, bool) {
         let task = addressed.task_id.as_deref();
         let task = task.map_or_else(String::new, |id| {
             format!(r#""task_id":{},"#, json_string(id))
         });
         let body = format!(r#"{{{task}"input":{}}}"#, addressed.input);
-        let path = format!("/verbs/{name}@v{}", verb.version);
+        let path = format!("/verbs/{}@v{}", verb.name, verb.version);
         match self.daemon.post(&path, body).await {
             Ok(envelope) => {
                 let is_ok = parse_strict(&envelope).and_then(|it| boolean(member(&it, "ok")?));
@@ -92,12 +87,11 @@ impl Performer for Forward {
         addressed: Addressed,
         _: Option<TraceContext>,
     ) -> (String, bool) {
-        let name = super::tools::name(verb.verb);
-        self.perform(&verb, name, &addressed).await
+        self.perform(&verb, &addressed).await
     }
 
     fn metrics(&self, _: usize) -> Result<String, Failure> {
-        // Nobody asks over standard streams.
+        // Standard streams have no request for metrics.
         Ok(String::new())
     }
 }

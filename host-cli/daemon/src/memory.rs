@@ -1,22 +1,10 @@
 //! What is remembered of a task on disk, for the next daemon.
 
-use super::counts::state_name;
-use super::planning::{name, named};
 use super::task::Task;
-use agent_host::contract::daemon::{NewTask, Requirement, ResolvedPackage, TaskState};
+use agent_host::contract::daemon::{Language, NewTask, Requirement, ResolvedPackage, TaskState};
 use agent_host::{Zone, clock};
 use agent_tasks::Memory;
 use std::collections::BTreeMap;
-
-const STATES: [TaskState; 7] = [
-    TaskState::Planned,
-    TaskState::Applied,
-    TaskState::Installing,
-    TaskState::Starting,
-    TaskState::Ready,
-    TaskState::Failed,
-    TaskState::Ended,
-];
 
 /// Returns what is remembered of a task.
 pub(crate) fn memory(task: &Task) -> Memory {
@@ -26,7 +14,7 @@ pub(crate) fn memory(task: &Task) -> Memory {
     };
     keep("client", Some(task.client.clone()));
     keep("prompt", Some(task.prompt.clone()));
-    keep("lang", Some(name(task.language).to_owned()));
+    keep("lang", Some(task.language.name().to_owned()));
     keep("probes", Some(task.probes.borrow().clone()));
     keep("reason", task.reason.borrow().clone());
     keep("start", task.started.borrow().clone());
@@ -45,7 +33,7 @@ pub(crate) fn memory(task: &Task) -> Memory {
         .map(|it| format!("{} {}", it.name, it.version));
     keep("locked", lines(locked));
     Memory {
-        state: state_name(task.state.get()).to_owned(),
+        state: task.state.get().name().to_owned(),
         created_ms: task.created_ms,
         changed_ms: clock(&Zone::default()).unix_ms,
         port: task.port.get(),
@@ -63,10 +51,8 @@ fn lines(lines: impl Iterator<Item = String>) -> Option<String> {
 pub(crate) fn remembered(id: &str, memory: &Memory) -> Option<Task> {
     let of = |name: &str| memory.more.get(name).map(String::as_str);
     let lines = |name: &str| of(name).unwrap_or_default().lines();
-    let state = STATES
-        .into_iter()
-        .find(|it| state_name(*it) == memory.state)?;
-    let language = named(of("lang")?)?;
+    let state = TaskState::named(&memory.state)?;
+    let language = Language::named(of("lang")?)?;
     let requirements = lines("requirements").map(|line| {
         let mut words = line.split(' ');
         let mut word = || words.next().unwrap_or_default().to_owned();

@@ -2,7 +2,7 @@
 
 use super::daemon::Daemon;
 use super::refusal::{Answered, refused};
-use agent_host::contract::daemon::{ErrorCode, Language, PlannedChange, Planning};
+use agent_host::contract::daemon::{ErrorCode, PlannedChange, Planning};
 use agent_planner::{Limits, PlannerError, PlannerErrorKind, PlannerRequest};
 use agent_syntax::json_string;
 use agent_way_out::Cancel;
@@ -13,27 +13,6 @@ const PLAN_BYTES: usize = 8 << 20;
 
 /// Maximum time of a planner for a plan.
 const PLAN_TIME: Duration = Duration::from_secs(300);
-
-/// Returns the name of a language.
-pub(crate) fn name(language: Language) -> &'static str {
-    match language {
-        Language::Python => "python",
-        Language::Node => "node",
-        Language::Go => "go",
-        Language::Rust => "rust",
-    }
-}
-
-/// Returns the language of a name.
-pub(crate) fn named(text: &str) -> Option<Language> {
-    let all = [
-        Language::Python,
-        Language::Node,
-        Language::Go,
-        Language::Rust,
-    ];
-    all.into_iter().find(|it| name(*it) == text)
-}
 
 impl Daemon {
     /// Asks the planner once. Returns its answer, which is not checked yet.
@@ -53,7 +32,7 @@ impl Daemon {
 }
 
 fn written(request: &Planning) -> String {
-    let languages = request.languages.iter().map(|it| json_string(name(*it)));
+    let languages = request.languages.iter().map(|it| json_string(it.name()));
     let languages: Vec<_> = languages.collect();
     let mut members = vec![
         r#""task":"files""#.to_owned(),

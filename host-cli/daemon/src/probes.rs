@@ -29,7 +29,7 @@ pub(crate) async fn probed(probing: Probing) -> Answered<Vec<Result<ProbeRespons
 }
 
 /// Sends a probe to an address of loopback, below a path. The inner error says why there is no response; a connection
-/// that nobody accepts is a failure of the verb.
+/// that is refused is a failure of the verb.
 async fn send(
     address: SocketAddr,
     below: &str,

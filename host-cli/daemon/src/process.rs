@@ -29,7 +29,7 @@ pub(crate) struct AppProcess<'a> {
     task: &'a Rc<Task>,
     /// What the app starts with; `None` if it may not be started.
     start: Option<(Start, Option<AppPackages>)>,
-    /// The file of the component that the app is, in place of a program.
+    /// The file of the component that the app is, instead of a program.
     component: Option<PathBuf>,
     /// The folders of the toolchains that the runner has asked for.
     toolchains: RefCell<Vec<PathBuf>>,

@@ -24,23 +24,9 @@ pub(crate) fn runner_of(language: Language) -> built_in::Language {
     }
 }
 
-/// The codes of both contracts.
-const CODES: [(ErrorCode, built_in::ErrorCode); 8] = [
-    (ErrorCode::Plan, built_in::ErrorCode::Plan),
-    (ErrorCode::Fs, built_in::ErrorCode::Fs),
-    (ErrorCode::Policy, built_in::ErrorCode::Policy),
-    (ErrorCode::Build, built_in::ErrorCode::Build),
-    (ErrorCode::Runtime, built_in::ErrorCode::Runtime),
-    (ErrorCode::Timeout, built_in::ErrorCode::Timeout),
-    (ErrorCode::Network, built_in::ErrorCode::Network),
-    (ErrorCode::Port, built_in::ErrorCode::Port),
-];
-
 /// Returns the failure of a runner as that of a verb.
 pub(crate) fn failed(failure: built_in::Failure) -> Failure {
-    let mut codes = CODES.into_iter();
-    let found = codes.find(|(_, code)| *code == failure.code);
-    let code = found.map_or(ErrorCode::Runtime, |(code, _)| code);
+    let code = ErrorCode::named(failure.code.name()).unwrap_or(ErrorCode::Runtime);
     Failure {
         hints: failure.hints,
         ..refused(code, failure.message, "")
@@ -49,10 +35,9 @@ pub(crate) fn failed(failure: built_in::Failure) -> Failure {
 
 /// Returns the failure of a verb as a runner gets it.
 pub(crate) fn told(failure: Failure) -> built_in::Failure {
-    let mut codes = CODES.into_iter();
-    let found = codes.find(|(code, _)| *code == failure.code);
+    let code = built_in::ErrorCode::named(failure.code.name());
     built_in::Failure {
-        code: found.map_or(built_in::ErrorCode::Runtime, |(_, code)| code),
+        code: code.unwrap_or(built_in::ErrorCode::Runtime),
         message: failure.message,
         hints: failure.hints,
     }

@@ -4,13 +4,13 @@ use super::counts::Counts;
 use super::daemon::{CLIENT, Daemon};
 use super::decider::Decider;
 use super::http::Http;
-use super::planning::{name, named};
 use super::service::Tools;
 use super::shown::Shown;
 use super::staging::clear;
 use agent_app_proxy::{Config, Gateway};
 use agent_effects::{Otlp, PlannerChoice, Posts, Resolver, planner};
 use agent_host::atomic_write::StagedFile;
+use agent_host::contract::daemon::Language;
 use agent_host::{Engine, Failure, Signals, output};
 use agent_mcp_server::{Announcements, Listener, Token, serve_stdio};
 use agent_runners::Runner;
@@ -169,12 +169,12 @@ impl Drop for Announced {
 /// Returns the foreign runners by their languages.
 fn foreign(runners: &[(String, PathBuf)]) -> Result<BTreeMap<&'static str, Runner>, Failure> {
     let runners = runners.iter().map(|(language, program)| {
-        let known = named(language).ok_or_else(|| {
+        let known = Language::named(language).ok_or_else(|| {
             let message = format_args!("`{language}` is no language of apps");
             Failure::new(message).help("name `python`, `node`, `go` or `rust`")
         })?;
         let runner = Runner::new(program).map_err(Failure::new)?;
-        Ok((name(known), runner))
+        Ok((known.name(), runner))
     });
     runners.collect()
 }

@@ -118,7 +118,7 @@ impl Daemon {
         let command = command(&rust, target, mounted, &kept, crates, options);
         let cut = Cell::new(None);
         let cancel = async {
-            // A build script is code of anybody.
+            // A build script is untrusted code.
             let refusal = select! {
                 limit = exceeded(folder.clone(), || None, BUILD_QUOTA) => too_large(limit),
                 limit = exceeded(source, || None, SOURCE_QUOTA) => too_large(limit),

@@ -1,6 +1,5 @@
 //! The tasks of a folder that no daemon serves.
 
-use super::counts::state_name;
 use super::daemon::{GRACE, ending, row};
 use super::memory::remembered;
 use super::running::alone;
@@ -88,7 +87,7 @@ pub fn kill_stored(root: &Path, id: &str) -> Result<bool, Failure> {
     task.await_supervisor().map_err(Failure::new)?;
     task.stop(GRACE).map_err(Failure::new)?;
     let ended = Memory {
-        state: state_name(TaskState::Ended).to_owned(),
+        state: TaskState::Ended.name().to_owned(),
         changed_ms: clock(&Zone::default()).unix_ms,
         port: None,
         ..memory

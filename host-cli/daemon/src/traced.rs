@@ -2,9 +2,8 @@
 //!
 //! A span says what was done for which task, and how it ended. It holds no prompt, no file, no output, and no message.
 
-use super::counts::{Counts, code};
+use super::counts::Counts;
 use super::refusal::Answered;
-use super::tools::name;
 use agent_host::contract::daemon::VersionedVerb;
 use agent_telemetry::{Kind, OpenSpan, Span, Spans, TraceContext};
 use std::ops::Range;
@@ -30,24 +29,27 @@ struct Current {
 /// Performs a verb within a span.
 pub(crate) async fn verb<T>(
     (spans, counts): (Option<&Spans>, &Rc<Counts>),
-    VersionedVerb { verb, version }: VersionedVerb,
+    VersionedVerb {
+        name: verb,
+        version,
+    }: VersionedVerb,
     (client, parent): (&str, Option<TraceContext>),
     work: impl Future<Output = Answered<T>>,
 ) -> Answered<T> {
     let began = Instant::now();
-    let open = spans.and_then(|it| OpenSpan::begin(it, Kind::Server, name(verb), parent));
+    let open = spans.and_then(|it| OpenSpan::begin(it, Kind::Server, &verb, parent));
     let current = Current {
         counts: Rc::clone(counts),
         span: open.map(Rc::new),
     };
     current.with(|span| {
         span.text("gen_ai.operation.name", CALL);
-        span.text("gen_ai.tool.name", name(verb));
+        span.text("gen_ai.tool.name", &verb);
         span.text("agent.verb.version", &format!("v{version}"));
         span.text("agent.client.id", client);
     });
     let answered = CURRENT.scope(current.clone(), work).await;
-    counts.called(verb, &answered, began.elapsed());
+    counts.called(&verb, &answered, began.elapsed());
     current.end(&answered);
     answered
 }
@@ -106,7 +108,7 @@ impl Current {
             return;
         };
         if let Err(refusal) = answered {
-            open.fail(code(refusal.code));
+            open.fail(refusal.code.name());
         }
         open.end();
     }

@@ -14,8 +14,8 @@
 //! | [`atomic_write`] | atomic replacement of files |
 //! | [`diagnostics`] | the problems of a command's inputs, and drawing them with their lines |
 //! | [`output`] | standard output, standard error, colours and progress |
-//! | [`clock`], [`unix_ms`], [`unix_time`], [`Zone`] | the clocks, and the time zone in which policies see the time |
-//! | [`random`], [`hex`] | random bytes, and bytes as digits |
+//! | [`clock()`], [`unix_ms`], [`unix_time`], [`Zone`] | the clocks, and the time zone in which policies see the time |
+//! | [`random()`], [`hex`] | random bytes, and bytes as digits |
 //! | [`Signals`], [`Hangups`], [`Terminations`], [`block_on`] | signals, and the thread on which a program does its work |
 //!
 //! # Example
@@ -37,6 +37,7 @@ pub mod diagnostics;
 mod engine;
 mod failure;
 pub mod input;
+mod names;
 pub mod output;
 mod random;
 mod runtime;

@@ -1,6 +1,6 @@
 # The first process of a session. For each line of its input it runs the runner, its arguments, once; or it
 # looks again at what an earlier invocation has written. Output goes to files: an app that keeps a stream open
-# holds nobody up. Descriptor 9 is the log of the app.
+# blocks no writer. Descriptor 9 is the log of the app.
 answers=$(mktemp -d) || exit 1
 exec 9>&2
 while read -r what number; do

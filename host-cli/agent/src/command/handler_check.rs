@@ -2,7 +2,8 @@
 
 use super::CommandAnswer;
 use crate::args::{DataFormat, HandlerCheck, HandlerKind};
-use agent_effects::handler::{Handlers, kind};
+use agent_effects::handler::Handlers;
+use agent_host::contract::run::DriverKind;
 use agent_host::{Failure, output};
 use agent_syntax::json::Writer;
 use clap::ValueEnum;
@@ -11,7 +12,8 @@ use std::path;
 pub(super) fn run(args: &HandlerCheck) -> Result<CommandAnswer, Failure> {
     let path = path::absolute(&args.file).map_err(Failure::new)?;
     let name = name(args.kind);
-    let kind = kind(&name).ok_or_else(|| Failure::internal("a kind without a driver"))?;
+    let kind =
+        DriverKind::named(&name).ok_or_else(|| Failure::internal("a kind without a driver"))?;
     let checked = Handlers::new(&[])?.check(kind, &path)?;
     let digest = match checked {
         Ok(digest) => digest,

@@ -2,7 +2,7 @@
 
 use super::CommandAnswer;
 use crate::args::{DataFormat, RunnerLanguage, RunnerTest};
-use agent_host::contract::daemon::{ErrorCode, Failure as Refused};
+use agent_host::contract::daemon::Failure as Refused;
 use agent_host::{Engine, Failure, block_on, call, output};
 use agent_runners::Runner;
 use agent_runners::built_in::{BuiltIn, Language};
@@ -56,18 +56,8 @@ impl Judge for ByEngine {
 }
 
 fn refusal(refused: Refused) -> Refusal {
-    let code = match refused.code {
-        ErrorCode::Plan => "E_PLAN",
-        ErrorCode::Fs => "E_FS",
-        ErrorCode::Policy => "E_POLICY",
-        ErrorCode::Build => "E_BUILD",
-        ErrorCode::Runtime => "E_RUNTIME",
-        ErrorCode::Timeout => "E_TIMEOUT",
-        ErrorCode::Network => "E_NETWORK",
-        ErrorCode::Port => "E_PORT",
-    };
     Refusal {
-        code: code.to_owned(),
+        code: refused.code.name().to_owned(),
         message: refused.message,
     }
 }

@@ -18,20 +18,31 @@ pub use bindings::agent::runner::process::Command;
 pub use bindings::agent::runner::types::{Condition, ErrorCode, Failure, Started};
 pub use bindings::exports::agent::runner::runner::{Applied, File, Manifest};
 
+/// The codes with their names in answers.
+const CODES: [(ErrorCode, &str); 8] = [
+    (ErrorCode::Plan, "E_PLAN"),
+    (ErrorCode::Fs, "E_FS"),
+    (ErrorCode::Policy, "E_POLICY"),
+    (ErrorCode::Build, "E_BUILD"),
+    (ErrorCode::Runtime, "E_RUNTIME"),
+    (ErrorCode::Timeout, "E_TIMEOUT"),
+    (ErrorCode::Network, "E_NETWORK"),
+    (ErrorCode::Port, "E_PORT"),
+];
+
 impl ErrorCode {
     /// Returns the name of the code in answers.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Plan => "E_PLAN",
-            Self::Fs => "E_FS",
-            Self::Policy => "E_POLICY",
-            Self::Build => "E_BUILD",
-            Self::Runtime => "E_RUNTIME",
-            Self::Timeout => "E_TIMEOUT",
-            Self::Network => "E_NETWORK",
-            Self::Port => "E_PORT",
-        }
+    pub fn name(self) -> &'static str {
+        let mut codes = CODES.into_iter();
+        codes.find(|(code, _)| *code == self).map_or("", |it| it.1)
+    }
+
+    /// Returns the code of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let mut codes = CODES.into_iter();
+        codes.find(|(_, it)| *it == name).map(|it| it.0)
     }
 }
 
