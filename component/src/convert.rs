@@ -60,29 +60,9 @@ mod run;
 #[cfg(feature = "full")]
 mod session;
 
+agent_api::diagnostic::every_code! { same problems::Code = diagnostic::Code }
+
 same! {
-    problems::Code = diagnostic::Code {
-        InputTooLarge InvalidUtf8 WrongEncoding BinaryDocument EmptyDocument ConflictMarkers TextAroundDocument WrongDocument JsonSyntax LoneSurrogate NumberOutOfRange YamlSyntax
-        YamlUnsupported DuplicateKey NestingTooDeep FrontmatterMissing FrontmatterUnclosed
-        MissingField WrongType UnknownValue UnknownKey MisspeltKey EmptyValue InvalidName InvalidEndpoint ForbiddenAction
-        DuplicateServer LookalikeId LockVersion LockMissing LockInvalid
-        Unsatisfied MissingCategory ToolMissing MissingScope ResidencyMismatch SensitivityExceeded
-        UnsignedNotAllowed FallbackMissing ExplanationTooLarge AgentChanged RequirementAdded RequirementRemoved
-        SelectionChanged VersionChanged EndpointChanged ScopeWidened ScopeNarrowed
-        ToolsWidened ToolsNarrowed ServeWidened ServeNarrowed
-        IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved MissingCapability
-        ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
-        TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged DefinitionsChanged LoadChanged PolicySyntax
-        PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing PolicyV0 ImportFormat ImportValue ImportClaims
-        ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort EvidenceChanged EvidenceInconsistent EvidenceInvalid
-        EvidenceMissing EvidenceSecret EvidenceUnexpected ReplayDiffers Ungrounded PlanNotJson
-        PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
-        AuditChanged AuditInterrupted AuditInvalid AuditMissing AuditOutOfOrder AuditRestarted
-        ApprovalDenied ApprovalRequired InvisibleCharacter QuotaExceeded QuotaMissing ServerFailed SessionLimit
-        SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaHandlerFailed MovaInternal
-        EPlan EFs EPolicy EBuild ERuntime ETimeout ENetwork EPort
-        MovaLimitExceeded MovaOutputInvalid MovaPolicyDenied MovaTimeout MovaValidationFailed
-    }
     problems::Severity = diagnostic::Severity { Error Warning Note }
     problems::Applicability = diagnostic::Applicability { Safe Unsafe Display }
     text::DocumentKind = diagnostic::DocumentKind {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
 macro_rules! catalogue {
-    ($($case:ident $name:literal $severity:ident $title:literal $help:literal)*) => {
+    ($dollar:tt $($case:ident $name:literal $severity:ident $title:literal $help:literal)*) => {
         /// The kind of a problem or a drift. Each code has a page in the documentation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
@@ -52,10 +52,18 @@ macro_rules! catalogue {
                 match self { $(Self::$case => $help,)* }
             }
         }
+
+        /// Gives the cases of [`Code`] to a macro, behind some words.
+        #[macro_export]
+        macro_rules! every_code {
+            ($dollar callback:ident $dollar($dollar words:tt)*) => {
+                $dollar callback! { $dollar($dollar words)* { $($case)* } }
+            };
+        }
     };
 }
 
-catalogue! {
+catalogue! { $
     AgentChanged "AGENT_CHANGED" Error
         "the agent's name or version differs from the lock"
         "Run `agent resolve` to lock the agent under its present name and version."

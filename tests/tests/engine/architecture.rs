@@ -1,9 +1,10 @@
 //! The invariants of the architecture about absences, checked in the sources.
 
 use agent_diagnostic::Code;
-use agent_tests::corpus::Failures;
+use agent_tests::corpus::{Failures, blessing};
 use agent_tests::plan::contract_case;
 use agent_tests::root;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -756,21 +757,77 @@ fn the_world_of_the_component_imports_nothing() {
     );
 }
 
-#[test]
-fn the_codes_of_the_contract_are_those_of_the_catalogue() {
-    let text = fs::read_to_string(root().join("wit/engine/diagnostic.wit")).expect("the contract");
-    let (_, codes) = text.split_once("enum code {").expect("the codes");
-    let (codes, _) = codes.split_once('}').expect("their end");
-    let mut codes: Vec<_> = codes
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.starts_with("///") && !line.is_empty())
-        .map(|line| line.trim_end_matches(',').to_uppercase().replace('-', "_"))
+/// Compares a list of codes in a file with the catalogue. `cargo xtask bless` adds what is missing, behind the last entry.
+fn lists_the_catalogue(
+    path: &str,
+    named: impl Fn(&str) -> Option<String>,
+    entry: impl Fn(Code) -> (String, String),
+) {
+    let text = fs::read_to_string(root().join(path)).expect("a list of codes");
+    let mut lines: Vec<_> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let found: Vec<_> = lines.iter().map(|line| named(line.trim())).collect();
+    let last = found.iter().rposition(Option::is_some).expect("codes");
+    let found: BTreeSet<_> = found.into_iter().flatten().collect();
+    let entries = Code::ALL.iter().map(|code| entry(*code));
+    let entries: BTreeMap<_, _> = entries.collect();
+    let other: Vec<_> = found
+        .iter()
+        .filter(|it| !entries.contains_key(*it))
         .collect();
-    codes.sort();
-    let mut names: Vec<_> = Code::ALL.iter().map(|code| contract_case(*code)).collect();
-    names.sort();
-    assert_eq!(codes, names);
+    assert!(
+        other.is_empty(),
+        "{path} has no codes of the catalogue: {other:?}"
+    );
+    let missing = entries
+        .into_iter()
+        .filter(|(name, _)| !found.contains(name));
+    let missing: Vec<_> = missing.map(|(_, entry)| entry).collect();
+    if blessing() && !missing.is_empty() {
+        lines.splice(last + 1..last + 1, missing);
+        fs::write(root().join(path), lines.concat()).expect("the list is written");
+    } else {
+        assert!(
+            missing.is_empty(),
+            "{path} lacks, and `cargo xtask bless` adds: {missing:?}"
+        );
+    }
+}
+
+#[test]
+fn the_contract_lists_the_catalogue() {
+    let text = fs::read_to_string(root().join("wit/engine/diagnostic.wit")).expect("the contract");
+    let (before, codes) = text.split_once("enum code {").expect("the codes");
+    let (codes, _) = codes.split_once('}').expect("their end");
+    let cases: BTreeSet<_> = codes.lines().map(str::trim).collect();
+    assert!(
+        !before
+            .lines()
+            .any(|line| cases.contains(line.trim()) && line.ends_with(','))
+    );
+    let named = |line: &str| {
+        let case = line.strip_suffix(',').filter(|_| cases.contains(line))?;
+        Some(case.to_uppercase().replace('-', "_"))
+    };
+    lists_the_catalogue("wit/engine/diagnostic.wit", named, |code| {
+        let name = contract_case(code);
+        let (first, rest) = code.title().split_at(1);
+        let case = name.to_lowercase().replace('_', "-");
+        let doc = format!("{}{rest}", first.to_uppercase());
+        (name, format!("        /// {doc}.\n        {case},\n"))
+    });
+}
+
+#[test]
+fn the_summary_of_the_book_lists_the_catalogue() {
+    let named = |line: &str| {
+        let (name, path) = line.strip_prefix("- [")?.split_once("](reference/codes/")?;
+        (path != "index.md)").then(|| name.to_owned())
+    };
+    lists_the_catalogue("docs/SUMMARY.md", named, |code| {
+        let (name, page) = (code.name().to_owned(), code.page());
+        let entry = format!("  - [{name}](reference/codes/{page}.md)\n");
+        (name, entry)
+    });
 }
 
 #[test]
