@@ -62,6 +62,14 @@ pub enum DriverKind {
 }
 
 impl DriverKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [
+        Self::Noop,
+        Self::Http,
+        Self::McpProxy,
+        Self::RestrictedShell,
+    ];
+
     /// Returns the word of a binding.
     pub fn name(self) -> &'static str {
         match self {
@@ -70,6 +78,21 @@ impl DriverKind {
             Self::McpProxy => "mcp_proxy",
             Self::RestrictedShell => "restricted_shell",
         }
+    }
+
+    /// Returns the effect that a handler of this kind may ask for, as a clause.
+    pub fn effect(self) -> &'static str {
+        match self {
+            Self::Noop => "it may ask for none",
+            Self::Http => "it may ask for one HTTP request",
+            Self::McpProxy => "it may ask for one call of the binding's tool",
+            Self::RestrictedShell => "it may ask for one program",
+        }
+    }
+
+    /// Returns the name of its schemas of inputs and outputs in `ds.mova_agent_tool_pool_v1`; `None` if it takes all.
+    pub fn schemas(self) -> Option<&'static str> {
+        matches!(self, Self::Http | Self::RestrictedShell).then(|| self.name())
     }
 }
 

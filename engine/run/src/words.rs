@@ -1,7 +1,6 @@
 //! Actions in words, for people who watch a run.
 
 use super::action::{Action, Connection, Header, HeaderValue, Reply, Response};
-use agent_api::model::DriverKind;
 
 /// An action in words. A text that is code has backquotes around it, and nothing is redacted: the host
 /// performs exactly this.
@@ -96,7 +95,7 @@ impl Action {
                     None => format!("call the handler `{}`", call.driver_kind.name()),
                 };
                 ActionWords::new(handler)
-                    .fact("effect", effect(call.driver_kind))
+                    .fact("effect", call.driver_kind.effect())
                     .fact("input", &call.input)
                     .at_most("output", call.max_output_bytes)
                     .at_most("log", call.max_log_bytes)
@@ -139,16 +138,6 @@ impl Action {
                 .within(call.timeout_ms),
             Self::Finished(finished) => ActionWords::new(finished.message.clone()),
         }
-    }
-}
-
-/// Returns the effect that a driver lets its handler ask for.
-fn effect(kind: DriverKind) -> &'static str {
-    match kind {
-        DriverKind::Noop => "it may ask for none",
-        DriverKind::Http => "it may ask for one HTTP request",
-        DriverKind::RestrictedShell => "it may ask for one program",
-        DriverKind::McpProxy => "it may ask for one call of the binding's tool",
     }
 }
 

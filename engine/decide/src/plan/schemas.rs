@@ -2,7 +2,7 @@
 
 use super::policy::PlanPolicy;
 use agent_json_schema::{Budget, Json, OverBudget, Schema, SchemaSet, Violation};
-use agent_model::{Binding, Driver, PlanStep, ToolPool};
+use agent_model::{Binding, PlanStep, ToolPool};
 use agent_text::Spanned;
 
 /// The schemas that apply to one side of a step.
@@ -69,11 +69,7 @@ impl<'r> Applicable<'r> {
                 binding.connector, binding.tool
             ),
         }));
-        let driver = match &binding.driver {
-            Driver::Http { .. } => Some("http"),
-            Driver::RestrictedShell { .. } => Some("restricted_shell"),
-            Driver::Noop | Driver::McpProxy { .. } => None,
-        };
+        let driver = binding.driver.kind().schemas();
         known.extend(driver.and_then(|driver| {
             let name = format!("ds.mova_agent_tool_pool_v1#/$defs/{driver}_{word}");
             let (set, number) = rules.library().schema(&name)?;

@@ -59,13 +59,8 @@ struct End {
 
 /// Runs a guest.
 async fn end_of(engine: &Engine, row: &Value) -> End {
-    let kind = match row["kind"].as_str().expect("a kind") {
-        "noop" => DriverKind::Noop,
-        "http" => DriverKind::Http,
-        "mcp_proxy" => DriverKind::McpProxy,
-        "restricted_shell" => DriverKind::RestrictedShell,
-        other => panic!("{other} is no kind"),
-    };
+    let kind = row["kind"].as_str().and_then(DriverKind::named);
+    let kind = kind.expect("a kind");
     let component = wat::parse_str(guest(row)).unwrap_or_else(|e| panic!("{}: {e}", row["name"]));
     let linked = Component::new(engine, component).and_then(|it| link(&linker(engine, kind)?, &it));
     let component = match linked {

@@ -14,7 +14,7 @@ mod wasi;
 
 pub use call::Call;
 pub use limits::{FUEL, MEMORY_BYTES, THIRD_PARTY_MEMORY_BYTES, TICK};
-pub use third_party::{COMPONENT_BYTES, kind};
+pub use third_party::COMPONENT_BYTES;
 
 use agent_host::Failure;
 use agent_host::contract::run::{DriverKind, Handler, HandlerCall};
@@ -67,7 +67,7 @@ impl Handlers {
         })?;
         let admitted = admitted.iter().filter_map(|it| {
             Some(Admitted {
-                kind: kind(&it.kind)?,
+                kind: DriverKind::named(&it.kind)?,
                 digest: it.digest.clone(),
                 path: it.path.clone(),
                 component: None,
@@ -210,23 +210,31 @@ impl Admitted {
     }
 }
 
-/// Returns what a handler of a kind may import.
+/// The interface of an effect, and what links it.
+type EffectInterface = (&'static str, fn(&mut Linker<HandlerState>) -> Result<()>);
+
+/// Returns the interface by which handlers of a kind ask for their effect.
+fn effect_interface(kind: DriverKind) -> Option<EffectInterface> {
+    Some(match kind {
+        DriverKind::Noop => return None,
+        DriverKind::Http => ("agent:handler/request@0.1.0", |linker| {
+            request::add_to_linker::<_, HasSelf<_>>(linker, |it| it)
+        }),
+        DriverKind::McpProxy => ("agent:handler/tool@0.1.0", |linker| {
+            tool::add_to_linker::<_, HasSelf<_>>(linker, |it| it)
+        }),
+        DriverKind::RestrictedShell => ("agent:handler/program@0.1.0", |linker| {
+            program::add_to_linker::<_, HasSelf<_>>(linker, |it| it)
+        }),
+    })
+}
+
+/// Returns what a handler of a kind may import: its effect and a log.
 fn linker(engine: &Engine, kind: DriverKind) -> Result<Linker<HandlerState>> {
     let mut linker = Linker::<HandlerState>::new(engine);
-    match kind {
-        DriverKind::Noop => {}
-        DriverKind::Http => {
-            log::add_to_linker::<_, HasSelf<_>>(&mut linker, |it| it)?;
-            request::add_to_linker::<_, HasSelf<_>>(&mut linker, |it| it)?;
-        }
-        DriverKind::McpProxy => {
-            log::add_to_linker::<_, HasSelf<_>>(&mut linker, |it| it)?;
-            tool::add_to_linker::<_, HasSelf<_>>(&mut linker, |it| it)?;
-        }
-        DriverKind::RestrictedShell => {
-            log::add_to_linker::<_, HasSelf<_>>(&mut linker, |it| it)?;
-            program::add_to_linker::<_, HasSelf<_>>(&mut linker, |it| it)?;
-        }
+    if let Some((_, add_to_linker)) = effect_interface(kind) {
+        log::add_to_linker::<_, HasSelf<_>>(&mut linker, |it| it)?;
+        add_to_linker(&mut linker)?;
     }
     Ok(linker)
 }

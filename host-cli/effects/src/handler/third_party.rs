@@ -2,7 +2,7 @@
 
 use super::bindings::HandlersPre;
 use super::call::HandlerState;
-use super::{link, linker, wasi};
+use super::{effect_interface, link, linker, wasi};
 use agent_host::contract::run::DriverKind;
 use agent_host::input::{self, Input};
 use agent_host::{Failure, Shelf};
@@ -14,27 +14,6 @@ use wasmtime::component::Component;
 
 /// Maximum number of bytes of the component of a handler.
 pub const COMPONENT_BYTES: u64 = 64 << 20;
-
-/// The kinds of drivers by their names in bindings and in `servers.local.yaml`.
-const KINDS: [(&str, DriverKind); 4] = [
-    ("noop", DriverKind::Noop),
-    ("http", DriverKind::Http),
-    ("mcp_proxy", DriverKind::McpProxy),
-    ("restricted_shell", DriverKind::RestrictedShell),
-];
-
-/// Returns the kind of drivers of a name.
-#[must_use]
-pub fn kind(name: &str) -> Option<DriverKind> {
-    let named = KINDS.iter().find(|(it, _)| *it == name);
-    named.map(|(_, kind)| *kind)
-}
-
-/// Returns the name of a kind of drivers.
-pub(super) fn name(kind: DriverKind) -> &'static str {
-    let named = KINDS.iter().find(|(_, it)| *it == kind);
-    named.map_or("", |(name, _)| name)
-}
 
 /// Reads the component of a handler with its digest: `sha256-` and base64.
 pub(super) fn read(path: &Path) -> Result<(Vec<u8>, String), Failure> {
@@ -59,7 +38,7 @@ pub(super) fn prepare(
     wasm: &[u8],
 ) -> Result<HandlersPre<HandlerState>, Failure> {
     let refused = |reason: &str| {
-        let name = name(kind);
+        let name = kind.name();
         let path = path.display();
         Failure::new(format_args!(
             "`{path}` is not a handler of the kind `{name}`: {reason}"
@@ -93,17 +72,12 @@ fn linked(
 
 /// Lists the imports of a component that the worlds of its kind do not have.
 fn imports_beyond(engine: &Engine, kind: DriverKind, component: &Component) -> Vec<String> {
-    let own = match kind {
-        DriverKind::Noop => &[][..],
-        DriverKind::Http => &["agent:handler/log@0.1.0", "agent:handler/request@0.1.0"],
-        DriverKind::McpProxy => &["agent:handler/log@0.1.0", "agent:handler/tool@0.1.0"],
-        DriverKind::RestrictedShell => &["agent:handler/log@0.1.0", "agent:handler/program@0.1.0"],
-    };
+    let own = effect_interface(kind).map(|(effect, _)| ["agent:handler/log@0.1.0", effect]);
     let is_allowed = |name: &str| {
         // Releases of one series are compatible; the linker looks for a matching one.
         let interface = name.split('@').next().unwrap_or(name);
         let is_wasi = kind == DriverKind::Http && wasi::INTERFACES.contains(&interface);
-        own.contains(&name) || is_wasi
+        own.is_some_and(|own| own.contains(&name)) || is_wasi
     };
     let component = component.component_type();
     let names = component.imports(engine).map(|(name, _)| name);
