@@ -39,7 +39,7 @@ impl Run {
 
     /// Returns the action that the host has to perform, the same one until it is completed.
     pub fn next_action(&mut self) -> Action {
-        self.machine.next().0
+        self.machine.next_effect().0
     }
 
     /// Returns how far the run has come, for people who watch it.

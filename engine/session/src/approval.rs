@@ -96,7 +96,7 @@ impl Approvals {
         self.pending.iter().find(open).map(|it| it.id.clone())
     }
 
-    /// Takes the answer to an approval. Returns it, unless nobody asks for it or it has an answer.
+    /// Takes the answer to an approval. Returns it, unless no approval has this id or it has an answer.
     pub(crate) fn answer(&mut self, id: &str, answer: bool, now_ms: u64) -> Option<&Approval> {
         self.expire(now_ms);
         let open = |it: &&mut Approval| it.id == id && it.answer.is_none();
@@ -106,7 +106,7 @@ impl Approvals {
         Some(approval)
     }
 
-    /// Withdraws an approval that nobody answered.
+    /// Withdraws an unanswered approval.
     pub(crate) fn withdraw(&mut self, id: &str) {
         self.pending.retain(|it| it.id != id || it.answer.is_some());
     }

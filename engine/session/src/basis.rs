@@ -33,7 +33,7 @@ pub(crate) struct Basis {
     pub(crate) lock: Option<Lock>,
     pub(crate) index: Index,
     pub(crate) evaluation_context: EvaluationContext,
-    /// The snapshot of health in place of the observed one.
+    /// The snapshot of health instead of the observed one.
     pub(crate) health: Option<Health>,
     pub(crate) digests: Digests,
     /// The locked servers, ordered by name.
@@ -289,7 +289,7 @@ impl Basis {
         self.index.find(id, version)
     }
 
-    /// Returns why nobody may call a tool of a server that the lock does not have, or that it forbids.
+    /// Returns why no client may call a tool of a server that the lock lacks or forbids.
     pub(crate) fn unlocked_reasons(&self, server: usize, name: &str) -> Vec<CallReason> {
         let own = &self.servers[server];
         let tool = self.entry(server).and_then(|entry| entry.tool(name));

@@ -51,7 +51,7 @@ pub(crate) struct Reasons {
     pub(crate) others: Vec<CallReason>,
     /// When to try again, if time alone changes the decision.
     pub(crate) retry_after_ms: Option<u64>,
-    /// The tools to call in place of one that is not served by the health of servers.
+    /// The tools to call instead of one that is not served by the health of servers.
     pub(crate) instead: Vec<String>,
     /// Whether the policy lets the client have the definition.
     pub(crate) may_expand: bool,

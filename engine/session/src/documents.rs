@@ -20,6 +20,6 @@ pub struct Documents {
     pub tenant_id: Option<String>,
     /// The task.
     pub task: Option<Vec<u8>>,
-    /// A snapshot of health in place of the observed one.
+    /// A snapshot of health instead of the observed one.
     pub health: Option<Vec<u8>>,
 }

@@ -1,4 +1,4 @@
-//! What comes of a call that was passed on.
+//! The results of forwarded calls.
 
 use super::calling::what;
 use super::calls::OpenCall;

@@ -1,4 +1,4 @@
-//! When locked tools are served: a fallback only in place of a tool whose server health vetoes \[4\].
+//! When locked tools are served: a fallback only instead of a tool whose server health vetoes \[4\].
 
 use agent_api::model::{Name, Selection, with_fallbacks};
 use std::collections::BTreeMap;

@@ -8,11 +8,11 @@
 //! | module | content |
 //! |---|---|
 //! | `session`, `messages` | the session as its host sees it, and what it returns |
-//! | `calling`, `approving`, `effects` | calls, the answers of humans, and what came of calls |
+//! | `calling`, `approving`, `effects` | calls, the answers of humans, and the results of calls |
 //! | `documents`, `basis` | the documents, and what is derived from them once |
 //! | `options`, `limits` | what a host decides before a session, and the limits |
 //! | `client`, `request` | who asks, and for what |
-//! | `method`, `requesting`, `responding` | requests for resources and prompts, and what came of them |
+//! | `method`, `requesting`, `responding` | requests for resources and prompts, and their results |
 //! | `entries`, `uri` | live lists of resources and prompts, and the URIs in them |
 //! | `served`, `contents` | the resources and prompts that a client sees, and the checks of their contents |
 //! | `destination` | where servers are reached, and at which addresses |
@@ -23,7 +23,7 @@
 //! | `health` | the rules of health, as a pure function |
 //! | `quota`, `approval`, `continuation`, `calls`, `expanded` | what outlives a message |
 //! | `elicitation` | the question to a human that a client asks, and its answer |
-//! | `refusal`, `delivery` | the results that a client gets in place of a server's, and the checks of a server's |
+//! | `refusal`, `delivery` | the results that a client gets instead of a server's, and the checks of a server's |
 //! | `audit`, `records` | records, hash-chained, and their content |
 //! | `audit_log` | a log of records: verified, and its calls decided again |
 //! | `state` | the exported state |

@@ -16,7 +16,7 @@ use agent_syntax::json::parse_strict;
 use agent_syntax::members::{items, member, string};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a server lists in place of a locked tool.
+/// What a server lists instead of a locked tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deviation {
     /// Another definition.
@@ -91,7 +91,7 @@ pub(crate) struct Watch<'s> {
 }
 
 impl Live {
-    /// Returns what is listed in place of a tool.
+    /// Returns what is listed instead of a tool.
     pub(crate) fn deviation(&self, tool: usize) -> Option<&Deviation> {
         self.whole.as_ref().or_else(|| self.deviations.get(&tool))
     }

@@ -83,7 +83,7 @@ pub struct Called {
 /// What to do with a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallAction {
-    /// Pass it on, and give what came of it to [`Session::result`] or [`Session::failed`].
+    /// Pass it on, and give its result to [`Session::result`] or [`Session::failed`].
     Forward(Forwarded),
     /// Pass a request for a resource or a prompt on, likewise.
     ForwardRequest(ForwardedRequest),

@@ -71,7 +71,7 @@ pub(crate) fn after(
         false => {
             let (found, widens) = match &before.definition {
                 Some(first) => drifted(first, &definition),
-                // Without the first definition nobody can say that it does not.
+                // Without the first definition, a collision can't be excluded.
                 None => (Vec::new(), true),
             };
             changes = found;

@@ -144,7 +144,7 @@ impl Session {
 }
 
 impl Digests {
-    /// Writes the digests of the documents, with null for those that nobody gave.
+    /// Writes the digests of the documents, with null for missing ones.
     pub(crate) fn write(&self, w: &mut Writer) {
         w.key("definitions").optional(self.definitions.as_deref());
         w.key("health").optional(self.health.as_deref());

@@ -7,7 +7,7 @@ use agent_api::explain::CallReason;
 use agent_record::Redactor;
 use agent_syntax::json::Writer;
 
-/// The key of `_meta` of a result that a session gives in place of a server's. Its value:
+/// The key of `_meta` of a result that a session gives instead of a server's. Its value:
 ///
 /// | member | value |
 /// |---|---|

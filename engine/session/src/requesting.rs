@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// JSON-RPC: the method is not offered.
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// MCP 2025-11-25: nobody has the resource.
+/// MCP 2025-11-25: no server has the resource.
 pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// The parameters of a request.
@@ -410,7 +410,7 @@ fn withheld_with_tools(basis: &Basis, server: usize, deviation: &Deviation) -> C
     CallReason::new(Code::DefinitionChanged, text).help(help)
 }
 
-/// Returns the error for a URI that nobody has, as the generation of the client knows it.
+/// Returns the error for a URI of no server, as the generation of the client knows it.
 pub(crate) fn not_found(generation: Generation, uri: &str, message: &str) -> CallAction {
     let mut w = Writer::dense();
     w.object(|w| w.key("uri").string(uri));
@@ -425,7 +425,7 @@ pub(crate) fn not_found(generation: Generation, uri: &str, message: &str) -> Cal
     }
 }
 
-/// Returns the error in place of a resource or prompt that is refused.
+/// Returns the error instead of a resource or prompt that is refused.
 pub(crate) fn error(refusal: &Refusal, redactor: &Redactor) -> CallAction {
     let reasons = refusal.reasons.iter().map(|it| {
         let code = it.code.name();

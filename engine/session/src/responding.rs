@@ -1,4 +1,4 @@
-//! What comes of a request for a resource or a prompt that was passed on.
+//! The results of forwarded requests for resources and prompts.
 
 use super::audit::Record;
 use super::calling::INVALID_PARAMS;

@@ -158,7 +158,7 @@ fn write_lists(w: &mut Writer, served: Served<'_>, server: usize) {
     });
 }
 
-/// Writes what a server lists in place of a tool, with the differences if they are known.
+/// Writes what a server lists instead of a tool, with the differences if they are known.
 fn write_deviation(w: &mut Writer, deviation: Option<&Deviation>, changes: Option<&Vec<String>>) {
     let Some(deviation) = deviation else {
         return;

@@ -26,7 +26,7 @@ pub(crate) enum StubAnswer {
 pub(crate) struct Stub<'s> {
     pub(crate) decision: Decision<'s>,
     pub(crate) server: usize,
-    /// Maximum tokens, in place of those of the tenant.
+    /// Maximum tokens, instead of those of the tenant.
     pub(crate) budget: Option<u64>,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Shape {
 }
 
 impl<'s> Surface<'s> {
-    /// Returns why nobody may have a tool, on any surface. An observing session withholds only what
+    /// Returns why no client may have a tool, on any surface. An observing session withholds only what
     /// drifted.
     pub(crate) fn withholding(&self, tool: usize) -> Vec<CallReason> {
         let drift = self.drift(tool);

@@ -1,7 +1,7 @@
 //! State machines without input and output, as straight code that awaits the outcome of each effect.
 //!
 //! Code that awaits [`Turns::perform`] alone can leave out no state and reorder none. [`Machine`] polls it until it
-//! wants an effect, which [`Machine::next`] returns, and again once [`Machine::complete`] has the outcome. The host
+//! wants an effect, which [`Machine::next_effect`] returns, and again once [`Machine::complete`] has the outcome. The host
 //! decides nothing between the two, and nothing runs in the background.
 
 #![forbid(unsafe_code)]
@@ -110,7 +110,7 @@ impl<E: Effect> fmt::Debug for Machine<E> {
 
 impl<E: Effect> Machine<E> {
     /// Returns the machine of some code, which awaits these turns alone and returns the end. Nothing of the code runs
-    /// before the first [`Machine::next`].
+    /// before the first [`Machine::next_effect`].
     pub fn new(turns: Turns<E>, code: impl Future<Output = E> + 'static) -> Self {
         Self {
             turns,
@@ -120,7 +120,7 @@ impl<E: Effect> Machine<E> {
     }
 
     /// Returns the effect that the host has to perform, the same one until it is completed, or the end.
-    pub fn next(&mut self) -> E {
+    pub fn next_effect(&mut self) -> E {
         let wanted = self.finished.clone();
         if let Some(effect) = wanted.or_else(|| self.wanted()) {
             return effect;
@@ -144,7 +144,7 @@ impl<E: Effect> Machine<E> {
         self.turns.0.borrow().wanted.clone()
     }
 
-    /// Takes the outcome of the effect that [`Machine::next`] returned.
+    /// Takes the outcome of the effect that [`Machine::next_effect`] returned.
     ///
     /// # Errors
     /// No effect was returned, or the outcome belongs to another one. The code then ends early.

@@ -602,12 +602,12 @@ pub(crate) struct Rating {
     #[arg(long, value_name = "NAME")]
     pub(crate) publisher: Option<String>,
 
-    /// What a tool can do, in place of what the server says: `TOOL=VERB:RESOURCE`, with constraints
+    /// What a tool can do, instead of what the server says: `TOOL=VERB:RESOURCE`, with constraints
     /// `TOOL=VERB:RESOURCE+readonly`; may be repeated
     #[arg(long = "capability", value_name = "TOOL=CAPABILITY")]
     pub(crate) capabilities: Vec<String>,
 
-    /// The version, in place of the one that the server reports
+    /// The version, instead of the one that the server reports
     #[arg(long, value_name = "VERSION")]
     pub(crate) server_version: Option<String>,
 
@@ -1130,7 +1130,7 @@ pub(crate) struct ServedAgent {
     #[arg(long)]
     pub(crate) observe: bool,
 
-    /// Observe this server without a lock, in place of all that the operator's file starts; may be repeated. The
+    /// Observe this server without a lock, instead of all that the operator's file starts; may be repeated. The
     /// endpoint is a URL or a package URL
     #[arg(
         long,
@@ -1259,7 +1259,7 @@ pub(crate) struct Login {
     #[arg(value_name = "SERVER")]
     pub(crate) server: String,
 
-    /// A scope to ask for, in place of those that the server asks for; may be repeated
+    /// A scope to ask for, instead of those that the server asks for; may be repeated
     #[arg(long = "scope", value_name = "SCOPE")]
     pub(crate) scopes: Vec<String>,
 
@@ -1365,11 +1365,11 @@ pub(crate) struct Replay {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) task: Option<Input>,
 
-    /// An instruction profile in place of the recorded one
+    /// An instruction profile instead of the recorded one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) profile: Option<Input>,
 
-    /// A tool pool in place of the recorded one
+    /// A tool pool instead of the recorded one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tool_pool: Option<Input>,
 

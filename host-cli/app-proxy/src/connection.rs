@@ -89,7 +89,7 @@ impl Client {
         if self.site.task.is_some() {
             facts.wanted = facts.wanted.bare();
         }
-        // A body that nobody reads leaves no place where the next request begins.
+        // After an unread body, the start of the next request is unknown.
         let has_body = !body.is_end_stream();
         let reply = match wish(&self.site, &parts, &facts) {
             Ok(Wish::App(target)) => {

@@ -94,7 +94,7 @@ impl Client {
             return Ok(Response::from_parts(parts, Content::Own(None)));
         }
         if !progress.is_sent() || facts.body == request::Body::Chunked {
-            // Nobody knows where the next request begins.
+            // The start of the next request is unknown.
             let close = HeaderValue::from_static("close");
             parts.headers.insert(CONNECTION, close);
         }

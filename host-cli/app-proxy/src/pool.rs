@@ -23,7 +23,7 @@ pub(crate) struct Pool {
     idle: Mutex<Vec<(Instant, App)>>,
     /// Number of requests that the app works on.
     active: AtomicUsize,
-    /// Number of requests that wait for the app to respond, for longer than [`HAND_OVER_TIME`].
+    /// Number of requests that wait for the app to respond, for longer than [`HAND_OVER_TIME`](crate::limits::HAND_OVER_TIME).
     waiting: AtomicUsize,
 }
 

@@ -24,7 +24,7 @@ use tokio::time::Instant;
 /// Number of bytes that are read at once until a head is whole.
 const READ_BYTES: usize = 8 << 10;
 
-/// The request that `hyper` reads in place of a refused one.
+/// The request that `hyper` reads instead of a refused one.
 const REFUSED: &[u8] = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
 
 /// What the stream of a client and the requests on it share.
@@ -262,7 +262,7 @@ impl CheckedStream {
         self.link.has_moved.store(true, Ordering::Relaxed);
     }
 
-    /// Takes what came of a write.
+    /// Takes the result of a write.
     fn written(
         &mut self,
         written: Poll<io::Result<usize>>,

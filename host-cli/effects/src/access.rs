@@ -336,7 +336,7 @@ fn limits() -> agent_sandbox::Limits {
     }
 }
 
-/// Checks that a server is the one that the operator's headers and query are for. A lock of somebody else may give
+/// Checks that a server is the one that the operator's headers and query are for. A foreign lock may give
 /// its id to another server.
 fn check_origin(entry: &Entry, to: &Address) -> Result<(), String> {
     let Some(origin) = &entry.origin else {

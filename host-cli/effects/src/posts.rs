@@ -53,7 +53,7 @@ impl Posts {
     }
 
     /// Posts JSON to a URL that the operator named. Its name may lead to this machine or into its network: unlike a
-    /// server of an index, nobody else chose it. Returns the status and the body of the response.
+    /// server of an index, no other party chose it. Returns the status and the body of the response.
     ///
     /// # Errors
     ///

@@ -76,7 +76,7 @@ impl Secrets {
 ///
 /// The reason why one can't be had, which contains no value.
 pub async fn named_secrets(names: Vec<String>) -> Result<Vec<Redacted>, String> {
-    // Programs may supply some, and take their time. If nobody waits any more, each still ends in 10 s.
+    // Programs may supply some, and take their time. Each ends in 10 s even if the caller is gone.
     let found = task::spawn_blocking(move || {
         let operator = Operator::usual().map_err(|error| error.to_string())?;
         let found = names.into_iter().map(|name| {

@@ -25,11 +25,11 @@ pub struct Login<'l> {
     pub id: &'l str,
     /// The URL of the server.
     pub endpoint: &'l str,
-    /// Scopes to ask for, in place of those that the server asks for.
+    /// Scopes to ask for, instead of those that the server asks for.
     pub scopes: &'l [String],
     /// Scopes to ask for, together with those of the kept login.
     pub more_scopes: &'l [String],
-    /// The id of a client that the authorization server knows, in place of the operator's.
+    /// The id of a client that the authorization server knows, instead of the operator's.
     pub client_id: Option<&'l str>,
     /// The URL of a client's metadata, which serves as its id.
     pub client_url: Option<&'l str>,

@@ -50,7 +50,7 @@ impl Redirect {
             let Ok((mut stream, _)) = self.listener.accept().await else {
                 continue;
             };
-            // One that is slow waits for nobody else.
+            // A slow connection holds up no other.
             let Ok(Some(query)) = timeout(TIME, query(&mut stream)).await else {
                 let _ = timeout(TIME, answer(&mut stream, "404 Not Found", "Not found.")).await;
                 continue;

@@ -11,7 +11,7 @@ pub(super) struct ScopeChoice<'w> {
     pub(super) id: &'w str,
     /// The only scopes that the operator allows.
     pub(super) limit: Option<&'w [String]>,
-    /// Scopes in place of those that the server asks for.
+    /// Scopes instead of those that the server asks for.
     pub(super) only: &'w [String],
     /// Scopes in addition.
     pub(super) more: &'w [String],

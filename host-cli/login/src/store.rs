@@ -1,4 +1,4 @@
-//! The tokens of this user: a file for each issuer, which nobody else can read.
+//! The tokens of this user: a file for each issuer, which only this user can read.
 
 use super::client::{Authentication, OauthClient};
 use super::document::Document;
@@ -155,7 +155,7 @@ impl Store {
 }
 
 impl Locked<'_> {
-    /// Keeps the access to a server, in place of an earlier one.
+    /// Keeps the access to a server, instead of an earlier one.
     pub(super) fn keep(&self, grant: &Grant) -> Result<(), Failure> {
         let root = &self.store.root;
         let unwritable = |error: std::io::Error| self.store.unwritable(&error);

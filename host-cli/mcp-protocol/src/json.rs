@@ -15,7 +15,7 @@ const DESCRIPTION_CHARS: usize = 200;
 /// Levels of objects whose members are noted when a text is read: a message, its parameters and their members, such
 /// as the arguments of a call. Members of these objects are found without another pass.
 const NOTED_LEVELS: u32 = 3;
-/// Maximum number of members of such an object. Those of a larger one are read when they are looked for.
+/// Maximum number of members of such an object. A larger object is read again for each member.
 const NOTED_MEMBERS: usize = 64;
 
 /// One value of strict JSON, as the bytes that were received. Cloning it copies no bytes.

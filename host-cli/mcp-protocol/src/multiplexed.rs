@@ -257,7 +257,7 @@ where
         error
     }
 
-    /// Moves messages until nobody can send requests any more.
+    /// Moves messages until the last sender of requests is dropped.
     async fn moves(&mut self) -> Result<(), Error> {
         let mut counted = interval(COUNTED);
         counted.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -315,7 +315,7 @@ where
         self.open.insert(id, asked.open);
     }
 
-    /// Cancels the requests for whose answers nobody waits.
+    /// Cancels the requests whose callers are gone.
     fn cancel_abandoned(&mut self) {
         let abandoned = self.open.iter().filter(|(_, open)| open.answer.is_closed());
         for id in abandoned.map(|(id, _)| *id).collect::<Vec<_>>() {

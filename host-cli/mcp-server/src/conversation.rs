@@ -453,7 +453,7 @@ pub(crate) fn error(id: &Id, code: i64, message: &str, data: Option<&Json>) -> R
     }
 }
 
-/// Returns a report of progress with the client's token in place of ours, with nothing else of the server's but
+/// Returns a report of progress with the client's token instead of ours, with nothing else of the server's but
 /// numbers.
 fn progress(report: &Json, token: &Json) -> Option<String> {
     let [done, total] = report.members(["progress", "total"])?;

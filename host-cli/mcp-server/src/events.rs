@@ -26,7 +26,7 @@ pub struct Events {
     first: Option<Bytes>,
     queue: mpsc::Receiver<Bytes>,
     silence: Interval,
-    /// What ends when nobody reads the stream any more.
+    /// Dropped when the reader of the stream is gone.
     _work: Vec<Guard>,
 }
 

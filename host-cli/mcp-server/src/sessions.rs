@@ -13,7 +13,7 @@ use tokio::time::Instant;
 /// Maximum number of sessions of one service.
 const SESSIONS: usize = 1024;
 
-/// Time after which a session that nobody uses ends.
+/// Time after which an unused session ends.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
 /// Number of random bytes of a session's id.
@@ -40,7 +40,7 @@ impl<S> Default for Sessions<S> {
 }
 
 impl<S: Service> Sessions<S> {
-    /// Begins a session, which nobody can name yet. Returns `None` if there are as many as there may be.
+    /// Begins a session whose id no client knows yet. Returns `None` if there are as many as there may be.
     pub(crate) fn begin(
         &self,
         service: &Rc<S>,

@@ -12,7 +12,7 @@
 //! | [`Handle`], [`ErrorLog`] | ends a command, or asks it to end; its standard error |
 //! | [`Inside`] | the network of a command with [`Network::Inbound`]: where it listens, and sockets to connect |
 //! | [`Limits`], [`Limit`] | the limits of a command, and the one that ended it |
-//! | [`Finished`], [`RunError`] | what came of it |
+//! | [`Finished`], [`RunError`] | how a command ended |
 //! | [`check`], [`control_groups`], [`Report`] | what this machine gives, what is missing and how to get it |
 //! | [`toolchain()`], [`Toolchain`], [`whole`] | a toolchain of this machine, and the folders that a command has to read for it |
 //! | [`remove_folder`], [`remove_abandoned_groups`] | clean-up of what commands, or processes that were killed, have left |
@@ -44,7 +44,7 @@
 //! | files | only granted ones and those of the system exist | others exist, and can't be opened |
 //! | private folders | home, `/tmp`, `/dev/shm` in memory, of limited size | a folder of the machine, in `HOME` and `TMPDIR` |
 //! | network | a namespace of its own: empty, with the socket of a proxy, open to the caller, or both | no sockets |
-//! | processes | a namespace of its own | a process group that nobody can leave |
+//! | processes | a namespace of its own | a process group that no process can leave |
 //! | user | 1000 in a namespace of its own, without capabilities | the user of the host, without capabilities |
 //!
 //! Both tiers need bash for the trial run. Both filter system calls, so that a command has no

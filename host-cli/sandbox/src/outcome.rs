@@ -1,4 +1,4 @@
-//! What came of a command.
+//! How a command ended.
 
 use std::error::Error;
 use std::fmt;

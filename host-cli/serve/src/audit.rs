@@ -47,7 +47,7 @@ pub(crate) struct Syncs {
     file: RefCell<Arc<File>>,
     /// How many times records were appended.
     appended: Cell<u64>,
-    /// How many of them are on disk, or why no more will be: after a failure, nobody knows what is there.
+    /// How many of them are on disk, or why no more will be: after a failure, the state of the file is unknown.
     synced: watch::Sender<Result<u64, String>>,
     is_running: Cell<bool>,
 }
@@ -162,7 +162,7 @@ impl AuditLog {
     /// Gives the file the name of its first record, and begins another one.
     fn rotate(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
-        // Somebody else may have moved the file.
+        // Another program may have moved the file.
         if is_at(&self.file, &self.path)? {
             fs::rename(&self.path, self.free_name())?;
         }
@@ -267,7 +267,7 @@ fn last_line(path: &Path, size: u64) -> io::Result<(Option<Vec<u8>>, bool)> {
 }
 
 fn append_to(path: &Path) -> io::Result<(Arc<File>, u64)> {
-    // A cloned repository may have a link in place of the log.
+    // A cloned repository may have a link instead of the log.
     if fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) {
         return Err(io::Error::other("it is a link"));
     }

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 /// Maximum size of a status, in bytes.
 const STATUS_BYTES: u64 = 16 << 20;
 
-/// Time in which a gateway says its status, and in which whoever asks has to read it.
+/// Time in which a gateway says its status, and in which the client has to read it.
 const TIME: Duration = Duration::from_secs(5);
 
 /// The end of the name of a socket, which begins with the id of the gateway's process.
@@ -49,7 +49,7 @@ impl Control {
         Ok(Self { listener, path })
     }
 
-    /// Says the status to whoever connects, for ever.
+    /// Says the status to each client, for ever.
     pub(crate) async fn serve(self, status: impl Fn() -> String) {
         loop {
             match self.listener.accept().await {

@@ -24,7 +24,7 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
 }
 
 /// Returns the file of the token of a client, which is the same whenever this lock is served. It is not beside
-/// the lock: whoever writes there could choose the token.
+/// the lock: a user who can write there could choose the token.
 ///
 /// # Errors
 ///

@@ -185,7 +185,7 @@ impl ForwardSpan {
         Some(context.traceparent())
     }
 
-    /// Takes what came of the call.
+    /// Takes the result of the call.
     pub(crate) fn received(&self, called: Result<&Json, &CallFailure>) {
         let Some(open) = &self.0 else { return };
         match called {

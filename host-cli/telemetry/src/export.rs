@@ -45,7 +45,7 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 enum ExportOutcome {
     /// The collector took all spans but some.
     Taken(u64),

@@ -17,9 +17,9 @@ const TEXTS: usize = 32;
 /// What a span is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A request of somebody else.
+    /// A received request.
     Server,
-    /// A request to somebody else.
+    /// A sent request.
     Client,
     /// A part of the program's own work.
     Internal,
@@ -115,7 +115,7 @@ impl Span {
         self.name = cut(name);
     }
 
-    /// Sets an attribute, in place of an earlier one of the name.
+    /// Sets an attribute, instead of an earlier one of the name.
     pub fn set(&mut self, name: &'static str, value: Value) {
         let value = match value {
             Value::Text(text) => Value::Text(cut(&text)),

@@ -25,7 +25,7 @@ const LOGINS: usize = 2;
 const ID: &str = "server";
 /// The scenario in which the client is known by the URL of its metadata.
 const CLIENT_URL_SCENARIO: &str = "auth/basic-cimd";
-/// That URL. The suite compares it, and nobody gets it.
+/// That URL. The suite compares it, and no request is sent there.
 const CLIENT_URL: &str = "https://conformance-test.local/client-metadata.json";
 
 /// Why a server was not used to the end.

@@ -117,7 +117,7 @@ async fn sessions_are_opened_named_and_ended() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_know_the_first_request_is_initialized() {
+async fn a_server_that_does_not_know_the_first_request_is_initialized() {
     let no = |status, id, code| Stub::json(error(id, code, "null")).with_status(status);
     let first = [
         Stub::status(400),

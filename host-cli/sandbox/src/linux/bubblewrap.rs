@@ -32,7 +32,7 @@ const PROGRAMS: [&str; 4] = [
     "/run/current-system/sw/bin/bwrap",
 ];
 
-/// The user and group inside, whoever runs the program outside.
+/// The user and group inside, for every user outside.
 const USER: &str = "1000";
 /// The home inside, if it is private.
 const PRIVATE_HOME: &str = "/home/agent";

@@ -67,7 +67,7 @@ impl ChildSetup {
 
 impl Restrictions {
     fn apply(&self) -> io::Result<()> {
-        // A process group that the filter lets nobody leave, without a terminal.
+        // A process group that no process can leave by the filter, without a terminal.
         setsid()?;
         // Root without its capabilities is a user like any other.
         let none = CapabilitySets {

@@ -36,7 +36,7 @@ pub(crate) struct NetworkNamespace {
     network: File,
     /// The user namespace that owns it.
     owner: OwnedFd,
-    /// The folder `/proc/PID/net` of its first process. It names that process whoever gets its id later.
+    /// The folder `/proc/PID/net` of its first process. It keeps naming that process after its id is reused.
     tables: OwnedFd,
 }
 

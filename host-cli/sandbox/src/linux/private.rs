@@ -56,7 +56,7 @@ pub fn remove_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Removes everything in a folder without recursion: a command may have made folders a thousand
-/// levels deep, and some that nobody may enter. Folders of folders move up to `root` first. Their
+/// levels deep, and some without permissions. Folders of folders move up to `root` first. Their
 /// new names are numbers, which no command made there.
 fn empty(root: &Path) -> io::Result<()> {
     let mut number = 0_u64;

@@ -42,7 +42,7 @@ pub(super) fn list(
     }
     list.into_iter()
         .map(|(resource, current, maximum)| {
-            // Nobody may raise what this process inherited.
+            // Inherited limits can't be raised.
             let inherited = getrlimit(resource).maximum.unwrap_or(u64::MAX);
             let limit = Rlimit {
                 current: Some(current.min(inherited)),

@@ -234,7 +234,7 @@ enum When {
 /// What of Landlock the filter has to make up for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gaps {
-    /// Landlock lets files be cut that it lets nobody write.
+    /// Landlock permits `truncate` of files that it does not permit to write.
     pub(super) truncation: bool,
 }
 

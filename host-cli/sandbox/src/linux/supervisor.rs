@@ -168,7 +168,7 @@ fn supervise(
         state: Mutex::default(),
     });
     let (end, ended) = oneshot::channel();
-    // If nobody waits any more, this is dropped, which ends the command.
+    // If the caller is gone, this is dropped, which ends the command.
     let _ = report.send(Ok(Started {
         stdin,
         stdout,
@@ -207,13 +207,13 @@ fn supervise(
     let exit = child.wait();
     shared.tree.wait_for_all();
     let was_started = status.is_none_or(bubblewrap::was_started);
-    // Both wait until nobody uses them.
+    // Both wait until they are unused.
     drop(group);
     drop(private);
     let _ = end.send(match (cause, exit) {
         (Some(cause), _) => Ended::Stopped(cause),
         (None, Ok(status)) => by_itself(place.map(|it| it.tier), status, was_started),
-        // Only for a child that somebody else has waited for.
+        // Only for a child that was reaped elsewhere.
         (None, Err(_)) => Ended::Stopped(Cause::Cancelled),
     });
 }

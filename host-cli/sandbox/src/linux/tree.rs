@@ -33,7 +33,7 @@ pub(super) struct Tree {
 enum Kind {
     /// A namespace of processes, which ends with its first process.
     Namespace { first: Pid, handle: OwnedFd },
-    /// A process group, which the filter lets nobody leave. A signal to it reaches all at once.
+    /// A process group, which no process can leave by the filter. A signal to it reaches all at once.
     Group,
 }
 

@@ -13,7 +13,7 @@ use crate::support::{
     self, PYTHON, copy_program, marker, output, output_of, places, python, run, tiers,
 };
 
-/// Prints each name and what came of its expression: `name: done VALUE` or `name: ERRNO`.
+/// Prints each name and the result of its expression: `name: done VALUE` or `name: ERRNO`.
 const TRY: &str = r#"
 import ctypes, errno, os, socket, sys
 def attempt(name, action):

@@ -81,7 +81,7 @@ fn a_missing_program_is_named() {
     assert!(remedy.contains("apt install bubblewrap"));
 }
 
-/// Returns the line after a change to another program in place of bubblewrap.
+/// Returns the line after a change to another program instead of bubblewrap.
 fn fake(script: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bwrap");

@@ -614,7 +614,7 @@ fn what_the_state_decided_is_kept_as_recorded() {
         outcomes(&answer)[0],
         owned(&[("t", "differs", "refused QUOTA_MISSING")])[0]
     );
-    // A snapshot decides in place of the recorded health.
+    // A snapshot decides instead of the recorded health.
     let mut documents = limited(Some(9)).documents();
     documents.health = Some(b"one: UNHEALTHY\n".to_vec());
     let answer = replayed(text.as_bytes(), documents);

@@ -42,7 +42,7 @@ def asked(id, params):
         send({"id": id, "result": {"resultType": "input_required", "requestState": "round 1",
                                    "inputRequests": {"roots": {"method": "roots/list", "params": {}}}}})
         return True
-    # A state of somebody else ends the thread without an answer.
+    # A foreign state ends the thread without an answer.
     round = int(params.get("requestState", "round 0").removeprefix("round "))
     if round < ROUNDS:
         send({"id": id, "result": {"resultType": "input_required", "requestState": f"round {round + 1}"}})
