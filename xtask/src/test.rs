@@ -17,7 +17,9 @@ mod rows;
 
 use agent_pack::{Build, Workspace};
 use anyhow::{Result, bail};
+use std::num::NonZero;
 use std::process::Stdio;
+use std::thread;
 use std::time::Instant;
 
 use crate::cargo::{cargo, tested};
@@ -404,6 +406,7 @@ fn run(
         let mut cargo = cargo(workspace);
         cargo.envs(environment.iter().copied());
         cargo.args(command).args(packages);
+        cargo.env("NEXTEST_TEST_THREADS", threads().to_string());
         process::run(cargo.args(["--no-fail-fast", "--"]).args(filters))
     };
     if !has_nextest(workspace) {
@@ -412,6 +415,12 @@ fn run(
     }
     run(&["nextest", "run"])?;
     run(&["test", "--doc"])
+}
+
+/// Returns how many tests run at the same time: more than there are cores, because half of their time is waiting.
+fn threads() -> usize {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    cores + cores.div_ceil(2)
 }
 
 /// Returns whether nextest is installed. It is faster and reports failures more clearly.
