@@ -690,13 +690,6 @@ impl<'n, 't> Object<'n, 't> {
         did_you_mean(report, &entry.key, known)
             .help(format!("use {}, or remove the field", one_of(known)));
     }
-
-    /// Warns about unknown fields.
-    pub fn warn_unknown(&self, known: &[&str], problems: &mut Problems<'_>) {
-        for entry in self.unknown(known) {
-            self.warn_of(entry, known, problems);
-        }
-    }
 }
 
 /// Returns whether a key is the name that other formats have for a field.

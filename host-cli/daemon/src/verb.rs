@@ -76,9 +76,7 @@ impl Daemon {
             };
         }
     }
-}
 
-impl Daemon {
     fn call(&self, client: &str, order: Order) -> Call {
         let tasks = self.tasks.borrow();
         let tasks = tasks.values().map(|task| ListedTask {
