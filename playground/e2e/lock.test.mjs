@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { LOCK, MANIFEST, RESOLUTION } from "./hello.mjs";
+import { INDEX, LOCK, MANIFEST, RESOLUTION } from "./hello.mjs";
 import { visit } from "./visit.mjs";
 
 const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
@@ -90,13 +90,17 @@ visit("a lock that the answer widens is in the headline, and at both of its tabs
   assert.equal(await playground.tabs.locator(".badge").count(), 0);
 });
 
-visit("constraints without effect, and other warnings, are in the headline", async ({ playground, page }) => {
-  const ignored = MANIFEST.replace("constraints:", "constraints:\n  budget: 3");
-  await playground.paste("agents.md", ignored);
-  await playground.says("Every requirement has a server; 1 constraint ignored");
+visit("an unknown constraint is refused, and a warning is in the headline", async ({ playground, page }) => {
+  await playground.paste("agents.md", MANIFEST.replace("constraints:", "constraints:\n  budget: 3"));
+  await playground.says("No decision");
+  await playground.problems.getByRole("listitem").filter({ hasText: "UNKNOWN_KEY" }).first().waitFor();
+  await playground.paste("agents.md", MANIFEST);
+  const servers = JSON.parse(INDEX);
+  const list = Array.isArray(servers) ? servers : servers.servers;
+  list.push({ ...list[0], id: list[0].id.replace("a", "\u0430"), categories: [] });
+  await playground.paste("mcp.index.json", JSON.stringify(servers, null, 2));
+  await playground.says("Every requirement has a server; 1 warning");
   await page.locator(".answer-line.caution").waitFor();
-  await playground.paste("agents.md", ignored.replace("requires:", "requires:\n  colour: red"));
-  await playground.says("1 constraint ignored, 1 warning");
 });
 
 const TOOLS = `---

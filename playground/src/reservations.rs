@@ -5,11 +5,9 @@ use agent_ui::words::count;
 
 /// Returns what the headline adds to a yes, the gravest first.
 pub(crate) fn reservations(verdict: &Verdict) -> Vec<String> {
-    let ignored = verdict.ignored_constraints;
     let warnings = verdict.diagnostics.iter();
     let warnings = warnings.filter(|it| it.severity == Severity::Warning);
-    // A constraint without effect is one of the warnings.
-    let warnings = (warnings.count() as u32).saturating_sub(ignored);
+    let warnings = warnings.count() as u32;
     let tokens = verdict.tokens.and_then(|it| {
         let used = it.tools.saturating_add(it.stubs);
         used.checked_sub(it.budget?)
@@ -17,7 +15,6 @@ pub(crate) fn reservations(verdict: &Verdict) -> Vec<String> {
     let some = |number: u32, noun| (number > 0).then(|| count(number, noun));
     let found = [
         against_lock(verdict).map(|text| format!("{text} against your lock")),
-        some(ignored, "constraint").map(|text| format!("{text} ignored")),
         tokens
             .filter(|over| *over > 0)
             .map(|over| format!("{} over the budget", count(over, "token"))),
@@ -88,10 +85,9 @@ mod tests {
 
     #[test]
     fn everything_that_a_yes_leaves_open_is_counted() {
-        let warning = Diagnostic::new(Code::UnknownKey, "");
+        let warning = Diagnostic::new(Code::LookalikeId, "");
         let verdict = Verdict {
             diagnostics: vec![warning.clone(), warning],
-            ignored_constraints: 1,
             collisions: vec![Diagnostic::new(Code::StubCollision, "")],
             tokens: Some(Tokens {
                 tools: 1_500,
@@ -102,10 +98,9 @@ mod tests {
         };
         let expected = [
             "1 widening against your lock",
-            "1 constraint ignored",
             "1,000 tokens over the budget",
             "1 collision",
-            "1 warning",
+            "2 warnings",
         ];
         assert_eq!(reservations(&verdict), expected);
         assert!(reservations(&Verdict::default()).is_empty());

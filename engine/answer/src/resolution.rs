@@ -23,8 +23,6 @@ pub struct Verdict {
     pub tools: Option<u32>,
     /// The constraints of the manifest.
     pub constraints: Constraints,
-    /// Number of fields below `constraints` that have no effect.
-    pub ignored_constraints: u32,
     /// The requirements and their answers: those of categories, then those of capabilities, those of
     /// the task last, each in file order. Empty if nothing was decided.
     pub requirements: Vec<Requirement>,

@@ -262,6 +262,9 @@ catalogue! { $
     LookalikeId "LOOKALIKE_ID" Warning
         "two ids look alike but differ"
         "Check that you name the intended id; ids are compared by code point."
+    MisplacedKey "MISPLACED_KEY" Error
+        "a restriction is where it restricts nothing"
+        "Move the restriction below `constraints` of the frontmatter, or rename the key of another tool."
     MissingCapability "MISSING_CAPABILITY" Error
         "a tool does not advertise the required capability"
         "Require a capability that a tool advertises, or have a server advertise it."
@@ -409,7 +412,7 @@ catalogue! { $
     Ungrounded "UNGROUNDED" Error
         "the payload does not contain the evidence of a claim"
         "Quote a text of the payload character for character, or remove the claim."
-    UnknownKey "UNKNOWN_KEY" Warning
+    UnknownKey "UNKNOWN_KEY" Error
         "no field, server or action has this name"
         "Correct the spelling of the name, or remove it; it has no effect."
     UnknownValue "UNKNOWN_VALUE" Error

@@ -59,13 +59,26 @@ impl<'t> Problems<'t> {
         message: impl Into<String>,
     ) -> Report<'_, 't> {
         self.errors |= code.severity() == Severity::Error;
+        self.warn(code, span, label, message)
+            .of_severity(code.severity())
+    }
+
+    /// Reports a problem at a place as a warning, whatever the severity of its code.
+    pub fn warn(
+        &mut self,
+        code: Code,
+        span: Span,
+        label: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Report<'_, 't> {
         if self.found.len() >= Self::LIMIT {
             return Report(None);
         }
         let place = self.text.place(span);
-        self.found
-            .push(Diagnostic::new(code, message).label(place, label));
-        Report(self.found.last_mut().map(|last| (last, self.text)))
+        let problem = Diagnostic::new(code, message).label(place, label);
+        self.found.push(problem);
+        let last = self.found.last_mut();
+        Report(last.map(|last| (last, self.text))).of_severity(Severity::Warning)
     }
 
     /// Adds an instruction to every earlier problem of a code.
@@ -86,6 +99,13 @@ impl<'t> Problems<'t> {
 pub struct Report<'p, 't>(Option<(&'p mut Diagnostic, &'t Text)>);
 
 impl Report<'_, '_> {
+    fn of_severity(mut self, severity: Severity) -> Self {
+        if let Some((diagnostic, _)) = &mut self.0 {
+            diagnostic.severity = severity;
+        }
+        self
+    }
+
     /// Adds a label at another place of the same text.
     pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
         if let Some((diagnostic, text)) = &mut self.0 {
@@ -96,15 +116,23 @@ impl Report<'_, '_> {
 
     /// Adds the fix that replaces the text of a span. A lock has no fixes: an edit of one forges
     /// what was locked.
-    pub fn replace(mut self, title: String, span: Span, replacement: String) -> Self {
+    pub fn replace(self, title: String, span: Span, replacement: String) -> Self {
+        self.replace_all(title, vec![(span, replacement)])
+    }
+
+    /// Adds the fix that replaces the texts of several spans, as [`Report::replace`] does.
+    pub fn replace_all(mut self, title: String, edits: Vec<(Span, String)>) -> Self {
         if let Some((diagnostic, text)) = &mut self.0
             && text.source() != DocumentKind::Lock
         {
-            let place = text.place(span);
+            let edits = edits.into_iter().map(|(span, replacement)| Edit {
+                place: text.place(span),
+                replacement,
+            });
             diagnostic.fixes.push(Fix {
                 title,
                 applicability: Applicability::Safe,
-                edits: vec![Edit { place, replacement }],
+                edits: edits.collect(),
             });
         }
         self

@@ -8,7 +8,7 @@ use super::fallback::missing_fallbacks;
 use super::unsatisfied::{unmatched, unsatisfied};
 use super::wording::quoted;
 use agent_decide::{Matching, Resolution};
-use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Problems};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Problems, Severity};
 use agent_json_schema::child;
 use agent_lower::Notation;
 use agent_model::{CapabilityVerb, Keyword, Name, ServerView, ToolView};
@@ -168,6 +168,7 @@ impl Search {
         let almost = quoted(&near);
         let message = format!("unknown {noun} `{}`, almost {almost}", visible(name));
         let mut diagnostic = Diagnostic::new(Code::UnknownKey, message).label(place, effect);
+        diagnostic.severity = Severity::Warning;
         diagnostic.notes.extend(hidden_difference(name, near[0]));
         diagnostic.fixes.push(match near[..] {
             [meant] => Fix {

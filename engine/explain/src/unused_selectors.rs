@@ -4,7 +4,7 @@
 //! only a selector that is almost one of the pool's tools is worth a warning.
 
 use super::plan_documents::PlanDocuments;
-use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Severity};
 use agent_json_schema::at_pointer;
 use agent_model::{Effect, Selector, ToolPool};
 use agent_syntax::json_string;
@@ -40,6 +40,7 @@ pub fn plan_warnings(documents: &PlanDocuments<'_>) -> Vec<Diagnostic> {
         );
         let label = format!("{effect} no tool of the pool");
         let mut warning = Diagnostic::new(Code::UnknownKey, message).label(place, label);
+        warning.severity = Severity::Warning;
         // A profile decides about every plan: only a person changes its rules, and only its author knows
         // what it should allow.
         warning.fixes.push(match rule.effect {

@@ -1,12 +1,13 @@
 //! Typed fields of trees, and the diagnostics about them.
 
-use super::{capability, shape};
+use super::{capability, misplaced, shape};
 use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Endpoint, EndpointError, Keyword, Name, NameError, NameRule};
 use agent_syntax::{Entry, Node, Value, json_string, written_as};
 use agent_text::sort::sort_by;
 use agent_text::{
-    KEYWORD, Likeness, Span, Spanned, Text, hidden_difference, is_part, misspelt, nearest, visible,
+    DocumentKind, KEYWORD, Likeness, Span, Spanned, Text, hidden_difference, is_part, misspelt,
+    nearest, visible,
 };
 use std::cell::RefCell;
 
@@ -641,14 +642,13 @@ impl<'n, 't> Object<'n, 't> {
         self.misspelt.borrow_mut().push((meant.to_owned(), entry));
     }
 
-    /// Checks the fields: a misspelt one is refused, and an unknown one has no effect. Returns the number
-    /// of the latter.
-    pub fn check_fields(&self, known: &[&str], problems: &mut Problems<'_>) -> u32 {
-        let unknown = self.refuse_misspelt(known, problems);
-        for entry in &unknown {
-            self.warn_of(entry, known, problems);
+    /// Refuses misspelt and unknown fields, except those that begin with `x-`.
+    pub fn check_fields(&self, known: &[&str], problems: &mut Problems<'_>) {
+        for entry in self.refuse_misspelt(known, problems) {
+            if !entry.key.starts_with("x-") {
+                self.refuse_unknown(entry, known, problems);
+            }
         }
-        unknown.len() as u32
     }
 
     /// Refuses misspelt fields. Others are of other programs.
@@ -670,25 +670,26 @@ impl<'n, 't> Object<'n, 't> {
             .replace(format!("write `{meant}`"), entry.key_span, replacement);
     }
 
-    fn warn_of(&self, entry: &Entry<'_>, known: &[&str], problems: &mut Problems<'_>) {
-        let message = format!("unknown field `{}`", visible(&self.path(&entry.key)));
-        let report = problems.report(Code::UnknownKey, entry.key_span, "has no effect", message);
-        // A constraint one level too high would be lost.
-        let home = match (&*self.path, &*entry.key) {
-            ("constraints", "residency" | "sensitivity") => Some("data"),
-            ("constraints", "forbid") => Some("actions"),
-            ("constraints", "requireSigned") => Some("trust"),
-            _ => None,
-        };
-        if let Some(home) = home {
-            report.help(format!(
-                "write it under `{home}`, as `constraints.{home}.{}`",
-                entry.key
-            ));
-            return;
+    /// Refuses misspelt fields, and warns of unknown ones.
+    pub(crate) fn check_own_fields(&self, known: &[&str], problems: &mut Problems<'_>) {
+        for entry in self.refuse_misspelt(known, problems) {
+            let message = format!("unknown field `{}`", visible(&self.path(&entry.key)));
+            let report = problems.warn(Code::UnknownKey, entry.key_span, "has no effect", message);
+            did_you_mean(report, &entry.key, known)
+                .help(format!("use {}, or remove the field", one_of(known)));
         }
-        did_you_mean(report, &entry.key, known)
-            .help(format!("use {}, or remove the field", one_of(known)));
+    }
+
+    fn refuse_unknown(&self, entry: &Entry<'_>, known: &[&str], problems: &mut Problems<'_>) {
+        let message = format!("unknown field `{}`", visible(&self.path(&entry.key)));
+        let is_manifest = problems.text().source() == DocumentKind::Manifest;
+        let report = problems.report(Code::UnknownKey, entry.key_span, "has no effect", message);
+        // A constraint in a wrong place would be lost.
+        match misplaced::home(&entry.key).filter(|_| is_manifest) {
+            Some(home) => report.help(format!("write it as `{home}`")),
+            None => did_you_mean(report, &entry.key, known)
+                .help(format!("use {}, or remove the field", one_of(known))),
+        };
     }
 }
 

@@ -21,6 +21,7 @@ mod live_context;
 mod lock;
 mod lookalike;
 mod manifest;
+mod misplaced;
 mod payload;
 mod plan;
 mod policy_input;

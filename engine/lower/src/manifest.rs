@@ -4,7 +4,7 @@ use super::fields::{
     Object, boolean, each, empty, keyword, keyword_or, keyword_set, list, name, name_set,
 };
 use super::read::{Lowered, MANIFEST_LIMIT, read};
-use super::{capability, format};
+use super::{capability, format, misplaced};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
     Agent, CapabilityRequirement, Constraints, ForbidLabel, Load, Manifest, Name, Requirement,
@@ -61,9 +61,8 @@ fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraint
         _ => root,
     };
     let root = Object::of(&root, "", parts.opening, problems)?;
-    root.check_spelling(&format::MANIFEST.names, problems);
-    #[cfg(feature = "repair")]
-    warn_of_lost_constraints(&root, problems);
+    let others = root.refuse_misspelt(&format::MANIFEST.names, problems);
+    misplaced::refuse(&root, &others, parts.body, problems);
     let agent_name = root.read("name", "add:\nname: <agent name>", problems, name);
     let agent_version = root.read("version", "add:\nversion: <version>", problems, name);
     let requirements = root
@@ -90,34 +89,6 @@ fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraint
         version: agent_version?.value,
     };
     Some((agent, requirements?, constraints?))
-}
-
-/// Warns of constraints at the top level, where other tools own the keys: they would be lost in silence.
-#[cfg(feature = "repair")]
-fn warn_of_lost_constraints(root: &Object<'_, '_>, problems: &mut Problems<'_>) {
-    let has = |value: &Value<'_>, keys: &[&str]| match value {
-        Value::Mapping(entries) => entries.iter().any(|it| keys.contains(&&*it.key)),
-        _ => false,
-    };
-    for entry in root.entries() {
-        let value = &entry.value.value;
-        let home = match &*entry.key {
-            "data" if has(value, &["residency", "sensitivity"]) => "constraints",
-            "trust" if has(value, &["requireSigned"]) => "constraints",
-            "actions" if has(value, &["forbid"]) => "constraints",
-            "residency" | "sensitivity" => "constraints.data",
-            "requireSigned" => "constraints.trust",
-            "forbid" => "constraints.actions",
-            _ => continue,
-        };
-        let message = format!("`{}` at the top level constrains nothing", entry.key);
-        problems
-            .report(Code::UnknownKey, entry.key_span, "has no effect", message)
-            .help(format!(
-                "write it under `{home}`, as `{home}.{}`",
-                entry.key
-            ));
-    }
 }
 
 /// Reads `requires.mcp` and `requires.capabilities`, at least one of which is required.
@@ -195,22 +166,20 @@ fn not_empty<T>(
 
 fn constraints(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Constraints> {
     let object = Object::of(node, "constraints", key, problems)?;
-    let mut constraints = Constraints {
-        ignored: object.check_fields(&format::CONSTRAINTS.names, problems),
-        ..Constraints::default()
-    };
+    object.check_fields(&format::CONSTRAINTS.names, problems);
+    let mut constraints = Constraints::default();
     if let Some(data) = object.object("data", problems) {
-        constraints.ignored += data.check_fields(&format::CONSTRAINTS_DATA.names, problems);
+        data.check_fields(&format::CONSTRAINTS_DATA.names, problems);
         constraints.residency = data.read_optional("residency", problems, keyword);
         constraints.sensitivity = data.read_optional("sensitivity", problems, keyword);
     }
     if let Some(actions) = object.object("actions", problems) {
-        constraints.ignored += actions.check_fields(&format::CONSTRAINTS_ACTIONS.names, problems);
+        actions.check_fields(&format::CONSTRAINTS_ACTIONS.names, problems);
         let labels = actions.read_optional("forbid", problems, name_set);
         constraints.forbid = labels.unwrap_or_default();
     }
     if let Some(trust) = object.object("trust", problems) {
-        constraints.ignored += trust.check_fields(&format::CONSTRAINTS_TRUST.names, problems);
+        trust.check_fields(&format::CONSTRAINTS_TRUST.names, problems);
         constraints.require_signed = trust.read_optional("requireSigned", problems, boolean);
     }
     Some(constraints)

@@ -50,7 +50,7 @@ fn items(root: &Node<'_>, problems: &mut Problems<'_>) -> Option<NonEmpty<Claim>
         Value::Mapping(_) => {
             let start = root.span.start as usize;
             let whole = Object::of(root, "", Span::new(start, start), problems)?;
-            whole.check_fields(&["items"], problems);
+            whole.check_own_fields(&["items"], problems);
             let help = "add a list: \"items\": []";
             (&whole.required("items", help, problems)?.value, "items")
         }
@@ -85,7 +85,7 @@ fn items(root: &Node<'_>, problems: &mut Problems<'_>) -> Option<NonEmpty<Claim>
 fn item(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Claim> {
     let start = node.span.start as usize;
     let object = Object::of(node, path, Span::new(start, start), problems)?;
-    object.check_fields(&["claim", "evidence"], problems);
+    object.check_own_fields(&["claim", "evidence"], problems);
     let help = "add the claim: \"claim\": \"…\"";
     let claim = object.read("claim", help, problems, |node, path, problems| {
         words(node, path, "write the claim", problems)

@@ -42,8 +42,6 @@ pub struct Constraints {
     pub residency: Option<Spanned<Residency>>,
     /// `data.sensitivity`
     pub sensitivity: Option<Spanned<Sensitivity>>,
-    /// Number of fields that no rule reads. Each may be meant as a constraint.
-    pub ignored: u32,
 }
 
 impl Constraints {

@@ -10,6 +10,8 @@ pub struct Frontmatter {
     pub opening: Span,
     /// The lines between the opening and the closing one.
     pub content: Span,
+    /// The text behind the closing line.
+    pub body: Span,
 }
 
 /// A frontmatter with every required field, for help texts.
@@ -45,6 +47,7 @@ pub fn frontmatter(problems: &mut Problems<'_>) -> Option<Frontmatter> {
             return Some(Frontmatter {
                 opening,
                 content: Span::new(content, line.start as usize),
+                body: Span::new(line.end as usize, text.len()),
             });
         }
     }

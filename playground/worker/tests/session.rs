@@ -194,7 +194,6 @@ fn the_verdict_of_hello_agent() {
             sensitivity: Some("internal".to_owned()),
             require_signed: false,
         },
-        ignored_constraints: 0,
         requirements: vec![
             Requirement {
                 category: Some("audiences".to_owned()),
@@ -1768,14 +1767,4 @@ fn a_missing_scope_is_asked_for_at_its_own_place() {
     // The server has the other one.
     assert_eq!(asked.len(), 1);
     assert_eq!(at(MANIFEST, &asked[0]), "write:audiences");
-}
-
-#[test]
-fn constraints_without_effect_are_counted() {
-    let manifest = MANIFEST.replace(
-        "constraints:\n",
-        "constraints:\n  budget: 3\n  trust:\n    colour: red\n    requireSigned: true\n",
-    );
-    assert_eq!(verdict(&manifest, INDEX, None).ignored_constraints, 2);
-    assert_eq!(verdict(MANIFEST, INDEX, None).ignored_constraints, 0);
 }

@@ -15,14 +15,16 @@ use std::path::{Path, PathBuf};
 
 /// Problems that a schema of one document can't state: near misses of keys and words, sets without
 /// repetitions, URLs, and what the parts of a document say of each other.
-const BEYOND: [Code; 7] = [
+const BEYOND: [Code; 9] = [
     Code::DuplicateKey,
     Code::DuplicateServer,
     Code::ForbiddenAction,
     Code::InvalidEndpoint,
+    Code::MisplacedKey,
     Code::MisspeltKey,
     Code::NumberOutOfRange,
     Code::TenantUnknown,
+    Code::UnknownKey,
 ];
 
 /// Named so that `cargo xtask bless` writes them.

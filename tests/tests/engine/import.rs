@@ -981,17 +981,37 @@ fn parts_of_an_overlay_are_found_by_name_id_and_version() {
 }
 
 #[test]
+fn an_unknown_field_of_an_overlay_is_refused() {
+    let overlay = "version: v0.1
+server: {}
+servers:
+  com.acme/reports:
+    categoris: []
+    categories: []
+    data: { residency: any, maxSensitivity: public, x: 1, x-y: 1 }
+    tools:
+      search: { x-summit-capabilities: [], y: 1 }
+";
+    let found = refuse(CAPTURE, yaml(overlay), Some(INDEX));
+    let found: Vec<_> = places(&found, &[(DocumentKind::Overlay, overlay)])
+        .into_iter()
+        .filter(|(_, source, _)| *source == DocumentKind::Overlay)
+        .map(|(code, _, text)| (code, text))
+        .collect();
+    let unknown = ["server", "categoris", "x", "y"].map(|text| (Code::UnknownKey, text));
+    assert_eq!(found, unknown);
+}
+
+#[test]
 fn what_of_an_overlay_has_no_effect_is_warned_of() {
     let overlay = format!(
         "version: v0.1
-server: {{}}
 servers:
   com.acme/report: {{}}
   com.acme/reports:
-    categoris: []
-    data: {{ residency: any, maxSensitivity: public, x: 1 }}
+    data: {{ residency: any, maxSensitivity: public }}
     tools:
-      serach: {{ x-summit-capabilities: [], y: 1 }}
+      serach: {{ x-summit-capabilities: [] }}
 {}",
         REST.replace("    data: { residency: any, maxSensitivity: public }\n", "")
     );
@@ -1005,12 +1025,8 @@ servers:
     assert_eq!(
         found,
         [
-            (Code::UnknownKey, "server"),
             (Code::ImportUnused, "com.acme/report"),
-            (Code::UnknownKey, "categoris"),
-            (Code::UnknownKey, "x"),
             (Code::ImportUnused, "serach"),
-            (Code::UnknownKey, "y"),
         ]
     );
     let helps: Vec<_> = imported
@@ -1018,7 +1034,7 @@ servers:
         .iter()
         .flat_map(|w| w.fixes.iter().map(|fix| &fix.title))
         .collect();
-    for meant in ["servers", "com.acme/reports", "categories", "search"] {
+    for meant in ["com.acme/reports", "search"] {
         let help = format!("did you mean `{meant}`?");
         assert!(helps.contains(&&help), "{help} in {helps:?}");
     }
@@ -1300,10 +1316,10 @@ fn documents_of_one_server_complete_each_other_in_any_order() {
     let reversed = run_all(&[CAPTURE, SERVER_JSON], overlay.clone());
     assert_eq!(reversed.value, expected.value);
     // A key of the overlay is reported once for all documents.
-    let mut misspelt = overlay.expect("an overlay");
-    misspelt.bytes.extend(b"zzz: 1\n");
-    let warnings = run_all(&[CAPTURE, SERVER_JSON, CAPTURE], Some(misspelt)).warnings;
-    assert_eq!(warnings.len(), 1, "{warnings:#?}");
+    let mut unknown = overlay.expect("an overlay");
+    unknown.bytes.extend(b"zzz: 1\n");
+    let problems = refuse_all(&[CAPTURE, SERVER_JSON, CAPTURE], Some(unknown));
+    assert_eq!(problems.len(), 1, "{problems:#?}");
 }
 
 #[test]

@@ -373,7 +373,7 @@ fn a_constraint_one_level_too_high_is_told_where_it_belongs() {
     assert_eq!(found[0].code, Code::UnknownKey);
     assert_eq!(
         found[0].fixes[0].title,
-        "write it under `data`, as `constraints.data.residency`"
+        "write it as `constraints.data.residency`"
     );
 }
 

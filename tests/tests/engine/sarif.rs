@@ -291,7 +291,7 @@ fn github_commands_can_not_be_broken_out_of() {
     }];
     assert_eq!(
         report(Format::Github, &[pointing(DocumentKind::Manifest)], &files),
-        "::warning file=a%2Cb%3Ac%25%0A.md,line=2,endLine=2,col=1,endColumn=2,title=UNKNOWN_KEY::\
+        "::error file=a%2Cb%3Ac%25%0A.md,line=2,endLine=2,col=1,endColumn=2,title=UNKNOWN_KEY::\
          100%25 odd: a,b%0D%0Ac\n"
     );
 }

@@ -78,7 +78,6 @@ fn suppose(
         require_signed: require_signed.then(|| unwritten(true)),
         residency: residency.map(unwritten),
         sensitivity: sensitivity.map(unwritten),
-        ignored: 0,
     })
 }
 

@@ -85,7 +85,6 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
         constraints: manifest
             .map(|manifest| convert::constraints(&manifest.constraints))
             .unwrap_or_default(),
-        ignored_constraints: manifest.map_or(0, |manifest| manifest.constraints.ignored),
         requirements,
         tokens,
         collisions,

@@ -76,15 +76,13 @@ fn answers_have_their_own_json() {
 #[test]
 fn warnings_change_nothing_and_can_be_silenced() {
     let project = Project::new();
-    project.write(
-        "agents.md",
-        MANIFEST.replace("  data:", "  dta: {}\n  data:"),
-    );
+    let lookalike = INDEX.replace("\"euro\"", "\"\u{430}cme\"");
+    project.write("mcp.index.json", lookalike);
     for command in ["validate", "resolve", "why acme", "resolve --format json"] {
         project
             .agent(command)
             .exits(0)
-            .notes("warning[UNKNOWN_KEY]");
+            .notes("warning[LOOKALIKE_ID]");
     }
     project.agent("validate -q").exits(0).notes_nothing();
     project
