@@ -686,7 +686,7 @@ impl<'n, 't> Object<'n, 't> {
         let report = problems.report(Code::UnknownKey, entry.key_span, "has no effect", message);
         // A constraint in a wrong place would be lost.
         match misplaced::home(&entry.key).filter(|_| is_manifest) {
-            Some(home) => report.help(format!("write it as `{home}`")),
+            Some(home) => report.help(misplaced::belongs(home)),
             None => did_you_mean(report, &entry.key, known)
                 .help(format!("use {}, or remove the field", one_of(known))),
         };

@@ -67,10 +67,11 @@ pub(crate) fn refuse(
     refuse_in_body(body, problems);
 }
 
-fn belongs(home: &str) -> String {
+/// Says where a restriction belongs.
+pub(crate) fn belongs(home: &str) -> String {
     match home {
         "constraints" => "write `constraints` at the top level of the frontmatter".to_owned(),
-        home => format!("write it as `{home}`, below `constraints` of the frontmatter"),
+        home => format!("write it as `{home}`"),
     }
 }
 
