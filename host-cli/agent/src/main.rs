@@ -11,6 +11,7 @@ compile_error!("apps and servers run in sandboxes of Linux: other systems are no
 mod args;
 mod command;
 mod pages;
+mod typography;
 mod version;
 
 use agent_app::usage_envelope;
@@ -18,6 +19,7 @@ use agent_host::{Failure, diagnostics, output};
 use args::{Arguments, Color};
 use clap::Parser;
 use command::CommandAnswer;
+use std::env;
 use std::panic::{self, PanicHookInfo};
 use std::process::{self, ExitCode};
 
@@ -27,9 +29,15 @@ const UNANSWERED: u8 = 2;
 fn main() -> ExitCode {
     panic::set_hook(Box::new(end_in_panic));
     let arguments = Arguments::try_parse().unwrap_or_else(|error| {
-        let is_app = std::env::args_os().nth(1).is_some_and(|it| it == "app");
+        let is_app = env::args_os().nth(1).is_some_and(|it| it == "app");
         if let Some(envelope) = usage_envelope(&error).filter(|_| is_app) {
             let _ = output::print_text(&envelope);
+        }
+        if error.use_stderr()
+            && let Some(failure) = typography::failure(arguments())
+        {
+            output::note_drawn(&diagnostics::draw_failure(&failure));
+            process::exit(UNANSWERED.into());
         }
         error.exit()
     });
@@ -43,6 +51,11 @@ fn main() -> ExitCode {
             UNANSWERED.into()
         }
     }
+}
+
+/// Returns the arguments as a user reads them.
+fn arguments() -> impl Iterator<Item = String> {
+    env::args_os().map(|it| it.to_string_lossy().into_owned())
 }
 
 fn choose_colors(color: Color) {
