@@ -701,7 +701,8 @@ impl<'t> Fixer<'t> {
                 }
                 // Escapes of JSON stay as they are.
                 Some((at, c)) => {
-                    let digits = self.text[begin + at + 1..line].bytes().take(4);
+                    let behind = begin + at + c.len_utf8();
+                    let digits = self.text[behind..line].bytes().take(4);
                     let is_code = || digits.filter(u8::is_ascii_hexdigit).count() == 4;
                     match c {
                         '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' => new.push('\\'),
@@ -1088,6 +1089,24 @@ mod tests {
                 repair(text, Span::new(0, text.len())).list.is_empty(),
                 "{text}"
             );
+        }
+    }
+
+    /// Found by fuzzing: a backslash before a character of several bytes.
+    #[test]
+    fn an_escape_of_any_character_is_read() {
+        for quote in ['\'', '`', '‘', '«', '“', '"'] {
+            for escaped in ["\u{feff}", "é", "€", "😀", "u", "ué", "u00é0", "\\\u{feff}"] {
+                for text in [
+                    format!("/{quote}\\\\\\{escaped}"),
+                    format!("[{quote}\\{escaped}{quote}]"),
+                    format!("{{{quote}\\{escaped}"),
+                ] {
+                    let repairs = repair(&text, Span::new(0, text.len()));
+                    let edits = repairs.list.iter().map(|it| (it.edit, &*it.replacement));
+                    assert!(Repaired::new(&text, edits).text.len() >= 2, "{text}");
+                }
+            }
         }
     }
 
