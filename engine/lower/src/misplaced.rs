@@ -5,7 +5,10 @@ use super::format;
 use agent_diagnostic::{Code, Problems};
 use agent_model::{Keyword as _, Residency, Sensitivity};
 use agent_syntax::{Entry, Node, Value, yaml};
-use agent_text::{DocumentKind, Span, Text, misspelt};
+#[cfg(feature = "repair")]
+use agent_text::DocumentKind;
+use agent_text::{Span, Text, misspelt};
+#[cfg(feature = "repair")]
 use std::collections::BTreeMap;
 
 /// The words that restrict, each with where it belongs.
@@ -153,7 +156,13 @@ fn refuse_in_body(body: Span, problems: &mut Problems<'_>) {
     }
 }
 
+#[cfg(not(feature = "repair"))]
+fn nested(_: &[&&Entry<'_>], _: &Text) -> Option<Vec<(Span, String)>> {
+    None
+}
+
 /// Returns the edits that nest flat keys such as `constraints.data.residency`; `None` if a person has to do it.
+#[cfg(feature = "repair")]
 fn nested(flat: &[&&Entry<'_>], text: &Text) -> Option<Vec<(Span, String)>> {
     let text = (text.source() == DocumentKind::Manifest).then(|| text.as_str())?;
     let mut sections: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -188,7 +197,9 @@ fn nested(flat: &[&&Entry<'_>], text: &Text) -> Option<Vec<(Span, String)>> {
 #[cfg(test)]
 mod tests {
     use crate::manifest;
-    use agent_diagnostic::{Applicability, Diagnostic};
+    #[cfg(feature = "repair")]
+    use agent_diagnostic::Applicability;
+    use agent_diagnostic::Diagnostic;
 
     const REQUIRES: &str = "requires:\n  mcp:\n    - category: a\n      permissions: []\n";
 
@@ -275,6 +286,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "repair")]
     #[test]
     fn flat_keys_are_nested() {
         let fields = "constraints.data.residency: eu-only\nmodel: x\n\
