@@ -563,8 +563,7 @@ impl<'t> Fixer<'t> {
                     let behind = at + c.len_utf8();
                     if matches!(c, '”' | '“')
                         && self.ends_string(behind)
-                        && !self.text[behind..floor(self.text, line_end.min(behind + LOOKAHEAD))]
-                            .contains('"')
+                        && !self.ahead(behind, line_end).contains('"')
                     {
                         let message = format!("a string ends with {}", code_point(c));
                         let label = code_point(c);
@@ -592,14 +591,15 @@ impl<'t> Fixer<'t> {
         inner.filter(|it| it.replacement == "\\\"").count() % 2 == 1
     }
 
+    /// Returns what is looked at of the rest of a line; nothing behind it: a string may go on there.
+    fn ahead(&self, from: usize, line_end: usize) -> &str {
+        let limit = floor(self.text, line_end.min(from + LOOKAHEAD));
+        self.text.get(from..limit).unwrap_or_default()
+    }
+
     /// Returns whether a quote that ends a string follows on the line.
     fn closes_later(&self, from: usize, line_end: usize) -> bool {
-        let limit = floor(self.text, line_end.min(from + LOOKAHEAD));
-        if limit < from {
-            return false;
-        }
-        let ahead = &self.text[from..limit];
-        ahead
+        self.ahead(from, line_end)
             .char_indices()
             .any(|(at, c)| c == '"' && self.ends_string(from + at + 1))
     }
@@ -1092,7 +1092,7 @@ mod tests {
         }
     }
 
-    /// Found by fuzzing: a backslash before a character of several bytes.
+    /// Found by fuzzing: a backslash before a character of several bytes, and quotes behind a broken line.
     #[test]
     fn an_escape_of_any_character_is_read() {
         for quote in ['\'', '`', '‘', '«', '“', '"'] {
@@ -1101,6 +1101,7 @@ mod tests {
                     format!("/{quote}\\\\\\{escaped}"),
                     format!("[{quote}\\{escaped}{quote}]"),
                     format!("{{{quote}\\{escaped}"),
+                    format!("{{\"a\nb{quote}{escaped}{quote}"),
                 ] {
                     let repairs = repair(&text, Span::new(0, text.len()));
                     let edits = repairs.list.iter().map(|it| (it.edit, &*it.replacement));
