@@ -2,7 +2,7 @@
 
 use super::fields::Object;
 use super::format;
-use agent_diagnostic::{Code, Problems};
+use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Keyword as _, Residency, Sensitivity};
 use agent_syntax::{Entry, Node, Value, yaml};
 #[cfg(feature = "repair")]
@@ -11,27 +11,20 @@ use agent_text::{Span, Text, misspelt};
 #[cfg(feature = "repair")]
 use std::collections::BTreeMap;
 
-/// The words that restrict, each with where it belongs.
+/// The words that restrict, each with what it belongs below.
 const WORDS: [(&str, &str); 6] = [
-    ("constraints", "constraints"),
-    ("residency", "constraints.data.residency"),
-    ("sensitivity", "constraints.data.sensitivity"),
-    ("maxSensitivity", "constraints.data.sensitivity"),
-    ("requireSigned", "constraints.trust.requireSigned"),
-    ("forbid", "constraints.actions.forbid"),
-];
-
-/// The parts of `constraints`, each with where it belongs.
-const SECTIONS: [(&str, &str); 3] = [
-    ("data", "constraints.data"),
-    ("actions", "constraints.actions"),
-    ("trust", "constraints.trust"),
+    ("constraints", ""),
+    ("residency", "constraints.data"),
+    ("sensitivity", "constraints.data"),
+    ("maxSensitivity", "constraints.data"),
+    ("requireSigned", "constraints.trust"),
+    ("forbid", "constraints.actions"),
 ];
 
 /// Keys below which a JSON Schema has names of its own.
 const SCHEMA: [&str; 2] = ["properties", "$defs"];
 
-/// Returns where a restriction of a name belongs; `None` for another name.
+/// Returns what a restriction of a name belongs below; `None` for another name.
 pub(crate) fn home(key: &str) -> Option<&'static str> {
     let word = WORDS.iter().find(|(word, _)| *word == key);
     word.map(|(_, home)| *home)
@@ -57,11 +50,7 @@ pub(crate) fn refuse(
         let Some((span, name, home)) = misplaced(entry) else {
             continue;
         };
-        let message = match *entry.key == *name {
-            true => format!("`{name}` at the top level restricts nothing"),
-            false => format!("`{name}` below `{}` restricts nothing", entry.key),
-        };
-        let report = problems.report(Code::MisplacedKey, span, "has no effect", message);
+        let report = refused(span, name, problems);
         let report = report.help(belongs(home));
         if let Some(edits) = nested.take_if(|_| entry.key.contains('.')) {
             report.replace_all("nest the keys".to_owned(), edits);
@@ -70,11 +59,16 @@ pub(crate) fn refuse(
     refuse_in_body(body, problems);
 }
 
+fn refused<'p, 't>(span: Span, name: &str, problems: &'p mut Problems<'t>) -> Report<'p, 't> {
+    let message = format!("`{name}` restricts nothing here");
+    problems.report(Code::MisplacedKey, span, "has no effect", message)
+}
+
 /// Says where a restriction belongs.
 pub(crate) fn belongs(home: &str) -> String {
     match home {
-        "constraints" => "write `constraints` at the top level of the frontmatter".to_owned(),
-        home => format!("write it as `{home}`"),
+        "" => "move it to the top level of the frontmatter".to_owned(),
+        home => format!("move it to `{home}`"),
     }
 }
 
@@ -87,9 +81,11 @@ fn misplaced<'e>(entry: &'e Entry<'_>) -> Option<(Span, &'e str, &'static str)> 
         return Some((entry.key_span, &entry.key, home));
     }
     let found = below(&entry.value, &entry.key)?;
-    let section = SECTIONS.iter().find(|(section, _)| *section == entry.key);
     // A part of `constraints` moves as a whole.
-    Some(section.map_or(found, |(_, home)| (entry.key_span, &entry.key, home)))
+    Some(match format::CONSTRAINTS.names.contains(&&*entry.key) {
+        true => (entry.key_span, &entry.key, found.2),
+        false => found,
+    })
 }
 
 /// Finds a restriction below a key.
@@ -149,10 +145,7 @@ fn refuse_in_body(body: Span, problems: &mut Problems<'_>) {
         return;
     }
     if let Some((span, name, home)) = below(&root, "") {
-        let message = format!("`{name}` behind the frontmatter restricts nothing");
-        problems
-            .report(Code::MisplacedKey, span, "has no effect", message)
-            .help(belongs(home));
+        refused(span, name, problems).help(belongs(home));
     }
 }
 
@@ -174,7 +167,9 @@ fn nested(flat: &[&&Entry<'_>], text: &Text) -> Option<Vec<(Span, String)>> {
         let value = entry.value.span.of(text);
         let start = entry.key_span.start as usize;
         let end = entry.value.span.end as usize;
-        if home != format!("constraints.{section}.{word}") || text[start..end].contains('\n') {
+        let is_field =
+            home.strip_prefix("constraints.") == Some(section) && word != "maxSensitivity";
+        if !is_field || text[start..end].contains('\n') {
             return None;
         }
         let lines = sections.entry(section).or_default();

@@ -371,10 +371,7 @@ fn a_constraint_one_level_too_high_is_told_where_it_belongs() {
     );
     let found = problems(DocumentKind::Manifest, &text);
     assert_eq!(found[0].code, Code::UnknownKey);
-    assert_eq!(
-        found[0].fixes[0].title,
-        "write it as `constraints.data.residency`"
-    );
+    assert_eq!(found[0].fixes[0].title, "move it to `constraints.data`");
 }
 
 /// An absent field is shown where it is to be written: not at the whole mapping.
