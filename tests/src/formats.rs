@@ -166,8 +166,16 @@ fn object<const N: usize>(fields: &Fields<N>, values: [(&str, Value); N]) -> Val
     schema
 }
 
+/// Returns the schema of a mapping that has no other fields, but those of other tools that begin with `x-`.
+fn closed<const N: usize>(fields: &Fields<N>, values: [(&str, Value); N]) -> Value {
+    let mut schema = object(fields, values);
+    schema["additionalProperties"] = json!(false);
+    schema["patternProperties"] = json!({ "^x-": true });
+    schema
+}
+
 fn manifest() -> Value {
-    let requirement = object(
+    let requirement = closed(
         &format::REQUIREMENT,
         [
             (
@@ -192,7 +200,7 @@ fn manifest() -> Value {
             ),
         ],
     );
-    let mut requires = object(
+    let mut requires = closed(
         &format::REQUIRES,
         [
             ("The required servers, by category", some(requirement)),
@@ -204,12 +212,12 @@ fn manifest() -> Value {
             .names
             .map(|name| json!({ "required": [name] }))
     );
-    let constraints = object(
+    let constraints = closed(
         &format::CONSTRAINTS,
         [
             (
                 "Where and how servers keep data",
-                object(
+                closed(
                     &format::CONSTRAINTS_DATA,
                     [
                         ("Where servers must keep data", keyword::<Residency>(Yaml)),
@@ -222,7 +230,7 @@ fn manifest() -> Value {
             ),
             (
                 "What the agent must not do",
-                object(
+                closed(
                     &format::CONSTRAINTS_ACTIONS,
                     [(
                         "Forbidden scopes, verbs, capabilities and tools",
@@ -232,7 +240,7 @@ fn manifest() -> Value {
             ),
             (
                 "Which servers are trusted",
-                object(
+                closed(
                     &format::CONSTRAINTS_TRUST,
                     [(
                         "Whether servers must be signed",
@@ -254,7 +262,7 @@ fn manifest() -> Value {
 }
 
 fn capability() -> Value {
-    let mut capability = object(
+    let mut capability = closed(
         &format::CAPABILITY,
         [
             ("What the tool does", keyword::<CapabilityVerb>(Yaml)),
@@ -282,7 +290,7 @@ fn capability() -> Value {
 }
 
 fn task() -> Value {
-    object(
+    closed(
         &format::TASK,
         [
             ("The name of the task", name::<TaskId>(Yaml)),
@@ -293,7 +301,7 @@ fn task() -> Value {
 
 fn tenants() -> Value {
     let whole = json!({ "type": "integer" });
-    let priorities = object(
+    let priorities = closed(
         &format::PRIORITIES,
         [
             (
@@ -316,7 +324,7 @@ fn tenants() -> Value {
             ("Which servers are preferred", priorities),
         ],
     );
-    object(
+    closed(
         &format::TENANTS,
         [
             ("The tenants", list(tenant)),

@@ -673,24 +673,40 @@ impl<'n, 't> Object<'n, 't> {
     /// Refuses misspelt fields, and warns of unknown ones.
     pub(crate) fn check_own_fields(&self, known: &[&str], problems: &mut Problems<'_>) {
         for entry in self.refuse_misspelt(known, problems) {
-            let message = format!("unknown field `{}`", visible(&self.path(&entry.key)));
-            let report = problems.warn(Code::UnknownKey, entry.key_span, "has no effect", message);
-            did_you_mean(report, &entry.key, known)
-                .help(format!("use {}, or remove the field", one_of(known)));
+            let report = problems.warn(
+                Code::UnknownKey,
+                entry.key_span,
+                "has no effect",
+                self.unknown_field(entry),
+            );
+            known_instead(report, entry, known);
         }
     }
 
     fn refuse_unknown(&self, entry: &Entry<'_>, known: &[&str], problems: &mut Problems<'_>) {
-        let message = format!("unknown field `{}`", visible(&self.path(&entry.key)));
         let is_manifest = problems.text().source() == DocumentKind::Manifest;
+        let message = self.unknown_field(entry);
         let report = problems.report(Code::UnknownKey, entry.key_span, "has no effect", message);
         // A constraint in a wrong place would be lost.
         match misplaced::home(&entry.key).filter(|_| is_manifest) {
             Some(home) => report.help(misplaced::belongs(home)),
-            None => did_you_mean(report, &entry.key, known)
-                .help(format!("use {}, or remove the field", one_of(known))),
+            None => known_instead(report, entry, known),
         };
     }
+
+    fn unknown_field(&self, entry: &Entry<'_>) -> String {
+        format!("unknown field `{}`", visible(&self.path(&entry.key)))
+    }
+}
+
+/// Adds which known field may be meant, and which there are.
+fn known_instead<'p, 't>(
+    report: Report<'p, 't>,
+    entry: &Entry<'_>,
+    known: &[&str],
+) -> Report<'p, 't> {
+    did_you_mean(report, &entry.key, known)
+        .help(format!("use {}, or remove the field", one_of(known)))
 }
 
 /// Returns whether a key is the name that other formats have for a field.
