@@ -264,7 +264,7 @@ catalogue! { $
         "Check that you name the intended id; ids are compared by code point."
     MisplacedKey "MISPLACED_KEY" Error
         "a restriction is where it restricts nothing"
-        "Move the restriction below `constraints` of the frontmatter, or rename the key of another tool."
+        "Move it below `constraints`, or let the key of another tool begin with `x-`."
     MissingCapability "MISSING_CAPABILITY" Error
         "a tool does not advertise the required capability"
         "Require a capability that a tool advertises, or have a server advertise it."

@@ -59,8 +59,8 @@ impl<'t> Problems<'t> {
         message: impl Into<String>,
     ) -> Report<'_, 't> {
         self.errors |= code.severity() == Severity::Error;
-        self.warn(code, span, label, message)
-            .of_severity(code.severity())
+        let problem = Diagnostic::new(code, message);
+        self.add(problem, span, label.into())
     }
 
     /// Reports a problem at a place as a warning, whatever the severity of its code.
@@ -71,14 +71,19 @@ impl<'t> Problems<'t> {
         label: impl Into<String>,
         message: impl Into<String>,
     ) -> Report<'_, 't> {
+        let mut problem = Diagnostic::new(code, message);
+        problem.severity = Severity::Warning;
+        self.add(problem, span, label.into())
+    }
+
+    /// Only this is compiled once for all kinds of texts.
+    fn add(&mut self, problem: Diagnostic, span: Span, label: String) -> Report<'_, 't> {
         if self.found.len() >= Self::LIMIT {
             return Report(None);
         }
         let place = self.text.place(span);
-        let problem = Diagnostic::new(code, message).label(place, label);
-        self.found.push(problem);
-        let last = self.found.last_mut();
-        Report(last.map(|last| (last, self.text))).of_severity(Severity::Warning)
+        self.found.push(problem.label(place, label));
+        Report(self.found.last_mut().map(|last| (last, self.text)))
     }
 
     /// Adds an instruction to every earlier problem of a code.
@@ -99,13 +104,6 @@ impl<'t> Problems<'t> {
 pub struct Report<'p, 't>(Option<(&'p mut Diagnostic, &'t Text)>);
 
 impl Report<'_, '_> {
-    fn of_severity(mut self, severity: Severity) -> Self {
-        if let Some((diagnostic, _)) = &mut self.0 {
-            diagnostic.severity = severity;
-        }
-        self
-    }
-
     /// Adds a label at another place of the same text.
     pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
         if let Some((diagnostic, text)) = &mut self.0 {

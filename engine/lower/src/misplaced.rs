@@ -5,10 +5,7 @@ use super::format;
 use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Keyword as _, Residency, Sensitivity};
 use agent_syntax::{Entry, Node, Value, yaml};
-#[cfg(feature = "repair")]
-use agent_text::DocumentKind;
-use agent_text::{Span, Text, misspelt};
-#[cfg(feature = "repair")]
+use agent_text::{DocumentKind, Span, Text, misspelt};
 use std::collections::BTreeMap;
 
 /// The words that restrict, each with what it belongs below.
@@ -37,21 +34,16 @@ pub(crate) fn refuse(
     body: Span,
     problems: &mut Problems<'_>,
 ) {
-    let others = others.iter().filter(|entry| !entry.key.starts_with("x-"));
-    let flat: Vec<_> = others
-        .clone()
-        .filter(|entry| entry.key.contains('.'))
-        .collect();
-    let mut nested = match root.optional("constraints") {
-        Some(_) => None,
-        None => nested(&flat, problems.text()),
+    let may_nest = cfg!(feature = "repair") && root.optional("constraints").is_none();
+    let mut nested = match may_nest {
+        true => nested(others, problems.text()),
+        false => None,
     };
     for entry in others {
         let Some((span, name, home)) = misplaced(entry) else {
             continue;
         };
-        let report = refused(span, name, problems);
-        let report = report.help(belongs(home));
+        let report = refused(span, name, problems).help(belongs(home));
         if let Some(edits) = nested.take_if(|_| entry.key.contains('.')) {
             report.replace_all("nest the keys".to_owned(), edits);
         }
@@ -76,8 +68,10 @@ pub(crate) fn belongs(home: &str) -> String {
 fn misplaced<'e>(entry: &'e Entry<'_>) -> Option<(Span, &'e str, &'static str)> {
     let words = WORDS.map(|(word, _)| word);
     let known = |part: &str| home(part).or_else(|| home(misspelt(part, &words)?));
-    let of_name = known(&entry.key).or_else(|| entry.key.rsplit('.').find_map(known));
-    if let Some(home) = of_name {
+    if entry.key.starts_with("x-") {
+        return None;
+    }
+    if let Some(home) = entry.key.rsplit('.').find_map(known) {
         return Some((entry.key_span, &entry.key, home));
     }
     let found = below(&entry.value, &entry.key)?;
@@ -149,18 +143,13 @@ fn refuse_in_body(body: Span, problems: &mut Problems<'_>) {
     }
 }
 
-#[cfg(not(feature = "repair"))]
-fn nested(_: &[&&Entry<'_>], _: &Text) -> Option<Vec<(Span, String)>> {
-    None
-}
-
 /// Returns the edits that nest flat keys such as `constraints.data.residency`; `None` if a person has to do it.
-#[cfg(feature = "repair")]
-fn nested(flat: &[&&Entry<'_>], text: &Text) -> Option<Vec<(Span, String)>> {
+fn nested(others: &[&Entry<'_>], text: &Text) -> Option<Vec<(Span, String)>> {
     let text = (text.source() == DocumentKind::Manifest).then(|| text.as_str())?;
     let mut sections: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut edits = Vec::new();
-    for entry in flat {
+    let is_flat = |it: &&&Entry<'_>| it.key.contains('.') && !it.key.starts_with("x-");
+    for entry in others.iter().filter(is_flat) {
         let key = entry.key.strip_prefix("constraints.").unwrap_or(&entry.key);
         let (section, word) = key.split_once('.')?;
         let home = home(word)?;
@@ -263,6 +252,7 @@ mod tests {
             "input:\n  $defs:\n    residency: any\n",
             "x-forbid: [a]\n",
             "x-other: { forbid: [a] }\n",
+            "x-other.forbid: [a]\n",
             "on: { push: { branches: [main] } }\n",
             "notes: { residency: in the clouds, requireSigned: maybe, forbid: all }\n",
             "constraints:\n  x-note: a\n",
