@@ -53,6 +53,11 @@ const OWN_PROCESSES: u32 = 2;
 /// Those of them that are inside.
 const OWN_PROCESSES_INSIDE: u32 = 1;
 
+/// Room for processes of the supervisor that enter the user namespace for a moment, to make a socket. The kernel
+/// counts them as the command's: without room it refuses the process at which the command would be seen to
+/// exceed its number, and a command that waits then is never ended.
+const ROOM_FOR_VISITORS: u64 = 16;
+
 /// Maximum size of a folder in memory, in bytes: what bubblewrap takes.
 const MAX_FOLDER: u64 = i64::MAX as u64;
 
@@ -148,7 +153,7 @@ pub(super) fn launch(
     };
     let memory = !(use_groups && cgroup::has(Resource::Memory));
     let processes = rlimits::counts_processes()
-        .then(|| u64::from(limits.processes) + u64::from(OWN_PROCESSES_INSIDE));
+        .then(|| u64::from(limits.processes) + u64::from(OWN_PROCESSES_INSIDE) + ROOM_FOR_VISITORS);
     let limited = rlimits::apply_to(first, &rlimits::list(limits, memory, processes));
     let mut launched = Launched {
         child,
