@@ -7,13 +7,15 @@ use anyhow::{Context as _, Result};
 use std::io::{self, Read as _, Write as _, stdout};
 use std::path::Path;
 use std::process::Command;
-use std::{env, thread};
+use std::sync::Mutex;
+use std::{env, iter, thread};
 
 use super::{Part, Row, run_all};
 use crate::browser::chromium;
 use crate::{bubblewrap, status};
 
-/// Runs the parts of both rows at the same time, each row in order, and returns the number of failures.
+/// Runs the parts of both rows at the same time, and returns the number of failures. When the first row is done, it
+/// takes parts of the second.
 pub(super) fn run(workspace: &Workspace, parts: &[&Part]) -> Result<usize> {
     // Debian's package manager serves one caller at a time.
     bubblewrap::ensure()?;
@@ -21,14 +23,21 @@ pub(super) fn run(workspace: &Workspace, parts: &[&Part]) -> Result<usize> {
     let (first, second): (Vec<&Part>, Vec<_>) =
         parts.iter().partition(|part| part.row == Row::First);
     let this = env::current_exe().context("the path of this program is unknown")?;
-    let failed = thread::scope(|scope| {
-        let row = second.iter().map(|part| {
+    let queue = Mutex::new(second.into_iter());
+    let next = || queue.lock().ok()?.next();
+    let output = Mutex::new(());
+    let rest = || {
+        let ended = iter::from_fn(next).filter(|part| {
             let ended = printed(workspace, &this, part.name);
+            let _whole = output.lock();
             !report(part.name, &ended)
         });
-        let row = scope.spawn(|| row.filter(|has_failed| *has_failed).count());
+        ended.count()
+    };
+    let failed = thread::scope(|scope| {
+        let second = scope.spawn(rest);
         let failed = run_all(workspace, "Testing", first.iter().map(|part| part.check()));
-        failed + row.join().expect("no part panics")
+        failed + rest() + second.join().expect("no part panics")
     });
     Ok(failed)
 }
