@@ -66,6 +66,10 @@ impl GuestPolicy for Policy {
         all(rego::dead_rules(&self.0, &rego::vocabulary(index, tenant)))
     }
 
+    fn never_allows(&self) -> Vec<Diagnostic> {
+        all(rego::never_allows(&self.0))
+    }
+
     fn unused_rules(&self, matching: MatchingBorrow<'_>) -> Vec<Diagnostic> {
         let matching = &matching.get::<Matching>().0;
         let policy_decisions =

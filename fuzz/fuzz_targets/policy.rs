@@ -15,6 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     let policy_decision = policy.ask(INPUT);
     assert_eq!(policy_decision, policy.ask(INPUT));
     assert!(policy_decision.lines.is_sorted_by(|a, b| a < b));
+    agent_fuzz::check(bytes, &policy::never_allows(&policy));
     agent_fuzz::check(
         bytes,
         &policy::dead_rules(&policy, &policy::vocabulary(None, None)),

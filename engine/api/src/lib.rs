@@ -104,7 +104,7 @@ pub mod schema {
 #[cfg(feature = "policy")]
 pub mod policy {
     pub use agent_rego::{
-        Policy, TestOutcome, TestVerdict, Vocabulary, dead_rules, read, test, unused_rules,
-        vocabulary,
+        Policy, TestOutcome, TestVerdict, Vocabulary, dead_rules, never_allows, read, test,
+        unused_rules, vocabulary,
     };
 }

@@ -75,7 +75,7 @@ catalogue! { $
         "Have the call approved with its id, then repeat it unchanged."
     ArgumentInvalid "ARGUMENT_INVALID" Error
         "an argument violates the tool's input schema"
-        "Write a value that the rule of the schema allows."
+        "Write a value as the message describes it."
     ArgumentUnknown "ARGUMENT_UNKNOWN" Error
         "a call has an argument that the tool does not declare"
         "Remove the argument, or declare it in the tool's input schema."
@@ -316,6 +316,9 @@ catalogue! { $
     PolicyMissing "POLICY_MISSING" Error
         "the lock was made under a policy, and none is given"
         "Give the policy with `--policy FILE`, or the tenant that names it with `--tenant FILE`."
+    PolicyNeverAllows "POLICY_NEVER_ALLOWS" Error
+        "a policy can never allow a tool, or not in one phase"
+        "Write a rule `allowed_tools contains tool.id if …` that can hold there."
     PolicyRuleUnused "POLICY_RULE_UNUSED" Note
         "a rule of the policy held for nothing"
         "Check whether another input needs the rule; nothing is wrong."

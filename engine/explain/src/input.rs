@@ -61,7 +61,7 @@ pub(super) fn input(denial: &InputDenial<'_>) -> Message {
             exact(Code::ArgumentInvalid, *span, REJECTED, text)
                 .at(pointer)
                 .rule(rule)
-                .help(format!("satisfy {rule}"))
+                .help(Code::ArgumentInvalid.help())
                 .corrected(correction.as_deref())
         }
         InputDenial::Argument(problem) => {
@@ -186,7 +186,7 @@ pub(super) fn argument(problem: &ArgumentProblem, tool: &str, arguments: &str) -
             Message::new(Code::ArgumentInvalid, *span, REJECTED, text)
                 .at(pointer)
                 .rule(format!("{INPUT_SCHEMA}#{rule}"))
-                .help(format!("satisfy `{rule}` of the input schema"))
+                .help(Code::ArgumentInvalid.help())
                 .corrected(correction.as_deref())
         }
     }

@@ -127,8 +127,8 @@ fn exact<'v>(found: &'v [Violation], visit: &mut dyn FnMut(&'v Violation)) {
 struct Corrected<'v> {
     violation: &'v Violation,
     correction: Correction,
-    /// Whether a person has to decide, although no follow-ups are to be reported.
-    is_choice: bool,
+    /// Why a person has to decide, although no follow-ups are to be reported.
+    choice: Option<&'static str>,
 }
 
 /// Collects the corrections of a violation. Those of keys come last, since they move what is below.
@@ -148,14 +148,22 @@ fn of_violation<'v>(
     for correction in violation.corrections.iter().cloned().chain(named()) {
         let found = Corrected {
             violation,
+            choice: allows_all(violation, &correction, root).then_some("it would allow every tool"),
             correction,
-            is_choice: false,
         };
         match found.correction {
             Correction::Key { .. } => corrections.push(found),
             _ => corrections.insert(0, found),
         }
     }
+}
+
+/// Returns whether a correction makes a rule of an instruction profile allow every tool.
+fn allows_all(violation: &Violation, correction: &Correction, root: &Node<'_>) -> bool {
+    let rule = violation.instance.strip_suffix("/effect");
+    let selector = rule.and_then(|rule| at_pointer(root, &format!("{rule}/target/selector")));
+    let is_all = selector.is_some_and(|it| matches!(&it.value, Value::String(text) if text == "*"));
+    is_all && matches!(correction, Correction::Value(json) if json == "\"allow\"")
 }
 
 /// Names that other protocols have for members of steps.
@@ -179,7 +187,7 @@ fn guessed<'v>(
     found: &[&'v Violation],
     root: &Node<'_>,
 ) -> Option<Corrected<'v>> {
-    let mut is_choice = false;
+    let mut choice = None;
     let correction = match violation.keyword {
         "enum" => {
             let Value::String(word) = &at_pointer(root, &violation.instance)?.value else {
@@ -206,7 +214,7 @@ fn guessed<'v>(
             let to = alike(&key, missing.iter().copied());
             let named = || named.find(|name| is_needed(name)).map(|it| (it, false));
             let (to, other_unit) = to.or_else(named)?;
-            is_choice = other_unit;
+            choice = other_unit.then_some("mind the unit");
             // Two keys for one property are a choice.
             let unknown = of_object_keys(found, object);
             let same = unknown.filter(|it| alike(it, [to].into_iter()).is_some());
@@ -224,7 +232,7 @@ fn guessed<'v>(
     Some(Corrected {
         violation,
         correction,
-        is_choice,
+        choice,
     })
 }
 
@@ -324,8 +332,8 @@ impl Corrected<'_> {
         let edit = self.correction.edit(text, violation.span);
         let at = (self.edited(), &*pointer);
         let rule = rule(violation, schema);
-        if self.is_choice {
-            let help = format!("did you mean `{}`? mind the unit", bare(&edit.1));
+        if let Some(why) = self.choice {
+            let help = format!("did you mean `{}`? {why}", bare(&edit.1));
             findings.reasoned(Some(reason), at, &rule, label, message, &help);
         } else {
             findings.corrected(Some(reason), at, &rule, label, message, edit);
@@ -399,30 +407,70 @@ pub(super) fn correct_word(
     node.value = Value::String(Cow::Owned(known.to_owned()));
 }
 
-/// Returns the predicate about a violating value. A pattern is said in words where it has a name.
+/// The patterns of the project's schemas, in words.
+const FORMS: &[(&str, &str)] = &[
+    (
+        r"^(/([^/~]|~[01])*)*$",
+        "must be a JSON pointer: empty, or begin with `/`",
+    ),
+    (
+        r"^[a-z0-9][a-z0-9_-]{0,63}$",
+        "must be 1 to 64 small letters, digits, `-` and `_`",
+    ),
+    (
+        r"^[^*/\u0000-\u001f\u007f-\u009f]+$",
+        "must be a name without `*`, `/` and control characters",
+    ),
+    (
+        r"^[^/\u0000-\u001f\u007f-\u009f]+$",
+        "must be a name without `/` and control characters",
+    ),
+    (
+        r"^[^\u0000-\u001f\u007f-\u009f]+$",
+        "must be a text without control characters",
+    ),
+    (
+        r"^(/[^/\u0000-\u001f\u007f-\u009f]+)+$",
+        "must be an absolute path, such as `/usr/bin/git`",
+    ),
+    (
+        r"^https?://[^/?#@\\\u0000-\u0020]+/?$",
+        "must be `http://` or `https://` with a host, and nothing behind its port",
+    ),
+    (r"^[a-z][a-z0-9+.-]*:[!-~]+$", "must be an absolute URI"),
+    (
+        r"^sha256-[A-Za-z0-9+/]{43}=$",
+        "must be `sha256-` and 43 characters of Base64 with a final `=`",
+    ),
+    (
+        r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+        "must be the name of a header: letters, digits and `-`",
+    ),
+    (
+        r"^([!-~]([ -~]*[!-~])?)?$",
+        "must be visible ASCII characters, with blanks only between them",
+    ),
+    (
+        r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$",
+        "must be the name of a secret: letters, digits, `_`, `.` and `-`",
+    ),
+    (r"^[0-9A-Fa-f:.]+$", "must be an IP address"),
+    (
+        r"^[A-Z][A-Z0-9_]*$",
+        "must be a code, such as `POLICY_DENIED`",
+    ),
+];
+
+/// Returns the predicate about a violating value, a pattern of the project's schemas in words.
 pub(super) fn predicate(violation: &Violation) -> String {
-    let form = match violation.keyword {
-        "pattern" => match violation.instance.rsplit('/').next() {
-            Some("pointer") => "must be a JSON pointer: empty, or begin with `/`",
-            Some("step" | "step_id" | "plan_id" | "request_id") => {
-                "must be 1 to 64 small letters, digits, `-` and `_`"
-            }
-            Some("connector_id" | "tool_id") => {
-                "must be a name without `*`, `/` and control characters"
-            }
-            _ if violation.instance.contains("/destinations/") => {
-                "must be `http://` or `https://` with a host, and nothing behind its port"
-            }
-            Some("input_schema_ref" | "output_schema_ref" | "$id") => "must be an absolute URI",
-            Some("digest") => "must be `sha256-` and 43 characters of Base64 with a final `=`",
-            _ => return violation.message.clone(),
-        },
-        _ => return violation.message.clone(),
+    let words = || {
+        let (written, value) = violation.message.rsplit_once(", and is ")?;
+        let pattern = written.strip_prefix("must match the pattern `")?;
+        let pattern = pattern.strip_suffix('`')?;
+        let (_, form) = FORMS.iter().find(|(known, _)| *known == pattern)?;
+        Some(format!("{form}, and is {value}"))
     };
-    match violation.message.rsplit_once(", and is ") {
-        Some((_, value)) => format!("{form}, and is {value}"),
-        None => form.to_owned(),
-    }
+    words().unwrap_or_else(|| violation.message.clone())
 }
 
 /// Returns a text in the form of its member, if it says the same in another one.

@@ -140,7 +140,8 @@ pub(super) fn report_violation(
     let help = match violation.keyword {
         "required" | "dependentRequired" => "add what is missing",
         "additionalProperties" | "unevaluatedProperties" => "write a known property, or remove it",
-        "anyOf" | "oneOf" => "write one of the alternatives whole",
+        "anyOf" | "oneOf" if !violation.expected.is_empty() => "write exactly one of them",
+        "anyOf" | "oneOf" => "change it as the nearest alternative requires",
         _ => "write a value that the schema allows",
     };
     findings.add(

@@ -1,6 +1,6 @@
 //! Typed fields of trees, and the diagnostics about them.
 
-use super::{capability, misplaced, shape};
+use super::{capability, format, misplaced, shape};
 use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Endpoint, EndpointError, Keyword, Name, NameError, NameRule};
 use agent_syntax::{Entry, Node, Value, json_string, written_as};
@@ -33,22 +33,12 @@ pub fn wrong_type(
     found: &str,
 ) {
     let text = problems.text();
-    let written = span.of(text.as_str());
-    // Only these lists contain mappings.
-    let lists = [
-        "mcp",
-        "capabilities",
-        "items",
-        "required_capabilities",
-        "tenants",
-    ];
-    let retyped = match path
-        .rsplit('.')
-        .next()
-        .is_some_and(|key| lists.contains(&key))
-    {
-        true => listed(written, indentation(text, span)).filter(|_| expected == "a list"),
-        false => retyped(written, expected, found),
+    let list = path.rsplit('.').next().unwrap_or_default();
+    // A list of mappings.
+    let of_mappings = shape::item_fields(list).is_some();
+    let retyped = match of_mappings {
+        true => None,
+        false => retyped(span.of(text.as_str()), expected, found),
     };
     // A list of lines begins on a new line.
     let is_alone = indentation(text, span).is_some();
@@ -75,7 +65,7 @@ pub fn wrong_type(
         };
     } else if let Some(retyped) = retyped {
         let title = match retyped.contains('\n') {
-            true => "write the mapping as an item of a list".to_owned(),
+            true => "write a blank behind each dash".to_owned(),
             false => format!("write `{retyped}`"),
         };
         report.replace(title, span, retyped);
@@ -90,16 +80,6 @@ fn indentation(text: &Text, span: Span) -> Option<usize> {
     let before = &text.as_str()[..span.start as usize];
     let line = before.rsplit('\n').next().unwrap_or_default();
     line.bytes().all(|b| b == b' ').then_some(line.len())
-}
-
-/// Returns a mapping as the only item of a list. The lines of a block stay in their order, two columns
-/// further.
-fn listed(written: &str, indentation: Option<usize>) -> Option<String> {
-    if written.starts_with('{') {
-        return Some(format!("[{written}]"));
-    }
-    let is_block = indentation.is_some() && has_key(written) && !written.starts_with(['"', '\'']);
-    is_block.then(|| format!("- {}", written.replace('\n', "\n  ")))
 }
 
 /// Returns a value in the notation of another type, if only one value of that type can be meant.
@@ -569,7 +549,8 @@ impl<'n, 't> Object<'n, 't> {
         let alone = alone.filter(|it| is_part(&it.key, key) || is_slip(&it.key, key));
         let mut others = self.entries.iter().filter(|it| is_synonym(&it.key, key));
         let other = others.next().filter(|_| others.next().is_none());
-        if let Some(entry) = alone.or(other) {
+        let fits = |entry: &&Entry<'_>| could_be(&entry.value, key);
+        if let Some(entry) = alone.or(other).filter(fits) {
             let span = entry.key_span;
             let replacement = written_as(span.of(problems.text().as_str()), key);
             problems.retract(Code::UnknownKey, span);
@@ -707,6 +688,21 @@ fn known_instead<'p, 't>(
 ) -> Report<'p, 't> {
     did_you_mean(report, &entry.key, known)
         .help(format!("use {}, or remove the field", one_of(known)))
+}
+
+/// Returns whether a value has the form of a field, so that another key of it may be a slip: `dependencies` of a
+/// package is no `requires`.
+fn could_be(value: &Node<'_>, field: &str) -> bool {
+    match (field, &value.value) {
+        ("requires", Value::Mapping(entries)) => entries
+            .iter()
+            .any(|entry| format::REQUIRES.names.contains(&&*entry.key)),
+        ("requires", _) => false,
+        ("mcp" | "capabilities" | "required_capabilities" | "items" | "servers", value) => {
+            matches!(value, Value::Sequence(_))
+        }
+        _ => true,
+    }
 }
 
 /// Returns whether a key is the name that other formats have for a field.

@@ -45,11 +45,8 @@ pub fn explain(
     else {
         return found;
     };
-    // A lock and a policy are not repaired.
-    match text.source() {
-        DocumentKind::Lock => return rewritten(found),
-        DocumentKind::Policy | DocumentKind::PolicyTest => return found,
-        _ => {}
+    if let DocumentKind::Policy | DocumentKind::PolicyTest = text.source() {
+        return found;
     }
     let surrounded = situation::surrounded(text);
     let whole = Span::new(0, text.as_str().len());
@@ -57,8 +54,9 @@ pub fn explain(
     let repairs = repairs(text, within, syntax);
     // Where the recovery ends at once, the reader says more.
     let is_stuck = !repairs.complete && repairs.list.len() < 2;
+    let is_lock = text.source() == DocumentKind::Lock;
     if surrounded.is_none() && (repairs.list.is_empty() || is_stuck) {
-        return found;
+        return if is_lock { rewritten(found) } else { found };
     }
     let mut problems: Vec<_> = repairs
         .list
@@ -105,10 +103,15 @@ pub fn explain(
     }
     sort_by_key(&mut problems, |problem| problem.place().copied());
     problems.truncate(Problems::LIMIT);
-    problems
+    // A lock is read further so that every cause is named, and never mended.
+    if is_lock {
+        rewritten(problems)
+    } else {
+        problems
+    }
 }
 
-/// Adds the instruction to write a lock again to its problems.
+/// Replaces every fix of a lock by the instruction to write it again.
 fn rewritten(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for problem in &mut found {
         problem.fixes = vec![Fix::display("run `agent resolve` to write the lock again")];

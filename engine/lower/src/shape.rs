@@ -1,5 +1,6 @@
 //! Replacements for values of another shape than their field has.
 
+use crate::format;
 use agent_model::{CapabilityVerb, Keyword as _};
 use agent_text::{Span, Text};
 
@@ -76,24 +77,7 @@ pub(super) fn suggestion(
             };
             Some((format!("write `{mapping}`"), Some((span, mapping))))
         }
-        // Where the keys are indented far enough, the dash has room before them.
-        (
-            "mcp" | "capabilities" | "items" | "required_capabilities" | "tenants",
-            false,
-            "a list",
-            "a mapping",
-        ) if cfg!(feature = "repair") => {
-            let start = span.start as usize;
-            let (above, indent) = text.as_str()[..start].rsplit_once('\n')?;
-            let key = above.rsplit('\n').next()?.trim_end();
-            let own = key.len() - key.trim_start().len();
-            let has_room = key.ends_with(':') && indent.len() >= own + 4;
-            (has_room && indent.trim().is_empty()).then(|| {
-                let title = "write the mapping as an item of a list";
-                let dash = Span::new(start - 2, start);
-                (title.to_owned(), Some((dash, "- ".to_owned())))
-            })
-        }
+        (list, false, "a list", "a mapping") => items(text, span, list),
         ("servers", false, "a list", "an object") => {
             let title = "write a list of servers, each with its `id`";
             Some((title.to_owned(), None))
@@ -113,6 +97,90 @@ pub(super) fn suggestion(
         }
         _ => None,
     }
+}
+
+/// Returns the fields of the items of a list of mappings, and the one that names an item.
+pub(super) fn item_fields(list: &str) -> Option<(&'static [&'static str], Option<&'static str>)> {
+    Some(match list {
+        "mcp" => (&format::REQUIREMENT.names, Some("category")),
+        "capabilities" | "required_capabilities" => (&format::CAPABILITY.names, None),
+        "tenants" => (&format::TENANT.names, Some("id")),
+        "items" => (&["claim", "evidence"], None),
+        _ => return None,
+    })
+}
+
+/// Returns a mapping as a list: as its only item, or, if its keys are names, as an item for each.
+fn items(text: &Text, span: Span, list: &str) -> Option<Suggestion> {
+    let (fields, name) = item_fields(list)?;
+    let written = span.of(text.as_str());
+    let is_item = |keys: &[&str]| keys.iter().all(|key| fields.contains(key));
+    let one = "write the mapping as an item of a list".to_owned();
+    if let Some(flow) = written.strip_prefix('{') {
+        let first = flow.split(':').next()?.trim().trim_matches(['"', '\'']);
+        return is_item(&[first]).then(|| (one, Some((span, format!("[{written}]")))));
+    }
+    let (above, indent) = text.as_str()[..span.start as usize].rsplit_once('\n')?;
+    let keys = keys(written, indent)?;
+    if is_item(&keys) {
+        let key = above.rsplit('\n').next()?.trim_end();
+        let own = key.len() - key.trim_start().len();
+        // Where the keys are indented far enough, the dash has room before them.
+        let start = span.start as usize;
+        let replacement = match key.ends_with(':') && indent.len() >= own + 4 {
+            true => (Span::new(start - 2, start), "- ".to_owned()),
+            false => (span, format!("- {}", written.replace('\n', "\n  "))),
+        };
+        return Some((one, Some(replacement)));
+    }
+    if keys.iter().any(|key| fields.contains(key)) {
+        return None;
+    }
+    let first = keys.first()?;
+    match name.filter(|_| cfg!(feature = "repair")) {
+        Some(name) => Some((
+            format!("write a list, in which each name is a `{name}`:\n- {name}: {first}"),
+            named_items(written, indent, name).map(|list| (span, list)),
+        )),
+        None => CapabilityVerb::parse(first).map(|_| {
+            let example = format!("- verb: {first}\n  resource: <resource>");
+            (
+                format!("write a list of verbs and resources:\n{example}"),
+                None,
+            )
+        }),
+    }
+}
+
+/// Returns the keys of a block in lines, whose first line is behind the indentation.
+fn keys<'t>(written: &'t str, indent: &str) -> Option<Vec<&'t str>> {
+    let is_block = indent.bytes().all(|b| b == b' ');
+    let below = written.lines().skip(1);
+    let below = below.filter_map(|line| line.strip_prefix(indent));
+    let lines = written.lines().take(1).chain(below);
+    let lines = lines.filter(|line| !line.starts_with([' ', '#']) && !line.trim().is_empty());
+    let keys = lines.map(|line| Some(line.split_once(':')?.0.trim_matches(['"', '\''])));
+    keys.collect::<Option<Vec<_>>>().filter(|_| is_block)
+}
+
+/// Returns a block of named mappings as a list, if nothing has to move: `tickets:` becomes `- category: tickets`.
+fn named_items(written: &str, indent: &str, name: &str) -> Option<String> {
+    let mut list: Vec<String> = Vec::new();
+    for (at, line) in written.lines().enumerate() {
+        let line = match at {
+            0 => line,
+            _ => line.strip_prefix(indent)?,
+        };
+        let depth = line.len() - line.trim_start().len();
+        // The first field is in the column behind the dash.
+        let is_first = list.last().is_some_and(|above| above.starts_with("- "));
+        list.push(match line.strip_suffix(':') {
+            Some(key) if depth == 0 => format!("- {name}: {key}"),
+            _ if depth == 2 || depth > 2 && !is_first => line.to_owned(),
+            _ => return None,
+        });
+    }
+    Some(list.join(&format!("\n{indent}")))
 }
 
 /// Returns a block without the key in front of it and the indentation below that.

@@ -101,7 +101,7 @@ fn mentioned(expr: &Expr, each: &mut dyn FnMut(&str)) {
     }
 }
 
-fn is_negated(statement: &Statement, source: &str) -> bool {
+pub(super) fn is_negated(statement: &Statement, source: &str) -> bool {
     statement.span.of(source).starts_with("not ")
 }
 

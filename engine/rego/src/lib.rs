@@ -18,6 +18,7 @@
 //! | `facts` | names the comparisons that decided against a tool |
 //! | `suite` | evaluates the tests of a policy |
 //! | `paths`, `unused`, `vocabulary` | find comparisons and rules that have no effect |
+//! | `permits` | finds why a policy can never allow a tool |
 //!
 //! An error of a built-in is an error of the policy, not undefined: a rule that denies must not be
 //! skipped because something in it failed.
@@ -33,6 +34,7 @@ mod module;
 mod parse;
 mod paths;
 mod patterns;
+mod permits;
 mod policy;
 mod reading;
 mod rules;
@@ -50,6 +52,7 @@ pub use check::{LEVEL_LIMIT, STATEMENT_LIMIT};
 pub use module::POLICY_LIMIT;
 pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};
 pub use patterns::PATTERN_LIMIT;
+pub use permits::never_allows;
 pub use policy::{INPUT_LIMIT, Policy, read};
 pub use rules::{RuleValue, rule_values};
 pub use suite::{TestOutcome, TestVerdict, test};

@@ -22,7 +22,14 @@ pub(super) const OBJECTS: [(&str, &[&str]); 5] = [
     ),
     (
         "input.requirement",
-        &["constraints", "load", "resource", "verb"],
+        &[
+            "category",
+            "constraints",
+            "load",
+            "permissions",
+            "resource",
+            "verb",
+        ],
     ),
     ("input.task", &["id"]),
     (

@@ -16,7 +16,11 @@ use std::collections::BTreeSet;
 /// Maximum size of the input of an evaluation, in bytes.
 pub const INPUT_LIMIT: usize = 32 << 20;
 
-const TOOLS: &str = "allowed_tools";
+/// The package of a policy.
+pub(super) const PACKAGE: [&str; 1] = ["switchboard"];
+
+/// The rule of the allowed tools.
+pub(super) const TOOLS: &str = "allowed_tools";
 const REASONS: &str = "deny_reasons";
 
 /// A compiled policy.
@@ -79,11 +83,11 @@ impl PolicyEngine for Policy {
         };
         let tree = &self.module().tree;
         let has = |name: &str| {
-            tree.package == ["switchboard"] && tree.rules.iter().any(|rule| rule.name[0] == name)
+            tree.package == PACKAGE && tree.rules.iter().any(|rule| rule.name[0] == name)
         };
         if !has(TOOLS) {
             let mut detail = format!("it has no rule `data.switchboard.{TOOLS}`");
-            if tree.package != ["switchboard"] {
+            if tree.package != PACKAGE {
                 detail = format!("{detail}: its package is `{}`", tree.package.join("."));
             }
             let mut decision = failed(PolicyErrorKind::Undefined, detail);

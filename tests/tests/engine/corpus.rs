@@ -77,7 +77,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 62] = [
+const ELSEWHERE: [(Code, &str, &str); 63] = [
     // Of verbs.
     (
         Code::EPlan,
@@ -335,6 +335,11 @@ const ELSEWHERE: [(Code, &str, &str); 62] = [
         Code::PolicyDeadRule,
         "tests/tests/engine/policy.rs",
         "dead_rules",
+    ),
+    (
+        Code::PolicyNeverAllows,
+        "tests/tests/engine/policy.rs",
+        "never_allows",
     ),
     (
         Code::PolicyRuleUnused,

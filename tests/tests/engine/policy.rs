@@ -2,7 +2,8 @@
 use agent_decide::{PolicyDecision, PolicyEngine};
 use agent_diagnostic::Diagnostic;
 use agent_rego::{
-    Policy, TestVerdict, Vocabulary, dead_rules, read, rule_values, test, unused_rules,
+    Policy, TestVerdict, Vocabulary, dead_rules, never_allows, read, rule_values, test,
+    unused_rules,
 };
 use agent_text::Place;
 use std::fs;
@@ -358,6 +359,203 @@ fn the_example_policies_read_only_what_the_input_has() {
             .iter()
             .filter(|it| it.message.starts_with("the input has no"));
         assert_eq!(absent.count(), 0, "{name}: {problems:#?}");
+    }
+}
+
+/// Inputs of every phase, in which everything that a question may have is there.
+fn full_inputs() -> [(&'static str, String); 3] {
+    let capability = r#"{"verb": "search", "resource": "internet", "constraints": ["readonly"], "load": "essential"}"#;
+    let category =
+        r#"{"category": "tickets", "permissions": ["read:tickets"], "load": "essential"}"#;
+    let subject = r#"{"id": "ada", "type": "user", "properties": {"team": "a"}}"#;
+    [
+        ("resolve", capability, "null", "null"),
+        ("expand", category, subject, "null"),
+        ("call", category, subject, r#"{"path": "/a"}"#),
+    ]
+    .map(|(phase, requirement, subject, arguments)| {
+        let input = format!(
+            r#"{{"phase": "{phase}", "requirement": {requirement}, "subject": {subject},
+                "arguments": {arguments}, "user_tier": "gold", "tenant_policy": null, "task": null,
+                "context": {{"hour": 10}}, "candidate_tools": [{{"id": "a@1/t", "server": "a",
+                "version": "1", "tool": "t", "description": null, "class": "paid", "publisher": "acme",
+                "signed": true, "residency": ["any"], "maxSensitivity": "public",
+                "capabilities": [{{"verb": "search", "resource": "internet", "constraints": []}}]}}]}}"#
+        );
+        (phase, input)
+    })
+}
+
+/// A policy that is refused allows nothing in the phases that the message names, and one that may allow a tool does.
+#[test]
+fn a_policy_that_never_allows_is_found_without_an_index() {
+    let each = "{ some t in input.candidate_tools";
+    let add = "allowed_tools contains t.id if";
+    let cases: &[(String, &[&str])] = &[
+        // Packages and names.
+        (
+            format!("package tools\n{add} {each} }}"),
+            &["1:9 no decision reads the package `tools` (write `package switchboard`)"],
+        ),
+        (
+            format!("package tools\nallow contains t.id if {each} }}"),
+            &[
+                "1:9 no decision reads the package `tools` (write `package switchboard`)",
+                "2:1 no decision reads `allow`, and there is no rule `allowed_tools`",
+            ],
+        ),
+        (
+            format!("package switchboard\nallowed_tool contains t.id if {each} }}"),
+            &["2:1 no decision reads `allowed_tool`, and there is no rule `allowed_tools`"],
+        ),
+        (
+            format!("package switchboard\ndeny contains t.id if {each}; t.class == \"paid\" }}"),
+            &["2:1 no decision reads `deny`, and there is no rule `allowed_tools`"],
+        ),
+        (
+            "package switchboard\nx := 1".to_owned(),
+            &["1:9 there is no rule `allowed_tools`"],
+        ),
+        // Kinds.
+        (
+            format!("package switchboard\nallowed_tools := [t.id | {} ]", &each[1..]),
+            &["2:18 `allowed_tools` must be a set, and is an array (write `{…}` for `[…]`: braces make a set)"],
+        ),
+        (
+            "package switchboard\nallowed_tools := ids\nids := [\"a@1/t\"]".to_owned(),
+            &["2:18 `allowed_tools` must be a set, and is an array"],
+        ),
+        (
+            format!("package switchboard\ndefault allowed_tools := false\nallowed_tools if {each} }}"),
+            &[
+                "2:26 `allowed_tools` must be a set, and is a boolean",
+                "3:1 `allowed_tools` must be a set, and is a boolean",
+            ],
+        ),
+        (
+            format!("package switchboard\nallowed_tools[t.id] := true if {each} }}"),
+            &["2:1 `allowed_tools` must be a set, and is an object"],
+        ),
+        (
+            "package switchboard\nallowed_tools(x) := {x}".to_owned(),
+            &["2:1 `allowed_tools` must be a set, and is a function"],
+        ),
+        (
+            "package switchboard\nallowed_tools := {\"a@1/t\"} if input.user_tier == \"x\" else := []".to_owned(),
+            &["2:62 `allowed_tools` must be a set, and is an array"],
+        ),
+        // What is no id.
+        (
+            format!("package switchboard\nallowed_tools contains t.tool if {each} }}"),
+            &["2:24 the policy allows nothing: the id of a candidate is its member `id`"],
+        ),
+        (
+            "package switchboard\nallowed_tools := {\"github\", \"slack\"}".to_owned(),
+            &["2:19 the policy allows nothing: an id has the form `server@version/tool`"],
+        ),
+        (
+            "package switchboard\ndefault allowed_tools := set()".to_owned(),
+            &["2:26 the policy allows nothing: the set is empty"],
+        ),
+        // Conditions that never hold.
+        (
+            format!("package switchboard\n{add} {each}; false }}"),
+            &["2:67 the policy allows nothing: this condition never holds"],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; input.usertier == \"gold\" }}"),
+            &["2:67 the policy allows nothing: the input has no `input.usertier`"],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; input.requirement.verb in {{\"find\", \"look\"}} }}"),
+            &["2:67 the policy allows nothing: this condition never holds"],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; permitted(t) }}\npermitted(t) if t.cost == 1\npermitted(t) if t.price == 1"),
+            &["3:17 the policy allows nothing: the input has no `input.candidate_tools[_].cost`"],
+        ),
+        // In some phases.
+        (
+            format!("package switchboard\n{add} {each}; input.phase == \"call\" }}"),
+            &["2:67 the policy allows nothing in the phase `resolve`: this condition never holds"],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; input.phase in {{\"resolve\", \"expand\"}} }}"),
+            &["2:67 the policy allows nothing in the phase `call`: this condition never holds"],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; startswith(input.arguments.path, \"/\") }}"),
+            &["2:78 the policy allows nothing in the phases `resolve` and `expand`: `input.arguments` is null"],
+        ),
+        (
+            format!("package switchboard\nimport input.subject as who\n{add} {each}; known }}\nknown if who.type == \"user\""),
+            &["4:10 the policy allows nothing in the phase `resolve`: `input.subject` is null"],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; data.switchboard.fits }}\nfits if input.requirement.category == \"tickets\""),
+            &["3:9 the policy allows nothing in the phase `resolve`: the requirement has no `category`"],
+        ),
+        (
+            format!("package switchboard\nallowed_tools := ids if input.user_tier\nids contains t.id if {each}; input.subject.id }}"),
+            &["3:57 the policy allows nothing in the phase `resolve`: `input.subject` is null"],
+        ),
+        // What may allow a tool is no cause.
+        (format!("package switchboard\n{add} {each} }}"), &[]),
+        (
+            format!("package switchboard\n{add} {each}; input.phase != \"call\" }}\n{add} {each}; input.arguments.path == \"/a\" }}"),
+            &[],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; not input.arguments.secret }}"),
+            &[],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; count([x | x := input.arguments[_]]) < 9 }}"),
+            &[],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; ok }}\ndefault ok := true\nok := false if input.arguments.path == \"/b\""),
+            &[],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; ok(t) }}\nok(t) if input.subject.id\nok(t) if input.phase in [\"resolve\", \"call\", \"expand\"]"),
+            &[],
+        ),
+        (
+            format!("package switchboard\nallowed_tools := {{t.id | {}; t.signed }}", &each[1..]),
+            &[],
+        ),
+        (
+            "package switchboard\nids := {\"b\"}\nallowed_tools := {x | x := input.candidate_tools[_].id} - ids".to_owned(),
+            &[],
+        ),
+        (
+            "package switchboard\nallowed_tools contains \"a@1/t\"".to_owned(),
+            &[],
+        ),
+        (
+            format!("package switchboard\n{add} {each}; x := input.arguments; x == null }}\n{add} {each}; input.phase == \"call\" }}"),
+            &[],
+        ),
+    ];
+    for (text, expected) in cases {
+        let policy = policy(text.clone());
+        let problems = never_allows(&policy);
+        let found = rendered(&problems);
+        assert_eq!(found.len(), expected.len(), "{text}: {found:#?}");
+        for (found, expected) in found.iter().zip(*expected) {
+            assert!(found.starts_with(expected), "{text}: {found}");
+        }
+        for (phase, input) in full_inputs() {
+            let answer = policy.ask(&input).answer;
+            let allows = answer.is_ok_and(|allowed| allowed.tools.contains("a@1/t"));
+            let denied = problems.iter().any(|problem| {
+                let some = problem.message.contains(" in the phase");
+                !some || problem.message.contains(&format!("`{phase}`"))
+            });
+            assert!(!(allows && denied), "{phase}: {text}");
+            assert!(allows || !expected.is_empty(), "{phase}: {text}");
+        }
     }
 }
 

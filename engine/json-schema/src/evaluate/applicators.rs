@@ -1,12 +1,12 @@
 //! Keywords that combine subschemas.
 
 use super::evaluator::{Evaluator, KeywordLocation, Tracker, Validity};
-use crate::arena::{Condition, SubId};
+use crate::arena::{Body, Check, Condition, SubId};
 use crate::violation::Violation;
-use crate::wording::counted;
-use agent_syntax::Node;
+use crate::wording::{counted, listed, quoted};
+use agent_syntax::{Node, Value};
 
-impl Evaluator<'_, '_, '_, '_> {
+impl<'s> Evaluator<'s, '_, '_, '_> {
     pub(super) fn all_of(
         &mut self,
         subs: &[SubId],
@@ -50,10 +50,19 @@ impl Evaluator<'_, '_, '_, '_> {
         for (place, sub) in subs.iter().enumerate() {
             let valid = self.quietly(|it| it.check(*sub, node, evaluated.as_deref_mut()))?;
             if let Some(first) = first.filter(|_| valid) {
-                return self.require(false, at, node.span, || {
-                    let schemas = subs.len();
-                    format!("must match exactly one of {schemas} schemas, and matches those at {first} and {place}")
+                let choices = self.choices(subs, node);
+                let verdict = self.require(false, at, node.span, || match &*choices {
+                    [] => {
+                        let schemas = subs.len();
+                        format!("must match exactly one of {schemas} schemas, and matches those at {first} and {place}")
+                    }
+                    names => {
+                        let both = [names[first], names[place]].map(quoted).join(" and ");
+                        format!("has both {both}, and may have only one of them")
+                    }
                 });
+                self.expect(&verdict, choices.into_iter());
+                return verdict;
             }
             first = first.or(valid.then_some(place));
         }
@@ -66,6 +75,15 @@ impl Evaluator<'_, '_, '_, '_> {
     /// Reports that no subschema accepts a value. Violations are collected only here, because
     /// usually one of the subschemas accepts it.
     fn no_match(&mut self, at: KeywordLocation, subs: &[SubId], node: &Node<'_>) -> Validity {
+        let choices = self.choices(subs, node);
+        if !choices.is_empty() {
+            let names = listed(choices.iter().copied(), quoted, "and");
+            let verdict = self.require(false, at, node.span, || {
+                format!("has none of {names}, and needs one of them")
+            });
+            self.expect(&verdict, choices.into_iter());
+            return verdict;
+        }
         let mut nearest: Option<(usize, Vec<Violation>)> = None;
         let explained = if self.quiet == 0 { subs } else { &[] };
         for (place, sub) in explained.iter().enumerate() {
@@ -84,6 +102,28 @@ impl Evaluator<'_, '_, '_, '_> {
             };
             format!("must match one of {schemas}, and matches none{nearest}")
         })
+    }
+
+    /// Returns the names of an object's alternatives that each require one property and nothing else; otherwise
+    /// none.
+    fn choices(&self, subs: &[SubId], node: &Node<'_>) -> Vec<&'s str> {
+        if self.quiet > 0 || subs.len() < 2 || !matches!(node.value, Value::Mapping(_)) {
+            return Vec::new();
+        }
+        let name = |sub: &SubId| {
+            let Body::Rules(rules) = &self.schema.subs[*sub as usize].body else {
+                return None;
+            };
+            let mut rules = rules
+                .iter()
+                .filter(|it| !matches!(it.check, Check::Type(_)));
+            match (&rules.next()?.check, rules.next()) {
+                (Check::Required(names), None) if names.len() == 1 => names.first().copied(),
+                _ => None,
+            }
+        };
+        let names: Option<Vec<_>> = subs.iter().map(name).collect();
+        names.unwrap_or_default()
     }
 
     pub(super) fn not(&mut self, at: KeywordLocation, sub: SubId, node: &Node<'_>) -> Validity {

@@ -142,7 +142,11 @@ impl Asked<'_> {
 
     fn policy_checked(&self) -> Vec<Diagnostic> {
         match policy::read(self.required("policy.rego")) {
-            Ok(read) => policy::dead_rules(&read.value, &policy::vocabulary(None, None)),
+            Ok(read) => [
+                policy::never_allows(&read.value),
+                policy::dead_rules(&read.value, &policy::vocabulary(None, None)),
+            ]
+            .concat(),
             Err(problems) => problems,
         }
     }

@@ -127,7 +127,7 @@ fn the_reason_of_an_alternative_names_what_the_caller_wrote() {
     let tool = world.servers[0].pointer_mut("/capabilities/tools/read");
     tool.expect("the tool")["inputSchema"] = json!({
         "type": "object", "properties": { "path": {}, "url": {}, "at": { "anyOf": [
-            { "type": "object", "required": ["line"] }, { "type": "object", "required": ["byte"] }
+            { "required": ["line"], "maxProperties": 9 }, { "required": ["byte"], "maxProperties": 9 }
         ] } },
         "anyOf": [{ "required": ["path"] }, { "required": ["url"] }]
     });
@@ -135,8 +135,7 @@ fn the_reason_of_an_alternative_names_what_the_caller_wrote() {
     for (arguments, expected) in [
         (
             json!({}),
-            "`arguments` must match one of 2 schemas, and matches none; the nearest is that at 0; in the nearest \
-             alternative, it must have the property `path`",
+            "`arguments` has none of `path` and `url`, and needs one of them",
         ),
         (
             json!({ "path": "a", "at": {} }),
