@@ -11,13 +11,13 @@ compile_error!("apps and servers run in sandboxes of Linux: other systems are no
 mod args;
 mod command;
 mod pages;
-mod typography;
+mod usage;
 mod version;
 
 use agent_app::usage_envelope;
 use agent_host::{Failure, diagnostics, output};
 use args::{Arguments, Color};
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use command::CommandAnswer;
 use std::env;
 use std::panic::{self, PanicHookInfo};
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
             let _ = output::print_text(&envelope);
         }
         if error.use_stderr()
-            && let Some(failure) = typography::failure(arguments())
+            && let Some(failure) = usage::failure(Arguments::command(), arguments())
         {
             output::note_drawn(&diagnostics::draw_failure(&failure));
             process::exit(UNANSWERED.into());
