@@ -125,6 +125,7 @@ fn by_component(
         secrets: Vec::new(),
         mode: contract::Mode::CarryOut,
         asks_for_summary: false,
+        is_unverified: false,
     };
     let now = contract::Clock {
         unix_ms: 0,

@@ -22,13 +22,21 @@ impl Guest for Component {
     }
 }
 
+fn folder(files: Vec<EvidenceFile>) -> Folder {
+    let files = files.into_iter().map(|file| agent_audit::EvidenceFile {
+        path: file.path,
+        content: file.content,
+    });
+    Folder::new(files.collect())
+}
+
 impl GuestRunFolder for RunFolder {
     fn read(files: Vec<EvidenceFile>) -> evidence::RunFolder {
-        let files = files.into_iter().map(|file| agent_audit::EvidenceFile {
-            path: file.path,
-            content: file.content,
-        });
-        evidence::RunFolder::new(Self(Folder::new(files.collect())))
+        evidence::RunFolder::new(Self(folder(files)))
+    }
+
+    fn read_at(path: String, files: Vec<EvidenceFile>) -> evidence::RunFolder {
+        evidence::RunFolder::new(Self(folder(files).at(&path)))
     }
 
     fn verify(&self, core: Option<CoreBorrow<'_>>) -> Vec<Diagnostic> {

@@ -74,6 +74,7 @@ impl TryFrom<Options> for agent_run::Options {
             secrets: all(options.secrets),
             mode: options.mode.into(),
             asks_for_summary: options.asks_for_summary,
+            is_unverified: options.is_unverified,
         })
     }
 }

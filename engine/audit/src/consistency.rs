@@ -16,6 +16,7 @@ type In<'r, 'f> = (&'r Record<'f>, &'r str);
 pub(crate) fn check(recorded: &Recorded<'_>, found: &mut Found) {
     let checking = Checking { recorded };
     checking.entries(found);
+    checking.names(found);
     checking.run(found);
     checking.steps(found);
     checking.approvals(found);
@@ -57,6 +58,23 @@ impl<'r, 'f> Checking<'r, 'f> {
                     );
                     contradiction(episode, pointer, None, message, found);
                 }
+            }
+        }
+    }
+
+    /// Compares the names of the folders with the ids in the summary.
+    fn names(&self, found: &mut Found) {
+        let Some(summary) = self.recorded.record(SUMMARY) else {
+            return;
+        };
+        for (pointer, name) in self.recorded.folder.names() {
+            if string(&summary.root, pointer).is_some_and(|id| id != name) {
+                let message = format!(
+                    "the folder is named {}, and that is not the `{}` of the run",
+                    quoted(name),
+                    &pointer[1..]
+                );
+                contradiction(summary, pointer, None, message, found);
             }
         }
     }

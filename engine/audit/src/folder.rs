@@ -33,6 +33,8 @@ pub struct Folder {
     files: Vec<File>,
     by_path: BTreeMap<String, usize>,
     problems: Vec<Diagnostic>,
+    /// The ids that the folders' names are, each with the pointer to it in a summary.
+    names: Vec<(&'static str, String)>,
 }
 
 /// A file, decoded.
@@ -56,6 +58,7 @@ impl Folder {
             files: Vec::new(),
             by_path: BTreeMap::new(),
             problems: Vec::new(),
+            names: Vec::new(),
         };
         let mut left = FOLDER_LIMIT;
         for (file, number) in files.into_iter().zip(0..) {
@@ -64,6 +67,26 @@ impl Folder {
             folder.add(file, number, limit);
         }
         folder
+    }
+
+    /// Adds the path of the folder, as far as it is known: `REQUEST/runs/RUN`. Its names have to be the ids
+    /// of the run \[3\].
+    #[must_use]
+    pub fn at(mut self, path: &str) -> Self {
+        let mut parts = path.rsplit('/').filter(|part| !part.is_empty());
+        if let Some(run) = parts.next() {
+            self.names.push(("/run_id", run.to_owned()));
+        }
+        let request = parts.next().filter(|part| *part == "runs");
+        if let Some(request) = request.and_then(|_| parts.next()) {
+            self.names.push(("/request_id", request.to_owned()));
+        }
+        self
+    }
+
+    /// Returns the ids that the folders' names are, each with the pointer to it in a summary.
+    pub(crate) fn names(&self) -> &[(&'static str, String)] {
+        &self.names
     }
 
     fn add(&mut self, file: EvidenceFile, number: u32, limit: usize) {

@@ -358,6 +358,9 @@ impl Run<'_> {
                 number(w, "problems", decided.problems as u64);
                 w.key("record").string("decision");
                 write_stop(w, decided.verdict.as_ref().err());
+                if self.options.is_unverified {
+                    w.key("unverified").bool(true);
+                }
                 w.key("verdict").string(match &decided.verdict {
                     Ok(()) => "allow",
                     Err(_) => "deny",

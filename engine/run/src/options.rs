@@ -24,6 +24,8 @@ pub struct Options {
     pub mode: Mode,
     /// Whether [`Mode::Ask`] asks the planner for a summary of the payload.
     pub asks_for_summary: bool,
+    /// Whether the documents are those of evidence that does not verify. The episode of the decision says so.
+    pub is_unverified: bool,
 }
 
 /// What a run is for.

@@ -963,8 +963,8 @@ pub(crate) struct Run {
 
 /// Carry out the plan of an earlier run again
 ///
-/// The stored plan, tool pool, profile and request are decided by today's lock, index and policy. No planner
-/// is asked. The new run has evidence of its own.
+/// The evidence of the earlier run must verify. Its plan, tool pool, profile and request are decided by today's
+/// lock, index and policy. No planner is asked. The new run has evidence of its own.
 #[derive(Args, Debug)]
 pub(crate) struct Rerun {
     /// The folder of the run's evidence
@@ -978,6 +978,10 @@ pub(crate) struct Rerun {
     /// The run of that request [default: its latest]
     #[arg(long, value_name = "ID", requires = "request_id")]
     pub(crate) run_id: Option<String>,
+
+    /// Go on although the evidence does not verify; the new evidence says so
+    #[arg(long)]
+    pub(crate) unverified: bool,
 
     #[command(flatten)]
     pub(crate) run: RunOptions,

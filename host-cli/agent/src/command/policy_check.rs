@@ -1,4 +1,4 @@
-//! `agent policy check`: compile a policy, look for dead rules, run its tests.
+//! `agent policy check`: compile a policy, look for what it can never allow and for dead rules, run its tests.
 
 use super::CommandAnswer;
 use super::session::CommandSession;
@@ -24,8 +24,9 @@ pub(super) fn run(
     let (Some(index), Some(tenant), Some((policy, text))) = (index, tenant, policy) else {
         return session.refuse();
     };
+    let never_allows = session.never_allows(policy)?;
     let dead = session.dead_rules(policy, index, tenant)?;
-    session.add(dead);
+    session.add(never_allows.into_iter().chain(dead));
     let tests = match &args.test {
         Some(tests) => Some(tests.clone()),
         None => beside(&args.policy),

@@ -4,14 +4,30 @@ use super::CommandAnswer;
 use super::running::{Running, shared_documents, text};
 use super::session::CommandSession;
 use crate::args::Rerun;
-use agent_host::Failure;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::Documents;
 use agent_host::input::Input;
+use agent_host::{Failure, call};
 use std::path::PathBuf;
 
 pub(super) fn run(args: &Rerun, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let folder = folder(args)?;
+    let core = session.core(&args.run.mova)?;
+    let evidence = session.run_folder(&folder)?;
+    let problems = call!(
+        session.engine,
+        evidence.run_folder.call_verify(evidence, core)
+    )?;
+    let is_unverified = !problems.is_empty();
+    session.add(problems);
+    if is_unverified && !args.unverified {
+        session.report()?;
+        session.note(format_args!(
+            "{} does not verify: nothing was carried out; `--unverified` goes on, and the new evidence says so",
+            folder.display()
+        ));
+        return Ok(CommandAnswer::No);
+    }
     let mut stored = |kind, name| {
         let input = Input::File(folder.join(name));
         text(session, kind, Some(&input))
@@ -28,7 +44,10 @@ pub(super) fn run(args: &Rerun, session: &mut CommandSession) -> Result<CommandA
         instruction_profile,
         ..shared_documents(&args.run, session)?
     };
-    let running = Running::of_plan(&args.run);
+    let running = Running {
+        is_unverified,
+        ..Running::of_plan(&args.run)
+    };
     let finished = running.carry_out(&documents, session)?;
     running.show(finished, |it| it.summary.clone(), session)
 }

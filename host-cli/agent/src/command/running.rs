@@ -20,6 +20,8 @@ pub(super) struct Running<'a> {
     pub(super) mode: Mode,
     /// Whether a query's payload is summarized by the planner.
     pub(super) asks_for_summary: bool,
+    /// Whether the documents come from evidence that does not verify.
+    pub(super) is_unverified: bool,
 }
 
 impl<'a> Running<'a> {
@@ -30,6 +32,7 @@ impl<'a> Running<'a> {
             planner: None,
             mode: Mode::CarryOut,
             asks_for_summary: false,
+            is_unverified: false,
         }
     }
 
@@ -68,6 +71,7 @@ impl<'a> Running<'a> {
                 secrets: effects.secrets(),
                 mode: self.mode,
                 asks_for_summary: self.asks_for_summary,
+                is_unverified: self.is_unverified,
             };
             let zone = self.options.timezone.clone();
             let run = Run::start(&mut session.engine, documents, &options, zone)?;

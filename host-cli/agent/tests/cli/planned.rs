@@ -101,7 +101,9 @@ fn a_goal_is_planned_and_carried_out_and_its_run_repeated() {
         .read("profile.json")
         .replace("\"active\"", "\"draft\"");
     fs::write(first.join("instruction_profile.json"), profile).unwrap();
-    let ended = project.agent(&format!("rerun --evidence {}", first.display()));
+    let line = format!("rerun --evidence {}", first.display());
+    project.agent(&line).exits(1).notes("EVIDENCE_CHANGED");
+    let ended = project.agent(&format!("{line} --unverified"));
     ended.exits(1).notes("policy_denied");
     let explained = project.agent(&format!("run {GOAL} --explain")).exits(0);
     drop(explained.answers("human_ui").notes("evidence: "));

@@ -5,7 +5,7 @@ use crate::project::Project;
 use crate::run_plan::server::{self, Server};
 use crate::run_plan::{MCP, NOOP, index, mcp, project, runs, step, summary_of};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn keeper(input: Value) -> Project {
     let bindings = json!([{ "connector_id": NOOP, "tool_id": "keep", "driver_kind": "noop" }]);
@@ -54,6 +54,41 @@ fn a_redacted_plan_is_refused() {
         assert_refused(&project, "validation_failed");
     }
     assert_eq!(runs(&project).len(), 3, "a dry run leaves none");
+}
+
+#[test]
+fn evidence_that_does_not_verify_is_carried_out_only_if_that_is_said() {
+    let project = keeper(json!("first"));
+    project.agent("run-plan --plan plan.json").exits(0);
+    let folder = newest(&project);
+    let stored = folder.join("plan.envelope.json");
+    let plan = std::fs::read_to_string(&stored).unwrap();
+    std::fs::write(&stored, plan.replace("first", "other")).unwrap();
+    let line = again(&project);
+    let refused = project.agent(&line).exits(1);
+    refused
+        .notes("plan.envelope.json")
+        .notes("nothing was carried out")
+        .notes("--unverified");
+    assert_eq!(runs(&project).len(), 1);
+    project.agent(&format!("{line} --unverified")).exits(0);
+    assert_eq!(decision(&newest(&project))["unverified"], true);
+    let verify = format!("evidence verify {}", newest(&project).display());
+    project.agent(&verify).exits(0);
+    // Sound evidence is not called unverified.
+    project
+        .agent(&format!("{} --unverified", again(&project)))
+        .exits(0);
+    assert_eq!(decision(&newest(&project)).get("unverified"), None);
+}
+
+/// The details of the decision on the plan of a run.
+fn decision(run: &Path) -> Value {
+    let episodes = std::fs::read_dir(run.join("episodes")).unwrap();
+    let read = |path| serde_json::from_slice::<Value>(&std::fs::read(path).unwrap());
+    let mut episodes = episodes.filter_map(|entry| read(entry.unwrap().path()).ok());
+    let of_plan = episodes.find(|it| it["episode_type"] == "plan/validation");
+    of_plan.expect("a decision")["result_details"].take()
 }
 
 #[test]

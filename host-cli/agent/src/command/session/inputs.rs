@@ -245,6 +245,10 @@ impl CommandSession {
         Ok(())
     }
 
+    pub(crate) fn never_allows(&mut self, policy: Policy) -> Result<Vec<Diagnostic>, Failure> {
+        call!(self.engine, policy.policy.call_never_allows(policy))
+    }
+
     pub(crate) fn dead_rules(
         &mut self,
         policy: Policy,
@@ -324,7 +328,10 @@ impl CommandSession {
                 text: file.content.clone(),
             });
         }
-        call!(self.engine, evidence.run_folder.call_read(&files))
+        // As it is named, and not as `.` or a link names it.
+        let path = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let path = path.to_string_lossy();
+        call!(self.engine, evidence.run_folder.call_read_at(&path, &files))
     }
 
     /// Names a file of an audit log, so that diagnostics can point into it.

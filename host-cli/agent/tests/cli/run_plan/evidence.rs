@@ -41,6 +41,33 @@ fn the_evidence_of_a_run_verifies() {
     assert_eq!(report.json()["valid"], true);
 }
 
+/// Evidence of one run would otherwise pass as that of another.
+#[test]
+fn the_names_of_the_folders_are_the_ids_of_the_run() {
+    let (project, folder) = ran();
+    let (above, run) = folder.rsplit_once('/').unwrap();
+    let request = above.strip_suffix("/runs").unwrap();
+    let (root, _) = request.rsplit_once('/').unwrap();
+    for (from, to, id) in [
+        (folder.clone(), format!("{above}/other"), "run_id"),
+        (request.to_owned(), format!("{root}/another"), "request_id"),
+    ] {
+        fs::rename(project.path(&from), project.path(&to)).unwrap();
+        let below = if id == "run_id" {
+            to.clone()
+        } else {
+            format!("{to}/runs/{run}")
+        };
+        project
+            .agent(&format!("evidence verify {below}"))
+            .exits(1)
+            .notes("run_summary.json")
+            .notes(&format!("that is not the `{id}` of the run"));
+        fs::rename(project.path(&to), project.path(&from)).unwrap();
+    }
+    project.agent(&format!("evidence verify {folder}")).exits(0);
+}
+
 #[test]
 fn the_evidence_of_an_http_run_verifies_and_is_decided_again() {
     let server = Server::start(|_| ("200 OK", "application/json", r#"{"visits": 3}"#.to_owned()));
