@@ -26,7 +26,8 @@ use std::sync::Arc;
 pub(crate) const INVALID_PARAMS: i64 = -32602;
 
 /// The message for a `requestState` that does not continue the call.
-const OTHER_STATE: &str = "`requestState` is not that of this call, or is expired or used";
+pub(crate) const OTHER_STATE: &str =
+    "`requestState` is not that of this call, or is expired or used";
 
 /// JSON-RPC: the host failed.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;

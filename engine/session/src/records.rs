@@ -10,6 +10,7 @@ use super::messages::CallAction;
 use super::refusal::write_reasons;
 use super::session::Session;
 use agent_api::diagnostic::Code;
+use agent_api::lower::digest;
 use agent_record::Clock;
 use agent_syntax::json::{DEPTH_LIMIT, Writer};
 use agent_syntax::{Node, Value};
@@ -80,6 +81,9 @@ impl Session {
             }
             w.key("definition").optional(tool.map(|it| &*it.digest));
             w.key("documents").object(|w| basis.digests.write(w));
+            if let Some(server) = server {
+                w.key("endpoint").string(&digest(&server.endpoint));
+            }
             w.key("name").string(name);
             w.key("phase").string(decided.phase);
             write_reasons(w.key("reasons"), &decided.reasons, false);

@@ -58,6 +58,7 @@ const KINDS: &[Kind] = &[
                 optional("continues", Shape::Boolean),
                 required("definition", Shape::OrNull(&Shape::Digest)),
                 required("documents", DOCUMENTS),
+                optional("endpoint", Shape::Digest),
                 required("name", Shape::Text),
                 required("phase", Shape::OneOf(&["call", "expand", "list_services"])),
                 required("reasons", Shape::List(&REASON)),

@@ -2,6 +2,7 @@
 
 use super::verification::Recorded;
 use crate::basis::Digests;
+use crate::calling::OTHER_STATE;
 use crate::client::{Client, Generation};
 use crate::request::arguments_form;
 use agent_api::diagnostic::Code;
@@ -72,6 +73,10 @@ pub(crate) struct RecordedCall {
     /// The digest of the definition of the locked tool.
     pub(crate) definition: Option<String>,
     pub(crate) documents: Digests,
+    /// The digest of the endpoint of the server, if the log has it.
+    pub(crate) endpoint: Option<String>,
+    /// Whether its `requestState` was refused.
+    pub(crate) was_state_refused: bool,
     /// The name that was called; `None` if it is redacted.
     pub(crate) name: Option<String>,
     pub(crate) phase: String,
@@ -129,6 +134,8 @@ impl RecordedCall {
             now: Clock::read(time)?,
             definition: text("definition"),
             documents,
+            endpoint: text("endpoint"),
+            was_state_refused: text("text").is_some_and(|it| it == OTHER_STATE),
             name: text("name").filter(|name| !name.contains(MARKER)),
             phase: text("phase")?,
             reasons,
@@ -166,6 +173,8 @@ impl RecordedCall {
             now: Clock::read(time)?,
             definition: None,
             documents: documents(member(content, "documents")?),
+            endpoint: None,
+            was_state_refused: false,
             name: text("name").filter(|name| !name.contains(MARKER)),
             phase: text("method")?,
             reasons: reasons.map(reason).collect(),

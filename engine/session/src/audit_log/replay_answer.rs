@@ -60,7 +60,9 @@ impl Outcome {
                     .map(|it| (it.code.clone(), it.pointer.clone()))
                     .collect()
             };
-        if second.verdict != call.verdict() {
+        // A refused call goes nowhere.
+        let has_moved = !second.moved.is_empty() && second.verdict != Verdict::Refused;
+        if second.verdict != call.verdict() || has_moved {
             return Self::Differs(second);
         }
         // Only an observing session asks for an approval of what it would refuse.
@@ -346,6 +348,13 @@ impl Spans {
             Outcome::Same(second) | Outcome::OtherReasons(second) | Outcome::Differs(second) => {
                 let now = second.verdict;
                 let line = match was == now {
+                    true if matches!(listed.outcome, Outcome::Differs(_)) => {
+                        format!(
+                            "  was {}, and now {}\n",
+                            was.name(),
+                            second.moved.join(", ")
+                        )
+                    }
                     true => format!("  {} for other reasons\n", was.name()),
                     false => format!("  was {}, now {}\n", was.name(), now.name()),
                 };
@@ -398,12 +407,11 @@ fn difference(listed: &Listed) -> Option<Diagnostic> {
         return None;
     };
     let (was, now) = (listed.verdict, second.verdict);
-    let mut message = format!(
-        "the call of {} was {}; now it is {}",
-        listed.subject(),
-        was.name(),
-        now.name()
-    );
+    let mut message = format!("the call of {} was {}; now ", listed.subject(), was.name());
+    message.push_str(&match was == now {
+        true => second.moved.join(", "),
+        false => format!("it is {}", now.name()),
+    });
     if let Some(reason) = second.reasons.first() {
         let text = visible(&reason.text);
         message.push_str(&format!(": {}: {text}", reason.code));
@@ -423,6 +431,9 @@ fn write_call(w: &mut Writer, listed: &Listed) {
         w.key("kept").strings(second.kept.iter().copied());
     }
     w.key("line").number(listed.at.line);
+    if let Some(second) = listed.outcome.second().filter(|it| !it.moved.is_empty()) {
+        w.key("moved").strings(second.moved.iter().map(|it| &**it));
+    }
     if let Some(second) = listed.outcome.second() {
         w.key("now")
             .object(|w| write_verdict(w, second.verdict, &second.reasons));

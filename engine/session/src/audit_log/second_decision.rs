@@ -19,6 +19,7 @@ use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::lower::digest;
 use agent_api::model::HealthStatus;
+use agent_api::text::visible;
 use agent_syntax::json::parse_strict;
 use std::sync::Arc;
 
@@ -64,6 +65,8 @@ const AFTER_ARGUMENTS: [Code; 11] = [
 pub(crate) struct Second {
     pub(crate) verdict: Verdict,
     pub(crate) reasons: Vec<Reason>,
+    /// Where an allowed call would go now, if not to where it went: in words.
+    pub(crate) moved: Vec<String>,
     /// The names of the inputs that the decision depends on, but for the lock and the index: sorted.
     pub(crate) depends_on: Vec<&'static str>,
     /// The codes of reasons that were kept as recorded.
@@ -119,6 +122,13 @@ impl Decider {
         let Ok(caller) = Caller::read(&client) else {
             return Err(Undecidable("the client is redacted".to_owned()));
         };
+        if call.was_state_refused {
+            // It was used, expired or another call's, which no document tells.
+            return Ok(Second {
+                kept: vec!["requestState"],
+                ..as_recorded(call)
+            });
+        }
         self.session.settings.expansion = self.expansion.unwrap_or_default();
         let spends = call.has(Code::TokenBudgetExceeded);
         self.session.settings.budget = Some(if spends { 0 } else { u64::MAX });
@@ -182,7 +192,55 @@ impl Decider {
             CallAction::Answer(_) | CallAction::Error { .. } => Verdict::Refused,
         };
         let depends_on = self.depends_on(tool.map(|(tool, _)| tool), &call.phase);
-        Ok(second(call, verdict, decided.reasons, depends_on))
+        let mut reasons = decided.reasons;
+        let is_lost = verdict == Verdict::Refused && call.verdict() != Verdict::Refused;
+        if is_lost && reasons.is_empty() {
+            reasons.extend(self.absent(call));
+        }
+        let moved = tool.map_or_else(Vec::new, |(tool, _)| self.moved(call, tool));
+        Ok(Second {
+            moved,
+            ..second(call, verdict, reasons, depends_on)
+        })
+    }
+
+    /// Returns why the tool of a recorded call has no name now.
+    fn absent(&self, call: &RecordedCall) -> Option<CallReason> {
+        let server = call.server.as_deref()?;
+        let text = match self.server(call) {
+            None => format!("the lock has no server `{}`", visible(server)),
+            Some(_) => format!(
+                "the lock has no tool `{}` of `{}`",
+                visible(&call.tool),
+                visible(server)
+            ),
+        };
+        Some(CallReason::new(Code::ToolNotLocked, text))
+    }
+
+    /// Returns what is another one now of the place to which a call went.
+    fn moved(&self, call: &RecordedCall, tool: usize) -> Vec<String> {
+        let own = &self.session.basis.tools[tool];
+        let server = &self.session.basis.servers[own.server];
+        let differs = |then: Option<&str>, now: &str| then.is_some_and(|then| then != now);
+        let named = visible(&server.name);
+        let mut moved = Vec::new();
+        if differs(call.server.as_deref(), &server.id) {
+            moved.push(format!("it goes to the server `{named}`"));
+        } else if call.documents.lock.is_none() {
+            // Without a lock the operator's server was observed, of which no index says more.
+            return moved;
+        } else if differs(call.version.as_deref(), &server.version) {
+            let version = visible(&server.version);
+            moved.push(format!("it goes to version {version} of the server"));
+        }
+        if differs(call.endpoint.as_deref(), &digest(&server.endpoint)) {
+            moved.push(format!("`{named}` has another endpoint"));
+        }
+        if differs(call.definition.as_deref(), &own.digest) {
+            moved.push("the tool has another definition".to_owned());
+        }
+        moved
     }
 
     /// Returns what a name means now.
@@ -491,7 +549,10 @@ impl Decider {
             }
         }
         let depends_on = self.depends_on(Some(tool), &call.phase);
-        Ok(second(call, verdict, reasons, depends_on))
+        Ok(Second {
+            moved: self.moved(call, tool),
+            ..second(call, verdict, reasons, depends_on)
+        })
     }
 
     /// Returns why nothing is known of arguments that no decision looked at.
@@ -621,6 +682,7 @@ fn as_recorded(call: &RecordedCall) -> Second {
     Second {
         verdict: call.verdict(),
         reasons: call.reasons.clone(),
+        moved: Vec::new(),
         depends_on: vec!["arguments"],
         kept: Vec::new(),
     }
@@ -661,6 +723,7 @@ fn second(
     Second {
         verdict,
         reasons,
+        moved: Vec::new(),
         depends_on,
         kept,
     }

@@ -50,6 +50,7 @@ impl Decider {
         let codes = reasons.iter().filter_map(|it| Some(it.known()?.name()));
         Ok(Second {
             verdict,
+            moved: Vec::new(),
             depends_on: Vec::new(),
             kept: codes.collect(),
             reasons,

@@ -587,6 +587,72 @@ fn another_schema_is_decided_with_arguments_only() {
 }
 
 #[test]
+fn a_call_that_would_go_elsewhere_is_decided_otherwise() {
+    let world = |server: Value| {
+        let id = server["id"].as_str().expect("an id").to_owned();
+        World::new(vec![server], &[(&id, "t", Load::Essential)])
+    };
+    let one = || server("one", json!({ "t": {} }));
+    let options = Options {
+        audit_arguments: true,
+        ..Options::default()
+    };
+    let mut logged = Logged::start(&world(one()), options);
+    logged.call("t", json!({}));
+    let text = logged.text();
+    let with = |pointer: &str, value: &str| {
+        let mut server = one();
+        *server.pointer_mut(pointer).expect("a member") = json!(value);
+        server
+    };
+    let described = server("one", json!({ "t": { "description": "Another." } }));
+    for (server, moved) in [
+        (
+            server("two", json!({ "t": {} })),
+            json!(["it goes to the server `two`", "`two` has another endpoint"]),
+        ),
+        (
+            with("/version", "2"),
+            json!(["it goes to version 2 of the server"]),
+        ),
+        (
+            with("/endpoint", "https://other.example/mcp"),
+            json!(["`one` has another endpoint"]),
+        ),
+        (described, json!(["the tool has another definition"])),
+    ] {
+        let answer = replayed(text.as_bytes(), world(server).documents());
+        assert_eq!(outcomes(&answer), owned(&[("t", "differs", "allowed ")]));
+        assert_eq!(answer["calls"][0]["moved"], moved);
+    }
+    // The publisher is not part of a call.
+    let answer = replayed(
+        text.as_bytes(),
+        world(with("/trust/publisher", "Q")).documents(),
+    );
+    assert_eq!(answer["same"], true);
+    let other = server("two", json!({ "u": {} }));
+    let other = World::new(vec![other], &[("two", "u", Load::Essential)]);
+    let answer = replayed(text.as_bytes(), other.documents());
+    let expected = owned(&[("t", "differs", "refused TOOL_NOT_LOCKED")]);
+    assert_eq!(outcomes(&answer), expected);
+    let reason = &answer["calls"][0]["now"]["reasons"][0]["text"];
+    assert_eq!(reason, "the lock has no server `one`");
+}
+
+#[test]
+fn a_refused_request_state_is_kept_as_recorded() {
+    let mut logged = Logged::start(&World::usual(), Options::default());
+    let params = br#"{"name":"read","arguments":{"path":"a"},"requestState":"x"}"#;
+    let called = logged.session.call(&new_client(), params, at(2));
+    assert!(matches!(called.action, CallAction::Error { .. }));
+    logged.log.extend(called.records);
+    let answer = replayed(logged.text().as_bytes(), World::usual().documents());
+    assert_eq!(answer["same"], true, "{answer}");
+    assert_eq!(answer["kept"], json!({ "requestState": 1 }));
+}
+
+#[test]
 fn what_the_state_decided_is_kept_as_recorded() {
     let limited = |limit: Option<u32>| {
         let tool = json!({ "t": { "x-summit-capabilities": capability(&["rate_limited"]) } });
