@@ -4,6 +4,7 @@ use super::CommandAnswer;
 use super::session::CommandSession;
 use crate::args::AuditVerify;
 use agent_host::contract::diagnostic::Severity;
+use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::output::Progress;
 use agent_host::{Failure, call};
 
@@ -29,13 +30,27 @@ pub(super) fn verify(
     let mut problems = verified.problems.iter();
     let verifies = problems.all(|it| it.severity != Severity::Error);
     session.add(verified.problems);
-    session.report()?;
-    if verifies {
-        let (records, last) = (verified.records, verified.sequence);
-        let head = verified.head.unwrap_or_default();
-        session.note(format_args!(
-            "the log verifies: {records} records, and record {last} is the last, {head}"
-        ));
+    if !verifies {
+        session.report()?;
+        return Ok(CommandAnswer::No);
     }
-    Ok(CommandAnswer::yes_if(verifies))
+    let (records, last) = (verified.records, verified.sequence);
+    let head = verified.head.unwrap_or_default();
+    let text =
+        format!("the log verifies: {records} records, and record {last} is the last, {head}\n");
+    // The members of the report, with what only a sound log has: no word of the report is behind `valid`.
+    let report = session.json_report()?;
+    let facts = format!(
+        "  \"head\": \"{head}\",\n  \"records\": {records},\n  \"sequence\": {last},\n  \"valid\""
+    );
+    let json = match report.rsplit_once("  \"valid\"") {
+        Some((before, after)) => format!("{before}{facts}{after}"),
+        None => report,
+    };
+    let text = StyledSpan {
+        style: Style::Plain,
+        text,
+    };
+    session.show(|_| Ok(vec![text]), |_| Ok(json))?;
+    Ok(CommandAnswer::Yes)
 }

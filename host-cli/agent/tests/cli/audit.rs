@@ -37,9 +37,14 @@ fn a_log_is_verified_whole_in_parts_and_from_standard_input() {
     project
         .agent("audit verify audit.jsonl")
         .exits(0)
-        .answers_nothing()
-        .notes(&format!("{} records", lines.len()))
-        .notes(&head);
+        .answers(&format!("{} records", lines.len()))
+        .answers(&head);
+    let json = project.agent("audit verify audit.jsonl --format json");
+    let json = json.exits(0).json();
+    assert_eq!(json["head"], head);
+    assert_eq!(json["records"], lines.len());
+    assert_eq!(json["valid"], true);
+    assert!(json["diagnostics"].is_array(), "{json}");
     project
         .agent(&format!("audit verify audit.jsonl --head {head}"))
         .exits(0);
@@ -153,8 +158,8 @@ fn a_gateway_goes_on_with_the_chain_of_an_existing_log() {
     let verified = project
         .agent("audit verify audit.jsonl")
         .exits(0)
-        .notes(&all);
-    verified.exits(0).notes(&all).notes_not("AUDIT_RESTARTED");
+        .answers(&all);
+    verified.exits(0).notes_not("AUDIT_RESTARTED");
     // Without the last record of the earlier session.
     let mut shorter = after.clone();
     shorter.remove(before.len() - 1);

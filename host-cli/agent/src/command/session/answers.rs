@@ -52,12 +52,21 @@ impl CommandSession {
             Format::Sarif => ReportFormat::Sarif,
             Format::Github => ReportFormat::Github,
         };
+        let report = self.report_as(format)?;
+        output::print_data(&report)
+    }
+
+    /// Returns the findings as JSON, for an answer with more members.
+    pub(crate) fn json_report(&mut self) -> Result<String, Failure> {
+        self.report_as(ReportFormat::Json)
+    }
+
+    fn report_as(&mut self, format: ReportFormat) -> Result<String, Failure> {
         let files = self.findings.files();
-        let report = call!(
+        call!(
             self.engine,
             view.call_report(format, self.findings.diagnostics(), &files)
-        )?;
-        output::print_data(&report)
+        )
     }
 
     /// Prints a line on standard error, unless `--format` or `--quiet` exclude it.
