@@ -139,6 +139,7 @@ impl From<session::CallFailure> for agent_session::Failure {
                 message: error.message,
             },
             CallFailure::TooLarge => Self::TooLarge,
+            CallFailure::Unreadable => Self::Unreadable,
         }
     }
 }

@@ -137,6 +137,11 @@ impl Session {
                     self.settings.payload_max_bytes
                 ),
             ),
+            Failure::Unreadable => (
+                "withheld",
+                Code::OutputInvalid,
+                "the server's answer can't be read".to_owned(),
+            ),
             Failure::TimedOut => (
                 "timed_out",
                 Code::ServerFailed,

@@ -192,6 +192,8 @@ pub enum Failure {
     },
     /// The result is larger than its limit, so the host did not read it.
     TooLarge,
+    /// The answer is no valid message of the protocol.
+    Unreadable,
 }
 
 /// What a client gets for a call that was passed on.

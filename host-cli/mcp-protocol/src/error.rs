@@ -57,10 +57,6 @@ pub struct Violation {
 /// A limited quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excess {
-    /// Requests of the server during one operation.
-    Requests,
-    /// Notifications during one operation.
-    Notifications,
     /// Pages of a list.
     Pages,
     /// Tools of a list.
@@ -86,14 +82,6 @@ impl Error {
             frame,
             offset: malformed.offset,
         })
-    }
-
-    /// Returns whether a stream of messages can't be trusted after this error.
-    pub(crate) fn breaks_stream(&self) -> bool {
-        matches!(
-            self,
-            Self::Protocol(_) | Self::TooLarge { .. } | Self::TooMany { .. } | Self::Closed(_)
-        )
     }
 }
 
@@ -139,8 +127,6 @@ impl std::error::Error for Error {}
 impl fmt::Display for Excess {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Self::Requests => "requests of the server",
-            Self::Notifications => "notifications",
             Self::Pages => "pages of tools",
             Self::Tools => "tools",
             Self::Resumptions => "resumptions of a stream",

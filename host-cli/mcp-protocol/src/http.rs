@@ -166,8 +166,7 @@ impl<P: HttpPeer> Http<P> {
                         )));
                     }
                     // Another body is not an MCP answer.
-                    Ok(Received::Reply(_) | Received::Progress(_) | Received::Nothing) | Err(_) => {
-                    }
+                    Ok(_) | Err(_) => {}
                 }
             }
             if let Some(scopes) = missing_scopes(status, answer.header("www-authenticate")) {
@@ -180,9 +179,7 @@ impl<P: HttpPeer> Http<P> {
                 let body = whole(&mut answer, inbox.limits.frame_bytes).await?;
                 match inbox.receive(body)? {
                     Received::Answer(_, outcome) => Ok(outcome),
-                    Received::Reply(_) | Received::Progress(_) | Received::Nothing => {
-                        Err(Error::protocol("the body is not the answer"))
-                    }
+                    _ => Err(Error::protocol("the body is not the answer")),
                 }
             }
             EVENTS => self.events(answer, version, inbox, wait).await,
@@ -232,7 +229,7 @@ impl<P: HttpPeer> Http<P> {
                     Received::Reply(reply) => {
                         self.deliver(reply, version, wait).await?;
                     }
-                    Received::Progress(_) | Received::Nothing => {}
+                    Received::Unreadable(..) | Received::Progress(_) | Received::Nothing => {}
                 }
             }
         }

@@ -1,19 +1,21 @@
 //! Messages of a server: answers, requests and notifications.
 
-use crate::error::{Error, Excess, Violation};
+use crate::error::Error;
 use crate::id::Id;
 use crate::json::Json;
-use crate::limits::{ABANDONED, KEPT_NOTIFICATION_BYTES, KEPT_NOTIFICATIONS, Limits};
-use crate::message::{METHOD_NOT_FOUND, Message, RpcError, write_error, write_result};
+use crate::limits::{ABANDONED, FLOOD, KEPT_NOTIFICATION_BYTES, KEPT_NOTIFICATIONS, Limits};
+use crate::lines::Line;
+use crate::message::{METHOD_NOT_FOUND, Message, OVERLOADED, RpcError, write_error, write_result};
+use crate::scan::IdScan;
 use crate::version::Generation;
 use bytes::Bytes;
 use std::collections::{BTreeSet, VecDeque};
 
 /// The notifications that are kept for the caller.
-const KEPT: [&str; 6] = [
-    "notifications/cancelled",
-    "notifications/message",
-    PROGRESS,
+const KEPT: [&str; 3] = ["notifications/cancelled", "notifications/message", PROGRESS];
+
+/// The notifications that a list has changed. Each is kept once, and never dropped.
+const CHANGED: [&str; 3] = [
     "notifications/prompts/list_changed",
     "notifications/resources/list_changed",
     TOOLS_CHANGED,
@@ -34,6 +36,13 @@ pub struct Notification {
     pub params: Option<Json>,
 }
 
+impl Notification {
+    /// Returns whether it says that a list has changed.
+    pub(crate) fn is_change(&self) -> bool {
+        CHANGED.contains(&self.method.as_str())
+    }
+}
+
 /// Counts of a server's messages other than answers, over the life of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
@@ -45,6 +54,8 @@ pub struct Traffic {
     pub notifications: u64,
     /// Notifications that were not kept: of other kinds, too large, or too many.
     pub dropped_notifications: u64,
+    /// Lines that are no message, messages that can't be read, and answers to nothing.
+    pub untidy: u64,
     /// Answers that arrived after their operation had ended.
     pub late_answers: u64,
     /// Whether the server announced a change of its tools.
@@ -56,6 +67,8 @@ pub struct Traffic {
 pub(crate) enum Received {
     /// The answer to the open request with this id.
     Answer(u64, Result<Json, RpcError>),
+    /// The answer to the open request with this id can't be read.
+    Unreadable(u64, Error),
     /// A message to send to the server.
     Reply(String),
     /// A report on an open request: the parameters of `notifications/progress`.
@@ -84,6 +97,10 @@ pub struct Inbox {
     requests: usize,
     notifications: usize,
     kept: VecDeque<Notification>,
+    /// The lists that have changed.
+    changed: BTreeSet<&'static str>,
+    /// Bytes since the last valid message that came while no request was open.
+    wasted: u64,
 }
 
 impl Inbox {
@@ -100,6 +117,8 @@ impl Inbox {
             requests: 0,
             notifications: 0,
             kept: VecDeque::new(),
+            changed: BTreeSet::new(),
+            wasted: 0,
         }
     }
 
@@ -163,68 +182,122 @@ impl Inbox {
         }
     }
 
-    /// Takes the kept notifications.
+    /// Takes the kept notifications, those of changed lists first.
     pub(crate) fn take_notifications(&mut self) -> Vec<Notification> {
-        std::mem::take(&mut self.kept).into()
+        let changed = std::mem::take(&mut self.changed).into_iter();
+        let changed = changed.map(|method| Notification {
+            method: method.to_owned(),
+            params: None,
+        });
+        changed.chain(std::mem::take(&mut self.kept)).collect()
+    }
+
+    /// Receives a line of a stream that requests share. What can't be read costs the request whose id it has, and
+    /// nothing else.
+    ///
+    /// # Errors
+    /// The server sends nothing but what can't be read, while no request is open.
+    pub(crate) fn receive_line(&mut self, line: Line) -> Result<Received, Error> {
+        match line {
+            Line::Part { bytes, .. } => self.waste(bytes).map(|()| Received::Nothing),
+            Line::TooLong { id, is_request } => Ok(self.unreadable(
+                id.filter(|_| !is_request),
+                Error::TooLarge {
+                    what: "a message",
+                    limit: self.limits.frame_bytes,
+                },
+            )),
+            Line::Whole(frame) => {
+                let first = frame.iter().find(|byte| !byte.is_ascii_whitespace());
+                if first != Some(&b'{') {
+                    // Such as a greeting, or what the server meant for its log.
+                    self.traffic.untidy += u64::from(first.is_some());
+                    return self.waste(frame.len()).map(|()| Received::Nothing);
+                }
+                match self.receive(frame.clone()) {
+                    Err(error) => {
+                        self.waste(frame.len())?;
+                        let mut scan = IdScan::default();
+                        scan.feed(&frame);
+                        let id = scan.id().filter(|_| !scan.is_request());
+                        Ok(self.unreadable(id, error))
+                    }
+                    received => {
+                        self.wasted = 0;
+                        received
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns whether a request is open.
+    pub(crate) fn is_open(&self, id: &Id) -> bool {
+        id.number().is_some_and(|id| self.open.contains(&id))
+    }
+
+    /// Counts bytes that belong to no message.
+    fn waste(&mut self, bytes: usize) -> Result<(), Error> {
+        if !self.open.is_empty() {
+            return Ok(());
+        }
+        self.wasted += bytes as u64;
+        match self.wasted > FLOOD {
+            true => Err(Error::Closed("the server sent 64 MiB without a message")),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends the open request of an answer that can't be read.
+    fn unreadable(&mut self, id: Option<Id>, error: Error) -> Received {
+        self.traffic.untidy += 1;
+        let id = id.and_then(|id| id.number());
+        match id.filter(|id| self.open.remove(id)) {
+            Some(id) => Received::Unreadable(id, error),
+            None => Received::Nothing,
+        }
     }
 
     /// Receives a frame.
+    ///
+    /// # Errors
+    /// It is no message.
     pub(crate) fn receive(&mut self, frame: Bytes) -> Result<Received, Error> {
         self.frames += 1;
         let message = Message::read(frame).map_err(|e| Error::malformed(e, self.frames))?;
         match message {
-            Message::Response { id, outcome } => self.answer(id.as_ref(), outcome),
-            Message::Request { id, method, .. } => self.request(&id, &method),
-            Message::Notification { method, params } => self.notification(method, params),
+            Message::Response { id, outcome } => Ok(self.answer(id.as_ref(), outcome)),
+            Message::Request { id, method, .. } => Ok(self.request(&id, &method)),
+            Message::Notification { method, params } => Ok(self.notification(method, params)),
         }
     }
 
-    fn violation(&self, what: &str) -> Error {
-        Error::Protocol(Violation {
-            what: what.to_owned(),
-            frame: self.frames,
-            offset: 0,
-        })
-    }
-
-    fn answer(
-        &mut self,
-        id: Option<&Id>,
-        outcome: Result<Json, RpcError>,
-    ) -> Result<Received, Error> {
-        let Some(id) = id else {
+    fn answer(&mut self, id: Option<&Id>, outcome: Result<Json, RpcError>) -> Received {
+        let number = match id {
+            // The ids of this side begin with 1.
+            Some(id) => id.number().unwrap_or(0),
             // Only one request can have been unreadable.
-            return match self.open.pop_first() {
-                Some(only) if self.open.is_empty() => Ok(Received::Answer(only, outcome)),
-                Some(_) => Err(self.violation("an error without the id of its request")),
-                None => Err(self.violation("an error without a request")),
-            };
+            None if self.open.len() == 1 => self.open.first().copied().unwrap_or(0),
+            None => 0,
         };
-        // The ids of this side begin with 1.
-        let number = id.number().unwrap_or(0);
         if self.open.remove(&number) {
-            return Ok(Received::Answer(number, outcome));
+            return Received::Answer(number, outcome);
         }
         if self.abandoned.remove(&number) {
             self.traffic.late_answers += 1;
-            return Ok(Received::Nothing);
-        }
-        Err(self.violation(if (1..=self.last).contains(&number) {
-            "a second answer to one request"
         } else {
-            "an answer to a request that was never sent"
-        }))
+            // A second answer, or one to nothing.
+            self.traffic.untidy += 1;
+        }
+        Received::Nothing
     }
 
-    fn request(&mut self, id: &Id, method: &str) -> Result<Received, Error> {
+    fn request(&mut self, id: &Id, method: &str) -> Received {
         self.requests += 1;
-        if self.requests > self.limits.requests {
-            return Err(Error::TooMany {
-                what: Excess::Requests,
-                limit: self.limits.requests,
-            });
-        }
-        let reply = if method == "ping" {
+        let reply = if self.requests > self.limits.requests {
+            self.traffic.refused_requests += 1;
+            write_error(id, OVERLOADED, "too many requests")
+        } else if method == "ping" {
             self.traffic.pings += 1;
             write_result(id, "{}")
         } else {
@@ -232,24 +305,26 @@ impl Inbox {
             write_error(id, METHOD_NOT_FOUND, "not supported")
         };
         // Since 2026-07-28 servers must not send requests, and clients must not send responses.
-        Ok(match self.generation {
+        match self.generation {
             Some(Generation::Stateless) => Received::Nothing,
             Some(Generation::Sessions) | None => Received::Reply(reply),
-        })
+        }
     }
 
-    fn notification(&mut self, method: String, params: Option<Json>) -> Result<Received, Error> {
+    fn notification(&mut self, method: String, params: Option<Json>) -> Received {
         self.notifications += 1;
         self.traffic.notifications += 1;
-        if self.notifications > self.limits.notifications {
-            return Err(Error::TooMany {
-                what: Excess::Notifications,
-                limit: self.limits.notifications,
-            });
+        if let Some(changed) = CHANGED.into_iter().find(|it| *it == method) {
+            self.traffic.tools_changed |= changed == TOOLS_CHANGED;
+            self.changed.insert(changed);
+            return Received::Nothing;
         }
-        self.traffic.tools_changed |= method == TOOLS_CHANGED;
+        if self.notifications > self.limits.notifications {
+            self.traffic.dropped_notifications += 1;
+            return Received::Nothing;
+        }
         if self.passes_progress && method == PROGRESS {
-            return Ok(params.map_or(Received::Nothing, Received::Progress));
+            return params.map_or(Received::Nothing, Received::Progress);
         }
         let bytes = params.as_ref().map_or(0, |params| params.bytes().len());
         let keep = KEPT.contains(&method.as_str())
@@ -265,14 +340,15 @@ impl Inbox {
         } else {
             self.traffic.dropped_notifications += 1;
         }
-        Ok(Received::Nothing)
+        Received::Nothing
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Inbox, Received};
-    use crate::{Error, Excess, Generation, Limits};
+    use crate::lines::Line;
+    use crate::{Error, Generation, Limits};
 
     fn receive(inbox: &mut Inbox, frame: &str) -> Result<Received, Error> {
         inbox.receive(frame.to_owned().into())
@@ -282,22 +358,110 @@ mod tests {
     fn only_the_open_request_is_answered_and_only_once() {
         let mut inbox = Inbox::new(Limits::default());
         let answer = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
-        assert!(
-            receive(&mut inbox, &answer("1")).is_err(),
-            "before it was sent"
-        );
+        let is_ignored = |inbox: &mut Inbox, id: &str| {
+            let received = receive(inbox, &answer(id));
+            matches!(received, Ok(Received::Nothing))
+        };
+        assert!(is_ignored(&mut inbox, "1"), "before it was sent");
         assert_eq!(inbox.open_alone(), 1);
-        for other in ["\"1\"", "2", "0", "-1", "10", "01"] {
-            assert!(receive(&mut inbox, &answer(other)).is_err(), "{other}");
+        for other in ["\"1\"", "2", "0", "-1", "10"] {
+            assert!(is_ignored(&mut inbox, other), "{other}");
         }
+        assert!(receive(&mut inbox, &answer("01")).is_err(), "no JSON");
         assert!(matches!(
             receive(&mut inbox, &answer("1")),
             Ok(Received::Answer(1, Ok(_)))
         ));
-        let Err(Error::Protocol(twice)) = receive(&mut inbox, &answer("1")) else {
-            panic!("a violation");
+        assert!(is_ignored(&mut inbox, "1"), "a second answer");
+        assert_eq!(inbox.traffic.untidy, 7);
+    }
+
+    #[test]
+    fn an_error_without_an_id_is_that_of_the_only_request() {
+        let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"a"}}"#;
+        let mut inbox = Inbox::new(Limits::default());
+        assert!(matches!(receive(&mut inbox, error), Ok(Received::Nothing)));
+        inbox.open();
+        assert!(matches!(
+            receive(&mut inbox, error),
+            Ok(Received::Answer(1, Err(_)))
+        ));
+        inbox.open();
+        inbox.open();
+        assert!(matches!(receive(&mut inbox, error), Ok(Received::Nothing)));
+        assert_eq!(inbox.open.len(), 2);
+    }
+
+    fn line(text: &str) -> Line {
+        Line::Whole(text.to_owned().into())
+    }
+
+    #[test]
+    fn what_is_no_message_costs_at_most_the_request_that_it_names() {
+        let mut inbox = Inbox::new(Limits::default());
+        let (first, second) = (inbox.open(), inbox.open());
+        for text in [
+            "",
+            "  ",
+            "listening",
+            "[1]",
+            "{",
+            "{}",
+            r#"{"jsonrpc":"2.0","id":9,"result":1}"#,
+        ] {
+            let received = inbox.receive_line(line(text));
+            assert!(matches!(received, Ok(Received::Nothing)), "{text}");
+        }
+        let nan = r#"{"jsonrpc":"2.0","result":{"a":NaN},"id":1}"#;
+        let received = inbox.receive_line(line(nan));
+        assert!(matches!(
+            received,
+            Ok(Received::Unreadable(1, Error::Protocol(_)))
+        ));
+        // The ids of its requests are the server's own.
+        let request = r#"{"jsonrpc":"2.0","id":2,"method":"ping","params":[]}"#;
+        assert!(matches!(
+            inbox.receive_line(line(request)),
+            Ok(Received::Nothing)
+        ));
+        let long = |id: u64, is_request| Line::TooLong {
+            id: Some(id.into()),
+            is_request,
         };
-        assert!(twice.what.contains("second answer"));
+        assert!(matches!(
+            inbox.receive_line(long(second, true)),
+            Ok(Received::Nothing)
+        ));
+        let received = inbox.receive_line(long(second, false));
+        assert!(matches!(
+            received,
+            Ok(Received::Unreadable(2, Error::TooLarge { .. }))
+        ));
+        assert!(matches!(
+            inbox.receive_line(long(first, false)),
+            Ok(Received::Nothing)
+        ));
+        assert_eq!(inbox.traffic.untidy, 10);
+    }
+
+    #[test]
+    fn a_server_that_sends_no_message_is_ended_if_nobody_waits() {
+        let mut inbox = Inbox::new(Limits::default());
+        let part = || Line::Part {
+            bytes: 40 << 20,
+            id: None,
+        };
+        let flood = |inbox: &mut Inbox| inbox.receive_line(part());
+        inbox.open_alone();
+        for _ in 0..3 {
+            assert!(flood(&mut inbox).is_ok(), "while a request is open");
+        }
+        inbox.give_up_all();
+        assert!(flood(&mut inbox).is_ok());
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        assert!(inbox.receive_line(line(ping)).is_ok());
+        assert!(flood(&mut inbox).is_ok(), "after a message");
+        assert!(matches!(flood(&mut inbox), Err(Error::Closed(_))));
     }
 
     #[test]
@@ -315,8 +479,9 @@ mod tests {
                 receive(&mut inbox, &answer(late)),
                 Ok(Received::Nothing)
             ));
-            assert!(receive(&mut inbox, &answer(late)).is_err());
+            receive(&mut inbox, &answer(late)).unwrap();
         }
+        assert_eq!(inbox.traffic.untidy, 2);
         assert_eq!(inbox.traffic.late_answers, 2);
         assert!(matches!(
             receive(&mut inbox, &answer(3)),
@@ -351,11 +516,10 @@ mod tests {
             panic!("a reply");
         };
         assert!(no.contains("-32601"));
-        let excess = Error::TooMany {
-            what: Excess::Requests,
-            limit: 2,
+        let Ok(Received::Reply(excess)) = receive(&mut inbox, &request("ping")) else {
+            panic!("a reply");
         };
-        assert_eq!(receive(&mut inbox, &request("ping")).unwrap_err(), excess);
+        assert!(excess.contains("-32000"), "{excess}");
         // The next operation starts at 0, and without sessions there is no reply.
         inbox.open_alone();
         inbox.generation = Some(Generation::Stateless);
@@ -363,7 +527,7 @@ mod tests {
         assert!(matches!(silent, Ok(Received::Nothing)));
         assert_eq!(
             (inbox.traffic.refused_requests, inbox.traffic.pings),
-            (2, 1)
+            (3, 1)
         );
     }
 
@@ -387,16 +551,18 @@ mod tests {
         assert!(!inbox.traffic.tools_changed);
         receive(&mut inbox, &notify("notifications/tools/list_changed", "a")).unwrap();
         assert!(inbox.traffic.tools_changed);
-        assert_eq!(inbox.take_notifications().len(), 2);
-        for _ in 4..200 {
+        let kept = inbox.take_notifications();
+        assert_eq!(kept.len(), 2);
+        assert!(kept[0].is_change() && !kept[1].is_change());
+        for _ in 0..400 {
             receive(&mut inbox, &notify("notifications/progress", "a")).unwrap();
         }
-        let excess = Error::TooMany {
-            what: Excess::Notifications,
-            limit: 200,
-        };
-        let error = receive(&mut inbox, &notify("notifications/progress", "a"));
-        assert_eq!(error.unwrap_err(), excess);
-        assert_eq!(inbox.take_notifications().len(), 64);
+        // A change is kept once, however many notifications come before it.
+        for _ in 0..3 {
+            receive(&mut inbox, &notify("notifications/tools/list_changed", "a")).unwrap();
+        }
+        let kept = inbox.take_notifications();
+        assert_eq!(kept.iter().filter(|it| it.is_change()).count(), 1);
+        assert_eq!(kept.len(), 65);
     }
 }

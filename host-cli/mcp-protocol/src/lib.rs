@@ -32,6 +32,7 @@ pub mod message;
 mod multiplexed;
 mod negotiation;
 mod parameter_headers;
+mod scan;
 pub mod sse;
 mod stdio;
 mod tool_list;

@@ -23,6 +23,10 @@ pub(crate) const KEPT_NOTIFICATIONS: usize = 64;
 pub(crate) const KEPT_NOTIFICATION_BYTES: usize = 16 << 10;
 /// Maximum number of abandoned requests whose answers are dropped. An answer to an older one is refused.
 pub(crate) const ABANDONED: usize = 1024;
+/// Maximum number of bytes without a message while no request is open.
+pub(crate) const FLOOD: u64 = 64 << 20;
+/// Maximum number of bytes of replies that wait until the server reads them. Further ones are dropped.
+pub(crate) const REPLY_BYTES: usize = 1 << 20;
 /// Maximum time to send the cancellation of an operation.
 pub(crate) const FAREWELL: Duration = Duration::from_millis(500);
 /// Maximum number of attempts to resume the stream of one answer.
@@ -41,9 +45,9 @@ pub(crate) const CURSOR_BYTES: usize = 64 << 10;
 pub struct Limits {
     /// Maximum number of bytes of a message.
     pub frame_bytes: usize,
-    /// Maximum number of requests of the server.
+    /// Maximum number of requests of the server. Further ones get an error.
     pub requests: usize,
-    /// Maximum number of notifications.
+    /// Maximum number of notifications. Further ones are dropped, except that a list has changed.
     pub notifications: usize,
     /// Maximum number of pages of a list.
     pub pages: usize,

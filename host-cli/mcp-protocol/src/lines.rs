@@ -1,12 +1,35 @@
 //! Framing by lines: one message each, without line breaks in it.
 
 use crate::error::Error;
+use crate::id::Id;
+use crate::scan::IdScan;
 use bytes::{Buf as _, Bytes, BytesMut};
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Number of bytes to make room for before each read.
 const READ: usize = 16 << 10;
+
+/// A line of a peer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// A whole line, without its line break.
+    Whole(Bytes),
+    /// A part of a line that is longer than the limit. More of it follows.
+    Part {
+        /// Its number of bytes.
+        bytes: usize,
+        /// The id of the answer that it belongs to, as far as it was read.
+        id: Option<Id>,
+    },
+    /// The end of such a line.
+    TooLong {
+        /// The id of its object, if it has exactly one.
+        id: Option<Id>,
+        /// Whether it is a request.
+        is_request: bool,
+    },
+}
 
 /// A reader of lines of limited size.
 #[derive(Debug)]
@@ -16,6 +39,8 @@ pub struct Lines<R> {
     /// The bytes of the buffer that hold no line break.
     searched: usize,
     limit: usize,
+    /// The scan of a line that is longer than the limit.
+    scan: Option<IdScan>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
@@ -26,6 +51,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             buffer: BytesMut::new(),
             searched: 0,
             limit,
+            scan: None,
         }
     }
 
@@ -34,48 +60,55 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         self.limit = limit;
     }
 
-    /// Waits for the next line. Returns it without its line break, and `None` at the end.
+    /// Waits for the next line. Returns `None` at the end. A line beyond the limit takes no memory.
     ///
     /// The future can be dropped and called again without loss.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] for a longer line, and [`Error::Closed`] when the stream fails or ends
-    /// within a line.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+    /// [`Error::Closed`] when the stream fails or ends within a line.
+    pub async fn next(&mut self) -> Result<Option<Line>, Error> {
         loop {
-            if let Some(line) = self.line()? {
+            if let Some(line) = self.line() {
                 return Ok(Some(line));
             }
             self.buffer.reserve(READ);
             let read = self.reader.read_buf(&mut self.buffer).await;
             match read.map_err(closed)? {
-                0 if self.buffer.is_empty() => return Ok(None),
+                0 if self.buffer.is_empty() && self.scan.is_none() => return Ok(None),
                 0 => return Err(Error::Closed("the stream ended within a message")),
                 _ => {}
             }
         }
     }
 
-    /// Takes a whole line from the buffer.
-    fn line(&mut self) -> Result<Option<Bytes>, Error> {
+    /// Takes a line, or a part of one that is too long, from the buffer.
+    fn line(&mut self) -> Option<Line> {
         let new = &self.buffer[self.searched..];
         let end = new.iter().position(|byte| *byte == b'\n');
         let length = self.searched + end.unwrap_or(new.len());
-        if length > self.limit {
-            return Err(Error::TooLarge {
-                what: "a message",
-                limit: self.limit,
-            });
+        if self.scan.is_none() && length <= self.limit {
+            if end.is_none() {
+                self.searched = self.buffer.len();
+                return None;
+            }
+            let line = self.buffer.split_to(length).freeze();
+            self.buffer.advance(1);
+            self.searched = 0;
+            return Some(Line::Whole(line));
         }
-        if end.is_none() {
-            self.searched = self.buffer.len();
-            return Ok(None);
-        }
-        let line = self.buffer.split_to(length).freeze();
-        self.buffer.advance(1);
         self.searched = 0;
-        Ok(Some(line))
+        let scan = self.scan.get_or_insert_default();
+        scan.feed(&self.buffer[..length]);
+        self.buffer.advance(length);
+        if end.is_none() {
+            let id = scan.id().filter(|_| !scan.is_request());
+            return (length > 0).then_some(Line::Part { bytes: length, id });
+        }
+        self.buffer.advance(1);
+        let (id, is_request) = (scan.id(), scan.is_request());
+        self.scan = None;
+        Some(Line::TooLong { id, is_request })
     }
 }
 
@@ -85,7 +118,7 @@ fn closed(_: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::Lines;
+    use super::{Line, Lines};
     use crate::Error;
     use proptest::collection::vec;
     use proptest::prelude::{Strategy as _, any, prop_assert_eq, proptest};
@@ -109,7 +142,12 @@ mod tests {
                 let mut found = Vec::new();
                 loop {
                     match lines.next().await {
-                        Ok(Some(line)) => found.push(line.to_vec()),
+                        Ok(Some(Line::Whole(line))) => found.push(line.to_vec()),
+                        Ok(Some(Line::Part { .. })) => {}
+                        Ok(Some(Line::TooLong { id, .. })) => {
+                            let id = id.map_or("?".to_owned(), |id| id.to_json());
+                            found.push(format!("too long: {id}").into_bytes());
+                        }
                         Ok(None) => return (found, None),
                         Err(error) => return (found, Some(error)),
                     }
@@ -147,17 +185,23 @@ mod tests {
     }
 
     #[test]
-    fn a_line_may_have_its_limit_and_no_byte_more() {
+    fn a_line_may_have_its_limit_and_a_longer_one_costs_only_itself() {
         let line = |length| vec![b'x'; length];
         let whole = |length| [line(length), vec![b'\n']].concat();
         assert_eq!(read(&[whole(20)], 20), (vec![line(20)], None));
-        let too_large = Error::TooLarge {
-            what: "a message",
-            limit: 20,
-        };
-        assert_eq!(read(&[whole(21)], 20), (vec![], Some(too_large.clone())));
+        let long = b"too long: ?".to_vec();
+        let both = [whole(21), whole(3)];
+        assert_eq!(read(&both, 20), (vec![long, line(3)], None));
+        let result = format!(r#"{{"result":"{}","id":7}}"#, "x".repeat(100_000));
+        let found = (vec![b"too long: 7".to_vec(), line(3)], None);
+        assert_eq!(
+            read(&[result.into_bytes(), b"\n".to_vec(), whole(3)], 20),
+            found
+        );
         // Without a line break at all.
-        assert_eq!(read(&[line(100_000)], 20), (vec![], Some(too_large)));
+        let (lines, error) = read(&[line(100_000)], 20);
+        assert_eq!(lines, [b""; 0]);
+        assert!(matches!(error, Some(Error::Closed(_))), "{error:?}");
     }
 
     #[test]

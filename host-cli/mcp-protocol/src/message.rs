@@ -11,6 +11,9 @@ use std::fmt;
 /// The code of an unknown method.
 pub const METHOD_NOT_FOUND: i64 = -32601;
 
+/// JSON-RPC: the receiver does not take more requests now. One of the codes that implementations define.
+pub const OVERLOADED: i64 = -32000;
+
 /// Maximum number of characters kept of the message of an error.
 const ERROR_CHARS: usize = 500;
 /// Maximum number of bytes of the name of a method.

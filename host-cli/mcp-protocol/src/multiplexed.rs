@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::identity::{self, Call, Identity};
 use crate::inbox::{Inbox, Notification, Received};
 use crate::json::Json;
+use crate::lines::Line;
 use crate::message::{write_notification, write_request};
 use crate::negotiation::{check_complete, requires_input};
 use crate::stdio::Stdio;
@@ -40,6 +41,7 @@ pub struct Multiplexed {
     version: Version,
     server: Json,
     limits: crate::Limits,
+    untidy: Arc<AtomicU64>,
 }
 
 /// Moves the messages of a [`Multiplexed`] connection, which works only while this is polled.
@@ -51,6 +53,9 @@ pub struct Driver<R, W> {
     given_up: Arc<Notify>,
     open: BTreeMap<u64, Open>,
     notifications: mpsc::Sender<Notification>,
+    /// Changes of lists, which wait until there is room for them.
+    changes: Vec<Notification>,
+    untidy: Arc<AtomicU64>,
 }
 
 /// A request on its way to the driver.
@@ -69,8 +74,8 @@ struct Open {
 }
 
 impl<R, W> Client<Stdio<R, W>> {
-    /// Lets several requests share the connection. The server's notifications go to `notifications`, as far
-    /// as there is room: each says that something is to be read again.
+    /// Lets several requests share the connection. The server's notifications go to `notifications`. A change of
+    /// a list waits for room, once; others are dropped without.
     #[must_use]
     pub fn multiplexed(
         self,
@@ -86,6 +91,8 @@ impl<R, W> Client<Stdio<R, W>> {
             given_up: Arc::clone(&given_up),
             open: BTreeMap::new(),
             notifications,
+            changes: Vec::new(),
+            untidy: Arc::default(),
             inbox,
         };
         let multiplexed = Multiplexed {
@@ -96,6 +103,7 @@ impl<R, W> Client<Stdio<R, W>> {
             version: self.version,
             server: self.server,
             limits: driver.inbox.limits,
+            untidy: Arc::clone(&driver.untidy),
         };
         (multiplexed, driver)
     }
@@ -112,6 +120,12 @@ impl Multiplexed {
     #[must_use]
     pub fn server(&self) -> &Json {
         &self.server
+    }
+
+    /// Returns how many messages of the server could not be read, or answered nothing.
+    #[must_use]
+    pub fn untidy(&self) -> u64 {
+        self.untidy.load(Ordering::Relaxed)
     }
 
     /// Lists all tools, as [`Client::list_tools`].
@@ -262,6 +276,7 @@ where
         let mut counted = interval(COUNTED);
         counted.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let given_up = Arc::clone(&self.given_up);
+        let notifications = self.notifications.clone();
         loop {
             tokio::select! {
                 line = self.transport.next_line() => self.receive(line?)?,
@@ -269,26 +284,45 @@ where
                     Some(asked) => self.send(asked),
                     None => return Ok(()),
                 },
+                room = notifications.reserve(), if !self.changes.is_empty() => {
+                    // Without a receiver nobody wants to know.
+                    let change = self.changes.remove(0);
+                    if let Ok(room) = room {
+                        room.send(change);
+                    }
+                }
                 () = given_up.notified() => self.cancel_abandoned(),
                 _ = counted.tick() => self.inbox.renew(),
             }
         }
     }
 
-    fn receive(&mut self, line: bytes::Bytes) -> Result<(), Error> {
-        match self.inbox.receive(line)? {
+    fn receive(&mut self, line: Line) -> Result<(), Error> {
+        let received = self.inbox.receive_line(line)?;
+        self.untidy
+            .store(self.inbox.traffic.untidy, Ordering::Relaxed);
+        match received {
             Received::Answer(id, outcome) => {
                 if let Some(open) = self.open.remove(&id) {
                     // The caller may have gone.
                     let _ = open.answer.send(outcome.map_err(Error::Rpc));
                 }
             }
-            Received::Reply(reply) => self.transport.queue(&reply),
+            Received::Unreadable(id, error) => {
+                if let Some(open) = self.open.remove(&id) {
+                    let _ = open.answer.send(Err(error));
+                }
+            }
+            Received::Reply(reply) => self.transport.reply(&reply),
             Received::Progress(params) => self.report(params),
             Received::Nothing => {}
         }
         for notification in self.inbox.take_notifications() {
-            let _ = self.notifications.try_send(notification);
+            if !notification.is_change() {
+                let _ = self.notifications.try_send(notification);
+            } else if !self.changes.contains(&notification) {
+                self.changes.push(notification);
+            }
         }
         Ok(())
     }

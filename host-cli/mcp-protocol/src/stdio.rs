@@ -2,13 +2,13 @@
 
 use crate::error::Error;
 use crate::inbox::{Inbox, Received};
-use crate::limits::FAREWELL;
-use crate::lines::Lines;
+use crate::limits::{FAREWELL, REPLY_BYTES};
+use crate::lines::{Line, Lines};
 use crate::message::write_notification;
 use crate::transport::{Outgoing, RpcAnswer, Transport};
 use crate::version::Version;
 use crate::wait::Wait;
-use bytes::{Buf as _, Bytes, BytesMut};
+use bytes::{Buf as _, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 /// Messages as lines over a pair of streams. The caller owns the process, and its standard error.
@@ -20,8 +20,8 @@ pub struct Stdio<R, W> {
     outgoing: BytesMut,
     /// Whether the writer may hold bytes that are not flushed.
     unflushed: bool,
-    /// Whether the server broke the protocol.
-    broken: bool,
+    /// Whether the stream ended.
+    ended: bool,
 }
 
 impl<R, W> Stdio<R, W>
@@ -37,7 +37,7 @@ where
             writer,
             outgoing: BytesMut::new(),
             unflushed: false,
-            broken: false,
+            ended: false,
         }
     }
 
@@ -46,9 +46,16 @@ where
         self.outgoing.extend_from_slice(b"\n");
     }
 
+    /// Adds the reply to a request of the server, unless it reads none.
+    pub(crate) fn reply(&mut self, reply: &str) {
+        if self.outgoing.len() < REPLY_BYTES {
+            self.queue(reply);
+        }
+    }
+
     /// Reads the next line, and writes the queue at the same time: a server whose output is full may not
     /// read its input.
-    pub(crate) async fn next_line(&mut self) -> Result<Bytes, Error> {
+    pub(crate) async fn next_line(&mut self) -> Result<Line, Error> {
         loop {
             tokio::select! {
                 biased;
@@ -71,9 +78,19 @@ where
     async fn answer(&mut self, inbox: &mut Inbox) -> Result<RpcAnswer, Error> {
         loop {
             let line = self.next_line().await?;
-            match inbox.receive(line)? {
+            // Nobody else waits for what follows, so it need not be read to its end.
+            if let Line::Part { id: Some(id), .. } = &line
+                && inbox.is_open(id)
+            {
+                return Err(Error::TooLarge {
+                    what: "a message",
+                    limit: inbox.limits.frame_bytes,
+                });
+            }
+            match inbox.receive_line(line)? {
                 Received::Answer(_, outcome) => return Ok(RpcAnswer { outcome }),
-                Received::Reply(reply) => self.queue(&reply),
+                Received::Unreadable(_, error) => return Err(error),
+                Received::Reply(reply) => self.reply(&reply),
                 Received::Progress(_) | Received::Nothing => {}
             }
         }
@@ -118,12 +135,12 @@ where
         inbox: &mut Inbox,
         wait: &Wait,
     ) -> Result<RpcAnswer, Error> {
-        if self.broken {
-            return Err(Error::Closed("the server broke the protocol before"));
+        if self.ended {
+            return Err(Error::Closed("the connection has ended"));
         }
         self.queue(&request.frame());
         let answer = wait.within(self.answer(inbox)).await;
-        self.broken = answer.as_ref().is_err_and(Error::breaks_stream);
+        self.ended = matches!(answer, Err(Error::Closed(_)));
         answer
     }
 

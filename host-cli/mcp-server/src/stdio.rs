@@ -1,10 +1,10 @@
 //! A client over standard input and output.
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, INVALID_REQUEST};
 use super::service::Service;
 use agent_host::Failure;
-use agent_mcp_protocol::lines::Lines;
-use agent_mcp_protocol::message::{Message, write_unanswered_error};
+use agent_mcp_protocol::lines::{Line, Lines};
+use agent_mcp_protocol::message::{Message, write_error, write_unanswered_error};
 use std::rc::Rc;
 use tokio::io::{AsyncWriteExt as _, stdin, stdout};
 use tokio::select;
@@ -19,6 +19,9 @@ const QUEUE: usize = 256;
 
 /// JSON-RPC: a message is not JSON.
 pub(crate) const PARSE_ERROR: i64 = -32700;
+
+/// The message about one that is larger than [`MESSAGE_BYTES`].
+const TOO_LARGE: &str = "a message has more than 4194304 bytes";
 
 /// Serves the client over standard input and output until its input ends, and every open request with it.
 ///
@@ -43,7 +46,21 @@ pub async fn serve<S: Service>(service: Rc<S>) -> Result<(), Failure> {
     loop {
         select! {
             line = lines.next() => {
-                let Ok(Some(line)) = line else { break };
+                let line = match line {
+                    Ok(Some(Line::Whole(line))) => line,
+                    Ok(Some(Line::Part { .. })) => continue,
+                    Ok(Some(Line::TooLong { id, is_request })) => {
+                        let answer = match id.filter(|_| is_request) {
+                            Some(id) => write_error(&id, INVALID_REQUEST, TOO_LARGE),
+                            None => write_unanswered_error(INVALID_REQUEST, TOO_LARGE),
+                        };
+                        if sender.send(answer).await.is_err() {
+                            break;
+                        }
+                        continue;
+                    }
+                    Ok(None) | Err(_) => break,
+                };
                 // An empty line is no message.
                 if line.iter().all(u8::is_ascii_whitespace) {
                     continue;

@@ -289,6 +289,7 @@ pub(crate) fn failure_of(error: Error) -> CallFailure {
             message: error.message,
             data: None,
         }),
+        Error::Protocol(_) => CallFailure::Unreadable,
         _ => CallFailure::Closed,
     }
 }

@@ -471,10 +471,12 @@ impl Shared {
     /// Observes how a server did on a call.
     pub(crate) fn observe_call(&self, server: &str, called: &Result<Json, Error>, time: Duration) {
         let observation = match called {
-            // An answer with an error is one, too, unless the server does not know what it was asked.
-            Ok(_) | Err(Error::Rpc(_)) => {
-                Observation::Answered(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
-            }
+            // An answer with an error is one, too, and so is one that is too large or can't be read: it costs the
+            // call that it belongs to, and no other client its server.
+            Ok(_)
+            | Err(
+                Error::Rpc(_) | Error::TooLarge { .. } | Error::TooMany { .. } | Error::Protocol(_),
+            ) => Observation::Answered(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
             Err(_) => Observation::Failed,
         };
         match self.decider.observe(server, observation) {

@@ -195,6 +195,7 @@ impl ForwardSpan {
             Err(CallFailure::TimedOut) => open.fail("timeout"),
             Err(CallFailure::Closed) => open.fail("connection_closed"),
             Err(CallFailure::TooLarge) => open.fail("response_too_large"),
+            Err(CallFailure::Unreadable) => open.fail("response_unreadable"),
             Err(CallFailure::Cancelled) => open.fail(CANCELLED),
         }
     }

@@ -53,7 +53,7 @@ async fn what_is_not_the_answer_is_refused() {
         let case = format!("{lie:?}");
         let called = answered_with(Limits::default(), lie).await;
         assert!(
-            matches!(called, Err(Error::Protocol(_))),
+            matches!(called, Err(Error::Protocol(_) | Error::Closed(_))),
             "{case}: {called:?}"
         );
     }
@@ -105,19 +105,15 @@ async fn messages_over_http_have_limits_too() {
             "{called:?}"
         );
     }
-    for (message, what) in [
-        (
-            r#"{"jsonrpc":"2.0","method":"notifications/x"}"#,
-            Excess::Notifications,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#,
-            Excess::Requests,
-        ),
+    // What is too much costs nothing but itself.
+    for message in [
+        r#"{"jsonrpc":"2.0","method":"notifications/x"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#,
     ] {
-        let stream = format!("data: {message}\n\n").repeat(4);
+        let flood = format!("data: {message}\n\n").repeat(4);
+        let stream = format!("{flood}data: {}\n\n", result(2, "{}"));
         let called = answered_with(limits, Stub::events(stream)).await;
-        assert_eq!(called, Err(Error::TooMany { what, limit: 3 }));
+        assert!(called.is_ok(), "{called:?}");
     }
 }
 

@@ -195,32 +195,122 @@ async fn a_server_may_have_a_call_repeated_with_its_state() {
 }
 
 #[tokio::test]
-async fn every_open_call_learns_how_the_connection_ended() {
-    let lie = |answer: &'static str| {
-        share(move |mut fake: Fake| async move {
-            for _ in 0..2 {
-                fake.expect("tools/call").await;
-            }
-            fake.send(answer).await;
-            fake
-        })
-    };
+async fn what_a_server_says_besides_ends_no_call() {
     // An error without an id can be about either of two requests.
-    for answer in [
+    for noise in [
         r#"{"jsonrpc":"2.0","id":77,"result":{}}"#,
         r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"unreadable"}}"#,
         "Listening",
+        "",
     ] {
-        let shared = lie(answer).await;
+        let shared = share(move |mut fake: Fake| async move {
+            let first = fake.expect("tools/call").await;
+            let second = fake.expect("tools/call").await;
+            fake.send(noise).await;
+            fake.answer(&first, "{}").await;
+            fake.answer(&second, "{}").await;
+            fake
+        })
+        .await;
         let calls = ["a", "b"].map(|name| call(&shared.server, name, ample()));
-        let ended = shared.ended.await.unwrap();
-        assert!(matches!(ended, Error::Protocol(_)), "{answer}: {ended:?}");
         for call in calls {
-            assert_eq!(call.await.unwrap(), Err(ended.clone()));
+            assert_eq!(call.await.unwrap(), Ok(json!({})), "{noise}");
         }
-        let after = call(&shared.server, "after", ample()).await.unwrap();
-        assert!(matches!(after, Err(Error::Closed(_))), "{after:?}");
+        let untidy = u64::from(!noise.is_empty());
+        assert_eq!(shared.server.untidy(), untidy, "{noise}");
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_costs_its_call_alone() {
+    let shared = share(move |mut fake: Fake| async move {
+        let first = fake.expect("tools/call").await;
+        let second = fake.expect("tools/call").await;
+        let large = "x".repeat(5 << 20);
+        fake.send(format!(
+            r#"{{"result":{{"a":"{large}"}},"id":{},"jsonrpc":"2.0"}}"#,
+            first["id"]
+        ))
+        .await;
+        fake.answer(&second, "{}").await;
+        fake
+    })
+    .await;
+    let first = call(&shared.server, "a", ample());
+    let (second, third) = (
+        async { call(&shared.server, "b", ample()).await.unwrap() },
+        async { first.await.unwrap() },
+    );
+    let (second, first) = tokio::join!(second, third);
+    let results = [first, second];
+    let failed = results
+        .iter()
+        .filter(|it| matches!(it, Err(Error::TooLarge { .. })));
+    assert_eq!(failed.count(), 1, "{results:?}");
+    assert!(results.contains(&Ok(json!({}))), "{results:?}");
+}
+
+#[tokio::test]
+async fn a_change_behind_a_flood_is_not_lost() {
+    let mut shared = share(move |mut fake: Fake| async move {
+        let log = json!({ "level": "debug", "data": "row" });
+        for _ in 0..3000 {
+            fake.send(notification("notifications/message", &log)).await;
+        }
+        for _ in 0..3 {
+            fake.send(notification("notifications/tools/list_changed", &json!({})))
+                .await;
+        }
+        let call = fake.expect("tools/call").await;
+        fake.answer(&call, "{}").await;
+        fake
+    })
+    .await;
+    let called = call(&shared.server, "a", ample()).await.unwrap();
+    assert_eq!(called, Ok(json!({})));
+    // The queue has room for one: the logs that came first are read before.
+    loop {
+        let next = shared.notifications.recv().await.unwrap();
+        if next.method == "notifications/tools/list_changed" {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_sends_no_message_while_nobody_waits_is_ended() {
+    let shared = share(move |mut fake: Fake| async move {
+        let piece = "x".repeat(1 << 20);
+        for _ in 0..80 {
+            fake.send_part(&piece).await;
+        }
+    })
+    .await;
+    let ended = shared.ended.await.unwrap();
+    assert_eq!(
+        ended,
+        Error::Closed("the server sent 64 MiB without a message")
+    );
+    let after = call(&shared.server, "after", ample()).await.unwrap();
+    assert!(matches!(after, Err(Error::Closed(_))), "{after:?}");
+}
+
+#[tokio::test]
+async fn every_open_call_learns_how_the_connection_ended() {
+    let shared = share(move |mut fake: Fake| async move {
+        for _ in 0..2 {
+            fake.expect("tools/call").await;
+        }
+    })
+    .await;
+    let calls = ["a", "b"].map(|name| call(&shared.server, name, ample()));
+    let ended = shared.ended.await.unwrap();
+    assert!(matches!(ended, Error::Closed(_)), "{ended:?}");
+    for call in calls {
+        assert_eq!(call.await.unwrap(), Err(ended.clone()));
+    }
+    let after = call(&shared.server, "after", ample()).await.unwrap();
+    assert!(matches!(after, Err(Error::Closed(_))), "{after:?}");
 }
 
 #[tokio::test]

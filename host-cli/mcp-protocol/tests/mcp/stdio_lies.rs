@@ -1,6 +1,6 @@
 //! Servers that lie, over a pair of streams.
 
-use crate::fake::{Fake, SHORT, ample, connect, connect_with, options};
+use crate::fake::{DISCOVERED, Fake, SHORT, ample, connect, connect_with, options};
 use agent_mcp_protocol::{Error, Excess, Json, Limits, Options, Violation, Wait};
 use serde_json::Value;
 
@@ -24,15 +24,7 @@ async fn answered_with(limits: Limits, lines: &'static [&'static [u8]]) -> Resul
         while fake.read().await.is_some() {}
     })
     .await;
-    let mut client = client.unwrap();
-    let called = client.call_tool("t", b"{}", &ample()).await;
-    let in_frame = matches!(&called, Err(Error::Protocol(violation)) if violation.frame > 0);
-    if in_frame || matches!(called, Err(Error::TooLarge { .. } | Error::TooMany { .. })) {
-        // Nothing is believed after that.
-        let again = client.call_tool("t", b"{}", &ample()).await;
-        assert!(matches!(again, Err(Error::Closed(_))), "{again:?}");
-    }
-    called
+    client.unwrap().call_tool("t", b"{}", &ample()).await
 }
 
 fn violation(called: Result<Json, Error>) -> Violation {
@@ -43,10 +35,12 @@ fn violation(called: Result<Json, Error>) -> Violation {
 }
 
 #[tokio::test]
-async fn answers_with_another_id_are_refused() {
-    let lies: [&'static [u8]; 11] = [
+async fn answers_with_another_id_are_ignored() {
+    let lies: [&'static [u8]; 13] = [
         br#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
         br#"{"jsonrpc":"2.0","id":0,"result":{}}"#,
+        // One that was answered before.
+        br#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
         br#"{"jsonrpc":"2.0","id":-ID,"result":{}}"#,
         br#"{"jsonrpc":"2.0","id":"ID","result":{}}"#,
         br#"{"jsonrpc":"2.0","id":ID.0,"result":{}}"#,
@@ -55,59 +49,53 @@ async fn answers_with_another_id_are_refused() {
         br#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
         br#"{"jsonrpc":"2.0","id":[ID],"result":{}}"#,
         br#"{"jsonrpc":"2.0","id":ID,"id":99,"result":{}}"#,
+        br#"{"jsonrpc":"2.0","result":{"id":ID},"a":NaN}"#,
         br#"{"jsonrpc":"2.0","result":{}}"#,
     ];
     for lie in lies {
-        let lines: &'static [&'static [u8]] = Box::leak(Box::new([lie]));
-        let violation = violation(answered_with(Limits::default(), lines).await);
-        assert_eq!(violation.frame, 2, "{violation:?}");
+        let lines: &'static [&'static [u8]] = Box::leak(Box::new([lie, GOOD]));
+        let called = answered_with(Limits::default(), lines).await.unwrap();
+        assert_eq!(called.as_str(), r#"{"good":true}"#);
     }
-    // One answer that was given before.
-    let second = answered_with(
-        Limits::default(),
-        &[br#"{"jsonrpc":"2.0","id":1,"result":{}}"#],
-    );
-    assert!(violation(second.await).what.contains("second answer"));
 }
 
 #[tokio::test]
-async fn two_answers_to_one_request_are_refused() {
+async fn a_second_answer_is_ignored() {
     let (mut client, _server) = connect(async |mut fake: Fake| {
         fake.discover().await;
         let call = fake.expect("tools/call").await;
-        fake.answer(&call, "{\"content\":[]}").await;
-        fake.answer(
-            &call,
-            "{\"content\":[{\"type\":\"text\",\"text\":\"other\"}]}",
-        )
-        .await;
-        fake.read().await
+        fake.answer(&call, "{\"first\":true}").await;
+        fake.answer(&call, "{\"second\":true}").await;
+        let call = fake.expect("tools/call").await;
+        fake.answer(&call, "{\"next\":true}").await;
     })
     .await;
-    client.call_tool("t", b"{}", &ample()).await.unwrap();
-    let again = client.call_tool("t", b"{}", &ample()).await;
-    assert!(violation(again).what.contains("second answer"));
+    for expected in ["{\"first\":true}", "{\"next\":true}"] {
+        let called = client.call_tool("t", b"{}", &ample()).await.unwrap();
+        assert_eq!(called.as_str(), expected);
+    }
+    assert_eq!(client.traffic().untidy, 1);
 }
 
 #[tokio::test]
-async fn answers_before_the_question_are_refused() {
+async fn an_answer_before_the_question_is_ignored() {
     let (client, _server) = connect_with(options(), async |mut fake: Fake| {
-        fake.expect("server/discover").await;
+        let request = fake.expect("server/discover").await;
         // A guess of the next id.
-        fake.send(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#)
+        fake.send(r#"{"jsonrpc":"2.0","id":2,"result":{"guessed":true}}"#)
             .await;
-        fake.read().await
+        fake.answer(&request, DISCOVERED).await;
+        let call = fake.expect("tools/call").await;
+        fake.answer(&call, "{\"asked\":true}").await;
     })
     .await;
-    assert!(matches!(client, Err(Error::Protocol(_))));
+    let called = client.unwrap().call_tool("t", b"{}", &ample()).await;
+    assert_eq!(called.unwrap().as_str(), "{\"asked\":true}");
 }
 
 #[tokio::test]
-async fn lines_that_are_no_message_are_refused_with_their_place() {
-    let lies: [(&'static [u8], &str, usize); 10] = [
-        (b"Server listening on stdio", "expected a value", 0),
-        (b"", "expected a value", 0),
-        (b"\xef\xbb\xbf{}", "byte order mark", 0),
+async fn an_answer_that_can_not_be_read_fails_its_call_with_the_place() {
+    let lies: [(&'static [u8], &str, usize); 6] = [
         (
             b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"a\":\"\xff\"}}",
             "not UTF-8",
@@ -127,11 +115,6 @@ async fn lines_that_are_no_message_are_refused_with_their_place() {
             b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}} {}",
             "text after",
             37,
-        ),
-        (
-            b"[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}]",
-            "batch",
-            0,
         ),
         (
             b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"a\":1,\"a\":2}}",
@@ -157,17 +140,29 @@ async fn lines_that_are_no_message_are_refused_with_their_place() {
 }
 
 #[tokio::test]
-async fn noise_before_the_first_answer_is_refused() {
+async fn lines_that_are_no_message_are_skipped() {
+    let noise: [&'static [u8]; 5] = [
+        b"Server listening on stdio",
+        b"",
+        b"\xef\xbb\xbf{}",
+        b"[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}]",
+        b"\xff\xfe",
+    ];
+    for line in noise {
+        let lines: &'static [&'static [u8]] = Box::leak(Box::new([line, GOOD]));
+        assert!(answered_with(Limits::default(), lines).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_banner_before_the_first_answer_is_skipped() {
     let (client, _server) = connect_with(options(), async |mut fake: Fake| {
         fake.send("npm notice: a banner").await;
         fake.discover().await;
         fake.read().await
     })
     .await;
-    let Err(Error::Protocol(violation)) = client else {
-        panic!("a violation");
-    };
-    assert_eq!(violation.frame, 1);
+    assert_eq!(client.unwrap().traffic().untidy, 1);
 }
 
 #[tokio::test]
@@ -220,27 +215,36 @@ async fn a_message_may_have_its_limit_and_no_byte_more() {
 }
 
 #[tokio::test]
-async fn an_endless_line_ends_at_the_limit() {
+async fn a_line_beyond_the_limit_costs_its_call_alone() {
     let (mut client, _server) = connect(async |mut fake: Fake| {
         fake.discover().await;
-        fake.expect("tools/call").await;
         let piece = "x".repeat(64 << 10);
-        for _ in 0..200 {
+        // The TypeScript SDK writes the result before the id.
+        let call = fake.expect("tools/call").await;
+        fake.send_part(r#"{"result":{"a":""#).await;
+        for _ in 0..80 {
             fake.send_part(&piece).await;
         }
+        fake.send(format!(r#""}},"jsonrpc":"2.0","id":{}}}"#, call["id"]))
+            .await;
+        // A line without an end, during a call.
+        fake.expect("tools/call").await;
+        for _ in 0..80 {
+            fake.send_part(&piece).await;
+        }
+        fake.expect("notifications/cancelled").await;
+        fake.send("").await;
+        let call = fake.expect("tools/call").await;
+        fake.answer(&call, "{}").await;
     })
     .await;
     let called = client.call_tool("t", b"{}", &ample()).await;
-    assert!(
-        matches!(
-            called,
-            Err(Error::TooLarge {
-                limit: 4_194_304,
-                ..
-            })
-        ),
-        "{called:?}"
-    );
+    let limit = 4 << 20;
+    let what = "a message";
+    assert_eq!(called, Err(Error::TooLarge { what, limit }));
+    let called = client.call_tool("t", b"{}", &Wait::time(10 * SHORT)).await;
+    assert_eq!(called, Err(Error::Timeout));
+    client.call_tool("t", b"{}", &ample()).await.unwrap();
 }
 
 #[tokio::test]
@@ -287,7 +291,7 @@ async fn a_server_that_ends_early_is_closed() {
 
 const SAMPLING: &[u8] =
     br#"{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{}}"#;
-const ANSWER: &[u8] = br#"{"jsonrpc":"2.0","id":ID,"result":{}}"#;
+const GOOD: &[u8] = br#"{"jsonrpc":"2.0","id":ID,"result":{"good":true}}"#;
 
 #[tokio::test]
 async fn requests_of_a_server_with_sessions_are_refused() {
@@ -342,28 +346,17 @@ async fn requests_of_a_server_without_sessions_are_only_counted() {
 }
 
 #[tokio::test]
-async fn floods_end_at_their_limit() {
+async fn floods_cost_nothing_but_themselves() {
     let limits = Limits {
         requests: 3,
         notifications: 3,
         ..Limits::default()
     };
     const NOTE: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#;
-    let excess = |what| Err(Error::TooMany { what, limit: 3 });
-    assert!(
-        answered_with(limits, &[SAMPLING, SAMPLING, SAMPLING, ANSWER])
-            .await
-            .is_ok()
-    );
-    let flood = answered_with(limits, &[SAMPLING, SAMPLING, SAMPLING, SAMPLING, ANSWER]).await;
-    assert_eq!(flood, excess(Excess::Requests));
-    assert!(
-        answered_with(limits, &[NOTE, NOTE, NOTE, ANSWER])
-            .await
-            .is_ok()
-    );
-    let flood = answered_with(limits, &[NOTE, NOTE, NOTE, NOTE, ANSWER]).await;
-    assert_eq!(flood, excess(Excess::Notifications));
+    let requests: &[&[u8]] = &[SAMPLING, SAMPLING, SAMPLING, SAMPLING, GOOD];
+    assert!(answered_with(limits, requests).await.is_ok());
+    let notes: &[&[u8]] = &[NOTE, NOTE, NOTE, NOTE, GOOD];
+    assert!(answered_with(limits, notes).await.is_ok());
 }
 
 #[tokio::test]
