@@ -29,6 +29,7 @@ for line in sys.stdin:
             'inputSchema': {'type': 'object', 'properties': {'query': {'type': 'string'}},
                             'required': ['query']}}]}
     elif message['method'] == 'tools/call':
+        sys.stdout.write('{"jsonrpc":"2.0","id":%s,"result":{"padding":"' % json.dumps(message['id']))
         sys.stdout.write('x' * BYTES)
         sys.stdout.flush()
         time.sleep(600)
