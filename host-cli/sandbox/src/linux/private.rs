@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process;
 
 /// The mode of a folder that only its user may use.
 const OWN: u32 = 0o700;
@@ -17,7 +18,7 @@ impl PrivateFolder {
     /// Makes the folders.
     pub(super) fn new() -> io::Result<Self> {
         let folder = tempfile::Builder::new()
-            .prefix("agent-sandbox-")
+            .prefix(&format!("agent-sandbox-{}-", process::id()))
             .tempdir()?;
         let private = Self(folder);
         fs::create_dir(private.home())?;

@@ -177,11 +177,19 @@ const REFUSED_WITHOUT_NAMESPACES: &[c_long] = &[
     libc::SYS_chown,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_lchown,
-    // Queues, semaphores and memory that are shared by key with every process of the machine.
+    // Queues, semaphores and memory that are shared by key or by id with every process of the machine.
     libc::SYS_shmget,
     libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmdt,
     libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
     libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
     // The priority of other processes.
@@ -315,6 +323,9 @@ fn rules(tier: Tier, network: Network) -> Vec<Rule> {
     }
     // Its flags and mode are in memory, where no filter can read them. Programs then call `openat`.
     rules.push(rule(libc::SYS_openat2, When::Always, libc::ENOSYS));
+
+    // One call could fill a disk before its use is measured. Programs then write instead.
+    rules.push(rule(libc::SYS_fallocate, When::Always, libc::EOPNOTSUPP));
 
     if tier == Tier::Landlock {
         rules.extend(REFUSED_WITHOUT_NAMESPACES.iter().map(refuse));

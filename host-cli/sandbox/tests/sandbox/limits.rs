@@ -597,9 +597,7 @@ async fn groups_and_private_folders_are_removed() {
         let folders = folders.map(|entry| entry.file_name().into_string().unwrap());
         (
             groups,
-            folders
-                .filter(|name| name.starts_with("agent-sandbox-"))
-                .count(),
+            folders.filter(|name| name.starts_with(&own)).count(),
         )
     };
     for sandbox in tiers().await {
