@@ -32,11 +32,21 @@ impl StagedFile {
     ///
     /// When the content can't be written, or `path` leads to a file that must not be written to.
     pub fn new(path: &Path, content: &[u8]) -> Result<Self, Failure> {
-        Self::write(path, content).map_err(|error| unwritable(path, &error))
+        Self::with_links(path, content, Links::Followed)
     }
 
-    fn write(path: &Path, bytes: &[u8]) -> io::Result<Self> {
-        let (target, permissions) = existing(path)?;
+    /// Does the same to a file that nobody named, with what links may do: a folder of somebody else may contain
+    /// links that lead out of it \[3\].
+    ///
+    /// # Errors
+    ///
+    /// As [`StagedFile::new`], and for a link that may not be followed.
+    pub fn with_links(path: &Path, content: &[u8], links: Links) -> Result<Self, Failure> {
+        Self::write(path, content, links).map_err(|error| unwritable(path, &error))
+    }
+
+    fn write(path: &Path, bytes: &[u8], links: Links) -> io::Result<Self> {
+        let (target, permissions) = existing(path, links)?;
         let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let mut prefix = OsString::from(".");
         prefix.push(name);
@@ -74,13 +84,35 @@ impl StagedFile {
     }
 }
 
+/// What a symbolic link in the place of a file does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// The file that it leads to is replaced.
+    Followed,
+    /// The same, if that file is in the same folder.
+    InFolder,
+    /// Nothing is written.
+    Refused,
+}
+
 /// The file that `path` leads to, and its permissions if it exists.
-fn existing(path: &Path) -> io::Result<(PathBuf, Option<Permissions>)> {
+fn existing(path: &Path, links: Links) -> io::Result<(PathBuf, Option<Permissions>)> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((path.to_owned(), None)),
         Err(error) => Err(error),
-        Ok(_) => {
+        Ok(found) => {
             let target = fs::canonicalize(path)?;
+            let stays =
+                || Ok::<_, io::Error>(target.parent() == Some(&*fs::canonicalize(folder(path))?));
+            let is_allowed = match links {
+                _ if !found.is_symlink() => true,
+                Links::Followed => true,
+                Links::InFolder => stays()?,
+                Links::Refused => false,
+            };
+            if !is_allowed {
+                return Err(io::Error::other("it is a symbolic link"));
+            }
             let metadata = fs::metadata(&target)?;
             if !metadata.is_file() {
                 return Err(io::Error::other("it is not a regular file"));

@@ -3,6 +3,7 @@
 use super::CommandAnswer;
 use super::live_servers::{Target, capture, operator, unreachable};
 use super::session::CommandSession;
+use super::session::usual_links;
 use crate::args::{IndexAdd, Rating};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::capability::Notation;
@@ -80,7 +81,12 @@ pub(super) fn run(args: &IndexAdd, session: &mut CommandSession) -> Result<Comma
         let entries: Vec<_> = imported.added.iter().collect();
         output::print_data(&entry(&imported.index, &entries))?;
     } else {
-        StagedFile::new(&args.capture.index, imported.index.as_bytes())?.commit()?;
+        StagedFile::with_links(
+            &args.capture.index,
+            imported.index.as_bytes(),
+            usual_links(&args.capture.index),
+        )?
+        .commit()?;
     }
     session.report()?;
     for server in &imported.added {

@@ -2,6 +2,7 @@
 
 use super::CommandAnswer;
 use super::session::CommandSession;
+use super::session::usual_links;
 use crate::args::IndexImport;
 use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;
@@ -40,7 +41,7 @@ pub(super) fn run(
     let is_new = before.as_deref() != Some(&text);
     let is_dry = args.dry_run || !session.writes();
     if is_new && !is_dry {
-        StagedFile::new(&args.index, &text)?.commit()?;
+        StagedFile::with_links(&args.index, &text, usual_links(&args.index))?.commit()?;
     }
     session.report()?;
     for line in said {

@@ -3,6 +3,7 @@
 use super::CommandAnswer;
 use super::live_servers::{Target, capture, operator, unreachable};
 use super::session::CommandSession;
+use super::session::usual_links;
 use crate::args::{Format, IndexRefresh};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::importer::IndexedServer;
@@ -65,7 +66,12 @@ pub(super) fn run(
     // Without a difference that is shown, nothing is written.
     let has_written = args.write && !is_fresh;
     if has_written {
-        StagedFile::new(&args.capture.index, refreshed.index.as_bytes())?.commit()?;
+        StagedFile::with_links(
+            &args.capture.index,
+            refreshed.index.as_bytes(),
+            usual_links(&args.capture.index),
+        )?
+        .commit()?;
         session.note(format_args!("wrote {path}"));
     }
     Ok(CommandAnswer::yes_if(is_whole && (is_fresh || has_written)))

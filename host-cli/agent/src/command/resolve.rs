@@ -2,8 +2,8 @@
 
 use super::CommandAnswer;
 use super::session::{CommandSession, DEFINITIONS, NewLock};
-use crate::args::{Explanation, Resolve};
-use agent_host::atomic_write::StagedFile;
+use crate::args::{Explanation, LOCK, Resolve};
+use agent_host::atomic_write::{Links, StagedFile};
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::explanation::Origin;
 use agent_host::contract::inputs::Index;
@@ -11,7 +11,7 @@ use agent_host::contract::lockfile::{Drift, Lock, UnreadableLock};
 use agent_host::contract::resolver::Resolution;
 use agent_host::input::Input;
 use agent_host::{Failure, call};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The name of the full explanation, beside the lock.
 const EXPLANATION: &str = "agents.resolution.json";
@@ -280,7 +280,16 @@ fn write(args: &Resolve, session: &CommandSession, files: &[NewFile]) -> Result<
     }
     let staged = files
         .iter()
-        .map(|file| StagedFile::new(&file.path, file.text.as_bytes()))
+        .map(|file| {
+            // The user names the lock at most.
+            let is_named = file.path == args.lock && args.lock != Path::new(LOCK);
+            let links = if is_named {
+                Links::Followed
+            } else {
+                Links::Refused
+            };
+            StagedFile::with_links(&file.path, file.text.as_bytes(), links)
+        })
         .collect::<Result<Vec<_>, _>>()?;
     staged.into_iter().try_for_each(StagedFile::commit)
 }

@@ -71,10 +71,13 @@ impl<'a> Running<'a> {
                 secrets: effects.secrets(),
                 mode: self.mode,
                 asks_for_summary: self.asks_for_summary,
-                is_unverified: self.is_unverified,
             };
             let zone = self.options.timezone.clone();
-            let run = Run::start(&mut session.engine, documents, &options, zone)?;
+            let start = match self.is_unverified {
+                true => Run::start_unverified,
+                false => Run::start,
+            };
+            let run = start(&mut session.engine, documents, &options, zone)?;
             run.carry_out(&mut effects).await
         })
     }

@@ -176,17 +176,51 @@ fn a_target_that_is_not_a_file() {
 }
 
 #[test]
-fn a_link_is_followed_and_permissions_are_kept() {
+fn a_named_link_is_followed_and_permissions_are_kept() {
     let project = about_to_change();
     fs::create_dir(project.path("real")).unwrap();
     fs::rename(project.path("agents.lock"), project.path("real/lock")).unwrap();
     fs::set_permissions(project.path("real/lock"), Permissions::from_mode(0o640)).unwrap();
-    symlink("real/lock", project.path("agents.lock")).unwrap();
-    project.agent("resolve").exits(0);
-    assert!(project.path("agents.lock").is_symlink());
+    symlink("real/lock", project.path("named.lock")).unwrap();
+    project.agent("resolve --lock named.lock").exits(0);
+    assert!(project.path("named.lock").is_symlink());
     let metadata = fs::metadata(project.path("real/lock")).unwrap();
     assert_eq!(metadata.permissions().mode() & 0o777, 0o640);
     assert!(project.read("real/lock").contains("write:audiences"));
+}
+
+/// A repository of somebody else may contain links that lead out of it.
+#[test]
+fn what_nobody_named_is_written_through_no_link() {
+    for (name, code) in [
+        ("agents.lock", 2),
+        ("agents.resolution.json", 2),
+        // No tool has a definition here, so that no such file is written.
+        ("agents.definitions.json", 0),
+    ] {
+        let project = about_to_change();
+        let old = project.read("agents.lock");
+        project.write("precious", &old);
+        let _ = fs::remove_file(project.path(name));
+        symlink("precious", project.path(name)).unwrap();
+        project.agent("resolve --explain").exits(code);
+        assert_eq!(project.read("precious"), old, "{name}");
+    }
+}
+
+#[test]
+fn fixes_follow_a_link_to_a_file_of_the_same_folder_only() {
+    let broken = MANIFEST.replace("permissions:", "permission:");
+    assert_ne!(broken, MANIFEST);
+    for (target, code) in [("CLAUDE.md", 0), ("../outside.md", 2)] {
+        let project = Project::new();
+        fs::remove_file(project.path("agents.md")).unwrap();
+        project.write(target, &broken);
+        symlink(target, project.path("AGENTS.md")).unwrap();
+        project.agent("validate --fix").exits(code);
+        let text = project.read(target);
+        assert_eq!(text == broken, code == 2, "{target}: {text}");
+    }
 }
 
 #[test]
