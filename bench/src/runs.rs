@@ -125,7 +125,6 @@ fn by_component(
         secrets: Vec::new(),
         mode: contract::Mode::CarryOut,
         asks_for_summary: false,
-        is_unverified: false,
     };
     let now = contract::Clock {
         unix_ms: 0,

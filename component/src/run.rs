@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::run::{
-    self, Action, Clock, Documents, Guest, GuestPlanRun, Options, Outcome, TurnError,
+    self, Action, Clock, Documents, Guest, GuestPlanRun, Options, Outcome, Secret, TurnError,
 };
 use crate::convert::all;
 use core::cell::RefCell;
@@ -12,14 +12,38 @@ pub(crate) struct PlanRun(RefCell<agent_run::Run>);
 
 impl Guest for Component {
     type PlanRun = PlanRun;
+
+    fn redacted(text: String, secrets: Vec<Secret>) -> String {
+        let secrets: Vec<agent_run::Secret> = all(secrets);
+        agent_run::Redactor::new(&secrets).text(&text)
+    }
+}
+
+fn started(
+    documents: Documents,
+    options: agent_run::Options,
+    now: Clock,
+) -> Result<run::PlanRun, String> {
+    let run = agent_run::Run::start(documents.into(), options, now.into());
+    let run = run.map_err(|error| error.to_string())?;
+    Ok(run::PlanRun::new(PlanRun(RefCell::new(run))))
 }
 
 impl GuestPlanRun for PlanRun {
     fn start(documents: Documents, options: Options, now: Clock) -> Result<run::PlanRun, String> {
-        let options = agent_run::Options::try_from(options)?;
-        let run = agent_run::Run::start(documents.into(), options, now.into());
-        let run = run.map_err(|error| error.to_string())?;
-        Ok(run::PlanRun::new(Self(RefCell::new(run))))
+        started(documents, options.try_into()?, now)
+    }
+
+    fn start_unverified(
+        documents: Documents,
+        options: Options,
+        now: Clock,
+    ) -> Result<run::PlanRun, String> {
+        let options = agent_run::Options {
+            is_unverified: true,
+            ..options.try_into()?
+        };
+        started(documents, options, now)
     }
 
     fn next(&self) -> Action {
@@ -74,7 +98,7 @@ impl TryFrom<Options> for agent_run::Options {
             secrets: all(options.secrets),
             mode: options.mode.into(),
             asks_for_summary: options.asks_for_summary,
-            is_unverified: options.is_unverified,
+            is_unverified: false,
         })
     }
 }

@@ -29,7 +29,6 @@ pub(super) fn here(engine: &Engine, texts: Texts, operator: &Operator, folder: &
             secrets: effects.secrets(),
             mode: Mode::CarryOut,
             asks_for_summary: false,
-            is_unverified: false,
         };
         let mut instance = engine.instantiate()?;
         let run = Run::start(&mut instance, &texts.contract(), &options, Zone::default())?;

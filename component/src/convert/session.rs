@@ -137,6 +137,7 @@ impl From<session::CallFailure> for agent_session::Failure {
             CallFailure::ServerError(error) => Self::ServerError {
                 code: error.code,
                 message: error.message,
+                data: error.data,
             },
             CallFailure::TooLarge => Self::TooLarge,
             CallFailure::Unreadable => Self::Unreadable,

@@ -60,7 +60,7 @@ pub use action::{
     Planning, Program, Reply, Request, Resolve, Response, Server, Status, Store, StoreMode,
     ToolCall,
 };
-pub use agent_record::{Clock, MARKER, Secret, is_presence, mark_in, unredacted};
+pub use agent_record::{Clock, MARKER, Redactor, Secret, is_presence, mark_in, unredacted};
 pub use agent_turns::OutOfTurn;
 pub use call::CallBasis;
 pub use decided::{Decided, accept_goal_again, decide_again, decide_call_again};

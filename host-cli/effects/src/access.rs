@@ -8,7 +8,7 @@ use super::requests::{Requests, target};
 use super::secrets::Secrets;
 use super::server_command::launch;
 use agent_host::contract::run::{Connection as Address, FailureKind, Opened, Secret, Server};
-use agent_host::{Engine, Failure, Instance, Signals};
+use agent_host::{Engine, Failure, Instance, Signals, call};
 use agent_login::{Environment, FindTarget, Store, bearer};
 use agent_mcp_protocol::{
     Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Wait,
@@ -91,6 +91,19 @@ impl Access {
         let tokens = Store::usual().map(|store| store.tokens());
         secrets.extend(tokens.unwrap_or_default());
         secrets
+    }
+
+    /// Returns a text of a peer without secrets. What can't be redacted is not shown.
+    #[must_use]
+    pub fn redacted(&self, text: &str) -> String {
+        let secrets = self.secrets();
+        if secrets.is_empty() {
+            return text.to_owned();
+        }
+        let redacted = self.decider().and_then(|mut engine| {
+            call!(engine, run.call_redacted(text, &secrets)).map_err(|failure| failure.message)
+        });
+        redacted.unwrap_or_else(|_| "a text that can't be redacted".to_owned())
     }
 
     /// Returns the word of evidence for the sandbox of programs.
@@ -187,7 +200,7 @@ impl Access {
                     );
                     return Err(ConnectError::new(FailureKind::Failed, message));
                 }
-                (Err(error), _) => return Err(ConnectError::lost(&error, None)),
+                (Err(error), _) => return Err(ConnectError::lost(self, &error, None)),
                 (Ok(connected), _) => return connected,
             }
         }
@@ -285,7 +298,7 @@ impl Access {
                 }
                 Err(Error::Closed(_)) if generations == Generations::Both => {}
                 Err(error) => {
-                    return Err(ConnectError::lost(&error, Some(process.end().await)));
+                    return Err(ConnectError::lost(self, &error, Some(process.end().await)));
                 }
             }
         }

@@ -60,33 +60,27 @@ impl Access {
         }
     }
 
-    /// Refuses a capture that repeats a secret which the operator gave the server, and withholds it from the
-    /// message of an error.
+    /// Refuses a capture that repeats a secret which the operator gave the server.
     fn without_secrets(
         &self,
         captured: Result<Capture, ConnectError>,
     ) -> Result<Capture, ConnectError> {
+        let captured = captured?;
+        let texts = [&captured.handshake, &captured.tools];
+        let texts = texts.map(|it| String::from_utf8_lossy(it));
         for Secret { name, value } in self.secrets() {
             let escaped = json_string(&value);
             let escaped = escaped.trim_matches('"');
-            let has = |text: &str| text.contains(&value) || text.contains(escaped);
-            let message = match &captured {
-                Ok(capture) => {
-                    let texts = [&capture.handshake, &capture.tools];
-                    let texts = texts.map(|it| String::from_utf8_lossy(it));
-                    texts
-                        .iter()
-                        .any(|it| has(it))
-                        .then(|| format!("the capture of the server contains the secret `{name}`"))
-                }
-                Err(error) => has(&error.message)
-                    .then(|| format!("the server's message contains the secret `{name}`")),
-            };
-            if let Some(message) = message {
+            if texts
+                .iter()
+                .any(|it| it.contains(&value) || it.contains(escaped))
+            {
+                let message = format!("the capture of the server contains the secret `{name}`");
                 return Err(ConnectError::new(FailureKind::Failed, message));
             }
         }
-        captured
+        drop(texts);
+        Ok(captured)
     }
 
     async fn exchange(&self, wanted: Wanted<'_>) -> Result<Capture, ConnectError> {
@@ -96,7 +90,7 @@ impl Access {
         match connected.connection {
             Connection::Http(mut client) => {
                 let listed = client.list_tools(&wait).await;
-                let listed = listed.map_err(|error| ConnectError::lost(&error, None))?;
+                let listed = listed.map_err(|error| ConnectError::lost(self, &error, None))?;
                 let capture = Capture::new(client.server().bytes().to_vec(), listed);
                 // The session ends anyway.
                 let _ = timeout_at(deadline, client.close(&wait)).await;
@@ -106,7 +100,8 @@ impl Access {
                 let listed = client.list_tools(&wait).await;
                 let handshake = client.server().bytes().to_vec();
                 let ended = process.end().await;
-                let listed = listed.map_err(|error| ConnectError::lost(&error, Some(ended)))?;
+                let listed =
+                    listed.map_err(|error| ConnectError::lost(self, &error, Some(ended)))?;
                 Ok(Capture::new(handshake, listed))
             }
         }

@@ -1,5 +1,6 @@
 //! A server that this host talks to.
 
+use super::access::Access;
 use super::network;
 use agent_host::contract::run::{FailureKind, Opened};
 use agent_mcp_protocol::{Client, Endpoint, Error, Http, Stdio};
@@ -52,25 +53,37 @@ impl ConnectError {
     }
 
     /// Returns the error of a conversation that failed, with the end of a server that was started.
-    #[must_use]
-    pub fn lost(error: &Error, ended: Option<Ended>) -> Self {
+    pub(crate) fn lost(access: &Access, error: &Error, ended: Option<Ended>) -> Self {
         let kind = match error {
             Error::Timeout => FailureKind::Timeout,
             Error::TooLarge { .. } | Error::TooMany { .. } => FailureKind::LimitExceeded,
             _ => FailureKind::Failed,
         };
-        let last = ended.as_ref().and_then(|it| it.last_line.as_deref());
-        let message = match last {
-            Some(line) => format!("{error}; the server wrote: {line}"),
-            None => error.to_string(),
-        };
         Self {
             kind,
-            message,
+            message: access.loss(error, ended.as_ref().and_then(|it| it.last_line.as_ref())),
             ended,
         }
     }
 }
+
+impl Access {
+    /// Says how a conversation failed, and what its server wrote last, without secrets.
+    #[must_use]
+    pub fn loss(&self, error: &Error, last: Option<&PeerText>) -> String {
+        let error = self.redacted(&error.to_string());
+        match last {
+            Some(line) => {
+                let line = agent_way_out::quote(&self.redacted(&line.0), LAST_LINE_CHARS);
+                format!("{error}; the server wrote: {line}")
+            }
+            None => error,
+        }
+    }
+}
+
+/// A text of a peer as it came, which may contain secrets of the operator. [`Access::loss`] alone shows it.
+pub struct PeerText(String);
 
 impl Process {
     /// Ends the server.
@@ -82,7 +95,7 @@ impl Process {
         };
         let text = String::from_utf8_lossy(&log.bytes);
         let last = text.lines().rfind(|line| !line.trim().is_empty());
-        let last_line = last.map(|line| agent_way_out::quote(line, LAST_LINE_CHARS));
+        let last_line = last.map(|line| PeerText(line.to_owned()));
         let refused = self.network.as_ref().map(network::log).unwrap_or_default();
         if !refused.is_empty() {
             // The mark tells redaction that a secret may be cut off here.
@@ -99,5 +112,5 @@ pub struct Ended {
     /// What it wrote to standard error, and why connections were refused.
     pub log: Log,
     /// The last line that it wrote itself.
-    pub last_line: Option<String>,
+    pub last_line: Option<PeerText>,
 }

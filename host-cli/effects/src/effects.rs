@@ -136,9 +136,9 @@ impl Effects {
             }
             Action::RunProgram(program) => self.access.programs.run(program).await,
             Action::OpenServer(server) => self.server.open(&server, &self.access).await,
-            Action::ListTools(timeout_ms) => self.server.list_tools(timeout_ms).await,
+            Action::ListTools(timeout_ms) => self.server.list_tools(timeout_ms, &self.access).await,
             Action::CallTool(call) => {
-                let (outcome, stderr) = self.server.call_tool(call).await;
+                let (outcome, stderr) = self.server.call_tool(call, &self.access).await;
                 if let Some(handler) = &self.call {
                     handler.add_log(&stderr.bytes, stderr.truncated);
                 }

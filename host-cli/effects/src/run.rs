@@ -32,6 +32,33 @@ impl<'i> Run<'i> {
             instance,
             run.plan_run.call_start(documents, options, clock(&zone))
         )?;
+        Self::started(instance, started, zone)
+    }
+
+    /// Does the same with documents of evidence that does not verify, which the new evidence says.
+    ///
+    /// # Errors
+    ///
+    /// As [`Run::start`].
+    pub fn start_unverified(
+        instance: &'i mut Instance,
+        documents: &Documents,
+        options: &Options,
+        zone: Zone,
+    ) -> Result<Self, Failure> {
+        let started = call!(
+            instance,
+            run.plan_run
+                .call_start_unverified(documents, options, clock(&zone))
+        )?;
+        Self::started(instance, started, zone)
+    }
+
+    fn started(
+        instance: &'i mut Instance,
+        started: Result<ResourceAny, String>,
+        zone: Zone,
+    ) -> Result<Self, Failure> {
         let run = started.map_err(Failure::internal)?;
         Ok(Self {
             instance,

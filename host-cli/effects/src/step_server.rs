@@ -34,7 +34,7 @@ impl StepServer {
     }
 
     /// Lists the tools of the server.
-    pub(crate) async fn list_tools(&mut self, timeout_ms: u64) -> Outcome {
+    pub(crate) async fn list_tools(&mut self, timeout_ms: u64, access: &Access) -> Outcome {
         let wait = wait(timeout_ms);
         let listed = match &mut self.open {
             Some(Connection::Http(client)) => client.list_tools(&wait).await,
@@ -48,14 +48,14 @@ impl StepServer {
                     Some(Connection::Stdio(_, process)) => Some(process.end().await),
                     _ => None,
                 };
-                lost(ConnectError::lost(&error, ended))
+                lost(ConnectError::lost(access, &error, ended))
             }
         }
     }
 
     /// Calls a tool of the server, and ends the connection: a step makes one call. Returns besides what a
     /// server that was started wrote to standard error, unless the outcome contains it.
-    pub(crate) async fn call_tool(&mut self, call: ToolCall) -> (Outcome, Log) {
+    pub(crate) async fn call_tool(&mut self, call: ToolCall, access: &Access) -> (Outcome, Log) {
         let bytes = self.result_bytes.saturating_add(ENVELOPE_BYTES);
         let (called, ended) = match self.open.take() {
             Some(Connection::Http(client)) => (called(client, &call, bytes).await, None),
@@ -73,7 +73,10 @@ impl StepServer {
                 let log = ended.map(|it| it.log).unwrap_or_default();
                 (Outcome::Bytes(result), log)
             }
-            Err(error) => (lost(ConnectError::lost(&error, ended)), Log::default()),
+            Err(error) => (
+                lost(ConnectError::lost(access, &error, ended)),
+                Log::default(),
+            ),
         }
     }
 }

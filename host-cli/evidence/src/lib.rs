@@ -17,6 +17,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
+/// The root of evidence, if the user names no other.
+const USUAL_ROOT: &str = "artifacts";
+
 /// A folder of evidence.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -56,8 +59,8 @@ impl Store {
         append(&path, lines).map_err(|error| unwritable(&path, &error))
     }
 
-    /// Creates the folder of a file, and returns the file's path. The root may be a symbolic link; what is
-    /// below it may not, since a link leads out of the root.
+    /// Creates the folder of a file, and returns the file's path. A root that the user named may be a symbolic
+    /// link; what is below it may not, since a link leads out of the root.
     fn prepare(&self, name: &str) -> Result<PathBuf, Failure> {
         let parts = || Path::new(name).components();
         if !parts().all(|part| matches!(part, Component::Normal(_))) {
@@ -66,6 +69,10 @@ impl Store {
             )));
         }
         let mut path = self.root.clone();
+        // A root that nobody named may be a link in a folder of somebody else.
+        if path == Path::new(USUAL_ROOT) {
+            refuse_link(&path)?;
+        }
         for part in parts() {
             path.push(part);
             refuse_link(&path)?;

@@ -209,12 +209,11 @@ async fn live(shared: &Shared, slot: &Slot, upstream: Upstream, life: Life) -> b
             slot.upstream.send_replace(None);
             drop(driver);
             let ended = process.end().await;
-            match (error, ended.last_line) {
-                (Some(error), Some(line)) => {
-                    note(server, &format!("{error}; the server wrote: {line}"));
-                }
-                (Some(error), None) => note(server, &error.to_string()),
-                (None, _) => {}
+            if let Some(error) = error {
+                note(
+                    server,
+                    &shared.access.loss(&error, ended.last_line.as_ref()),
+                );
             }
             was_listed
         }
@@ -250,6 +249,7 @@ async fn list_entries(shared: &Shared, slot: &Slot, upstream: &Upstream) {
         let listed = listed.unwrap_or_else(|error| {
             // Many servers have resources without templates.
             if !is_unknown(&error) {
+                let error = shared.access.loss(&error, None);
                 note(server, &format!("{method}: {error}"));
             }
             empty()
@@ -286,7 +286,7 @@ async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
         // A server may have resources or prompts alone.
         Err(error) if is_unknown(&error) && !upstream.has("tools") => br#"{"tools":[]}"#.to_vec(),
         Err(error) => {
-            note(server, &error.to_string());
+            note(server, &shared.access.loss(&error, None));
             observe(shared, slot, Observation::Failed);
             return false;
         }

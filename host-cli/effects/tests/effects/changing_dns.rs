@@ -139,7 +139,6 @@ fn the_connection_goes_to_the_address_that_was_checked() {
             secrets: Vec::new(),
             mode: Mode::CarryOut,
             asks_for_summary: false,
-            is_unverified: false,
         };
         let run = Run::start(&mut instance, &documents(port), &options, Zone::default())?;
         run.carry_out(&mut effects).await

@@ -227,7 +227,6 @@ fn contracted_options(options: Options) -> contract::Options {
             Mode::Ask => contract::Mode::Ask,
         },
         asks_for_summary: options.asks_for_summary,
-        is_unverified: options.is_unverified,
     }
 }
 

@@ -7,7 +7,7 @@
 use super::CommandSession;
 use crate::args::{Global, LOCK, Report};
 use crate::command::CommandAnswer;
-use agent_host::atomic_write::StagedFile;
+use agent_host::atomic_write::{Links, StagedFile};
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::fixes::{Document, MendedDocument};
 use agent_host::diagnostics::Findings;
@@ -289,11 +289,23 @@ fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// Returns what a link may do in the place of a document. A name alone is usual, and may be one that nobody gave:
+/// `AGENTS.md` may then be a link to `CLAUDE.md` beside it, and no link leads out of the folder.
+pub(crate) fn usual_links(path: &Path) -> Links {
+    match path.parent() == Some(Path::new("")) {
+        true => Links::InFolder,
+        false => Links::Followed,
+    }
+}
+
 /// Writes all files, or none if one of them can't be written or was changed in the meantime.
 fn write(files: &[MendedFile]) -> Result<(), Failure> {
     let staged = files
         .iter()
-        .map(|file| StagedFile::new(&file.path, file.text.as_bytes()))
+        .map(|file| {
+            let links = usual_links(&file.path);
+            StagedFile::with_links(&file.path, file.text.as_bytes(), links)
+        })
         .collect::<Result<Vec<_>, _>>()?;
     for file in files {
         let now = Input::File(file.path.clone()).read(INDEX_MAX)?;
