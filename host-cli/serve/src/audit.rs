@@ -4,6 +4,7 @@ use agent_host::Failure;
 use agent_host::contract::session::AuditRecord;
 use agent_mcp_protocol::Json;
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -22,6 +23,10 @@ const LAST_LINE_BYTES: u64 = 64 << 20;
 /// The size of the parts in which the end of a log is read, in bytes.
 const PART_BYTES: u64 = 64 << 10;
 
+/// Maximum number of records that wait for a disk to have room again. Then no call passes until the gateway is
+/// started again.
+const WAITING_MAX: usize = 10_000;
+
 /// Maximum number of logs of gateways that run at the same time and were given one name.
 const LOGS_MAX: u32 = 64;
 
@@ -38,6 +43,8 @@ pub struct AuditLog {
     max_bytes: u64,
     /// The number of the first record in the file.
     first: Option<u64>,
+    /// Records that could not be written. They come before others, so that the chain has no gap.
+    waiting: VecDeque<AuditRecord>,
     syncs: Rc<Syncs>,
 }
 
@@ -102,6 +109,7 @@ impl AuditLog {
             size,
             max_bytes,
             first,
+            waiting: VecDeque::new(),
             syncs: Rc::new(syncs),
         }))
     }
@@ -137,9 +145,26 @@ impl AuditLog {
         if records.is_empty() {
             return Ok(());
         }
-        let appended = records.iter().try_for_each(|record| self.add(record));
+        // Too many are lost with the gateway: its log then ends before them.
+        let has_room = self.waiting.len() < WAITING_MAX;
+        self.waiting
+            .extend(records.iter().filter(|_| has_room).cloned());
+        let appended = match has_room {
+            true => self.write_waiting(),
+            false => Err(io::Error::other("too many records wait to be written")),
+        };
         self.syncs.appended.set(self.syncs.appended.get() + 1);
         appended.map_err(|error| unwritable(&self.path, &error))
+    }
+
+    fn write_waiting(&mut self) -> io::Result<()> {
+        while let Some(record) = self.waiting.pop_front() {
+            if let Err(error) = self.add(&record) {
+                self.waiting.push_front(record);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Returns what brings the appended records to disk.
@@ -153,7 +178,11 @@ impl AuditLog {
         if self.size > 0 && self.size + bytes > self.max_bytes {
             self.rotate()?;
         }
-        (&*self.file).write_all(line.as_bytes())?;
+        if let Err(error) = (&*self.file).write_all(line.as_bytes()) {
+            // A part of a line is no record. A full disk gives back what it took.
+            self.file.set_len(self.size)?;
+            return Err(error);
+        }
         self.first.get_or_insert(record.sequence);
         self.size += bytes;
         Ok(())
@@ -267,15 +296,19 @@ fn last_line(path: &Path, size: u64) -> io::Result<(Option<Vec<u8>>, bool)> {
 }
 
 fn append_to(path: &Path) -> io::Result<(Arc<File>, u64)> {
-    // A cloned repository may have a link instead of the log.
+    // A cloned repository may have a link instead of the log, or a pipe, which would be waited for.
     if fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) {
         return Err(io::Error::other("it is a link"));
     }
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o600);
+    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let file = options.open(path)?;
-    let size = file.metadata()?.len();
-    Ok((Arc::new(file), size))
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    Ok((Arc::new(file), metadata.len()))
 }
 
 /// Returns the number of the first record of a log.
@@ -306,7 +339,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 mod tests {
     use super::AuditLog;
     use agent_host::contract::session::AuditRecord;
-    use std::fs;
+    use std::fs::{self, File};
     use tokio::runtime::Builder;
     use tokio::task::LocalSet;
 
@@ -361,6 +394,31 @@ mod tests {
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,
             0o600
         );
+    }
+
+    #[test]
+    fn a_log_is_a_regular_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        AuditLog::open(&path, 40).unwrap_err();
+    }
+
+    #[test]
+    fn a_record_that_could_not_be_written_comes_before_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let mut log = AuditLog::open(&path, 1000).unwrap();
+        log.append(&[record(1)]).unwrap();
+        // A file to which nothing can be written, as on a full disk.
+        let writable = std::mem::replace(&mut log.file, File::open(&path).unwrap().into());
+        log.append(&[record(2), record(3)]).unwrap_err();
+        log.append(&[record(4)]).unwrap_err();
+        log.file = writable;
+        log.append(&[record(5)]).unwrap();
+        let lines: String = (1..=5).map(|it| record(it).line + "\n").collect();
+        assert_eq!(fs::read_to_string(&path).unwrap(), lines);
     }
 
     #[test]

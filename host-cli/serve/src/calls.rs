@@ -287,7 +287,7 @@ pub(crate) fn failure_of(error: Error) -> CallFailure {
         Error::Rpc(error) => CallFailure::ServerError(Refused {
             code: error.code,
             message: error.message,
-            data: None,
+            data: error.data.map(|data| data.bytes().to_vec()),
         }),
         Error::Protocol(_) => CallFailure::Unreadable,
         _ => CallFailure::Closed,

@@ -82,6 +82,7 @@ const KINDS: &[Kind] = &[
                 required("call", Shape::Count),
                 required("codes", Shape::List(&Shape::Text)),
                 required("outcome", Shape::OneOf(OUTCOMES)),
+                optional("removed", Shape::Count),
                 optional("result", CONTENT),
                 required("server", Shape::Text),
                 required("tool", Shape::OrNull(&Shape::Text)),

@@ -372,3 +372,32 @@ fn a_killed_gateway_leaves_no_child() {
         "{left:?}"
     );
 }
+
+/// The last line of a server is a text of a peer: it passes the redaction before anybody sees it.
+#[test]
+fn a_server_that_ends_shows_no_secret() {
+    let project = project_of("usual", "");
+    let operator = project.read("servers.local.yaml");
+    let token = "a-token-of-the-operator";
+    project.write("token", token);
+    let file = project.path("token");
+    let more = format!(
+        "    env: {{TOKEN: {{secret: T}}}}\nsecrets:\n  T: {{file: {}}}\n",
+        file.display()
+    );
+    project.write("servers.local.yaml", operator + &more);
+    for name in ["servers.local.yaml", "token"] {
+        fs::set_permissions(project.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let mut served = Stdio::start(&project, OPTIONS);
+    served.initialize("2025-11-25");
+    refusal(&served.call("exit", json!({})));
+    // The gateway says how the server ended when it is connected again.
+    wait_for(|| {
+        let ready = served.call("add", json!({ "a": 1, "b": 2 }));
+        ready["structuredContent"].is_object().then_some(())
+    });
+    let ended = served.end().exits(0);
+    assert!(ended.stderr.contains("ended with"), "{ended:#?}");
+    assert!(!ended.stderr.contains(token), "{ended:#?}");
+}

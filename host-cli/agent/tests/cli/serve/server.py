@@ -75,6 +75,7 @@ def call(id, params):
     elif name == "secret":
         answer(json.dumps(dict(os.environ)))
     elif name == "exit":
+        print("ended with", os.environ.get("TOKEN"), file=sys.stderr, flush=True)
         os._exit(3)
     else:
         answer("called " + name)
