@@ -77,7 +77,7 @@ pub(super) fn suggestion(
             };
             Some((format!("write `{mapping}`"), Some((span, mapping))))
         }
-        (list, false, "a list", "a mapping") => items(text, span, list),
+        (list, false, "a list", "a mapping") if cfg!(feature = "repair") => items(text, span, list),
         ("servers", false, "a list", "an object") => {
             let title = "write a list of servers, each with its `id`";
             Some((title.to_owned(), None))
@@ -137,7 +137,7 @@ fn items(text: &Text, span: Span, list: &str) -> Option<Suggestion> {
         return None;
     }
     let first = keys.first()?;
-    match name.filter(|_| cfg!(feature = "repair")) {
+    match name {
         Some(name) => Some((
             format!("write a list, in which each name is a `{name}`:\n- {name}: {first}"),
             named_items(written, indent, name).map(|list| (span, list)),
