@@ -165,7 +165,11 @@ impl Server {
                 let tool = tool.strip_prefix(&self.name).unwrap_or_default();
                 match self.called(tool, &params["arguments"]) {
                     Called::Result(result) => result,
-                    Called::Garbage(text) => return Deed::Say(text),
+                    // A line that is no message at all would be skipped, and the call never answered.
+                    Called::Garbage => {
+                        let start = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#);
+                        return Deed::Say(start + "this is no JSON}");
+                    }
                     Called::Error => {
                         let error = json!({ "code": 7, "message": "as it was asked for" });
                         return Deed::Answer(json!({ "jsonrpc": "2.0", "id": id, "error": error }));
@@ -195,7 +199,7 @@ impl Server {
             "_another_form" => Called::Result(json!({
                 "content": text("no text"), "structuredContent": { "text": 7 },
             })),
-            "_garbage" => Called::Garbage("this is no message".to_owned()),
+            "_garbage" => Called::Garbage,
             "_fail" => Called::Error,
             "_exit" => exit(3),
             _ => {
@@ -211,6 +215,6 @@ impl Server {
 /// The effect of a call.
 enum Called {
     Result(Value),
-    Garbage(String),
+    Garbage,
     Error,
 }

@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     Cancelled,
     /// A call whose result has another form than the lock says.
     AnotherForm,
-    /// A call that the server answers with something else than a message.
+    /// A call whose answer is no message, but for its id.
     Garbage,
     /// A call that the server answers with an error.
     Fail,
@@ -145,7 +145,9 @@ impl Request {
             return match self.kind {
                 Kind::List | Kind::Unknown => wrong(),
                 Kind::InvalidArguments if code == "ARGUMENT_INVALID" => Ok(code.to_owned()),
-                Kind::AnotherForm if code == "OUTPUT_INVALID" => Ok(code.to_owned()),
+                Kind::AnotherForm | Kind::Garbage if code == "OUTPUT_INVALID" => {
+                    Ok(code.to_owned())
+                }
                 _ if is_fault => Ok(code.to_owned()),
                 _ => wrong(),
             };
