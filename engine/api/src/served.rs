@@ -68,6 +68,11 @@ impl ServedTool {
         self.call.needs_approval()
     }
 
+    /// Returns whether a call may be made twice.
+    pub fn is_repeatable(&self) -> bool {
+        self.call.is_repeatable()
+    }
+
     /// Returns whether calls are counted.
     pub fn is_rate_limited(&self) -> bool {
         self.call.is_rate_limited()

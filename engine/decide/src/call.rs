@@ -11,7 +11,7 @@ use agent_lower::{PolicyOccasion, ToolEntry};
 use agent_model::{CallPlan, Lock, Name, Planned, PlannedCall, ServerView, ToolView};
 
 /// The tag without which a tool may write.
-const READONLY: &str = "readonly";
+pub(crate) const READONLY: &str = "readonly";
 
 /// A call that is allowed. Only [`authorize_call`] makes one.
 #[derive(Debug, Clone)]

@@ -3,6 +3,7 @@
 //! What does not depend on the arguments is decided once, when the tool is prepared. A call of a plan
 //! must also be read-only \[1\]; here the lock alone says what an agent may use.
 
+use super::call::READONLY;
 use super::call::unusable_output;
 use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace};
 use super::integrities::Integrities;
@@ -22,6 +23,7 @@ pub struct LockedCall {
     output_schema: Option<String>,
     needs_approval: bool,
     is_rate_limited: bool,
+    is_repeatable: bool,
     policy: Option<CallPolicy>,
     expansion: Option<CallPolicy>,
 }
@@ -55,6 +57,10 @@ impl LockedCall {
             output_schema: text(listed.and_then(|it| it.output_schema())),
             needs_approval: found.needs_approval(),
             is_rate_limited: found.has_tag(RATE_LIMITED),
+            is_repeatable: found.has_tag(READONLY)
+                || ["readOnlyHint", "idempotentHint"]
+                    .iter()
+                    .any(|hint| listed.is_some_and(|it| it.hint(hint) == Some(true))),
             expansion: CallPolicy::new(PolicyPhase::Expand, context, &found.tools),
             policy: found.policy.clone(),
         };
@@ -109,6 +115,11 @@ impl LockedCall {
     /// Returns whether a human must approve every call \[4\].
     pub fn needs_approval(&self) -> bool {
         self.needs_approval
+    }
+
+    /// Returns whether a call may be made twice: the tool only reads, or its second call changes nothing more.
+    pub fn is_repeatable(&self) -> bool {
+        self.is_repeatable
     }
 
     /// Returns whether calls are counted \[4\].

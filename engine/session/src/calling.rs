@@ -10,7 +10,7 @@ use super::limits::{CALL_TIMEOUT_MS, OPEN_CALLS_MAX, QUOTE_MAX_CHARS};
 use super::messages::{CallAction, Called, Forwarded};
 use super::options::Expansion;
 use super::records::write_client;
-use super::refusal::{Refusal, result};
+use super::refusal::{EFFECT_KEY, Effect, Refusal, result};
 use super::request::{Arguments, Operation, Request};
 use super::session::Session;
 use super::stub::{Stub, StubAnswer};
@@ -572,7 +572,8 @@ impl Session {
 
     fn answer<'r>(&self, decided: Decided<'r>, caller: &Caller<'_>, text: String) -> Decided<'r> {
         let generation = caller.client.generation;
-        let result = result(&[text], false, None, generation, &self.redactor);
+        let meta = |w: &mut Writer| w.key(EFFECT_KEY).string(Effect::None.name());
+        let result = result(&[text], false, &meta, generation, &self.redactor);
         Decided {
             action: CallAction::Answer(result),
             ..decided

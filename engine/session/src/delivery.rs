@@ -3,14 +3,26 @@
 use super::calls::OpenCall;
 use super::client::Generation;
 use super::limits::REQUEST_STATE_MAX_BYTES;
-use super::refusal::{OBSERVED_KEY, OWN_PREFIX};
+use super::refusal::{EFFECT_KEY, Effect, OBSERVED_KEY, OWN_PREFIX};
 use agent_api::diagnostic::Code;
 use agent_api::served::deliver_unlocked;
 use agent_record::Redactor;
 use agent_syntax::json::{Kind, Reader, SyntaxError, Writer, parse_strict};
 use agent_syntax::members::{member, string};
+use agent_syntax::{Node, Value};
+use std::borrow::Cow;
 
-/// What a client gets of a result.
+/// What a client gets of the result of a call.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    pub(crate) result: Vec<u8>,
+    /// Whether the tool reports an error.
+    pub(crate) is_error: bool,
+    /// Number of keys of the session's own that the server wrote, and that were removed.
+    pub(crate) removed: u64,
+}
+
+/// What a client gets of a response to another request.
 #[derive(Debug)]
 pub(crate) enum Passed {
     /// The result as it was received.
@@ -26,7 +38,6 @@ struct Envelope {
     start: usize,
     /// Behind the `{` of `_meta`, and whether that is empty.
     meta: Option<(usize, bool)>,
-    has_own_key: bool,
     result_type: Option<String>,
     structured: Option<Structured>,
 }
@@ -51,7 +62,7 @@ pub(crate) fn pass(
     result: &[u8],
     max_bytes: u64,
     redactor: &Redactor,
-) -> Result<(Passed, bool), Vec<String>> {
+) -> Result<Delivery, Vec<String>> {
     if result.len() as u64 > max_bytes {
         let size = result.len();
         return Err(vec![format!(
@@ -66,15 +77,11 @@ pub(crate) fn pass(
     let Ok(text) = core::str::from_utf8(result) else {
         return Err(vec!["the result is not UTF-8".to_owned()]);
     };
-    let Ok(envelope) = Envelope::read(text) else {
+    let (text, removed) = without_own_keys(text);
+    let Ok(envelope) = Envelope::read(&text) else {
         return Err(vec!["the result is not strict JSON".to_owned()]);
     };
     let mut reasons = Vec::new();
-    if envelope.has_own_key {
-        reasons.push(format!(
-            "its `_meta` has a key that begins with `{OWN_PREFIX}`"
-        ));
-    }
     if let Some(other) = envelope
         .result_type
         .as_deref()
@@ -83,17 +90,71 @@ pub(crate) fn pass(
         let other = agent_api::text::visible(other).into_owned();
         reasons.push(format!("its `resultType` is `{other}`, not `complete`"));
     }
-    if redactor.is_in(text) {
+    if redactor.is_in(&text) {
         reasons.push("it holds the value of a secret of the host".to_owned());
     }
     if !reasons.is_empty() {
         return Err(reasons);
     }
-    let passed = match envelope.changed(text, call) {
-        Some(changed) => Passed::Changed(changed.into_bytes()),
-        None => Passed::AsReceived,
+    let effect = if is_error {
+        Effect::Unknown
+    } else {
+        Effect::Done
     };
-    Ok((passed, is_error))
+    Ok(Delivery {
+        result: envelope.marked(&text, call, effect).into_bytes(),
+        is_error,
+        removed,
+    })
+}
+
+/// Removes every key of the session's own, at any depth: no server says in its name what a call did.
+fn without_own_keys(text: &str) -> (Cow<'_, str>, u64) {
+    // A key may be written with escapes.
+    let may_have = text.contains("agent-engine") || text.contains("\\u");
+    let Some(root) = may_have.then(|| parse_strict(text)).flatten() else {
+        return (Cow::Borrowed(text), 0);
+    };
+    let mut cuts = Vec::new();
+    find_own_keys(&root, &mut cuts);
+    if cuts.is_empty() {
+        return (Cow::Borrowed(text), 0);
+    }
+    let (mut out, mut end) = (String::with_capacity(text.len()), 0);
+    for (from, to) in &cuts {
+        out.push_str(&text[end..*from]);
+        end = *to;
+    }
+    out.push_str(&text[end..]);
+    (Cow::Owned(out), cuts.len() as u64)
+}
+
+/// Collects the members of a value whose keys are the session's own, each with one of its commas, in their order.
+fn find_own_keys(node: &Node<'_>, cuts: &mut Vec<(usize, usize)>) {
+    match &node.value {
+        Value::Sequence(items) => items.iter().for_each(|item| find_own_keys(item, cuts)),
+        Value::Mapping(entries) => {
+            let mut is_first = true;
+            for (number, entry) in entries.iter().enumerate() {
+                if !entry.key.starts_with(OWN_PREFIX) {
+                    is_first = false;
+                    find_own_keys(&entry.value, cuts);
+                    continue;
+                }
+                let end = entry.value.span.end as usize;
+                let before = number.checked_sub(1).and_then(|before| entries.get(before));
+                cuts.push(match (before, entries.get(number + 1)) {
+                    // Behind one that stays: with the comma before it.
+                    (Some(before), _) if !is_first => (before.value.span.end as usize, end),
+                    (_, Some(next)) => {
+                        (entry.key_span.start as usize, next.key_span.start as usize)
+                    }
+                    (_, None) => (entry.key_span.start as usize, end),
+                });
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Returns the `requestState` of a result by which a server asks its client to repeat the call. Returns
@@ -194,19 +255,17 @@ impl Envelope {
         reader.enter_object()?;
         let start = reader.offset();
         let (mut first, mut is_empty) = (true, true);
-        while let Some(key) = reader.key(&mut first)? {
+        while reader.key(&mut first)?.is_some() {
             is_empty = false;
-            self.has_own_key |= key.value.starts_with(OWN_PREFIX);
             reader.skip()?;
         }
         self.meta = Some((start, is_empty));
         Ok(())
     }
 
-    /// Returns the result with what the client needs, if that is not the result itself: 2026-07-28 requires
-    /// a `resultType`, 2025-11-25 knows no `structuredContent` but an object, and an observed call is
-    /// marked.
-    fn changed(&self, text: &str, call: &OpenCall) -> Option<String> {
+    /// Returns the result with the mark of its effect, and with what the client needs: 2026-07-28 requires a
+    /// `resultType`, 2025-11-25 knows no `structuredContent` but an object, and an observed call is marked.
+    fn marked(&self, text: &str, call: &OpenCall, effect: Effect) -> String {
         // The places of insertions and removals: start, end, replacement.
         let mut edits: Vec<(usize, usize, String)> = Vec::new();
         let needs_type = call.generation == Generation::Stateless && self.result_type.is_none();
@@ -217,30 +276,26 @@ impl Envelope {
                 "\"resultType\":\"complete\",".to_owned(),
             ));
         }
-        if !call.observed.is_empty() {
-            let mark = observed(call);
-            edits.push(match self.meta {
-                Some((at, true)) => (at, at, mark),
-                Some((at, false)) => (at, at, format!("{mark},")),
-                None => (self.start, self.start, format!("\"_meta\":{{{mark}}},")),
-            });
-        }
+        let mark = mark(call, effect);
+        edits.push(match self.meta {
+            Some((at, true)) => (at, at, mark),
+            Some((at, false)) => (at, at, format!("{mark},")),
+            None => (self.start, self.start, format!("\"_meta\":{{{mark}}},")),
+        });
         let structured = self.structured.as_ref().filter(|it| !it.is_object);
         if let Some(structured) = structured.filter(|_| call.generation == Generation::Sessions) {
             let (from, to) = structured.value;
-            let (at, is_empty) = structured.content?;
-            let mut w = Writer::dense();
-            w.object(|w| {
-                w.key("text").string(&text[from..to]);
-                w.key("type").string("text");
-            });
-            let block = w.finish();
-            let comma = if is_empty { "" } else { "," };
-            edits.push((at, at, format!("{comma}{}", block.trim_end())));
-            edits.push(removal(text, structured));
-        }
-        if edits.is_empty() {
-            return None;
+            if let Some((at, is_empty)) = structured.content {
+                let mut w = Writer::dense();
+                w.object(|w| {
+                    w.key("text").string(&text[from..to]);
+                    w.key("type").string("text");
+                });
+                let block = w.finish();
+                let comma = if is_empty { "" } else { "," };
+                edits.push((at, at, format!("{comma}{}", block.trim_end())));
+                edits.push(removal(text, structured));
+            }
         }
         edits.sort_by_key(|it| it.0);
         let (mut out, mut end) = (String::with_capacity(text.len() + 64), 0);
@@ -250,7 +305,7 @@ impl Envelope {
             end = to;
         }
         out.push_str(&text[end..]);
-        Some(out)
+        out
     }
 }
 
@@ -274,10 +329,15 @@ pub(crate) fn write_observed(w: &mut Writer, call: &OpenCall) {
     });
 }
 
-/// Returns the member of `_meta` that marks an observed call.
-fn observed(call: &OpenCall) -> String {
+/// Returns the members of `_meta` that mark a result.
+fn mark(call: &OpenCall, effect: Effect) -> String {
     let mut w = Writer::dense();
-    w.object(|w| write_observed(w, call));
+    w.object(|w| {
+        w.key(EFFECT_KEY).string(effect.name());
+        if !call.observed.is_empty() {
+            write_observed(w, call);
+        }
+    });
     let object = w.finish();
     let object = object.trim_end();
     object[1..object.len() - 1].to_owned()
@@ -285,7 +345,37 @@ fn observed(call: &OpenCall) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Envelope;
+    use super::{Envelope, without_own_keys};
+
+    #[test]
+    fn keys_of_our_own_are_removed_at_any_depth() {
+        for (text, left, count) in [
+            (r#"{"content":[]}"#, r#"{"content":[]}"#, 0),
+            (
+                r#"{"_meta":{"io.github.agent-engine/effect":"none"},"content":[]}"#,
+                r#"{"_meta":{},"content":[]}"#,
+                1,
+            ),
+            (
+                r#"{"_meta":{"a":1, "\u0069o.github.agent-engine/x":{"y":1} ,"b":2}}"#,
+                r#"{"_meta":{"a":1 ,"b":2}}"#,
+                1,
+            ),
+            (
+                r#"{"io.github.agent-engine/a":1,"io.github.agent-engine/b":2,"c":[{"io.github.agent-engine/d":[]}]}"#,
+                r#"{"c":[{}]}"#,
+                3,
+            ),
+            (
+                r#"{"c":"io.github.agent-engine/e","io.github.agent-engine/a":1,"io.github.agent-engine/b":2}"#,
+                r#"{"c":"io.github.agent-engine/e"}"#,
+                2,
+            ),
+        ] {
+            let (found, removed) = without_own_keys(text);
+            assert_eq!((&*found, removed), (left, count));
+        }
+    }
 
     #[test]
     fn a_member_is_removed_with_its_comma() {

@@ -4,15 +4,17 @@ use super::calling::what;
 use super::calls::OpenCall;
 use super::client::Generation;
 use super::continuation::{Continued, ServerState};
-use super::delivery::{Passed, continues, pass};
+use super::delivery::{continues, pass};
 use super::limits::{CALL_TIMEOUT_MS, QUOTE_MAX_CHARS, REPETITIONS_MAX};
 use super::messages::{Delivered, Failure};
-use super::refusal::{Refusal, input_required};
+use super::refusal::{EFFECT_KEY, Effect, Refusal, input_required};
 use super::session::Session;
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::text::visible;
 use agent_record::Clock;
+use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{boolean, member};
 
 impl Session {
     /// Takes the result of a call that was passed on.
@@ -30,13 +32,14 @@ impl Session {
             Some(Ok(state)) => return self.pass_state(id, &call, state, result, now),
         }
         match pass(&call, result, max_bytes, &self.redactor) {
-            Ok((passed, is_error)) => {
-                let outcome = if is_error { "tool_error" } else { "delivered" };
-                let records = vec![self.effect(id, &call, outcome, Some(result), &[], now)];
-                match passed {
-                    Passed::AsReceived => Delivered::AsReceived(records),
-                    Passed::Changed(changed) => Delivered::Changed(changed, records),
-                }
+            Ok(delivery) => {
+                let outcome = match delivery.is_error {
+                    true => "tool_error",
+                    false => "delivered",
+                };
+                let removed = delivery.removed;
+                let record = self.delivered(id, &call, (outcome, removed), result, now);
+                Delivered::Changed(delivery.result, vec![record])
             }
             Err(texts) => self.withhold_result(id, &call, texts, result, now),
         }
@@ -56,7 +59,8 @@ impl Session {
             let help = "Do without the result; its server must correct it.";
             CallReason::new(Code::OutputInvalid, text).help(help)
         });
-        self.withhold(id, call, "withheld", reasons.collect(), Some(result), now)
+        let sent = Sent::of(result);
+        self.withhold(id, call, "withheld", reasons.collect(), sent, now)
     }
 
     /// Returns the result with which a client repeats a call that its server continues. For a client that knows no
@@ -88,13 +92,19 @@ impl Session {
             Ok(state) => state,
             Err(text) => {
                 let reasons = vec![CallReason::new(Code::SessionLimit, text)];
-                return self.withhold(id, call, "withheld", reasons, Some(result), now);
+                return self.withhold(id, call, "withheld", reasons, Sent::of(result), now);
             }
         };
         let records = vec![self.effect(id, call, "input_required", Some(result), &[], now)];
         match is_repeated_here {
             true => Delivered::Repeat(state, records),
-            false => Delivered::Changed(input_required(&state, |_| (), &self.redactor), records),
+            false => {
+                let meta = |w: &mut Writer| {
+                    w.key("_meta")
+                        .object(|w| w.key(EFFECT_KEY).string(Effect::Unknown.name()));
+                };
+                Delivered::Changed(input_required(&state, meta, &self.redactor), records)
+            }
         }
     }
 
@@ -120,10 +130,38 @@ impl Session {
                 Code::ApprovalRequired,
                 "nobody approved the call in time",
             )];
-            return self.withhold(id, &call, "not_approved", reasons, None, now);
+            let sent = Sent {
+                effect: Effect::None,
+                error: None,
+                result: None,
+            };
+            return self.withhold(id, &call, "not_approved", reasons, sent, now);
         }
         let (outcome, reason) = self.failure(how);
-        self.withhold(id, &call, outcome, vec![reason], None, now)
+        // It was sent: only what may be made twice is to be repeated.
+        let reason = match (reason.code, call.tool()) {
+            (Code::ServerFailed, Some(tool)) if tool.served.is_repeatable() => {
+                reason.help("Check the server with `agent status`; the call is safe to repeat.")
+            }
+            (Code::ServerFailed, _) => reason.help(
+                "The call may have had its effect: find out whether it did before you call again.",
+            ),
+            _ => reason,
+        };
+        let error = match how {
+            Failure::ServerError {
+                code,
+                message,
+                data,
+            } => Some(error_json(*code, message, data.as_deref())),
+            _ => None,
+        };
+        let sent = Sent {
+            effect: Effect::Unknown,
+            error,
+            result: None,
+        };
+        self.withhold(id, &call, outcome, vec![reason], sent, now)
     }
 
     /// Returns the outcome of a failure and its reason.
@@ -147,7 +185,7 @@ impl Session {
                 Code::ServerFailed,
                 format!("the server did not answer within {CALL_TIMEOUT_MS} ms"),
             ),
-            Failure::ServerError { code, message } => {
+            Failure::ServerError { code, message, .. } => {
                 let quoted: String = visible(message).chars().take(QUOTE_MAX_CHARS).collect();
                 let text = format!("the server answered with the error {code}: {quoted}");
                 ("failed", Code::ServerFailed, text)
@@ -177,22 +215,72 @@ impl Session {
         call: &OpenCall,
         outcome: &str,
         reasons: Vec<CallReason>,
-        result: Option<&[u8]>,
+        sent: Sent<'_>,
         now: Clock,
     ) -> Delivered {
         let name = call.tool().map(|tool| tool.name());
-        let what = match (name, result) {
-            (Some(name), Some(_)) => format!("The result of `{}`", visible(name)),
-            (Some(name), None) => what(name),
-            (None, _) => "The call".to_owned(),
+        let call_of = name.map_or_else(|| "The call".to_owned(), what);
+        let what = match (sent.result, name, sent.effect) {
+            (Some(_), Some(name), _) => format!("The result of `{}` is withheld", visible(name)),
+            (Some(_), None, _) => "The result is withheld".to_owned(),
+            (None, _, Effect::None) => call_of,
+            (None, _, _) if sent.error.is_some() => {
+                format!("{call_of} was sent, and its server answered with an error")
+            }
+            (None, _, _) => format!("{call_of} was sent, and has no result"),
         };
         let refusal = Refusal {
             approval: call.approval.clone(),
+            effect: sent.effect,
+            error: sent.error,
             ..Refusal::new(what, reasons)
         };
         let codes = refusal.codes();
-        let record = self.effect(id, call, outcome, result, &codes, now);
+        let record = self.effect(id, call, outcome, sent.result, &codes, now);
         let bytes = refusal.result(call.generation, &self.redactor);
         Delivered::Refused(bytes, vec![record])
     }
+}
+
+/// What came of a call whose result no client gets.
+struct Sent<'r> {
+    effect: Effect,
+    error: Option<String>,
+    result: Option<&'r [u8]>,
+}
+
+impl<'r> Sent<'r> {
+    /// What came with a result.
+    fn of(result: &'r [u8]) -> Self {
+        let root = core::str::from_utf8(result).ok().and_then(parse_strict);
+        let is_done = root.is_some_and(|root| {
+            let is_result = member(&root, "content").is_some();
+            let is_error = member(&root, "isError");
+            let is_error = is_error.is_some_and(|it| boolean(it) != Some(false));
+            is_result && !is_error
+        });
+        Self {
+            effect: if is_done {
+                Effect::Done
+            } else {
+                Effect::Unknown
+            },
+            error: None,
+            result: Some(result),
+        }
+    }
+}
+
+/// Returns an error of JSON-RPC as it came.
+fn error_json(code: i64, message: &str, data: Option<&[u8]>) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("code").json(&code.to_string());
+        let data = data.and_then(|data| core::str::from_utf8(data).ok());
+        if let Some(data) = data.filter(|data| parse_strict(data).is_some()) {
+            w.key("data").json(data);
+        }
+        w.key("message").string(message);
+    });
+    w.finish().trim_end().to_owned()
 }

@@ -87,5 +87,5 @@ pub use messages::{
 };
 pub use method::{ListKind, Method};
 pub use options::{ApprovalMode, Expansion, ObservedServer, Options};
-pub use refusal::{OBSERVED_KEY, REFUSAL_KEY};
+pub use refusal::{EFFECT_KEY, ERROR_KEY, OBSERVED_KEY, REFUSAL_KEY};
 pub use session::Session;

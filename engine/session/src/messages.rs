@@ -189,6 +189,8 @@ pub enum Failure {
         code: i64,
         /// Its message.
         message: String,
+        /// Its data, as JSON.
+        data: Option<Vec<u8>>,
     },
     /// The result is larger than its limit, so the host did not read it.
     TooLarge,

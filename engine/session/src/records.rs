@@ -100,6 +100,18 @@ impl Session {
         })
     }
 
+    /// Records a result that a client gets, with the number of keys that were removed from it.
+    pub(crate) fn delivered(
+        &mut self,
+        id: u64,
+        call: &OpenCall,
+        (outcome, removed): (&str, u64),
+        result: &[u8],
+        now: Clock,
+    ) -> Record {
+        self.effect_of(id, call, (outcome, removed), Some(result), &[], now)
+    }
+
     pub(crate) fn effect(
         &mut self,
         id: u64,
@@ -109,11 +121,26 @@ impl Session {
         codes: &[Code],
         now: Clock,
     ) -> Record {
+        self.effect_of(id, call, (outcome, 0), result, codes, now)
+    }
+
+    fn effect_of(
+        &mut self,
+        id: u64,
+        call: &OpenCall,
+        (outcome, removed): (&str, u64),
+        result: Option<&[u8]>,
+        codes: &[Code],
+        now: Clock,
+    ) -> Record {
         let server = &call.basis.servers[call.server];
         self.record("effect", now, |w| {
             w.key("call").json(&id.to_string());
             w.key("codes").strings(codes.iter().map(|code| code.name()));
             w.key("outcome").string(outcome);
+            if removed > 0 {
+                w.key("removed").json(&removed.to_string());
+            }
             if let Some(result) = result {
                 w.key("result").object(|w| write_content(w, result));
             }

@@ -18,6 +18,34 @@ use agent_syntax::json::Writer;
 /// | `retryAfterMs` | when to try again, if time alone changes the decision |
 pub const REFUSAL_KEY: &str = "io.github.agent-engine/refusal";
 
+/// The key of `_meta` of every answer to a call: whether the call had an effect, as far as the session knows. Its values
+/// are those of [`Effect`].
+pub const EFFECT_KEY: &str = "io.github.agent-engine/effect";
+
+/// The key of `_meta` of a result in place of a server's error of JSON-RPC: `{code, data?, message}`.
+pub const ERROR_KEY: &str = "io.github.agent-engine/error";
+
+/// Whether a call had an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It was not sent.
+    None,
+    /// A result without an error came, also where a client does not get it.
+    Done,
+    /// There is no answer, or one with an error.
+    Unknown,
+}
+
+impl Effect {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Done => "done",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// The key of `_meta` of a server's result in a session that only observes: `{codes}`, the reasons that
 /// would have refused the call.
 pub const OBSERVED_KEY: &str = "io.github.agent-engine/observed";
@@ -39,6 +67,9 @@ pub(crate) struct Refusal {
     pub(crate) approval: Option<String>,
     /// The definition of a tool that was called with invalid arguments.
     pub(crate) definition: Option<String>,
+    pub(crate) effect: Effect,
+    /// The server's error of JSON-RPC, as JSON.
+    pub(crate) error: Option<String>,
 }
 
 impl Refusal {
@@ -50,6 +81,8 @@ impl Refusal {
             retry_after_ms: None,
             approval: None,
             definition: None,
+            effect: Effect::None,
+            error: None,
         }
     }
 
@@ -64,8 +97,7 @@ impl Refusal {
             .into_iter()
             .flatten()
             .collect();
-        let meta = |w: &mut Writer| w.key(REFUSAL_KEY).object(|w| self.write(w));
-        result(&texts, true, Some(&meta), generation, redactor)
+        result(&texts, true, &|w| self.write_meta(w), generation, redactor)
     }
 
     /// Returns a result with which the client repeats the call, after it has asked its human with the parameters of
@@ -77,8 +109,7 @@ impl Refusal {
         redactor: &Redactor,
     ) -> Vec<u8> {
         let members = |w: &mut Writer| {
-            w.key("_meta")
-                .object(|w| w.key(REFUSAL_KEY).object(|w| self.write(w)));
+            w.key("_meta").object(|w| self.write_meta(w));
             if let Some(question) = question {
                 w.key("inputRequests").object(|w| {
                     w.key(elicitation::REQUEST).object(|w| {
@@ -91,9 +122,20 @@ impl Refusal {
         input_required(state, members, redactor)
     }
 
-    /// Returns the refusal for a model.
+    fn write_meta(&self, w: &mut Writer) {
+        w.key(EFFECT_KEY).string(self.effect.name());
+        if let Some(error) = &self.error {
+            w.key(ERROR_KEY).json(error);
+        }
+        w.key(REFUSAL_KEY).object(|w| self.write(w));
+    }
+
+    /// Returns the refusal for a model. What was sent is not said to be refused.
     fn text(&self) -> String {
-        let mut text = format!("{} is refused.", self.what);
+        let mut text = match self.effect {
+            Effect::None => format!("{} is refused.", self.what),
+            Effect::Done | Effect::Unknown => format!("{}.", self.what),
+        };
         for reason in &self.reasons {
             let help = reason.help.trim_end_matches('.');
             text.push_str(&format!(
@@ -155,15 +197,13 @@ pub(crate) fn write_reasons(w: &mut Writer, reasons: &[CallReason], with_help: b
 pub(crate) fn result(
     texts: &[String],
     is_error: bool,
-    meta: Option<&dyn Fn(&mut Writer)>,
+    meta: &dyn Fn(&mut Writer),
     generation: Generation,
     redactor: &Redactor,
 ) -> Vec<u8> {
     let mut w = Writer::dense();
     w.object(|w| {
-        if let Some(meta) = meta {
-            w.key("_meta").object(|w| meta(w));
-        }
+        w.key("_meta").object(|w| meta(w));
         w.key("content").array(|w| {
             for text in texts {
                 w.object(|w| {

@@ -79,6 +79,7 @@ impl Session {
                 Failure::ServerError {
                     code: INVALID_PARAMS,
                     message,
+                    ..
                 },
                 _,
             ) => CallAction::Error {

@@ -135,6 +135,8 @@ impl<'s> Surface<'s> {
             Some(status) => format!("the server `{name}` is {}", status.as_str()),
             None => format!("the health of the server `{name}` is not known"),
         };
+        // When another state ends is not known: a server may be connected again at any time.
+        let ends = ends.filter(|_| status == Some(HealthStatus::Quarantine));
         let retry = ends.map(|end| end.saturating_sub(self.now.unix_ms));
         let reason = CallReason::new(Code::HealthVeto, text);
         Some((

@@ -444,7 +444,7 @@ fn a_policy_that_never_allows_is_found_without_an_index() {
             "package switchboard\nallowed_tools := {\"a@1/t\"} if input.user_tier == \"x\" else := []".to_owned(),
             &["2:62 `allowed_tools` must be a set, and is an array"],
         ),
-        // What is no id.
+        // Members that are not ids.
         (
             format!("package switchboard\nallowed_tools contains t.tool if {each} }}"),
             &["2:24 the policy allows nothing: the id of a candidate is its member `id`"],

@@ -120,7 +120,7 @@ fn assert_result(number: usize, result: &Value) {
         }
         1 => return assert!(!failed(result), "{result}"),
         2 => ("TOOL_NOT_LOCKED", "and not `test_error_handling`"),
-        _ => ("ARGUMENT_INVALID", "it must have the property `phone`"),
+        _ => ("ARGUMENT_INVALID", "has none of `phone` and `email`"),
     };
     assert!(failed(result), "{result}");
     assert!(text.contains(code) && text.contains(reason), "{text}");

@@ -6,8 +6,8 @@ use agent_api::lower::definition;
 use agent_api::model::Index;
 use agent_session::health::Observation;
 use agent_session::{
-    CallAction, Called, Client, Clock, Delivered as Delivery, Documents, Failure, Generation,
-    Options, Record, Session,
+    CallAction, Called, Client, Clock, Delivered as Delivery, Documents, EFFECT_KEY, Failure,
+    Generation, Options, Record, Session,
 };
 use agent_worker_protocol::session::{
     Caller, Decided, Delivered, EVENTS_MAX, Event, Expansion, Past, Refusal,
@@ -291,7 +291,11 @@ impl Host {
             Delivery::AsReceived(records) => (Delivered::AsReceived, records),
             Delivery::Changed(changed, records) => {
                 let changed = String::from_utf8_lossy(&changed).into_owned();
-                (Delivered::Changed(changed), records)
+                let delivered = match is_marked_only(result, &changed) {
+                    true => Delivered::AsReceived,
+                    false => Delivered::Changed(changed),
+                };
+                (delivered, records)
             }
             Delivery::Refused(refused, records) => (Delivered::Refused(refusal(&refused)), records),
             Delivery::Repeat(state, records) => {
@@ -356,5 +360,15 @@ fn refusal(result: &[u8]) -> Refusal {
         texts,
         result: String::from_utf8_lossy(result).into_owned(),
         ..Refusal::default()
+    })
+}
+
+/// Returns whether a result differs from the received one by the mark of its effect alone.
+fn is_marked_only(received: &str, changed: &str) -> bool {
+    ["done", "unknown"].iter().any(|effect| {
+        let mark = format!("\"{EFFECT_KEY}\":\"{effect}\"");
+        let forms = [format!("\"_meta\":{{{mark}}},"), format!("{mark},"), mark];
+        let mut forms = forms.iter();
+        forms.any(|form| changed.replacen(form, "", 1) == received)
     })
 }

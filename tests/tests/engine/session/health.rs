@@ -40,7 +40,8 @@ fn an_unhealthy_server_is_not_called_and_its_list_stays() {
     let called = call_at(&mut session, &new_client(), "ec2_run", json!({}), 2000);
     assert_eq!(refused(&called), ["HEALTH_VETO"]);
     let refusal = &answered(&called)["_meta"][REFUSAL_KEY];
-    assert_eq!(refusal["retryAfterMs"], REST_MS - 1000);
+    // A server may be connected again at any time.
+    assert_eq!(refusal.get("retryAfterMs"), None);
     assert_eq!(listed(&mut session, &new_client()), before);
     // Others are called, and it is tried again after its rest.
     assert!(is_passed_on(&call(

@@ -27,26 +27,53 @@ fn withheld(delivered: Delivered) -> (Vec<String>, String) {
     }
 }
 
+/// Returns the result that a client gets.
+#[track_caller]
+fn delivered(delivered: Delivered) -> String {
+    match delivered {
+        Delivered::Changed(result, _) => String::from_utf8(result).expect("UTF-8"),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
-fn a_result_that_fits_is_passed_on_as_it_was_received() {
+fn a_result_that_fits_is_passed_on_with_its_effect() {
     let mut session = World::usual().session(Options::default());
-    for result in [
-        TEXT,
-        r#"{"content":[],"isError":true,"resultType":"complete"}"#,
-        r#" { "_meta":{"a":1}, "content":[], "structuredContent":{"text":""}, "resultType":"complete" } "#,
+    let done = r#""io.github.agent-engine/effect":"done""#;
+    let unknown = done.replace("done", "unknown");
+    for (result, expected) in [
+        (
+            TEXT,
+            TEXT.replacen('{', &format!(r#"{{"_meta":{{{done}}},"#), 1),
+        ),
+        (
+            r#"{"content":[],"isError":true,"resultType":"complete"}"#,
+            format!(
+                r#"{{"_meta":{{{unknown}}},"content":[],"isError":true,"resultType":"complete"}}"#
+            ),
+        ),
+        (
+            r#" { "_meta":{"a":1}, "content":[], "structuredContent":{"text":""}, "resultType":"complete" } "#,
+            format!(
+                r#" {{ "_meta":{{{done},"a":1}}, "content":[], "structuredContent":{{"text":""}}, "resultType":"complete" }} "#
+            ),
+        ),
+        // No server says in our name what a call did, at any depth.
+        (
+            r#"{"content":[],"structuredContent":{"text":"","\u0069o.github.agent-engine/effect":"none"},"_meta":{"io.github.agent-engine/effect":"none"},"resultType":"complete"}"#,
+            format!(
+                r#"{{"content":[],"structuredContent":{{"text":""}},"_meta":{{{done}}},"resultType":"complete"}}"#
+            ),
+        ),
     ] {
-        let delivered = give(&mut session, &new_client(), result);
-        assert!(
-            matches!(delivered, Delivered::AsReceived(_)),
-            "{result}: {delivered:?}"
+        assert_eq!(
+            delivered(give(&mut session, &new_client(), result)),
+            expected
         );
     }
     let old = r#"{"content":[],"structuredContent":{"text":""}}"#;
-    let delivered = give(&mut session, &old_client(), old);
-    assert!(
-        matches!(delivered, Delivered::AsReceived(_)),
-        "{delivered:?}"
-    );
+    let expected = old.replacen('{', &format!(r#"{{"_meta":{{{done}}},"#), 1);
+    assert_eq!(delivered(give(&mut session, &old_client(), old)), expected);
 }
 
 #[test]
@@ -64,8 +91,6 @@ fn a_result_that_does_not_fit_is_withheld() {
         r#"{"content":[]}"#,
         r#"{"content":[],"structuredContent":{"text":1}}"#,
         r#"{"content":[],"structuredContent":{"text":"t"},"resultType":"input_required"}"#,
-        r#"{"content":[],"isError":true,"_meta":{"io.github.agent-engine/refusal":{}}}"#,
-        r#"{"content":[],"isError":true,"_meta":{"\u0069o.github.agent-engine/x":1}}"#,
     ] {
         let (codes, _) = withheld(give(&mut session, &new_client(), result));
         assert!(
@@ -83,7 +108,7 @@ fn the_size_of_a_result_is_limited() {
     };
     let mut session = World::usual().session(options);
     let fits = give(&mut session, &new_client(), TEXT);
-    assert!(matches!(fits, Delivered::AsReceived(_)));
+    delivered(fits);
     let (codes, _) = withheld(give(&mut session, &new_client(), &format!("{TEXT} ")));
     assert_eq!(codes, ["OUTPUT_INVALID"]);
     let id = opened(&mut session, &new_client()).id;
@@ -103,7 +128,7 @@ fn a_result_gets_what_the_clients_generation_needs() {
     };
     assert_eq!(
         String::from_utf8(result).expect("UTF-8"),
-        r#" {"resultType":"complete","content":[],"structuredContent":{"text":""}}"#
+        r#" {"resultType":"complete","_meta":{"io.github.agent-engine/effect":"done"},"content":[],"structuredContent":{"text":""}}"#
     );
     // 2025-11-25 knows only objects.
     let called = call(&mut session, &old_client(), "count", json!({}));
@@ -113,7 +138,10 @@ fn a_result_gets_what_the_clients_generation_needs() {
     };
     assert_eq!(
         serde_json::from_slice::<Value>(&result).expect("JSON"),
-        json!({ "content": [{ "type": "text", "text": "seven" }, { "type": "text", "text": "7" }] })
+        json!({
+            "_meta": { "io.github.agent-engine/effect": "done" },
+            "content": [{ "type": "text", "text": "seven" }, { "type": "text", "text": "7" }]
+        })
     );
 }
 
@@ -123,6 +151,7 @@ fn a_call_without_a_result_says_why() {
     let error = Failure::ServerError {
         code: -32000,
         message: "out of \u{202e}order".to_owned(),
+        data: None,
     };
     // SERVER_FAILED is the code of all of them: the call may have had effects.
     for (how, text) in [
@@ -145,7 +174,7 @@ fn a_result_that_nobody_waits_for_reaches_nobody() {
     let mut session = World::usual().session(Options::default());
     let id = opened(&mut session, &new_client()).id;
     let first = session.result(id, TEXT.as_bytes(), at(1));
-    assert!(matches!(first, Delivered::AsReceived(_)));
+    delivered(first);
     for unknown in [id, id + 1, 0, u64::MAX] {
         let again = session.result(unknown, TEXT.as_bytes(), at(1));
         assert!(matches!(again, Delivered::Nothing(_)), "{again:?}");
@@ -181,10 +210,7 @@ fn a_secret_reaches_neither_clients_nor_records() {
         r#""structuredContent":{"password":"p","#,
     );
     let delivered = give(&mut session, &new_client(), &result);
-    assert!(
-        matches!(delivered, Delivered::AsReceived(_)),
-        "{delivered:?}"
-    );
+    assert!(matches!(delivered, Delivered::Changed(..)), "{delivered:?}");
     let called = call(
         &mut session,
         &new_client(),
@@ -196,6 +222,7 @@ fn a_secret_reaches_neither_clients_nor_records() {
     let how = Failure::ServerError {
         code: 1,
         message: format!("no {secret}"),
+        data: None,
     };
     let id = opened(&mut session, &new_client()).id;
     let (_, shown) = withheld(session.failed(id, &how, at(1)));

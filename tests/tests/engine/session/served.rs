@@ -641,6 +641,7 @@ fn a_request_without_a_result_has_an_error() {
     let server_error = |code| Failure::ServerError {
         code,
         message: "no\u{200b}".to_owned(),
+        data: None,
     };
     let uri = json!({ "uri": "x://alpha" });
     for code in [-32002, -32602] {
