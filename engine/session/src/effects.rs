@@ -242,7 +242,7 @@ impl Session {
     }
 }
 
-/// What came of a call whose result no client gets.
+/// The fate of a call whose result no client gets.
 struct Sent<'r> {
     effect: Effect,
     error: Option<String>,

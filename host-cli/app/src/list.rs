@@ -64,28 +64,3 @@ pub(crate) fn text(tasks: &[Task]) -> String {
     // The author of a prompt does not write to the terminal on which it is listed.
     output::visible(&out).into_owned()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Task, text};
-
-    #[test]
-    fn a_prompt_gives_a_terminal_no_orders() {
-        let task = Task {
-            task_id: "a1b2c3".to_owned(),
-            state: "failed".to_owned(),
-            lang: "python".to_owned(),
-            prompt: "says \u{1b}]0;TITLE\u{7}\u{1b}[31m \u{202e}".to_owned(),
-            probes: "-".to_owned(),
-            artifact_dir: String::new(),
-            url: None,
-            direct_url: None,
-            reason: Some("line\nwith \u{1b}[2J".to_owned()),
-        };
-        let shown = text(&[task]);
-        assert_eq!(shown.lines().count(), 1);
-        let is_order = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
-        assert!(!shown.contains(is_order), "{shown:?}");
-        assert!(shown.contains("TITLE"));
-    }
-}

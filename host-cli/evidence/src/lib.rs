@@ -69,7 +69,7 @@ impl Store {
             )));
         }
         let mut path = self.root.clone();
-        // A root that nobody named may be a link in a folder of somebody else.
+        // A root that nobody named may be a link in a foreign folder.
         if path == Path::new(USUAL_ROOT) {
             refuse_link(&path)?;
         }

@@ -35,8 +35,8 @@ impl StagedFile {
         Self::with_links(path, content, Links::Followed)
     }
 
-    /// Does the same to a file that nobody named, with what links may do: a folder of somebody else may contain
-    /// links that lead out of it \[3\].
+    /// Does the same to a file that nobody named, with what links may do: a foreign folder may contain links that
+    /// lead out of it \[3\].
     ///
     /// # Errors
     ///

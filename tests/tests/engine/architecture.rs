@@ -443,6 +443,34 @@ fn naming(names: &[&'static str]) -> Vec<(String, &'static str)> {
     found
 }
 
+/// A unit test in a library that runs none would never fail.
+#[test]
+fn libraries_without_unit_tests_say_so() {
+    let mut count = 0;
+    let folders = ["component", "engine", "host-cli", "playground", "tests"];
+    let manifests = folders.map(|folder| files(&root().join(folder), "toml"));
+    for manifest in manifests.into_iter().flatten() {
+        if manifest.file_name().is_none_or(|name| name != "Cargo.toml") {
+            continue;
+        }
+        let text = fs::read_to_string(&manifest).expect("a manifest");
+        let Some((_, lib)) = text.split_once("[lib]\n") else {
+            continue;
+        };
+        let lib = lib.split("\n[").next().unwrap_or_default();
+        let sources = manifest.with_file_name("src");
+        if !lib.lines().any(|line| line == "test = false") || !sources.is_dir() {
+            continue;
+        }
+        count += 1;
+        for path in files(&sources, "rs") {
+            let tests = code(&path).iter().any(|(_, line)| line == "#[cfg(test)]");
+            assert!(!tests, "{} has tests that do not run", path.display());
+        }
+    }
+    assert!(count > 2, "{count} libraries without unit tests");
+}
+
 #[test]
 fn clocks_random_bytes_and_signals_have_one_home() {
     const READINGS: [&str; 5] = [

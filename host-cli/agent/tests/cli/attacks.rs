@@ -423,7 +423,7 @@ fn evidence_is_not_written_through_links() {
             assert_eq!(project.read("a-file"), "old");
         }
     }
-    // The user may name a link; the usual folder may be somebody else's.
+    // The user may name a link; the usual folder may be foreign.
     let project = keeper();
     fs::create_dir(project.path("elsewhere")).unwrap();
     symlink(project.path("elsewhere"), project.path("artifacts")).unwrap();

@@ -189,7 +189,7 @@ fn a_named_link_is_followed_and_permissions_are_kept() {
     assert!(project.read("real/lock").contains("write:audiences"));
 }
 
-/// A repository of somebody else may contain links that lead out of it.
+/// A foreign repository may contain links that lead out of it.
 #[test]
 fn what_nobody_named_is_written_through_no_link() {
     for (name, code) in [

@@ -35,6 +35,19 @@ fn failed(output: &Output, exit: i32, code: &str, says: &str) {
 }
 
 #[test]
+fn a_prompt_gives_the_terminal_of_a_list_no_orders() {
+    let bed = Bed::new(&[]);
+    let prompt = "says \u{1b}]0;TITLE\u{7}\u{1b}[31m \u{202e}";
+    let plan = bed.verb("plan.create", None, &json!({ "prompt": prompt }));
+    assert_eq!(plan["ok"], true, "{plan}");
+    let list = bed.done(&["list"]);
+    assert_eq!(list.lines().count(), 1, "{list:?}");
+    assert!(list.contains("TITLE"), "{list:?}");
+    let is_order = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+    assert!(!list.contains(is_order), "{list:?}");
+}
+
+#[test]
 fn only_commands_that_need_a_daemon_start_one() {
     let bed = idle();
     let is_idle = || !bed.path(".mcpd/.state/daemon.json").exists();
