@@ -19,7 +19,7 @@ use agent_syntax::json::Writer;
 pub const REFUSAL_KEY: &str = "io.github.agent-engine/refusal";
 
 /// The key of `_meta` of every answer to a call: whether the call had an effect, as far as the session knows. Its values
-/// are those of [`Effect`].
+/// are `none`, `done` and `unknown`.
 pub const EFFECT_KEY: &str = "io.github.agent-engine/effect";
 
 /// The key of `_meta` of a result in place of a server's error of JSON-RPC: `{code, data?, message}`.
