@@ -10,6 +10,7 @@ mod conformance;
 mod elsewhere;
 mod go_apps;
 mod in_toto;
+mod left;
 mod other_clients;
 mod other_host;
 mod real_servers;
@@ -26,6 +27,7 @@ use crate::cargo::{cargo, tested};
 use crate::{
     bubblewrap, component, fuzz, handler_python, playground, process, resolver, setup, soak, status,
 };
+use left::Left;
 
 /// A check and its name.
 pub(crate) type Check = (&'static str, fn(&Workspace) -> Result<()>);
@@ -300,14 +302,15 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let parts = selected(arguments, changed::paths(workspace).as_deref())?;
     component::build(workspace, Build::Quick)?;
     let failed = match arguments {
-        [] | ["--all"] => rows::run(workspace, &parts)?,
+        [] | ["--all"] => {
+            let left = Left::before(workspace);
+            rows::run(workspace, &parts)?
+                + usize::from(left.check().inspect_err(status::error).is_err())
+        }
         _ => run_all(workspace, "Testing", parts.iter().map(|part| part.check())),
     };
-    println!(
-        "{} of {} parts passed, {failed} failed",
-        parts.len() - failed,
-        parts.len()
-    );
+    let passed = parts.len().saturating_sub(failed);
+    println!("{passed} of {} parts passed, {failed} failed", parts.len());
     if failed > 0 {
         bail!("the tests failed");
     }

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 use std::sync::OnceLock;
@@ -17,7 +18,8 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::cgroup::{self, Cgroup, Resource};
 use super::child_setup::ChildSetup;
-use super::launch::{Launched, give_up, spawn_error};
+use super::guard::Guarded;
+use super::launch::{Launched, end_group, give_up, spawn_error};
 use super::seccomp::Gaps;
 use super::tree::{self, Tree};
 use super::{readable, rlimits, seccomp};
@@ -107,6 +109,7 @@ pub(super) fn launch(
     bwrap
         .env_clear()
         .current_dir("/")
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -119,7 +122,9 @@ pub(super) fn launch(
         .arg("--")
         .arg(&command.program)
         .args(&command.arguments);
+    let guarded = Guarded::new();
     let setup = ChildSetup {
+        announcement: Some(guarded.announcement()),
         groups: group.doors().map_err(|error| error.to_string())?,
         keep: pieces.inherited.into_iter().map(|(_, file)| file).collect(),
         ..ChildSetup::default()
@@ -139,14 +144,15 @@ pub(super) fn launch(
         .and_then(|_| child_pid(&line))
         .and_then(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)));
     let Some((first, first_handle)) = first else {
-        let _ = child.kill();
+        end_group(&mut child);
         let mut message = Vec::new();
         if let Some(stderr) = child.stderr.take() {
             let _ = stderr.take(MAX_MESSAGE).read_to_end(&mut message);
         }
-        let _ = child.wait();
         return Err(message_of(&message));
     };
+    // Until it may start the command, the first process stays in the group that is announced.
+    guarded.add(first);
     let tree = match Tree::namespace(&child, first, first_handle) {
         Ok(tree) => tree,
         Err(error) => return Err(give_up(child, &error)),
@@ -159,6 +165,7 @@ pub(super) fn launch(
         child,
         tree,
         group,
+        guarded: Some(guarded),
         status: Some(status),
         private: None,
         proxy: None,

@@ -263,12 +263,21 @@ pub(super) struct Cgroup {
 impl Cgroup {
     /// Makes the groups that this machine allows.
     pub(super) fn new(limits: &Limits, own: u32) -> io::Result<Self> {
-        let name = next_name();
+        loop {
+            match Self::named(&next_name(), limits, own) {
+                // A process of another namespace with the same id has made it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made,
+            }
+        }
+    }
+
+    fn named(name: &str, limits: &Limits, own: u32) -> io::Result<Self> {
         let mut group = Self {
             members: Vec::new(),
         };
         for parent in parents() {
-            let folder = parent.folder.join(&name);
+            let folder = parent.folder.join(name);
             // Resources of version 2 share a folder.
             if !group.members.iter().any(|member| member.folder == folder) {
                 fs::create_dir(&folder)?;

@@ -12,6 +12,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setsid};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 
+use super::guard::Announcement;
 use super::rlimits;
 
 /// The first file descriptor after standard input, output and error.
@@ -20,6 +21,8 @@ const FIRST_OTHER: c_uint = 3;
 /// What a new process does, in this order.
 #[derive(Default)]
 pub(super) struct ChildSetup {
+    /// Announces itself to the guard.
+    pub(super) announcement: Option<Announcement>,
     /// Joins these control groups.
     pub(super) groups: Vec<File>,
     /// Keeps these files open, and no others but the standard streams.
@@ -49,6 +52,9 @@ impl ChildSetup {
     }
 
     fn perform(&self) -> io::Result<()> {
+        if let Some(announcement) = &self.announcement {
+            announcement.make();
+        }
         for group in &self.groups {
             rustix::io::write(group, b"0")?;
         }

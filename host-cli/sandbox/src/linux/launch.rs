@@ -6,9 +6,10 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Child;
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::cgroup::Cgroup;
+use super::guard::Guarded;
 use super::network_namespace::NetworkNamespace;
 use super::private::PrivateFolder;
 use super::tree::Tree;
@@ -21,6 +22,8 @@ pub(super) struct Launched {
     pub(super) child: Child,
     pub(super) tree: Tree,
     pub(super) group: Cgroup,
+    /// What ends it if this process is killed.
+    pub(super) guarded: Option<Guarded>,
     /// The status of bubblewrap.
     pub(super) status: Option<BufReader<File>>,
     /// The folder for the files of a command that has no folders in memory.
@@ -71,9 +74,14 @@ pub(super) fn spawn_error(program: &Path, error: &io::Error) -> String {
     format!("{} can't be started: {error}", program.display())
 }
 
+/// Ends the process group of a child that leads it, and waits for the child.
+pub(super) fn end_group(child: &mut Child) {
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    let _ = child.wait();
+}
+
 /// Ends a process for which no handle can be had, and words the reason.
 pub(super) fn give_up(mut child: Child, error: &io::Error) -> String {
-    let _ = child.kill();
-    let _ = child.wait();
+    end_group(&mut child);
     format!("no handle of the process can be had: {error}")
 }

@@ -3,6 +3,7 @@
 mod bubblewrap;
 mod cgroup;
 mod child_setup;
+mod guard;
 mod landlock;
 mod launch;
 mod listener;

@@ -158,6 +158,7 @@ fn supervise(
         mut child,
         tree,
         group,
+        guarded,
         status,
         private,
         proxy,
@@ -206,6 +207,7 @@ fn supervise(
     let cause = cause.or_else(|| meter.exceeded().map(Cause::Limit));
     let exit = child.wait();
     shared.tree.wait_for_all();
+    drop(guarded);
     let was_started = status.is_none_or(bubblewrap::was_started);
     // Both wait until they are unused.
     drop(group);

@@ -74,12 +74,12 @@ pub(super) fn launch(
     let memory = !(use_groups && cgroup::has(Resource::Memory));
     let setup = ChildSetup {
         groups: group.doors().map_err(|error| error.to_string())?,
-        keep: Vec::new(),
         limits: rlimits::list(limits, memory, processes_of_user(limits)),
         restrictions: Some(Restrictions {
             rules,
             filter: seccomp::filter(Tier::Landlock, command.network, gaps),
         }),
+        ..ChildSetup::default()
     };
     setup.prepare(&mut run);
     let child = run
@@ -94,6 +94,7 @@ pub(super) fn launch(
         tree,
         group,
         status: None,
+        guarded: None,
         private: Some(private),
         proxy: None,
         inside: None,

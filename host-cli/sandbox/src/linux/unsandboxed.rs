@@ -34,6 +34,7 @@ pub(super) fn launch(command: &Command) -> Result<Launched, String> {
         child,
         tree,
         group: Cgroup::none(),
+        guarded: None,
         status: None,
         private: None,
         proxy: None,

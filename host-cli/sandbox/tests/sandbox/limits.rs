@@ -559,6 +559,42 @@ fn commands_end_with_a_killed_host() {
     }
 }
 
+/// Bubblewrap lets the kernel end it with its host only when its namespaces are made: a host that is killed before
+/// would leave it for ever.
+#[test]
+fn no_process_is_left_by_a_host_that_is_killed_while_it_starts_a_command() {
+    if let Ok(role) = std::env::var(KILLED) {
+        return be_killed(&role);
+    }
+    const STARTS: u64 = 20;
+    let tier = Tier::Bubblewrap;
+    let marker = marker();
+    for start in 0..STARTS {
+        let mut host = process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "limits::no_process_is_left_by_a_host_that_is_killed_while_it_starts_a_command",
+                "--nocapture",
+            ])
+            .env(KILLED, format!("{tier} {marker}"))
+            .stdout(process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(host.stdout.take().unwrap());
+        let mut lines = output.lines().map(Result::unwrap);
+        assert!(lines.any(|line| line.contains("BEGINS")));
+        std::thread::sleep(Duration::from_micros(700 * start));
+        host.kill().unwrap();
+        host.wait().unwrap();
+    }
+    let begin = Instant::now();
+    while count_marked(&marker) > 0 {
+        let left = count_marked(&marker);
+        assert!(begin.elapsed() < Duration::from_secs(10), "{left} left");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Starts a command and waits for the end of this process.
 fn be_killed(role: &str) {
     let (tier, marker) = role.split_once(' ').unwrap();
@@ -579,6 +615,7 @@ fn be_killed(role: &str) {
         };
         let mut command = python(program);
         command.arguments.push(marker.into());
+        std::io::stdout().write_all(b"BEGINS\n").unwrap();
         let mut child = sandbox.spawn(command, ample()).await.unwrap();
         child.stdout.as_mut().unwrap().read_u8().await.unwrap();
         std::io::stdout().write_all(b"READY\n").unwrap();
