@@ -90,7 +90,7 @@ mod tests {
         let program = folder.path().join("sleeper");
         std::fs::copy("/bin/sleep", &program).unwrap();
         // The shell ends at once, and its child is without a parent.
-        let script = r#""$0" 100 >/dev/null & echo $!"#;
+        let script = r#""$0" 100 >/dev/null 2>&1 & echo $!"#;
         let output = Command::new("/bin/sh")
             .args(["-c", script])
             .arg(&program)
