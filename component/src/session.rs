@@ -119,6 +119,10 @@ impl GuestAgentSession for AgentSession {
         session.elicited(&approval, &result, now.into()).into()
     }
 
+    fn unreachable(&self, server: String, why: String) {
+        self.0.borrow_mut().unreachable(&server, &why);
+    }
+
     fn observe(&self, server: String, observation: Observation, now: Clock) -> Transition {
         let mut session = self.0.borrow_mut();
         let transition = session.observe(&server, observation.into(), now.into());

@@ -72,6 +72,8 @@ pub(crate) struct Live {
     /// The tools that no lock has, by the name that the server has for them. Only an observing session
     /// offers them.
     pub(crate) offered: BTreeMap<String, Offered>,
+    /// Why it can't be reached, until it lists its tools. A state does not have it.
+    pub(crate) failure: Option<String>,
     /// The differences of changed tools, by number: the first ones. A state does not have them.
     pub(crate) changes: BTreeMap<usize, Vec<String>>,
 }

@@ -11,6 +11,7 @@ use super::documents::Documents;
 use super::entries::Lists;
 use super::expanded::ExpandedTools;
 use super::health::{Observation, ServerHealth};
+use super::limits::QUOTE_MAX_CHARS;
 use super::live::{Comparison, Live, Watch, compare};
 use super::messages::{Listed, LockedServer, Observed, Reloaded, Transition};
 use super::options::{ApprovalMode, Expansion, ObservedServer, Options};
@@ -20,6 +21,7 @@ use super::served::Served;
 use super::surface::{Shape, Surface};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::model::Serve;
+use agent_api::text::visible;
 use agent_record::{Clock, Redactor};
 use std::sync::Arc;
 
@@ -241,6 +243,18 @@ impl Session {
         Listed {
             result: text.into_bytes(),
             records: vec![record],
+        }
+    }
+
+    /// Takes why a server can't be started or reached, for clients and the status. The reason holds until the server
+    /// lists its tools.
+    pub fn unreachable(&mut self, server: &str, why: &str) {
+        if let Some(number) = self.basis.server_number(server) {
+            let why = visible(&self.redactor.text(why))
+                .chars()
+                .take(QUOTE_MAX_CHARS)
+                .collect();
+            self.state.lives[number].failure = Some(why);
         }
     }
 

@@ -45,6 +45,8 @@ impl Session {
                     w.object(|w| {
                         let (health, _) = surface.status(number);
                         w.key("endpoint").string(&server.endpoint);
+                        w.key("failure")
+                            .optional(state.lives[number].failure.as_deref());
                         w.key("health").optional(health.map(|it| it.as_str()));
                         w.key("id").string(&server.id);
                         w.key("listed").bool(state.lives[number].is_listed);

@@ -138,11 +138,17 @@ impl<'s> Surface<'s> {
         // When another state ends is not known: a server may be connected again at any time.
         let ends = ends.filter(|_| status == Some(HealthStatus::Quarantine));
         let retry = ends.map(|end| end.saturating_sub(self.now.unix_ms));
-        let reason = CallReason::new(Code::HealthVeto, text);
-        Some((
-            reason.help("Wait until the server is healthy, then repeat the call."),
-            retry,
-        ))
+        let (text, help) = match &self.lives[server].failure {
+            Some(failure) => (
+                format!("{text}: {failure}"),
+                "Do without the server: its operator must mend it.",
+            ),
+            None => (
+                text,
+                "Wait until the server is healthy, then repeat the call.",
+            ),
+        };
+        Some((CallReason::new(Code::HealthVeto, text).help(help), retry))
     }
 
     /// Returns the reason of a tool that its server no longer lists as it was locked.

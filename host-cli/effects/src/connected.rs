@@ -4,7 +4,7 @@ use super::access::Access;
 use super::network;
 use agent_host::contract::run::{FailureKind, Opened};
 use agent_mcp_protocol::{Client, Endpoint, Error, Http, Stdio};
-use agent_sandbox::{Child, Log};
+use agent_sandbox::{Child, Log, RunError};
 use agent_way_out::Serving;
 use tokio::process::{ChildStdin, ChildStdout};
 
@@ -61,7 +61,7 @@ impl ConnectError {
         };
         Self {
             kind,
-            message: access.loss(error, ended.as_ref().and_then(|it| it.last_line.as_ref())),
+            message: access.loss(error, ended.as_ref().and_then(|it| it.last_words.as_ref())),
             ended,
         }
     }
@@ -70,12 +70,14 @@ impl ConnectError {
 impl Access {
     /// Says how a conversation failed, and what its server wrote last, without secrets.
     #[must_use]
-    pub fn loss(&self, error: &Error, last: Option<&PeerText>) -> String {
+    pub fn loss(&self, error: &Error, last: Option<&LastWords>) -> String {
         let error = self.redacted(&error.to_string());
+        let quote =
+            |text: &PeerText| agent_way_out::quote(&self.redacted(&text.0), LAST_LINE_CHARS);
         match last {
-            Some(line) => {
-                let line = agent_way_out::quote(&self.redacted(&line.0), LAST_LINE_CHARS);
-                format!("{error}; the server wrote: {line}")
+            Some(LastWords::Line(line)) => format!("{error}; the server wrote: {}", quote(line)),
+            Some(LastWords::NotStarted(reason)) => {
+                format!("the server can't be started: {}", quote(reason))
             }
             None => error,
         }
@@ -85,17 +87,28 @@ impl Access {
 /// A text of a peer as it came, which may contain secrets of the operator. [`Access::loss`] alone shows it.
 pub struct PeerText(String);
 
+/// What is known of the end of a server.
+pub enum LastWords {
+    /// The last line that it wrote to standard error.
+    Line(PeerText),
+    /// The reason why its program was not started.
+    NotStarted(PeerText),
+}
+
 impl Process {
     /// Ends the server.
     pub async fn end(self) -> Ended {
         self.child.kill();
-        let mut log = match self.child.wait().await {
-            Ok((_, log)) => log,
-            Err(error) => error.log().cloned().unwrap_or_default(),
+        let (mut log, not_started) = match self.child.wait().await {
+            Ok((_, log)) => (log, None),
+            Err(RunError::NotStarted(reason)) => (Log::default(), Some(reason)),
+            Err(error) => (error.log().cloned().unwrap_or_default(), None),
         };
         let text = String::from_utf8_lossy(&log.bytes);
         let last = text.lines().rfind(|line| !line.trim().is_empty());
-        let last_line = last.map(|line| PeerText(line.to_owned()));
+        let last = last.map(|line| LastWords::Line(PeerText(line.to_owned())));
+        let not_started = not_started.map(|reason| LastWords::NotStarted(PeerText(reason)));
+        let last_words = not_started.or(last);
         let refused = self.network.as_ref().map(network::log).unwrap_or_default();
         if !refused.is_empty() {
             // The mark tells redaction that a secret may be cut off here.
@@ -103,7 +116,7 @@ impl Process {
             log.bytes.extend(end.as_bytes());
             log.bytes.extend(refused.into_bytes());
         }
-        Ended { log, last_line }
+        Ended { log, last_words }
     }
 }
 
@@ -111,6 +124,6 @@ impl Process {
 pub struct Ended {
     /// What it wrote to standard error, and why connections were refused.
     pub log: Log,
-    /// The last line that it wrote itself.
-    pub last_line: Option<PeerText>,
+    /// How it ended, if that is known.
+    pub last_words: Option<LastWords>,
 }

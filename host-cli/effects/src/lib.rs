@@ -32,7 +32,7 @@ mod step_server;
 pub use access::Access;
 pub use agent_way_out::{Lookup, Proxy, Resolver};
 pub use capture::{Capture, Wanted};
-pub use connected::{ConnectError, Connected, Connection, Ended, PeerText, Process};
+pub use connected::{ConnectError, Connected, Connection, Ended, LastWords, PeerText, Process};
 pub use effects::{Approver, Effects};
 pub use network::{app_proxy, proxy};
 pub use otlp::Otlp;

@@ -379,6 +379,19 @@ impl Decider {
         })
     }
 
+    /// Takes why a server can't be started or reached.
+    pub(crate) fn unreachable(&self, server: &str, why: &str) -> Result<(), Failure> {
+        let (server, why) = (server.to_owned(), why.to_owned());
+        self.ask(server.len() + why.len(), move |instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_unreachable(session, &server, &why)
+            )
+        })
+    }
+
     /// Takes an observation of a server. Returns whether the list of clients is another one now.
     pub(crate) fn observe(&self, server: &str, observation: Observation) -> Result<bool, Failure> {
         let now = clock(&self.zone);

@@ -33,6 +33,9 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 /// Time that a call waits for a server that is being connected.
 const CONNECTING: Duration = Duration::from_secs(30);
 
+/// Time after the start in which a list waits until every server was tried.
+const FIRST_LIST: Duration = Duration::from_secs(2);
+
 /// Time that the first calls wait until every server was tried.
 const STARTING: Duration = Duration::from_secs(20);
 
@@ -84,6 +87,7 @@ pub(crate) struct Shared {
     /// The name of the agent among several.
     pub(crate) name: String,
     slots: RefCell<Slots>,
+    began: Instant,
     /// The servers that were not tried yet.
     untried: watch::Sender<BTreeSet<String>>,
     /// The changes of the lists that clients get.
@@ -142,6 +146,7 @@ impl Gateway {
                 spans: self.otlp.as_ref().map(|it| it.spans().clone()),
                 name: name.unwrap_or_default(),
                 slots: RefCell::new(slots.collect()),
+                began: Instant::now(),
                 untried,
                 lists: Announcements::default(),
                 mirrored: RefCell::default(),
@@ -283,11 +288,12 @@ impl Status {
                 |address| json_string(&format!("http://{address}{}", agent.path)),
             );
             let exceptions = agent.service.exceptions();
+            let untidy = agent.service.untidy();
             let passes = |list| agent.service.passes_on(list);
             let withheld = withheld(passes(ClientList::Resources), passes(ClientList::Prompts));
             let withheld: Vec<_> = withheld.map(json_string).collect();
             Some(format!(
-                r#"{{"name":{},"sandboxExceptions":[{exceptions}],"session":{},"sessions":{},"url":{url},"withheld":[{}]}}"#,
+                r#"{{"name":{},"sandboxExceptions":[{exceptions}],"session":{},"sessions":{},"untidy":[{untidy}],"url":{url},"withheld":[{}]}}"#,
                 json_string(&agent.service.name),
                 on_one_line(&session),
                 agent.sessions.number(),
@@ -409,6 +415,17 @@ impl Shared {
         exceptions.collect::<Vec<_>>().join(",")
     }
 
+    /// Returns how many messages of servers could not be read, as objects of JSON, if there was one.
+    fn untidy(&self) -> String {
+        let slots = self.slots.borrow();
+        let untidy = slots.values().filter_map(|(slot, _)| {
+            let server = json_string(&slot.server.name);
+            let messages = slot.untidy();
+            (messages > 0).then(|| format!(r#"{{"messages":{messages},"server":{server}}}"#))
+        });
+        untidy.collect::<Vec<_>>().join(",")
+    }
+
     /// Says that a server has listed its tools, or that it could not.
     pub(crate) fn tried(&self, server: &str) {
         self.untried
@@ -423,10 +440,15 @@ impl Shared {
         let _ = timeout(STARTING, untried.wait_for(BTreeSet::is_empty)).await;
     }
 
-    /// Waits until a list of tools is whole. A lock has its definitions; what no lock has, servers list first.
+    /// Waits until a list of tools is whole. A lock has its definitions, and the first moments after the start show
+    /// which of them a server changed; what no lock has, servers list first.
     pub(crate) async fn listable(&self) {
         if self.decider.observes() {
             self.ready().await;
+        } else {
+            let mut untried = self.untried.subscribe();
+            let tried = untried.wait_for(BTreeSet::is_empty);
+            let _ = timeout_at(self.began + FIRST_LIST, tried).await;
         }
     }
 

@@ -114,9 +114,18 @@ fn draw(out: &mut String, status: &Node<'_>, agent: &Node<'_>) {
         };
         let (name, version) = (text(server, "name"), text(server, "version"));
         line(2, format!("server {name} {version}: {health}"));
+        match text(server, "failure") {
+            "" => {}
+            failure => line(4, format!("not reached: {failure}")),
+        }
         let exceptions = list(agent, "sandboxExceptions").iter();
         for exception in exceptions.filter(|it| text(it, "server") == name) {
             line(4, format!("exception: {}", text(exception, "exception")));
+        }
+        let untidy = list(agent, "untidy").iter();
+        for untidy in untidy.filter(|it| text(it, "server") == name) {
+            let messages = text(untidy, "messages");
+            line(4, format!("unreadable messages: {messages}"));
         }
         for tool in list(session, "tools")
             .iter()

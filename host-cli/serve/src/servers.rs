@@ -52,6 +52,10 @@ pub(crate) struct Slot {
     pub(crate) exceptions: RefCell<Vec<&'static str>>,
     /// How it is connected, or was the last time.
     pub(crate) link: RefCell<Option<Link>>,
+    /// Why it was not reached the last time.
+    failure: RefCell<Option<String>>,
+    /// The messages of its earlier connections that could not be read.
+    untidy: Cell<u64>,
     /// The tools that were quarantined by the last list.
     quarantined: RefCell<BTreeSet<String>>,
 }
@@ -65,8 +69,23 @@ impl Slot {
             is_retired: Cell::new(false),
             exceptions: RefCell::default(),
             link: RefCell::default(),
+            failure: RefCell::default(),
+            untidy: Cell::default(),
             quarantined: RefCell::default(),
         }
+    }
+
+    /// Returns how many of its messages could not be read, of all connections.
+    pub(crate) fn untidy(&self) -> u64 {
+        let present = self.upstream.borrow().as_ref().map_or(0, Upstream::untidy);
+        self.untidy.get() + present
+    }
+
+    /// Ends its connection.
+    fn disconnect(&self) {
+        let untidy = self.untidy();
+        self.upstream.send_replace(None);
+        self.untidy.set(untidy);
     }
 
     /// Returns whether another lock names the same server.
@@ -89,12 +108,12 @@ pub(crate) async fn keep(shared: Rc<Shared>, slot: Rc<Slot>) {
                 if live(&shared, &slot, upstream, life).await {
                     pause = PAUSE;
                 }
-                slot.upstream.send_replace(None);
+                slot.disconnect();
                 observe(&shared, &slot, Observation::Exited);
             }
             Err(failure) => {
-                note(server, &failure.message);
-                observe(&shared, &slot, Observation::Failed);
+                // It does not exist: it is not only slow.
+                fail(&shared, &slot, &failure.message, Observation::Exited);
             }
         }
         shared.tried(&server.name);
@@ -206,14 +225,12 @@ async fn live(shared: &Shared, slot: &Slot, upstream: Upstream, life: Life) -> b
                 error = &mut driver => Some(error),
                 () = serve => None,
             };
-            slot.upstream.send_replace(None);
+            slot.disconnect();
             drop(driver);
             let ended = process.end().await;
             if let Some(error) = error {
-                note(
-                    server,
-                    &shared.access.loss(&error, ended.last_line.as_ref()),
-                );
+                let loss = shared.access.loss(&error, ended.last_words.as_ref());
+                explain(shared, slot, &loss);
             }
             was_listed
         }
@@ -286,8 +303,8 @@ async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
         // A server may have resources or prompts alone.
         Err(error) if is_unknown(&error) && !upstream.has("tools") => br#"{"tools":[]}"#.to_vec(),
         Err(error) => {
-            note(server, &shared.access.loss(&error, None));
-            observe(shared, slot, Observation::Failed);
+            let loss = shared.access.loss(&error, None);
+            fail(shared, slot, &loss, Observation::Failed);
             return false;
         }
     };
@@ -302,6 +319,7 @@ async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
             }
             let latency = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             list_entries(shared, slot, upstream).await;
+            slot.failure.take();
             observe(shared, slot, Observation::Answered(latency));
             true
         }
@@ -333,6 +351,24 @@ fn note_quarantine(slot: &Slot, drifted: &[DriftedTool]) {
     for tool in before.difference(&now) {
         let message = format!("the tool `{tool}` is no longer quarantined");
         note(&slot.server, &message);
+    }
+}
+
+/// Says why a server fails, and observes it.
+fn fail(shared: &Shared, slot: &Slot, why: &str, observation: Observation) {
+    explain(shared, slot, why);
+    observe(shared, slot, observation);
+}
+
+/// Says why a server can't be reached: here once, in the status, and to its clients.
+fn explain(shared: &Shared, slot: &Slot, why: &str) {
+    let server = &slot.server;
+    let before = slot.failure.replace(Some(why.to_owned()));
+    if before.as_deref() != Some(why) {
+        note(server, why);
+    }
+    if let Err(failure) = shared.decider.unreachable(&server.name, why) {
+        note(server, &failure.message);
     }
 }
 

@@ -84,6 +84,14 @@ impl Upstream {
         Ok(list.json.bytes().to_vec())
     }
 
+    /// Returns how many of the server's messages could not be read. A request over HTTP fails with its answer.
+    pub(crate) fn untidy(&self) -> u64 {
+        match self {
+            Self::Streams(server) => server.untidy(),
+            Self::Http(_) => 0,
+        }
+    }
+
     /// Returns whether the server says that it has a capability.
     pub(crate) fn has(&self, capability: &str) -> bool {
         let server = match self {

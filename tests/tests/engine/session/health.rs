@@ -2,8 +2,8 @@
 
 use super::{World, answered, at, call, call_at, is_passed_on, listed, new_client, refused};
 use agent_session::health::{ERRORS_UNTIL_UNHEALTHY, Observation, REST_MS};
-use agent_session::{Documents, Options, REFUSAL_KEY};
-use serde_json::json;
+use agent_session::{Documents, Options, REFUSAL_KEY, Session};
+use serde_json::{Value, json};
 
 #[test]
 fn a_server_is_called_once_it_has_listed_its_tools() {
@@ -96,4 +96,42 @@ fn a_snapshot_takes_the_place_of_what_is_observed() {
     let mut session = world.opened(Options::default());
     let called = call(&mut session, &new_client(), "ec2_run", json!({}));
     assert_eq!(refused(&called), ["HEALTH_VETO"]);
+}
+
+#[test]
+fn the_reason_of_a_server_that_cannot_be_reached_holds_until_it_lists_its_tools() {
+    let world = World::usual();
+    let mut session = world.opened(Options::default());
+    session.observe("aws", Observation::Exited, at(0));
+    session.unreachable("aws", "its program is missing\u{202e}");
+    session.unreachable("nobody", "no server of the lock");
+    let text = |session: &mut Session| {
+        let called = call(session, &new_client(), "ec2_run", json!({}));
+        assert_eq!(refused(&called), ["HEALTH_VETO"]);
+        answered(&called)["_meta"][REFUSAL_KEY]["reasons"][0].clone()
+    };
+    let reason = text(&mut session);
+    let why = reason["text"].as_str().unwrap();
+    assert_eq!(
+        why,
+        "the server `aws` is UNHEALTHY: its program is missing<U+202E>"
+    );
+    let help = reason["help"].as_str().unwrap();
+    assert!(!help.contains("Wait"), "{help}");
+    let status: Value = serde_json::from_str(&session.status(at(0))).unwrap();
+    let servers = status["servers"].as_array().unwrap();
+    let failures: Vec<_> = servers
+        .iter()
+        .filter(|it| !it["failure"].is_null())
+        .collect();
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert_eq!(failures[0]["name"], "aws");
+    // It lists its tools, and ends again for a reason that is not known.
+    session.tools("aws", world.live("aws").as_bytes(), at(1));
+    session.observe("aws", Observation::Exited, at(1));
+    let reason = text(&mut session);
+    assert!(
+        !reason["text"].as_str().unwrap().contains("missing"),
+        "{reason}"
+    );
 }

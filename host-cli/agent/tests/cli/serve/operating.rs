@@ -401,3 +401,43 @@ fn a_server_that_ends_shows_no_secret() {
     assert!(ended.stderr.contains("ended with"), "{ended:#?}");
     assert!(!ended.stderr.contains(token), "{ended:#?}");
 }
+
+#[test]
+fn a_server_that_cannot_start_says_why_to_its_clients_and_in_the_status() {
+    let project = project_of("usual", "");
+    let operator = project.read("servers.local.yaml");
+    project.write(
+        "servers.local.yaml",
+        operator.replace("/usr/bin/python3", "/usr/bin/no-such-python"),
+    );
+    let mut served = Stdio::start(&project, OPTIONS);
+    served.initialize("2025-11-25");
+    let refused = served.call("add", json!({ "a": 1, "b": 2 }));
+    assert_eq!(refusal(&refused), "HEALTH_VETO");
+    let why = refused["content"][0]["text"].as_str().unwrap();
+    assert!(why.contains("no-such-python"), "{why}");
+    assert!(!why.contains("Wait until"), "{why}");
+    let shown = project.agent("status").exits(0);
+    let shown = shown.answers("server calculator 1.0.0: UNHEALTHY");
+    shown.answers("not reached: ").answers("no-such-python");
+    // It is tried again after a second.
+    thread::sleep(Duration::from_secs(3));
+    let ended = served.end().exits(0);
+    assert_eq!(
+        ended.stderr.matches("no-such-python").count(),
+        1,
+        "{ended:#?}"
+    );
+}
+
+#[test]
+fn the_first_list_does_not_show_what_has_drifted() {
+    let project = project_of("drifted", "      only: [add, slow]\n");
+    let mut served = Stdio::start(&project, OPTIONS);
+    served.initialize("2025-11-25");
+    let list = served.ask("tools/list", json!({}));
+    let tools = list["result"]["tools"].as_array().unwrap().iter();
+    let names: Vec<_> = tools.map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["slow"]);
+    served.end().exits(0);
+}
