@@ -3,7 +3,9 @@
 use super::drift::Drift;
 use super::expansion::locked_tools;
 use agent_diagnostic::Code;
-use agent_lower::{Concealed, StoredDefinition, concealed, definition_digest, integrity};
+use agent_lower::{
+    Concealed, StoredDefinition, Uncallable, concealed, definition_digest, integrity, uncallable,
+};
 use agent_model::{Grant, Index, Lock, Name, Selection, ToolView};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +24,12 @@ pub fn locked_definitions<'i>(lock: &Lock, index: &'i Index) -> BTreeMap<String,
 pub(super) fn concealed_definitions<'i>(lock: &Lock, index: &'i Index) -> Vec<Concealed<'i>> {
     let tools = locked_tools(lock, index).into_iter();
     tools.filter_map(concealed).collect()
+}
+
+/// Returns the locked tools that nobody can call, ordered by server, version and name.
+pub(super) fn uncallable_tools<'i>(lock: &Lock, index: &'i Index) -> Vec<Uncallable<'i>> {
+    let tools = locked_tools(lock, index).into_iter();
+    tools.filter_map(uncallable).collect()
 }
 
 /// Compares `agents.definitions.json`, whose entries are `None` if it is missing or unreadable, with

@@ -3,13 +3,13 @@
 use super::assess::{Assessment, Offer, assess};
 use super::constraint_failures::ConstraintFailures;
 use super::counterfactual::{Counterfactual, counterfactuals, smallest};
-use super::definitions::concealed_definitions;
+use super::definitions::{concealed_definitions, uncallable_tools};
 use super::failures::Failures;
 use super::matching::{EvaluationContext, Matching};
 use super::rejection::Rejection;
 use super::selection::{hash, selection};
 use agent_diagnostic::Code;
-use agent_lower::Concealed;
+use agent_lower::{Concealed, Uncallable};
 use agent_model::{
     Category, Constraints, Grant, Index, Lock, Manifest, Members, Name, NonEmpty, Rank,
     Requirement, Selection, ServerView, ToolName, lock_order, with_fallbacks,
@@ -374,6 +374,14 @@ impl Resolution {
     pub fn concealed(&self) -> Vec<Concealed<'_>> {
         match self.selections() {
             Some(lock) => concealed_definitions(&lock, self.index()),
+            None => Vec::new(),
+        }
+    }
+
+    /// Returns the tools of the lock that nobody can call, because one of their schemas can't be used.
+    pub fn uncallable(&self) -> Vec<Uncallable<'_>> {
+        match self.selections() {
+            Some(lock) => uncallable_tools(&lock, self.index()),
             None => Vec::new(),
         }
     }

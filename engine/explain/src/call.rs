@@ -2,13 +2,14 @@
 
 use super::call_checks::rule;
 use super::edit::call_fixes;
-use super::input::{argument, unusable, unusable_code};
+use super::input::argument;
 use super::locked_policy::{other_policy, policy_denial};
 use super::message::{Message, slip_of};
 use super::wording::{did_you_mean, quoted};
 use agent_decide::{CallDenial, CallVerdict, MayWrite};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_json_schema::ArgumentProblem;
+use agent_lower::unusable_code;
 use agent_model::{CallPlan, Name, Planned};
 use agent_text::{Span, visible};
 
@@ -119,7 +120,7 @@ pub(super) fn call_denial(
             on_tool(Code::DefinitionChanged, CHANGED, text)
         }
         CallDenial::Output(why) => {
-            let text = format!("the output schema of {named} {}", unusable(why));
+            let text = format!("the output schema of {named} {}", why.reason());
             on_tool(unusable_code(why), "its output schema can't be used", text)
         }
         CallDenial::OtherPolicy(mismatch) => other_policy(mismatch, tool_span),

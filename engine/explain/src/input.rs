@@ -4,7 +4,8 @@ use super::message::Message;
 use super::wording::{did_you_mean, quoted};
 use agent_decide::{DestinationDenial, FlowMismatch, InputDenial};
 use agent_diagnostic::Code;
-use agent_json_schema::{ArgumentProblem, Unusable, token};
+use agent_json_schema::{ArgumentProblem, token};
+use agent_lower::unusable_code;
 use agent_model::without_user_info;
 use agent_text::Span;
 use std::fmt::Display;
@@ -158,7 +159,7 @@ pub(super) const INPUT_SCHEMA: &str = "`inputSchema` of the tool";
 pub(super) fn argument(problem: &ArgumentProblem, tool: &str, arguments: &str) -> Message {
     match problem {
         ArgumentProblem::Unusable(why) => {
-            let text = format!("the input schema of {tool} {}", unusable(why));
+            let text = format!("the input schema of {tool} {}", why.reason());
             let label = "its input schema can't be used";
             Message::new(unusable_code(why), Span::default(), label, text).rule(INPUT_SCHEMA)
         }
@@ -189,22 +190,6 @@ pub(super) fn argument(problem: &ArgumentProblem, tool: &str, arguments: &str) -
                 .help(Code::ArgumentInvalid.help())
                 .corrected(correction.as_deref())
         }
-    }
-}
-
-/// Returns the code of a schema that can't be used.
-pub(super) fn unusable_code(why: &Unusable) -> Code {
-    match why {
-        Unusable::Schema { .. } => Code::SchemaInvalid,
-        Unusable::Budget(_) => Code::SchemaBudget,
-    }
-}
-
-/// Returns the reason why a schema can't be used: a predicate about it.
-pub(super) fn unusable(why: &Unusable) -> String {
-    match why {
-        Unusable::Schema { message } => message.clone(),
-        Unusable::Budget(over) => format!("can't be evaluated: {}", over.reason()),
     }
 }
 

@@ -10,7 +10,7 @@ use super::wording::quoted;
 use agent_decide::{Matching, Resolution};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Problems, Severity};
 use agent_json_schema::child;
-use agent_lower::Notation;
+use agent_lower::{Notation, Uncallable};
 use agent_model::{CapabilityVerb, Keyword, Name, ServerView, ToolView};
 use agent_syntax::{Entry, Node, Value, written_as};
 use agent_text::{Likeness, Span, Text, hidden_difference, visible};
@@ -27,6 +27,7 @@ const SUGGESTED: usize = 3;
 pub fn resolution_diagnostics(resolution: &Resolution) -> Vec<Diagnostic> {
     let mut found = unsatisfied(resolution);
     found.extend(resolution.concealed().iter().map(concealed_definition));
+    found.extend(resolution.uncallable().iter().map(Uncallable::warning));
     add_misspelt_keys(resolution.matching(), &mut found);
     found.append(&mut misnamed(resolution.matching()));
     found.append(&mut missing_fallbacks(resolution.matching()));

@@ -48,7 +48,7 @@ pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
 pub use live::{LiveServer, Renamed, renamed};
 
 use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Problems, Severity};
-use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode};
+use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode, uncallable};
 use agent_model::{Index, ServerView};
 use agent_syntax::json;
 use agent_text::sort::{sort_by, sort_by_key};
@@ -317,7 +317,16 @@ fn put(
         return Err(problems.finish());
     };
     let (loaded, refused) = match agent_lower::index(index.clone().into_bytes()) {
-        Ok(Checked { warnings, .. }) => (warnings, false),
+        Ok(Checked {
+            value,
+            mut warnings,
+        }) => {
+            let names = entries.iter().map(NewEntry::name);
+            let imported = names.filter_map(|(id, version)| value.find(id, version));
+            let tools = imported.flat_map(ServerView::tools);
+            warnings.extend(tools.filter_map(uncallable).map(|it| it.warning()));
+            (warnings, false)
+        }
         Err(problems) => (problems, true),
     };
     let loaded = check::at_origins(loaded, &index, &marks, |origin| problems.place(origin));

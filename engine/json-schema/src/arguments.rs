@@ -25,6 +25,16 @@ pub enum Unusable {
     Budget(OverBudget),
 }
 
+impl Unusable {
+    /// Returns the reason as a predicate about the schema.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Schema { message } => message.clone(),
+            Self::Budget(over) => format!("can't be evaluated: {}", over.reason()),
+        }
+    }
+}
+
 /// The reason why arguments are not accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentProblem {

@@ -40,6 +40,7 @@ mod summary;
 mod tool;
 mod tool_pool;
 mod tools_snapshot;
+mod uncallable;
 
 pub use call_plan::call_plan;
 pub use capability::contradictions;
@@ -74,3 +75,4 @@ pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{ToolEntry, definition, definition_digest};
 pub use tool_pool::tool_pool;
 pub use tools_snapshot::tools_snapshot;
+pub use uncallable::{Uncallable, uncallable, unusable_code};

@@ -4,7 +4,9 @@ use super::gateway::Shared;
 use super::requests::list_of;
 use super::upstream::{Life, Upstream};
 use agent_host::contract::run::{Connection as Address, Server};
-use agent_host::contract::session::{DriftedTool, ListKind, LockedServer, Observation};
+use agent_host::contract::session::{
+    Code, DriftedTool, ListKind, LockedServer, Observation, WithheldTool,
+};
 use agent_host::{Failure, output};
 use agent_mcp_protocol::message::METHOD_NOT_FOUND;
 use agent_mcp_protocol::{Error, Wait};
@@ -56,6 +58,8 @@ pub(crate) struct Slot {
     failure: RefCell<Option<String>>,
     /// The messages of its earlier connections that could not be read.
     untidy: Cell<u64>,
+    /// The tools that were said to be withheld.
+    withheld: RefCell<BTreeSet<String>>,
     /// The tools that were quarantined by the last list.
     quarantined: RefCell<BTreeSet<String>>,
 }
@@ -71,6 +75,7 @@ impl Slot {
             link: RefCell::default(),
             failure: RefCell::default(),
             untidy: Cell::default(),
+            withheld: RefCell::default(),
             quarantined: RefCell::default(),
         }
     }
@@ -314,6 +319,7 @@ async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
     match shared.decider.tools(&server.name, &listed) {
         Ok(observed) => {
             note_quarantine(slot, &observed.drifted);
+            note_withheld(slot, &observed.withheld);
             if observed.list_changed {
                 shared.announce(ClientList::Tools);
             }
@@ -369,6 +375,20 @@ fn explain(shared: &Shared, slot: &Slot, why: &str) {
     }
     if let Err(failure) = shared.decider.unreachable(&server.name, why) {
         note(server, &failure.message);
+    }
+}
+
+/// Says once which locked tools no client gets.
+fn note_withheld(slot: &Slot, withheld: &[WithheldTool]) {
+    let is_unlocked = |code| matches!(code, Code::ToolNotLocked | Code::ForbiddenAction);
+    let locked = withheld.iter().filter(|it| !is_unlocked(it.code));
+    for WithheldTool { tool, text, .. } in locked {
+        if slot.withheld.borrow_mut().insert(tool.clone()) {
+            note(
+                &slot.server,
+                &format!("no client gets the tool `{tool}`: {text}"),
+            );
+        }
     }
 }
 

@@ -134,6 +134,37 @@ fn a_server_json_of_either_schema_and_in_any_envelope_is_an_entry() {
 }
 
 #[test]
+fn an_imported_tool_that_nobody_can_call_is_named_once_where_it_stands() {
+    let document = r#"{"package": "reports", "version": "1", "endpoint": "https://reports.example/mcp", "tools/list":
+        {"tools": [
+          {"name": "mail", "inputSchema": {"type": "object", "properties": {"to": {"pattern": "^(?!x)a$"}}}},
+          {"name": "print", "inputSchema": {"type": "object"}}
+        ]}}"#;
+    let imported = run(document, about("reports", ""), None);
+    let uncallable = |imported: &Checked<Imported>| {
+        let warnings = imported.warnings.iter();
+        let found = warnings.filter(|it| it.code == Code::SchemaInvalid);
+        found.cloned().collect::<Vec<_>>()
+    };
+    let [warning] = &uncallable(&imported)[..] else {
+        panic!("{:#?}", imported.warnings);
+    };
+    assert_eq!(warning.severity, Severity::Warning);
+    let place = warning.labels[0].place;
+    assert_eq!(place.source, DocumentKind::Import);
+    assert!(place.span.of(document).contains("mail"), "{warning:#?}");
+    assert!(
+        warning.message.contains("`mail` of `reports`"),
+        "{warning:#?}"
+    );
+    assert!(warning.message.contains("look-around"), "{warning:#?}");
+    // An import of another document says nothing about it again.
+    let other = document.replace("reports", "others").replace("(?!x)", "");
+    let merged = run(&other, about("others", ""), Some(&imported.value.index));
+    assert_eq!(uncallable(&merged), []);
+}
+
+#[test]
 fn imported_again_it_is_unchanged_and_keeps_the_form() {
     let again = run(SERVER_JSON, None, Some(INDEX));
     assert_eq!(again.value.index, INDEX);

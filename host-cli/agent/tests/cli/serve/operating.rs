@@ -441,3 +441,22 @@ fn the_first_list_does_not_show_what_has_drifted() {
     assert_eq!(names, ["slow"]);
     served.end().exits(0);
 }
+
+#[test]
+fn a_locked_tool_that_nobody_can_call_is_named_once() {
+    let project = project_of("usual", "");
+    let mut index: Value = serde_json::from_str(&project.read("mcp.index.json")).unwrap();
+    let slow = &mut index[0]["capabilities"]["tools"]["slow"];
+    slow["inputSchema"]["properties"]["seconds"]["pattern"] = json!("^(?!0)");
+    project.write("mcp.index.json", index.to_string());
+    project
+        .agent("resolve")
+        .exits(0)
+        .notes("nobody can call `slow` of `calculator`");
+    let mut served = Stdio::start(&project, OPTIONS);
+    served.initialize("2025-11-25");
+    served.ask("tools/list", json!({}));
+    let ended = served.end().exits(0);
+    let noted = ended.stderr.matches("no client gets the tool `slow`");
+    assert_eq!(noted.count(), 1, "{ended:#?}");
+}
