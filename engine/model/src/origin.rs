@@ -164,7 +164,15 @@ const SPECIAL_V4: [([u8; 4], u32); 15] = [
     ([240, 0, 0, 0], 4),
 ];
 
+/// Addresses in public ranges at which clouds give their machines credentials: Azure's WireServer (Microsoft Learn, "What is
+/// IP address 168.63.129.16?"). Those of other clouds are in the ranges above: 169.254.0.0/16, 100.100.100.200 of Alibaba,
+/// 192.0.0.192 of Oracle, and the unique local fd00:ec2::254, fd20:ce::254 and fd00:42::42.
+const OF_CLOUDS: [Ipv4Addr; 1] = [Ipv4Addr::new(168, 63, 129, 16)];
+
 fn is_public_v4(address: Ipv4Addr) -> bool {
+    if OF_CLOUDS.contains(&address) {
+        return false;
+    }
     let bits = u32::from(address);
     !SPECIAL_V4
         .iter()
@@ -267,6 +275,16 @@ mod tests {
             ("100.64.0.1", false),
             ("127.0.0.1", false),
             ("169.254.169.254", false),
+            ("169.254.170.2", false),
+            ("169.254.42.42", false),
+            ("168.63.129.16", false),
+            ("168.63.129.17", true),
+            ("::ffff:168.63.129.16", false),
+            ("100.100.100.200", false),
+            ("192.0.0.192", false),
+            ("fd00:ec2::254", false),
+            ("fd20:ce::254", false),
+            ("fd00:42::42", false),
             ("172.16.0.1", false),
             ("172.31.255.255", false),
             ("192.168.0.1", false),

@@ -584,8 +584,10 @@ pub fn forms_of(secret: &str) -> Vec<String> {
         escaped.to_owned(),
         escaped.replace('/', "\\/"),
         ascii_escaped(secret),
+        all_escaped(secret, char::to_ascii_lowercase),
+        all_escaped(secret, char::to_ascii_uppercase),
     ];
-    for keeps in [is_unreserved, is_path_safe, is_url_safe] {
+    for keeps in [is_unreserved, is_path_safe, is_url_safe, is_never_safe] {
         let upper = percent_encoded(secret, keeps, char::to_ascii_uppercase);
         forms.push(percent_encoded(secret, keeps, char::to_ascii_lowercase));
         // A form of `application/x-www-form-urlencoded`.
@@ -612,6 +614,20 @@ fn ascii_escaped(text: &str) -> String {
         }
     }
     out
+}
+
+/// Returns the text of a JSON string in which every character is escaped.
+fn all_escaped(text: &str, case: fn(&char) -> char) -> String {
+    let units = text.encode_utf16().map(|unit| {
+        let digits: String = format!("{unit:04x}").chars().map(|c| case(&c)).collect();
+        format!("\\u{digits}")
+    });
+    units.collect()
+}
+
+/// Whoever hides a text encodes every byte.
+fn is_never_safe(_: u8) -> bool {
+    false
 }
 
 fn is_unreserved(byte: u8) -> bool {
@@ -686,6 +702,18 @@ mod tests {
             "s3cr%2ft%20%c3%a9%22key%f0%9f%94%91%3f".to_owned(),
             "s3cr%2Ft+%C3%A9%22key%F0%9F%94%91%3F".to_owned(),
             "s3cr/t%20%C3%A9%22key%F0%9F%94%91?".to_owned(),
+            "%73%33%63%72%2f%74%20%c3%a9%22%6b%65%79%f0%9f%94%91%3f".to_owned(),
+            "%73%33%63%72%2F%74%20%C3%A9%22%6B%65%79%F0%9F%94%91%3F".to_owned(),
+            concat!(
+                r"\u0073\u0033\u0063\u0072\u002f\u0074\u0020\u00e9\u0022",
+                r"\u006b\u0065\u0079\ud83d\udd11\u003f"
+            )
+            .to_owned(),
+            concat!(
+                r"\u0073\u0033\u0063\u0072\u002F\u0074\u0020\u00E9\u0022",
+                r"\u006B\u0065\u0079\uD83D\uDD11\u003F"
+            )
+            .to_owned(),
         ] {
             let text = redactor.text(&format!("before {form} after"));
             assert_eq!(text, "before {present, len: 18} after", "{form}");

@@ -9,7 +9,7 @@
 //! | `PROBATION` | yes | [`ANSWERS_UNTIL_HEALTHY`] answers in a row: `HEALTHY`; an error or its end: `UNHEALTHY`, and the [`RELAPSES_UNTIL_QUARANTINE`]th time `QUARANTINE` |
 //! | `QUARANTINE` | no | after [`QUARANTINE_MS`]: `PROBATION` |
 //!
-//! An answer that takes [`SLOW_MS`] or longer counts as an error.
+//! A slow answer is an answer: how long a call may take is its timeout.
 
 use agent_api::model::HealthStatus;
 
@@ -27,9 +27,6 @@ pub const REST_MS: u64 = 30_000;
 
 /// Time of a quarantine, in milliseconds.
 pub const QUARANTINE_MS: u64 = 600_000;
-
-/// Latency from which an answer counts as an error, in milliseconds.
-pub const SLOW_MS: u64 = 60_000;
 
 /// What a host observed of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,8 +106,8 @@ impl ServerHealth {
             // A quarantine is not ended by starting again.
             Observation::Started if health.status == HealthStatus::Quarantine => health,
             Observation::Started => health.become_at(HealthStatus::Starting, now_ms),
-            Observation::Answered { latency_ms } if latency_ms < SLOW_MS => health.answered(now_ms),
-            Observation::Answered { .. } | Observation::Failed => health.failed(now_ms, false),
+            Observation::Answered { .. } => health.answered(now_ms),
+            Observation::Failed => health.failed(now_ms, false),
             Observation::Exited => health.failed(now_ms, true),
         }
     }
@@ -193,9 +190,7 @@ impl ServerHealth {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        ERRORS_UNTIL_UNHEALTHY, Observation, QUARANTINE_MS, REST_MS, SLOW_MS, ServerHealth,
-    };
+    use super::{ERRORS_UNTIL_UNHEALTHY, Observation, QUARANTINE_MS, REST_MS, ServerHealth};
 
     const OK: Observation = Observation::Answered { latency_ms: 1 };
 
@@ -218,11 +213,11 @@ mod tests {
         let new = ServerHealth::new(0);
         assert_eq!(new.name(), "STARTING");
         let slow = Answered {
-            latency_ms: SLOW_MS,
+            latency_ms: u64::MAX,
         };
         let (_, names) = run(
             new,
-            &[Started, OK, Failed, Failed, OK, Failed, slow, Failed],
+            &[Started, OK, Failed, Failed, slow, Failed, Failed, Failed],
         );
         let healthy = ["HEALTHY"; 6];
         assert_eq!(names[0], "STARTING");

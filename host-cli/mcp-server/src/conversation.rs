@@ -261,7 +261,14 @@ impl<S: Service> Conversation<S> {
             }
             "server/discover" if stateless => Response::of_result(id, &self.discovered()),
             "ping" if !stateless => Response::of_result(id, "{}"),
-            "tools/list" => return answered(id, self.service.tools(&client).await),
+            "tools/list" => {
+                let cursor = params.as_ref().and_then(|it| it.member("cursor"));
+                if cursor.is_some_and(|it| it.as_str() != "null") {
+                    let message = "`cursor` names no page: the list has one";
+                    return Some(error(id, INVALID_PARAMS, message, None));
+                }
+                return answered(id, self.service.tools(&client).await);
+            }
             "tools/call" => {
                 let params = params.unwrap_or_else(Json::empty_object);
                 let token = meta.and_then(|it| it.member("progressToken"));

@@ -120,6 +120,9 @@ fn a_client_sees_and_calls_what_is_locked() {
         .collect();
     assert_eq!(names, ["add", "exit", "secret", "slow"]);
     assert!(!list.to_string().contains("of the server"), "{list}");
+    // The list has one page.
+    let paged = served.ask("tools/list", json!({ "cursor": "page-2" }));
+    assert_eq!(paged["error"]["code"], -32602, "{paged}");
     let sum = served.call("add", json!({ "a": 1, "b": 2 }));
     assert_eq!(sum["structuredContent"], json!({ "sum": 3 }));
     assert_eq!(sum.get("isError"), None, "{sum}");
