@@ -201,7 +201,12 @@ impl Daemon {
     /// Finds the tasks of an earlier daemon: those that run go on, and the others have ended.
     pub(crate) async fn recover(&self) -> Answered<()> {
         let root = self.root.clone();
-        let listed = spawn_blocking(move || Tasks::open(&root)?.list());
+        let listed = spawn_blocking(move || {
+            let tasks = Tasks::open(&root)?;
+            // A copy that stays takes room and does no harm.
+            let _ = tasks.clear_work();
+            tasks.list()
+        });
         let listed = listed
             .await
             .map_err(|error| broken(Failure::internal(error)))?;

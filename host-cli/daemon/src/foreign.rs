@@ -95,14 +95,17 @@ impl Daemon {
             }
             None => {
                 let manifest = built_in::Manifest { words, env };
-                let (runner, folder) = (runner_of(task.language), self.source(task));
-                let started = self
-                    .runners
-                    .start(runner, &folder, &manifest, &process)
-                    .await;
-                let run = started
-                    .map_err(failed)
-                    .and_then(|_| process.run().ok_or_else(unstarted));
+                let runner = runner_of(task.language);
+                let started = async {
+                    // A start may name a file that the app has written.
+                    let folder = self
+                        .with_folder(task, ErrorCode::Fs, |folder| Ok(folder.work()?))
+                        .await?;
+                    let started = self.runners.start(runner, &folder, &manifest, &process);
+                    started.await.map_err(failed)
+                };
+                let started = started.await;
+                let run = started.and_then(|_| process.run().ok_or_else(unstarted));
                 (run, None)
             }
         };

@@ -8,7 +8,7 @@ use agent_runners::built_in;
 use std::path::PathBuf;
 
 impl Daemon {
-    /// Returns the folder with the files of an app.
+    /// Returns the folder with the files of an app, as batches wrote them.
     pub(crate) fn source(&self, task: &Task) -> PathBuf {
         self.root.join(&task.id).join("source")
     }

@@ -82,8 +82,8 @@ const SWITCHES: [&str; 8] = [
 const CHOICES: [&str; 6] = ["--bin", "--package", "-p", "--features", "-F", "--profile"];
 
 impl Daemon {
-    /// Builds an app in Rust with its crates, and returns the file of its component. The build may write into the
-    /// app's files if the app may.
+    /// Builds an app in Rust with its crates, and returns the file of its component. The build works in the copy of the
+    /// app's files, like an app, and may write there if an app may.
     pub(crate) async fn built(
         &self,
         task: &Rc<Task>,
@@ -112,7 +112,7 @@ impl Daemon {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&kept);
         made.map_err(failed)?;
         let source = self
-            .with_folder(task, ErrorCode::Fs, |folder| Ok(folder.source_path()))
+            .with_folder(task, ErrorCode::Fs, |folder| Ok(folder.work()?))
             .await?;
         let mounted = mount(&source, may_write);
         let command = command(&rust, target, mounted, &kept, crates, options);

@@ -1,4 +1,4 @@
-//! What an app holds on the disk: the files of `source/`, and open files without a name.
+//! What an app holds on the disk: the files that it works on, and open files without a name.
 //!
 //! No quota is available to a user without rights, so it is measured. A measurement stops at the limit, so
 //! its work is bounded. Between two of them the free space of the whole file system is observed, which costs one
@@ -72,15 +72,11 @@ impl Quota {
 
 /// Waits until a folder, with what an app holds, has more than it may. `app` returns the id of the first process.
 /// Returns the name of the limit: `disk` or `files`. Needs a tokio runtime with time.
-pub async fn exceeded(
-    source: PathBuf,
-    app: impl Fn() -> Option<i32>,
-    quota: Quota,
-) -> &'static str {
+pub async fn exceeded(work: PathBuf, app: impl Fn() -> Option<i32>, quota: Quota) -> &'static str {
     loop {
-        let before = statvfs(&source).ok();
+        let before = statvfs(&work).ok();
         let began = Instant::now();
-        let (folder, id) = (source.clone(), app());
+        let (folder, id) = (work.clone(), app());
         let measured = spawn_blocking(move || Usage::measured(&folder, id, quota)).await;
         let left = match measured {
             Ok(Ok(usage)) => Quota {
@@ -98,7 +94,7 @@ pub async fn exceeded(
             let is_early = since >= took * EARLY_PAUSE
                 && before
                     .as_ref()
-                    .zip(statvfs(&source).ok())
+                    .zip(statvfs(&work).ok())
                     .is_some_and(|(before, now)| has_fallen(before, &now, left));
             if is_early || since >= MEASURE_INTERVAL.max(took * REGULAR_PAUSE) {
                 break;
@@ -132,16 +128,16 @@ struct Level {
 }
 
 impl Usage {
-    /// Measures the folder `source`, and what the processes around `app` hold. The error is the name of a limit
+    /// Measures a folder, and what the processes around `app` hold. The error is the name of a limit
     /// that is exceeded.
-    fn measured(source: &Path, app: Option<i32>, quota: Quota) -> Result<Self, &'static str> {
+    fn measured(folder: &Path, app: Option<i32>, quota: Quota) -> Result<Self, &'static str> {
         let mut usage = Self {
             bytes: 0,
             files: 0,
             quota,
             counted: BTreeSet::new(),
         };
-        let Some(root) = opened(CWD, source)? else {
+        let Some(root) = opened(CWD, folder)? else {
             return Ok(usage);
         };
         let device = fstat(&root).map(|it| it.st_dev).ok();
@@ -276,7 +272,7 @@ fn entered<T>(folder: &OwnedFd, look: impl Fn() -> Result<T, Errno>) -> Result<T
 }
 
 /// Lets this user read and enter a folder of theirs. A link in its place is not followed.
-fn unlocked(above: impl AsFd, name: impl rustix::path::Arg) -> Result<(), Errno> {
+pub(crate) fn unlocked(above: impl AsFd, name: impl rustix::path::Arg) -> Result<(), Errno> {
     let handle = openat(above, name, AS_FOLDER | OFlags::PATH, Mode::empty())?;
     // A handle that can't be read can't be used to change the mode, but its path can.
     let path = format!("/proc/self/fd/{}", handle.as_raw_fd());

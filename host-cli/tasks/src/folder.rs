@@ -4,7 +4,7 @@ use crate::handle::{Folder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE};
 use crate::limits::{MAX_ARTIFACT_BYTES, MAX_LOG_BYTES, MAX_MEMORY_BYTES};
 use crate::processes::Found;
 use crate::run::Run;
-use crate::source::Source;
+use crate::source::{Source, work};
 use crate::{Error, ErrorKind, TaskId};
 use rustix::fs::{FileType, FlockOperation, flock, fstat};
 use rustix::process::getuid;
@@ -271,7 +271,27 @@ impl Tasks {
             .collect()
     }
 
-    /// Removes the folder of a task and what is stored of its runs. Its id stays taken.
+    /// Removes the copies of tasks whose folders were removed. What can't be removed takes room and does no harm.
+    ///
+    /// # Errors
+    ///
+    /// When the folder can't be read.
+    pub fn clear_work(&self) -> Result<(), Error> {
+        let state = self.state()?;
+        for id in work::ids(&state)? {
+            let is_kept = self.root.has(id.as_str());
+            let run = read_json::<Run>(&state, &run_name(&id), MAX_MEMORY_BYTES);
+            let runs = run.is_ok_and(|run| {
+                run.is_some_and(|run| run.end.is_none() && run.supervisor.lives())
+            });
+            if !runs && !is_kept.map_err(Error::system(self.root.path()))? {
+                let _ = work::remove(&state, &id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the folder of a task, the copy of its app, and what is stored of its runs. Its id stays taken.
     ///
     /// # Errors
     ///
@@ -292,6 +312,7 @@ impl Tasks {
             }
         }
         let state = self.state()?;
+        work::remove(&state, id)?;
         for name in ["batch.json", "lock", "run.lock"].map(|part| format!("{id}.{part}")) {
             let removed = state.remove_file(&name);
             removed.map_err(Error::system(&state.path_of(&name)))?;
@@ -313,10 +334,25 @@ impl Task {
         self.folder.path()
     }
 
-    /// Returns the path of the folder with the app's files.
+    /// Returns the path of the folder with the app's files, as batches wrote them.
     #[must_use]
     pub fn source_path(&self) -> PathBuf {
         self.folder.path_of("source")
+    }
+
+    /// Returns the path of the copy in which the app works. It exists once the app was started.
+    #[must_use]
+    pub fn work_path(&self) -> PathBuf {
+        work::path(&self.state, &self.id)
+    }
+
+    /// Makes the copy in which the app works, unless it exists, and repeats batches that it lacks. Returns its path.
+    ///
+    /// # Errors
+    ///
+    /// When the files can't be opened, or the copy can't be made or changed.
+    pub fn work(&self) -> Result<PathBuf, Error> {
+        self.source()?.work()
     }
 
     /// Returns the folder of all tasks.

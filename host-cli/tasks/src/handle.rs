@@ -1,8 +1,8 @@
 //! A folder by its handle: what is in it is reached by name, without links, whatever becomes of its path.
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, fsync, mkdirat, openat,
-    openat2, renameat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, fchmod, fstat, fsync, mkdirat,
+    openat, openat2, renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::CStr;
@@ -210,6 +210,26 @@ impl Folder {
         Ok(renameat(&self.handle, name, &to.handle, new_name)?)
     }
 
+    /// Gives an entry another name, which must be new. A link is not followed.
+    pub(crate) fn rename_to_new(&self, name: &str, new_name: &str) -> io::Result<()> {
+        let flags = RenameFlags::NOREPLACE;
+        Ok(renameat_with(
+            &self.handle,
+            name,
+            &self.handle,
+            new_name,
+            flags,
+        )?)
+    }
+
+    /// Returns whether there is an entry of a name.
+    pub(crate) fn has(&self, name: &str) -> io::Result<bool> {
+        match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(false),
+            found => Ok(found.map(|_| true)?),
+        }
+    }
+
     /// Removes a file or a link, not what it leads to. One that is missing is no error.
     pub(crate) fn remove_file(&self, name: &str) -> io::Result<()> {
         match unlinkat(&self.handle, name, AtFlags::empty()) {
@@ -236,7 +256,7 @@ impl Folder {
     }
 
     /// Lists the names and kinds of entries, in order of names. `other` decides on a name that is no text.
-    fn entries_but(
+    pub(crate) fn entries_but(
         &self,
         other: impl Fn(&CStr) -> io::Result<()>,
     ) -> io::Result<Vec<(String, FileType)>> {
@@ -254,7 +274,7 @@ impl Folder {
             let kind = match entry.file_type() {
                 FileType::Unknown => {
                     let flags = AtFlags::SYMLINK_NOFOLLOW;
-                    let metadata = rustix::fs::statat(&self.handle, name, flags)?;
+                    let metadata = statat(&self.handle, name, flags)?;
                     FileType::from_raw_mode(metadata.st_mode)
                 }
                 kind => kind,
@@ -300,7 +320,7 @@ impl Folder {
 }
 
 /// Returns whether there is no folder of a name any more, but nothing or something else.
-fn is_gone(error: &io::Error) -> bool {
+pub(crate) fn is_gone(error: &io::Error) -> bool {
     let gone = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP];
     gone.iter()
         .any(|it| error.raw_os_error() == Some(it.raw_os_error()))

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`Tasks`], [`Task`], [`TaskId`] | the folder of all tasks, the folder of one, its id |
 //! | [`Artifact`], [`Memory`], [`Listed`] | the files of a task, what is remembered of it, a row of a list |
-//! | [`Source`], [`Change`], [`Record`] | the files of an app; batches that apply whole or not at all; their records |
+//! | [`Source`], [`Change`], [`Record`] | the files of an app, and the copy in which it works; batches that apply whole or not at all; their records |
 //! | [`SocketFolder`] | where the sockets of tasks are |
 //! | [`Spec`], [`App`], [`Secret`], [`Run`], [`Cause`] | what to run, with which secrets, how far it is, why it ended |
 //! | [`ForeignRunner`], [`Reply`] | a runner that starts the app, and what it answered |
@@ -19,7 +19,7 @@
 //! # A run
 //!
 //! The app runs in the bubblewrap tier of the sandbox: a separate network with nothing but loopback, a
-//! read-only root, a private `/tmp`, and the task's `source/` at `/app`. Clients reach it at a Unix socket
+//! read-only root, a private `/tmp`, and a copy of the task's `source/` at `/app`. Clients reach it at a Unix socket
 //! that only this user can open. The supervisor accepts there, connects to the port of the app, and passes
 //! bytes on. It is also the proxy of an app that may connect to some hosts, and keeps secrets out of `run.log`. If it is killed, the kernel ends the app and everything that the app has started.
 //!

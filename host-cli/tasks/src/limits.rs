@@ -65,11 +65,11 @@ pub const DEFAULT_CPU_PCT: u32 = 100;
 /// Wall time of a run that asks for no limit, in seconds.
 pub const DEFAULT_WALL_SEC: u64 = 3600;
 
-/// Size of all files in `source/` of a run that asks for no limit, in MiB: as much as an export has room for. It
+/// Size of all files of the app in a run that asks for no limit, in MiB: as much as an export has room for. It
 /// is measured about once a second, and more often while the free space falls.
 pub const DEFAULT_DISK_MB: u64 = MAX_EXPORT_BYTES >> 20;
 
-/// Number of files and folders in `source/` of a run that asks for no limit. The descriptors of its processes
+/// Number of files and folders of the app in a run that asks for no limit. The descriptors of its processes
 /// count, too.
 pub const DEFAULT_FILES: u64 = MAX_EXPORT_ENTRIES as u64;
 

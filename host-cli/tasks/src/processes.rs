@@ -56,6 +56,9 @@ impl Task {
             Found::Never => None,
         };
         check(&spec)?;
+        if !matches!(spec.app, App::Component(_)) {
+            self.work()?;
+        }
         let deadline = Instant::now() + SUPERVISOR_START + spec.ready_timeout;
         let order = Order {
             root: self.root_path().to_owned(),

@@ -121,10 +121,10 @@ pub struct AskedLimits {
     /// Number of processes and threads.
     #[serde(default)]
     pub pids: Option<u32>,
-    /// Size of all files in `source/`, in MiB.
+    /// Size of all files of the app, in MiB.
     #[serde(default)]
     pub disk_mb: Option<u64>,
-    /// Number of files and folders in `source/`, with the descriptors of all processes.
+    /// Number of files and folders of the app, with the descriptors of all processes.
     #[serde(default)]
     pub files: Option<u64>,
 }
@@ -141,9 +141,9 @@ pub struct RunLimits {
     pub wall_sec: u64,
     /// Number of processes and threads.
     pub pids: u32,
-    /// Size of all files in `source/`, in MiB.
+    /// Size of all files of the app, in MiB.
     pub disk_mb: u64,
-    /// Number of files and folders in `source/`, with the descriptors of all processes.
+    /// Number of files and folders of the app, with the descriptors of all processes.
     pub files: u64,
 }
 

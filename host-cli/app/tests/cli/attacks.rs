@@ -363,6 +363,11 @@ def swap():
         exchange('folder', 'link')
         exchange('own', 'file-link')
         exchange('own', 'pipe')
+        # A batch moves what is in its way aside.
+        try:
+            os.symlink({outside:?}, 'link')
+        except OSError:
+            pass
 threading.Thread(target=swap, daemon=True).start()
 "
     );
@@ -370,21 +375,17 @@ threading.Thread(target=swap, daemon=True).start()
     let task = Some(&*id);
     let started = bed.verb("run.start", task, &start("swapping"));
     assert_eq!(started["ok"], true, "{started}");
-    let mut answers = [0, 0];
     for round in 0..40 {
         let content = format!("round {round}");
         let batch = json!({ "writes": [
             { "path": GOOD, "content": content }, { "path": "folder/file", "content": content },
         ] });
         let applied = bed.verb("fs.apply", task, &batch);
-        let is_applied = applied["ok"] == true;
-        if !is_applied {
-            assert_eq!(applied["error"]["code"], "E_FS", "{applied}");
+        assert_eq!(applied["ok"], true, "{applied}");
+        for path in [GOOD, "folder/file"] {
+            let written = bed.path(&format!(".mcpd/{id}/source/{path}"));
+            assert_eq!(fs::read_to_string(written).unwrap(), content);
         }
-        let good = bed.path(&format!(".mcpd/{id}/source/{GOOD}"));
-        let is_new = fs::read_to_string(good).is_ok_and(|it| it == content);
-        assert_eq!(is_new, is_applied, "{applied}");
-        answers[usize::from(is_applied)] += 1;
 
         let report = bed.verb("report.finish", task, &json!({ "include": ["source"] }));
         assert!(!report.to_string().contains("secret-name"), "{report}");
@@ -392,7 +393,6 @@ threading.Thread(target=swap, daemon=True).start()
         let planned = bed.daemon("POST", &path, r#"{"prompt":"anything"}"#);
         assert_eq!(planned.status, 200, "{}", planned.body);
     }
-    assert!(answers[0] > 0 && answers[1] > 0, "{answers:?}");
     let requests = fs::read_to_string(log).unwrap();
     assert!(
         requests.contains("exchange"),

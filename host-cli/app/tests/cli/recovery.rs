@@ -161,7 +161,7 @@ fn an_app_that_was_starting_when_its_daemon_was_killed_is_found() {
     bed.start(&[]);
     assert_eq!(bed.task(&id)["state"], "starting");
     assert_eq!(get(&bed.app_url(&id)).status, 502);
-    fs::write(bed.path(&format!(".mcpd/{id}/source/go")), "").unwrap();
+    fs::write(bed.path(&format!(".mcpd/.state/work/{id}/go")), "").unwrap();
     let task = bed.eventually("the app is ready", || {
         Some(bed.task(&id)).filter(|task| task["state"] == "ready")
     });

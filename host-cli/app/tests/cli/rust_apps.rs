@@ -286,6 +286,9 @@ fn main() {{
     assert_eq!(started["ok"], true, "{started}");
     let url = bed.task(&id)["url"].as_str().unwrap().to_owned();
     assert_eq!(get(&url).body, "false false false true");
+    // What the build wrote is as untrusted as the app.
+    assert!(!bed.path(&format!(".mcpd/{id}/source/own")).exists());
+    assert!(bed.path(&format!(".mcpd/.state/work/{id}/own")).exists());
 }
 
 #[test]

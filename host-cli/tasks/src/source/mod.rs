@@ -4,10 +4,14 @@
 //! after. Committing it is one rename of the journal to the record of the batch. A journal that is found
 //! later belongs to a batch that was cut short, and is undone. New files are made aside and renamed to their
 //! place, so that no file is seen half written, and no other name of a file sees a change.
+//!
+//! The app itself works in a copy, which repeats each batch: module `work`.
 
+mod executed;
 mod export;
 mod path;
 mod record;
+pub(crate) mod work;
 
 pub use export::Exported;
 pub use path::SourcePath;
@@ -58,7 +62,7 @@ impl Change {
     }
 }
 
-/// The files of one task. It holds the task's lock: changes happen one after the other.
+/// The files of one task, as batches wrote them. It holds the task's lock: changes happen one after the other.
 #[derive(Debug)]
 pub struct Source {
     id: TaskId,
@@ -88,6 +92,9 @@ impl Source {
             _lock: lock,
         };
         source.recover()?;
+        // The daemon may have been killed between a batch and its repetition. A copy that can't be changed now is no
+        // reason to read or change no files: the next start needs it, and reports why.
+        let _ = source.follow();
         Ok(source)
     }
 
@@ -354,6 +361,9 @@ impl Source {
         commit.map_err(Error::system(&path))?;
         let synced = self.patches.sync().and_then(|()| self.state.sync());
         synced.map_err(Error::system(&path))?;
+        // The batch is applied, whatever the app has made of its copy. The next opener tries again, and the next start
+        // reports why.
+        let _ = self.follow();
         Ok(record)
     }
 

@@ -59,7 +59,7 @@ impl Supervision {
         let _socket = Socket(&spec.socket);
         let listener = UnixListener::from_std(listener).map_err(|error| words(&error))?;
 
-        let mut place = Place::new(self.task.source_path(), spec.port);
+        let mut place = Place::new(self.task.work_path(), spec.port);
         place.env.clone_from(&spec.env);
         let secrets = spec.secrets.iter();
         let secrets = secrets.map(|(name, secret)| (name.clone(), secret.value.clone()));
@@ -89,7 +89,7 @@ impl Supervision {
             manifest: &manifest,
         };
         let app = session.id();
-        let full = disk::exceeded(self.task.source_path(), move || app, Quota::of(limits));
+        let full = disk::exceeded(self.task.work_path(), move || app, Quota::of(limits));
         let performed = async {
             let reply = select! {
                 biased;

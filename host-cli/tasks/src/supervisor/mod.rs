@@ -205,7 +205,7 @@ impl Supervision {
         let _socket = Socket(&spec.socket);
         let listener = UnixListener::from_std(listener).map_err(|error| error.to_string())?;
 
-        let command = command(commands, &spec, &self.task.source_path());
+        let command = command(commands, &spec, &self.task.work_path());
         let mut child = sandbox
             .spawn(command, sandbox_limits(limits))
             .await
@@ -246,11 +246,7 @@ impl Supervision {
         let handle = child.handle();
         let mut ended = pin!(child.wait());
         let mut ready = pin!(timeout(spec.ready_timeout, ready(bridge, spec.port, line)));
-        let mut full = pin!(disk::exceeded(
-            self.task.source_path(),
-            || handle.id(),
-            quota
-        ));
+        let mut full = pin!(disk::exceeded(self.task.work_path(), || handle.id(), quota));
         let mut is_full = false;
         let mut idle = interval(IDLE_INTERVAL);
         let mut stopping: Option<(Cause, tokio::time::Instant)> = None;
@@ -367,7 +363,7 @@ fn cause(ended: Result<(Exit, Log), RunError>) -> Cause {
 }
 
 /// Returns the command of the sandbox.
-fn command(commands: &[Vec<String>], spec: &Spec, source: &Path) -> Command {
+fn command(commands: &[Vec<String>], spec: &Spec, work: &Path) -> Command {
     let mut command = Command::new(SHELL);
     // The words are arguments of the shell: none of them is read as its language.
     let mut script = "exec 2>&1; ".to_owned();
@@ -403,7 +399,7 @@ fn command(commands: &[Vec<String>], spec: &Spec, source: &Path) -> Command {
         (inside.clone(), Mount { folder, writable })
     });
     command.mounts.extend(folders);
-    let (folder, writable) = (source.to_owned(), !spec.readonly);
+    let (folder, writable) = (work.to_owned(), !spec.readonly);
     command
         .mounts
         .insert(SOURCE.into(), Mount { folder, writable });

@@ -200,7 +200,7 @@ fn the_disk_ends_an_app_of_a_foreign_runner_too() {
     };
     assert_eq!(run.end.unwrap().cause, limit("disk"));
     assert!(log(&task).contains("last words"), "{}", log(&task));
-    let files = fs::read_dir(task.source_path()).unwrap().count();
+    let files = fs::read_dir(task.work_path()).unwrap().count();
     assert!((64..1024).contains(&files), "{files}");
 }
 

@@ -88,8 +88,8 @@ fn prove_from_outside(outside: &mut Outside) -> Vec<&'static str> {
     let proven = || ATTEMPTS.iter().filter(|attempt| attempt.is_proven);
     let names: Vec<&str> = proven().map(|attempt| attempt.name).collect();
     let own = std::process::id().cast_signed();
-    let (victim, source) = (outside.second_victim(), outside.source.clone());
-    let mut described = outside.describe(&source, own);
+    let (victim, app) = (outside.second_victim(), outside.app.clone());
+    let mut described = outside.describe(&app, own);
     described["victim"] = json!(victim);
     let input = json!({ "names": names, "outside": described });
     let mut process = Command::new(PYTHON)

@@ -32,8 +32,8 @@ libc.shmctl(held, 0, None)
 ";
 
 pub(crate) struct Outside {
-    /// The source of the task that attempts.
-    pub(crate) source: PathBuf,
+    /// The files of the app that attempts, as it sees them at `/app`.
+    pub(crate) app: PathBuf,
     root: PathBuf,
     tasks: PathBuf,
     other: PathBuf,
@@ -51,18 +51,18 @@ pub(crate) struct Outside {
 impl Outside {
     pub(crate) fn new(place: &Place, task: &Task, other: &Task) -> Self {
         let root = place.folder.path().to_owned();
-        let (source, sockets) = (task.source_path(), root.join("sock"));
+        let (app, sockets) = (task.work().unwrap(), root.join("sock"));
         let secret = root.join("secret");
         fs::write(&secret, CONTENT).unwrap();
         let own = std::process::id();
         let name = |kind: &str| SocketAddr::from_abstract_name(format!("{kind}-{own}")).unwrap();
         let streams = vec![
             UnixListener::bind(sockets.join("other.sock")).unwrap(),
-            UnixListener::bind(source.join("stream")).unwrap(),
+            UnixListener::bind(app.join("stream")).unwrap(),
             UnixListener::bind_addr(&name("stream")).unwrap(),
         ];
         let datagrams = vec![
-            UnixDatagram::bind(source.join("datagram")).unwrap(),
+            UnixDatagram::bind(app.join("datagram")).unwrap(),
             UnixDatagram::bind_addr(&name("datagram")).unwrap(),
         ];
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -81,7 +81,7 @@ impl Outside {
         }
         let key = own.cast_signed();
         Self {
-            source,
+            app,
             tasks: place.tasks.path().to_owned(),
             other: other.source_path().join("app.py"),
             root,
@@ -106,8 +106,8 @@ impl Outside {
         id
     }
 
-    /// Describes what is outside, to who sees the source of the task at a path.
-    pub(crate) fn describe(&self, source: &Path, supervisor: i32) -> Value {
+    /// Describes what is outside, to who sees the files of the app at a path.
+    pub(crate) fn describe(&self, app: &Path, supervisor: i32) -> Value {
         let own = std::process::id();
         let namespaces = ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"].map(|name| {
             let link = fs::read_link(format!("/proc/self/ns/{name}")).unwrap();
@@ -127,8 +127,8 @@ impl Outside {
             "tcp6": tcp6.local_addr().unwrap().port(),
             "udp": self.udp.local_addr().unwrap().port(),
             "socket": self.sockets.join("other.sock"),
-            "stream_in_app": source.join("stream"),
-            "datagram_in_app": source.join("datagram"),
+            "stream_in_app": app.join("stream"),
+            "datagram_in_app": app.join("datagram"),
             "abstract": format!("stream-{own}"),
             "abstract_datagram": format!("datagram-{own}"),
             "victim": self.victims[0].id(),

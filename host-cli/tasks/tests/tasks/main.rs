@@ -1,5 +1,6 @@
 //! Tasks: their files, and their runs.
 
+mod copies;
 mod files;
 mod runs;
 #[path = "../support/mod.rs"]

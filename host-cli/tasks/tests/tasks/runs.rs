@@ -169,7 +169,9 @@ print('to stderr', file=sys.stderr)
     assert_eq!(lines[1..3], ["wrote /app/new", "wrote /tmp/new"]);
     assert_eq!(lines[3], "['1', '2']", "{log}");
     assert_eq!(lines[4], "to stderr");
-    assert!(task.source_path().join("new").exists());
+    // In its copy, and not among the files that batches wrote.
+    assert!(task.work_path().join("new").exists());
+    assert!(!task.source_path().join("new").exists());
 }
 
 #[test]
@@ -634,5 +636,5 @@ print(os.environ['KEY'], end='')
         let line = format!("\nmcpd: egress denied: `denied{number}.example:80` is not listed\n");
         assert_eq!(log.matches(&line).count(), 1, "{log}");
     }
-    assert!(!task.source_path().join("new").exists());
+    assert!(!task.work_path().join("new").exists());
 }
