@@ -61,8 +61,11 @@ pub(crate) enum Command {
         #[arg(value_parser = task_id)]
         task: String,
     },
-    /// Write the files of an app into a folder
+    /// Write the files of an app into a folder: what plans wrote
     Export {
+        /// Add the files that the app wrote, without links, repositories and names that tools execute
+        #[arg(long)]
+        written: bool,
         /// The task
         #[arg(value_parser = task_id)]
         task: String,

@@ -27,6 +27,9 @@ use refusal::Refusal;
 use std::io::stdin;
 use std::path::Path;
 
+/// Number of entries that are named if an export leaves them out.
+const LEFT_OUT: usize = 20;
+
 /// How a program was started.
 #[derive(Debug, Clone, Copy)]
 pub struct Program<'a> {
@@ -106,7 +109,11 @@ fn answer(command: &Command, place: &Place, program: Program<'_>) -> Result<bool
             Ok(true)
         }
         Command::Open { task } => open(task, place),
-        Command::Export { task, folder } => export(task, folder, place),
+        Command::Export {
+            written,
+            task,
+            folder,
+        } => export(task, folder, *written, place),
         Command::Kill { task } => kill(task, place),
     }
 }
@@ -202,12 +209,19 @@ fn open(id: &str, place: &Place) -> Result<bool, Refusal> {
     Ok(true)
 }
 
-fn export(id: &str, folder: &Path, place: &Place) -> Result<bool, Refusal> {
+fn export(id: &str, folder: &Path, written: bool, place: &Place) -> Result<bool, Refusal> {
     let Some(task) = task(id, place)? else {
         return refuse(&Refusal::no_task(id), place);
     };
-    let exported = agent_daemon::export(Path::new(&task.artifact_dir), folder);
-    exported.map_err(Refusal::of_files)?;
+    let exported = agent_daemon::export(Path::new(&task.artifact_dir), folder, written);
+    let left_out = exported.map_err(Refusal::of_files)?.left_out;
+    for path in left_out.iter().take(LEFT_OUT) {
+        output::note(format_args!("left out, as the app wrote it: {path:?}"));
+    }
+    if left_out.len() > LEFT_OUT {
+        let more = left_out.len() - LEFT_OUT;
+        output::note(format_args!("{more} more are left out"));
+    }
     Ok(true)
 }
 

@@ -47,6 +47,7 @@ mod tools;
 mod traced;
 mod verb;
 
+pub use agent_tasks::Exported;
 pub use client::Client;
 pub use forward::forward;
 pub use running::{Place, Setup, export, prepare, serve};

@@ -17,7 +17,7 @@ use agent_runners::Runner;
 use agent_runners::built_in::BuiltIn;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
-use agent_tasks::{Identity, SocketFolder, TaskId, Tasks};
+use agent_tasks::{Exported, Identity, SocketFolder, TaskId, Tasks};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -299,18 +299,22 @@ async fn bound(root: &Path, port: Option<u16>) -> Result<Listener, Failure> {
     Ok(listener)
 }
 
-/// Writes the files of an app, whose task has this folder, into a folder that is new or empty.
+/// Writes the files of an app, whose task has this folder, into a folder that is new or empty: what plans wrote, and
+/// data that the app wrote if `written` is set.
 ///
 /// # Errors
 ///
 /// When there is no such task, or the folder can't be written.
-pub fn export(task: &Path, to: &Path) -> Result<(), Failure> {
+pub fn export(task: &Path, to: &Path, written: bool) -> Result<Exported, Failure> {
     let failed = |error: agent_tasks::Error| Failure::new(error);
     let missing = || Failure::new(format_args!("`{}` is no task", task.display()));
     let (root, id) = task.parent().zip(task.file_name()).ok_or_else(missing)?;
     let id = TaskId::parse(&id.to_string_lossy()).map_err(failed)?;
     let tasks = Tasks::open(root).map_err(failed)?;
     let source = tasks.task(&id).and_then(|task| task.source());
-    source.and_then(|it| it.export(to)).map_err(failed)?;
-    Ok(())
+    let exported = source.and_then(|it| match written {
+        true => it.export_with_written(to),
+        false => it.export(to),
+    });
+    exported.map_err(failed)
 }

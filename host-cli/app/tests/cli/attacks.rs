@@ -393,6 +393,16 @@ threading.Thread(target=swap, daemon=True).start()
         let planned = bed.daemon("POST", &path, r#"{"prompt":"anything"}"#);
         assert_eq!(planned.status, 200, "{}", planned.body);
     }
+    let exported = bed.path("exported");
+    bed.done(&["export", "--written", &id, exported.to_str().unwrap()]);
+    for (path, content) in tree(&exported) {
+        assert_ne!(
+            content.as_deref(),
+            Some(&b"secret of the user"[..]),
+            "{path}"
+        );
+        assert!(!path.contains("secret-name"), "{path}");
+    }
     let requests = fs::read_to_string(log).unwrap();
     assert!(
         requests.contains("exchange"),

@@ -5,6 +5,7 @@ mod bed;
 mod ci;
 mod clean_up;
 mod contract;
+mod copies;
 mod crowd;
 mod failures;
 mod foreign;
