@@ -11,6 +11,10 @@ const DEVICES: [&str; 6] = ["aux", "con", "conin$", "conout$", "nul", "prn"];
 /// Folders whose files run commands or belong to the daemon.
 const RESERVED: [&str; 3] = [".git", "git~1", ".mcpd"];
 
+/// The names by which git takes a folder for a repository, whose `config` runs commands: the first name, and all of one
+/// list. `commondir` names the folder that has `objects` and `refs` (`is_git_directory` in setup.c of git).
+const REPOSITORY: (&str, [&[&str]; 2]) = ("head", [&["objects", "refs"], &["commondir"]]);
+
 /// Returns what is wrong with a path, as the predicate of a sentence.
 ///
 /// A sound path is relative, names each file in one way and the same file on every system, and stays in the
@@ -89,7 +93,7 @@ pub(crate) struct Files<'p> {
 }
 
 impl<'p> Files<'p> {
-    /// Adds a file that exists. Others of its kind are not compared: the application may have made them.
+    /// Adds a file that exists. Others of its kind are not compared: a person may have made them.
     pub(crate) fn exists(&mut self, path: &'p str) {
         self.count += 1;
         for (name, is_file) in prefixes(path) {
@@ -122,8 +126,25 @@ impl<'p> Files<'p> {
         }
     }
 
-    /// Adds a problem if there are more files than a task may have.
+    /// Adds the folders that git would take for repositories, and a problem if there are more files than a task may have.
     pub(crate) fn finish(self, problems: &mut Problems) {
+        for (name, (path, _)) in &self.names {
+            let (head, others) = REPOSITORY;
+            let Some(folder) = name.strip_suffix(head).filter(|it| is_prefix(it)) else {
+                continue;
+            };
+            let has = |other: &&str| self.names.contains_key(&format!("{folder}{other}"));
+            if let Some(others) = others.into_iter().find(|it| it.iter().all(has)) {
+                let others = others.join("` and `");
+                problems.add(
+                    format!(
+                        "{} with `{others}` beside it makes a folder that git takes for a repository",
+                        quoted(path)
+                    ),
+                    "give the file another name, or move it into another folder",
+                );
+            }
+        }
         if self.count > SOURCE_FILES_MAX {
             problems.add(
                 format!(
@@ -134,6 +155,11 @@ impl<'p> Files<'p> {
             );
         }
     }
+}
+
+/// Returns whether a part of a path ends where a name begins.
+fn is_prefix(part: &str) -> bool {
+    part.is_empty() || part.ends_with('/')
 }
 
 /// Returns the folders on a path, and the path itself as a file.
@@ -286,6 +312,49 @@ mod tests {
             assert_eq!(
                 conflict(&existing, &written),
                 message,
+                "{existing:?} {written:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_folder_is_a_repository() {
+        let message = |path: &str, others: &str| {
+            format!(
+                "`{path}` with `{others}` beside it makes a folder that git takes for a repository"
+            )
+        };
+        for (existing, written, expected) in [
+            (
+                vec![],
+                vec!["HEAD", "objects/a", "refs"],
+                message("HEAD", "objects` and `refs"),
+            ),
+            (
+                vec!["a/objects/b"],
+                vec!["a/head", "a/Refs/c"],
+                message("a/head", "objects` and `refs"),
+            ),
+            (
+                vec!["a/HEAD"],
+                vec!["a/commondir"],
+                message("a/HEAD", "commondir"),
+            ),
+            (vec![], vec!["HEAD", "objects/a", "a/refs"], String::new()),
+            (
+                vec![],
+                vec!["OVERHEAD", "objects/a", "refs/a"],
+                String::new(),
+            ),
+            (
+                vec![],
+                vec!["objects/a", "refs/a", "commondir"],
+                String::new(),
+            ),
+        ] {
+            assert_eq!(
+                conflict(&existing, &written),
+                expected,
                 "{existing:?} {written:?}"
             );
         }

@@ -23,6 +23,11 @@ fn patch(path: &str, diff: &str) -> Value {
     json!({ "writes": [{ "path": GOOD, "content": "x" }], "patches": [{ "path": path, "diff": diff }] })
 }
 
+/// Returns a batch of empty files.
+fn files(paths: [&str; 3]) -> Value {
+    json!({ "writes": paths.map(|path| json!({ "path": path, "content": "" })) })
+}
+
 /// Returns a batch of so many files.
 fn many(files: usize) -> Value {
     let files = (0..files).map(|number| json!({ "path": format!("f{number}"), "content": "" }));
@@ -101,6 +106,21 @@ fn no_batch_leaves_its_folder_or_is_written_in_part() {
         ("a folder of Git", write(".git/hooks/post-checkout"), "E_FS"),
         ("the same in capitals", write("docs/.GIT/config"), "E_FS"),
         ("its short name", write("GIT~1/config"), "E_FS"),
+        (
+            "a repository of Git",
+            files(["HEAD", "objects/a", "refs/a"]),
+            "E_FS",
+        ),
+        (
+            "the same below, in capitals",
+            files(["docs/Head", "docs/OBJECTS/a", "docs/REFS"]),
+            "E_FS",
+        ),
+        (
+            "a repository whose parts are elsewhere",
+            files(["docs/HEAD", "docs/commondir", "x"]),
+            "E_FS",
+        ),
         (
             "the folder of the daemon",
             write(".mcpd/policy.yaml"),
