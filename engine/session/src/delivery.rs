@@ -2,15 +2,16 @@
 
 use super::calls::OpenCall;
 use super::client::Generation;
-use super::limits::REQUEST_STATE_MAX_BYTES;
+use super::limits::{REQUEST_STATE_MAX_BYTES, UNSOUND_BLOCKS_MAX};
 use super::refusal::{EFFECT_KEY, Effect, OBSERVED_KEY, OWN_PREFIX};
 use agent_api::diagnostic::Code;
 use agent_api::served::deliver_unlocked;
 use agent_record::Redactor;
 use agent_syntax::json::{Kind, Reader, SyntaxError, Writer, parse_strict};
-use agent_syntax::members::{member, string};
+use agent_syntax::members::{items, member, string};
 use agent_syntax::{Node, Value};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What a client gets of the result of a call.
 #[derive(Debug)]
@@ -69,15 +70,23 @@ pub(crate) fn pass(
             "the result has {size} bytes; the limit is {max_bytes}"
         )]);
     }
-    let is_error = match call.tool() {
-        Some(tool) => tool.served.deliver(result.to_vec())?,
-        None => deliver_unlocked(result.to_vec())?,
+    let deliver = |result: &[u8]| match call.tool() {
+        Some(tool) => tool.served.deliver(result.to_vec()),
+        None => deliver_unlocked(result.to_vec()),
     };
-    // It was read as strict JSON.
     let Ok(text) = core::str::from_utf8(result) else {
+        deliver(result)?;
         return Err(vec!["the result is not UTF-8".to_owned()]);
     };
-    let (text, removed) = without_own_keys(text);
+    let (mut text, removed) = without_own_keys(text);
+    let is_error = match deliver(text.as_bytes()) {
+        Ok(is_error) => is_error,
+        Err(texts) => {
+            // One block costs the client no other.
+            text = Cow::Owned(with_sound_blocks(&text).ok_or(texts)?);
+            deliver(text.as_bytes())?
+        }
+    };
     let Ok(envelope) = Envelope::read(&text) else {
         return Err(vec!["the result is not strict JSON".to_owned()]);
     };
@@ -106,6 +115,51 @@ pub(crate) fn pass(
         is_error,
         removed,
     })
+}
+
+/// Returns a result in which each content block of an unknown or malformed type is a text that says so, or `None` if it has
+/// none.
+fn with_sound_blocks(text: &str) -> Option<String> {
+    let mut sound: Option<String> = None;
+    // Each turn finds the first faults.
+    for _ in 0..UNSOUND_BLOCKS_MAX / agent_api::model::Envelope::FAULTS {
+        let next = replace_blocks(sound.as_deref().unwrap_or(text));
+        match next {
+            Some(next) => sound = Some(next),
+            None => break,
+        }
+    }
+    sound
+}
+
+fn replace_blocks(text: &str) -> Option<String> {
+    let payload = agent_api::lower::payload(text.as_bytes().to_vec()).ok()?;
+    let faults = &payload.value.envelope().faults;
+    let number = |pointer: &str| {
+        let place = pointer.strip_prefix("/content/")?;
+        place.split('/').next()?.parse::<usize>().ok()
+    };
+    let faults = faults.iter();
+    let faults: BTreeMap<usize, &str> = faults
+        .filter_map(|it| Some((number(&it.pointer)?, &*it.message)))
+        .collect();
+    let root = parse_strict(text)?;
+    let blocks = items(member(&root, "content")?)?;
+    let (mut out, mut end) = (String::with_capacity(text.len()), 0);
+    for (number, message) in faults {
+        let span = blocks.get(number)?.span;
+        let mut w = Writer::dense();
+        w.object(|w| {
+            let what = format!("The gateway left out a content block that {message}.");
+            w.key("text").string(&what);
+            w.key("type").string("text");
+        });
+        out.push_str(&text[end..span.start as usize]);
+        out.push_str(w.finish().trim_end());
+        end = span.end as usize;
+    }
+    out.push_str(&text[end..]);
+    (end > 0).then_some(out)
 }
 
 /// Removes every key of the session's own, at any depth: no server says in its name what a call did.

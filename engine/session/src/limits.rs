@@ -110,5 +110,8 @@ pub const QUOTA_WINDOW_MS: u64 = 60_000;
 /// Maximum number of names that a refusal suggests.
 pub const INSTEAD_MAX: usize = 3;
 
+/// Maximum number of content blocks of a result that are replaced by a text. A result with more is withheld.
+pub const UNSOUND_BLOCKS_MAX: usize = 256;
+
 /// Maximum size of a quoted message of a server, in characters.
 pub const QUOTE_MAX_CHARS: usize = 300;

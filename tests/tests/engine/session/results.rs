@@ -77,6 +77,45 @@ fn a_result_that_fits_is_passed_on_with_its_effect() {
 }
 
 #[test]
+fn an_unsound_block_costs_the_client_no_other() {
+    let mut session = World::usual().session(Options::default());
+    let result = concat!(
+        r#"{"content":[{"type":"text","text":"sound"},{"type":"hologram","x":1}, {"type":"image","data":"AA=="},7,"#,
+        r#"{"type":"resource","resource":{"uri":"a:b"}},{"text":"last","type":"text"}],"structuredContent":{"text":""}}"#
+    );
+    let left_out = |why: &str| json!({ "text": format!("The gateway left out a content block that {why}."), "type": "text" });
+    let passed: Value =
+        serde_json::from_str(&delivered(give(&mut session, &old_client(), result))).unwrap();
+    assert_eq!(
+        passed["content"],
+        json!([
+            { "type": "text", "text": "sound" },
+            left_out("is none of `text`, `image`, `audio`, `resource_link` and `resource`"),
+            left_out("has no string `mimeType`"),
+            left_out("is not an object"),
+            left_out("has neither a string `text` nor `blob`"),
+            { "text": "last", "type": "text" },
+        ])
+    );
+    assert_eq!(passed["structuredContent"], json!({ "text": "" }));
+    // What the schema refuses is withheld all the same.
+    let bad = result.replace(r#"{"text":""}"#, r#"{"text":1}"#);
+    let withheld = give(&mut session, &old_client(), &bad);
+    assert!(matches!(withheld, Delivered::Refused(..)), "{withheld:?}");
+    // There is a limit.
+    for (count, is_passed) in [(256, true), (257, false)] {
+        let blocks = vec!["0"; count].join(",");
+        let many = format!(r#"{{"content":[{blocks}],"structuredContent":{{"text":""}}}}"#);
+        let given = give(&mut session, &old_client(), &many);
+        assert_eq!(
+            matches!(given, Delivered::Changed(..)),
+            is_passed,
+            "{count}"
+        );
+    }
+}
+
+#[test]
 fn a_result_that_does_not_fit_is_withheld() {
     let mut session = World::usual().session(Options::default());
     for result in [
