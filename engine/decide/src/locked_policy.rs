@@ -29,7 +29,7 @@ impl PolicyMismatch {
     pub fn find(lock: &Lock, evaluation_context: Option<&EvaluationContext>) -> Option<Self> {
         let locked = lock.policy.as_ref()?;
         let policy = evaluation_context.and_then(|it| it.policy.as_ref());
-        let given = policy.map(|policy| policy.digest());
+        let given = policy.map(|policy| policy.digest_for(Some(locked)));
         (given.as_ref() != Some(locked)).then(|| Self {
             locked: locked.clone(),
             given,

@@ -9,8 +9,14 @@ pub trait PolicyEngine: Debug + Send + Sync {
     /// Returns the allowed candidates. A failure is an answer too.
     fn ask(&self, input: &str) -> PolicyDecision;
 
-    /// Returns `sha256-` and the base64 of the SHA-256 of the policy's bytes.
+    /// Returns `sha256-` and the base64 of the SHA-256 of the policy's text, with each CRLF as LF.
     fn digest(&self) -> String;
+
+    /// Returns the digest to compare with that of a lock. Older locks have the digest of the policy's bytes, which is
+    /// accepted too.
+    fn digest_for(&self, _locked: Option<&str>) -> String {
+        self.digest()
+    }
 
     /// Returns whether a decision may depend on a member of the input, such as `arguments`. `true` if that
     /// is not known.

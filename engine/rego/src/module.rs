@@ -2,9 +2,10 @@
 
 use super::tree::Module;
 use super::{check, parse};
-use agent_diagnostic::{Diagnostic, Problems};
+use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_lower::{decode, explain_refusal};
-use agent_text::{DocumentKind, Text};
+use agent_text::{DocumentKind, Span, Text};
+use std::borrow::Cow;
 
 /// Maximum size of a policy, in bytes.
 pub const POLICY_LIMIT: usize = 16 << 20;
@@ -25,6 +26,14 @@ impl SourceModule {
     ) -> Result<Self, Vec<Diagnostic>> {
         let text = decode(source, bytes, POLICY_LIMIT)?;
         let mut problems = Problems::new(&text);
+        if let Some(at) = lone_return(text.as_str()) {
+            let message = "a carriage return alone hides the line behind it";
+            let span = Span::new(at, at + 1);
+            problems
+                .report(Code::PolicySyntax, span, "U+000D without U+000A", message)
+                .help("end each line with LF or CRLF");
+            return Err(problems.finish());
+        }
         let tree = parse::parse(&mut problems);
         if let Some(tree) = &tree {
             check::check(tree, others, &mut problems);
@@ -35,4 +44,23 @@ impl SourceModule {
             _ => Err(explain_refusal(&text, found, &mut |_| Vec::new())),
         }
     }
+
+    /// Returns the text that counts: with each CRLF as LF.
+    pub(super) fn lines(&self) -> Cow<'_, str> {
+        with_line_feeds(self.text.as_str())
+    }
+}
+
+/// Returns a text with each CRLF as LF.
+pub(super) fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    match text.contains('\r') {
+        true => Cow::Owned(text.replace("\r\n", "\n")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Returns the place of a CR that is not part of a CRLF.
+fn lone_return(text: &str) -> Option<usize> {
+    let mut returns = text.match_indices('\r').map(|(at, _)| at);
+    returns.find(|at| !text[at + 1..].starts_with('\n'))
 }

@@ -53,7 +53,15 @@ impl Policy {
 
 impl PolicyEngine for Policy {
     fn digest(&self) -> String {
-        digest(self.module().text.as_str())
+        digest(&self.module().lines())
+    }
+
+    fn digest_for(&self, locked: Option<&str>) -> String {
+        let of_bytes = digest(self.module().text.as_str());
+        match locked == Some(&*of_bytes) {
+            true => of_bytes,
+            false => self.digest(),
+        }
     }
 
     fn may_read(&self, member: &str) -> bool {

@@ -3,7 +3,7 @@
 use super::budget;
 use super::builtins;
 use super::instrument::{Instrumented, instrument};
-use super::module::SourceModule;
+use super::module::{SourceModule, with_line_feeds};
 use agent_decide::{PolicyError, PolicyErrorKind};
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_text::{Place, Span};
@@ -54,7 +54,9 @@ impl Program {
         builtins::install(&mut self.engine)?;
         for (module, instrumented) in &self.modules {
             let name = module.text.source().usual_name().to_owned();
-            self.engine.add_policy(name, instrumented.text.clone())?;
+            // Lines and columns are those of the text with CRLF.
+            let text = with_line_feeds(&instrumented.text).into_owned();
+            self.engine.add_policy(name, text)?;
         }
         // The first query finishes the compilation.
         budget::start(0);

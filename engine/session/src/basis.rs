@@ -371,7 +371,7 @@ fn drifts(
     evaluation_context: &EvaluationContext,
 ) -> Vec<Diagnostic> {
     let policy = evaluation_context.policy.as_ref();
-    let policy = policy.map(|policy| policy.digest());
+    let policy = policy.map(|policy| policy.digest_for(lock.lock.policy.as_deref()));
     let mut drifts = agent_api::verify(lock, index, policy.as_deref());
     drifts.extend(agent_api::verify_definitions(
         &lock.lock,

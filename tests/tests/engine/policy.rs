@@ -1061,3 +1061,29 @@ fn a_policy_in_rego_v0_is_one_problem_at_its_first_body() {
         assert!(problem.fixes.iter().all(|fix| fix.edits.is_empty()));
     }
 }
+
+/// An editor of another system must not change a decision or a digest.
+#[test]
+fn the_text_of_a_policy_that_counts_has_line_feeds() {
+    let text = "package switchboard\nallowed_tools contains `a\nb`\n# the end\n";
+    let [lf, crlf] = [text.to_owned(), text.replace('\n', "\r\n")].map(policy);
+    assert_eq!(lf.digest(), crlf.digest());
+    for policy in [&lf, &crlf] {
+        assert_eq!(verdict(&policy.ask("{}")), "a\nb");
+    }
+    // A lock from before has the digest of the bytes.
+    let of_bytes = agent_lower::digest(&text.replace('\n', "\r\n"));
+    assert_ne!(of_bytes, crlf.digest());
+    assert_eq!(crlf.digest_for(Some(&of_bytes)), of_bytes);
+    assert_eq!(crlf.digest_for(None), crlf.digest());
+    assert_eq!(lf.digest_for(Some(&of_bytes)), lf.digest());
+    // An editor shows the rule behind a CR in a line of its own, and the evaluator reads a comment.
+    let hidden = "package switchboard\n# harmless\rallowed_tools contains \"a\"\n";
+    let problems = read(hidden.into()).unwrap_err();
+    let [problem] = &problems[..] else {
+        panic!("{problems:#?}")
+    };
+    assert!(problem.message.contains("carriage return"), "{problem:#?}");
+    let place = problem.labels[0].place;
+    assert_eq!(place.span.of(hidden), "\r");
+}
