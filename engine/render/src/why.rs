@@ -7,9 +7,9 @@ use super::json::ObjectMembers;
 use super::report::{File, Files};
 use super::requirement::{render_requirement, write_requirement};
 use super::styled::{Style, Styled, StyledSpan, count};
-use agent_decide::{Matching, Resolution};
+use agent_decide::{Resolution, locked_loads};
 use agent_explain::{Decision, explain_server, explain_tool, subject};
-use agent_model::{ServerView, ToolView};
+use agent_model::{Name as _, Selection, ServerView, ToolView};
 use agent_syntax::json::Writer;
 
 /// Maximum number of rejected candidates for a requirement.
@@ -32,7 +32,7 @@ pub fn why(resolution: &Resolution, name: &str, files: &[File]) -> Option<Vec<St
     }
     for tool in subject.tools {
         out.gap();
-        render_tool(&mut out, resolution.matching(), tool, files);
+        render_tool(&mut out, resolution, tool, files);
     }
     if subject.more > 0 {
         out.gap();
@@ -98,7 +98,8 @@ fn render_server(
     }
 }
 
-fn render_tool(out: &mut Styled, matching: &Matching, tool: ToolView<'_>, files: Files<'_>) {
+fn render_tool(out: &mut Styled, resolution: &Resolution, tool: ToolView<'_>, files: Files<'_>) {
+    let matching = resolution.matching();
     let server = tool.server();
     out.put(Style::Heading, tool.name())
         .plain(format!(" of {} {}", server.id(), server.version()))
@@ -111,6 +112,51 @@ fn render_tool(out: &mut Styled, matching: &Matching, tool: ToolView<'_>, files:
     for number in 0..matching.len() {
         render_explanation(out, &explain_tool(matching, number, tool), files);
     }
+    for number in of_categories(resolution, server) {
+        render_explanation(out, &explain_server(resolution, number, server), files);
+        if let Some(selection) = selection_of(resolution, number, server) {
+            let (is_locked, reason) = match is_locked(resolution, tool) {
+                Some(true) => (true, "locked with its server"),
+                _ if !selection.grant.covers(tool.name()) => (false, "not named in `only`"),
+                Some(false) => (false, "forbidden by a label of `forbid`"),
+                None => (false, "not locked: another requirement is unsatisfied"),
+            };
+            out.plain("    ")
+                .mark(is_locked)
+                .plain(format!("{}: {reason}", tool.name()))
+                .end();
+        }
+    }
+}
+
+/// Returns the requirements of categories that a server has.
+fn of_categories<'r>(
+    resolution: &'r Resolution,
+    server: ServerView<'r>,
+) -> impl Iterator<Item = usize> + 'r {
+    let numbers = 0..resolution.outcomes().len();
+    numbers.filter(move |number| {
+        let category = &resolution.manifest().requirements[*number].category.value;
+        server.categories().any(|it| it == category.as_str())
+    })
+}
+
+/// Returns the selection of a requirement if it is that server.
+fn selection_of(
+    resolution: &Resolution,
+    number: usize,
+    server: ServerView<'_>,
+) -> Option<Selection> {
+    let selected = resolution.selected(number)?;
+    let is_own = (selected.id(), selected.version()) == (server.id(), server.version());
+    is_own.then(|| resolution.selection(number)).flatten()
+}
+
+/// Returns whether the lock of a resolution has a tool; `None` without a lock.
+fn is_locked(resolution: &Resolution, tool: ToolView<'_>) -> Option<bool> {
+    let lock = resolution.lock()?;
+    let locked = locked_loads(&lock, resolution.index());
+    Some(locked.iter().any(|(it, _)| it.number() == tool.number()))
 }
 
 /// Returns the explanation of [`why`] as JSON with a final newline.
@@ -140,7 +186,15 @@ pub fn why_json(resolution: &Resolution, name: &str) -> Option<String> {
         });
         w.objects("tools", subject.tools, |w, tool| {
             let matching = resolution.matching();
-            w.key("server").object(|w| write_server(w, tool.server()));
+            let server = tool.server();
+            let categories = of_categories(resolution, server);
+            w.objects("categories", categories, |w, number| {
+                write_explanation(w, &explain_server(resolution, number, server));
+            });
+            let is_locked = is_locked(resolution, tool);
+            w.key("locked")
+                .json(is_locked.map_or("null", |it| if it { "true" } else { "false" }));
+            w.key("server").object(|w| write_server(w, server));
             w.objects("stories", 0..matching.len(), |w, number| {
                 write_explanation(w, &explain_tool(matching, number, tool));
             });

@@ -568,3 +568,37 @@ fn definitions_that_belong_to_no_tool_any_more_are_removed() {
     project.agent("resolve").exits(0);
     assert!(!project.has("agents.definitions.json"));
 }
+
+#[test]
+fn why_says_whether_a_tool_of_a_category_is_locked() {
+    let project = Project::empty();
+    let index = r#"[{"id": "mail", "version": "1", "endpoint": "https://mail.example/mcp", "categories": ["mail"],
+        "scopes": [], "data": {"residency": "any", "maxSensitivity": "public"},
+        "trust": {"signed": true, "publisher": "Acme"},
+        "capabilities": {"tools": {"find": {}, "send": {}, "delete": {}}}}]"#;
+    project.write("mcp.index.json", index);
+    let manifest = |more: &str, constraints: &str| {
+        let text = format!(
+            "---\nname: a\nversion: 1.0.0\nrequires:\n  mcp:\n    - {{ category: mail, permissions: []{more} }}\n{constraints}---\n"
+        );
+        project.write("agents.md", text);
+    };
+    let forbid = "constraints: { actions: { forbid: [send] } }\n";
+    for (more, constraints, locked, line) in [
+        ("", "", true, "✓ send: locked with its server"),
+        (", only: [find]", "", false, "✗ send: not named in `only`"),
+        (
+            "",
+            forbid,
+            false,
+            "✗ send: forbidden by a label of `forbid`",
+        ),
+    ] {
+        manifest(more, constraints);
+        project.agent("why send").exits(0).answers(line);
+        let json = project.agent("why send --format json").exits(0).json();
+        let tool = &json["tools"][0];
+        assert_eq!(tool["locked"], locked, "{json:#}");
+        assert_eq!(tool["categories"].as_array().unwrap().len(), 1, "{json:#}");
+    }
+}
