@@ -7,7 +7,7 @@ use super::session::usual_links;
 use crate::args::{IndexAdd, Rating};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::capability::Notation;
-use agent_host::contract::diagnostic::DocumentKind;
+use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::importer::Overlay;
 use agent_host::input::{INDEX_MAX, Input};
 use agent_host::{Failure, call, output};
@@ -58,7 +58,7 @@ pub(super) fn run(args: &IndexAdd, session: &mut CommandSession) -> Result<Comma
                 session.engine,
                 view.call_entry_difference_diagnostics(&failed)
             )?;
-            return session.refuse_for(problems);
+            return refuse(args, session, problems);
         }
         None => return Err(Failure::internal("nothing was captured")),
     };
@@ -73,7 +73,7 @@ pub(super) fn run(args: &IndexAdd, session: &mut CommandSession) -> Result<Comma
     )?;
     let imported = match added {
         Ok(imported) => imported,
-        Err(problems) => return session.refuse_for(problems),
+        Err(problems) => return refuse(args, session, problems),
     };
     session.add(imported.warnings);
     let is_dry = args.dry_run || !session.writes();
@@ -106,6 +106,18 @@ pub(super) fn run(args: &IndexAdd, session: &mut CommandSession) -> Result<Comma
         started.tell_operator(args.capture.servers.as_deref());
     }
     Ok(CommandAnswer::Yes)
+}
+
+/// Refuses, and says that the index is as it was: the server was started for nothing.
+fn refuse(
+    args: &IndexAdd,
+    session: &mut CommandSession,
+    problems: Vec<Diagnostic>,
+) -> Result<CommandAnswer, Failure> {
+    let answer = session.refuse_for(problems)?;
+    let index = args.capture.index.display();
+    session.note(format_args!("wrote nothing to {index}"));
+    Ok(answer)
 }
 
 /// How a server is started.

@@ -236,7 +236,8 @@ fn no_connection_leaves_the_way_out() {
         ("http://user:canary@127.0.0.1/".to_owned(), "not accepted"),
     ] {
         let run = project.agent(&format!("index add found {url}"));
-        run.exits(1).notes("SERVER_FAILED").notes(says);
+        let run = run.exits(1).notes("SERVER_FAILED").notes(says);
+        run.notes("wrote nothing to mcp.index.json");
         assert!(!project.has("mcp.index.json"), "{url}");
     }
     assert_eq!(inner.requests().len(), 0);
