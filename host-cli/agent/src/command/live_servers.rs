@@ -5,8 +5,8 @@ use crate::args::CaptureOptions;
 use agent_effects::{Access, Capture, Resolver, Wanted};
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::importer::{EntryDifference, LiveServer};
-use agent_host::{Failure, Signals, block_on};
-use agent_operator::Operator;
+use agent_host::{Failure, Signals, block_on, output};
+use agent_operator::{Operator, Value};
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,13 +21,23 @@ pub(super) struct Target {
 /// A captured server, or the reason why it was not captured.
 pub(super) type Captured = Result<LiveServer, String>;
 
-/// Reads the operator's configuration.
+/// Reads the operator's configuration, and notes secrets that every process of the machine can read.
 pub(super) fn operator(file: Option<&Path>) -> Result<Operator, Failure> {
     let operator = match file {
         Some(path) => Operator::read(path),
         None => Operator::usual(),
     };
-    operator.map_err(Failure::new)
+    let operator = operator.map_err(Failure::new)?;
+    for (id, server) in &operator.servers {
+        for value in server.command.iter().chain(&server.arguments) {
+            if let Value::Secret(secret) = value {
+                output::note(format_args!(
+                    "warning: the secret `{secret}` is an argument of `{id}`, which the process table shows: give it by `env`"
+                ));
+            }
+        }
+    }
+    Ok(operator)
 }
 
 /// Captures servers, one after the other.
@@ -62,7 +72,7 @@ pub(super) fn capture(
 fn live(target: Target, capture: Capture, quiet: bool) -> LiveServer {
     for omitted in capture.omitted.iter().filter(|_| !quiet) {
         let id = &target.id;
-        agent_host::output::note(format_args!("{id}: the tool is omitted: {omitted}"));
+        output::note(format_args!("{id}: the tool is omitted: {omitted}"));
     }
     LiveServer {
         id: target.id,

@@ -1,6 +1,7 @@
 //! What all commands share that start a run.
 
 use super::CommandAnswer;
+use super::live_servers::operator;
 use super::session::CommandSession;
 use crate::args::{INDEX, LOCK, PlannerKind, PlannerOptions, RunOptions};
 use agent_effects::{Effects, PlannerChoice, Resolver, Run, run_id};
@@ -9,7 +10,6 @@ use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::{Approval, Decision, Documents, Finished, Mode, Options, Status};
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX};
 use agent_host::{Failure, block_on, output, random};
-use agent_operator::Operator;
 use std::sync::Arc;
 
 /// A run before it starts.
@@ -46,11 +46,7 @@ impl<'a> Running<'a> {
         documents: &Documents,
         session: &mut CommandSession,
     ) -> Result<Finished, Failure> {
-        let operator = match &self.options.servers {
-            Some(path) => Operator::read(path),
-            None => Operator::usual(),
-        };
-        let operator = operator.map_err(Failure::new)?;
+        let operator = operator(self.options.servers.as_deref())?;
         let store = Store::new(&self.options.artifacts);
         block_on(async {
             let (engine, resolver) = (session.component(), Resolver::system());

@@ -1,6 +1,7 @@
 //! `agent serve`: stands between MCP clients and the servers of locks.
 
 use super::CommandAnswer;
+use super::live_servers::operator;
 use super::observing::observed;
 use super::running::{present, text};
 use super::session::{CommandSession, DEFINITIONS};
@@ -41,11 +42,7 @@ impl Served {
 }
 
 pub(super) fn run(args: &Serve, global: &Global) -> Result<CommandAnswer, Failure> {
-    let operator = match &args.servers {
-        Some(path) => Operator::read(path),
-        None => Operator::usual(),
-    };
-    let operator = operator.map_err(Failure::new)?;
+    let operator = operator(args.servers.as_deref())?;
     let (agents, otlp) = agents(args, &operator)?;
     for agent in agents.iter().filter(|it| it.has_no_lock() && !global.quiet) {
         let names: Vec<_> = agent.observed.iter().map(|it| &*it.name).collect();

@@ -460,3 +460,15 @@ fn a_locked_tool_that_nobody_can_call_is_named_once() {
     let noted = ended.stderr.matches("no client gets the tool `slow`");
     assert_eq!(noted.count(), 1, "{ended:#?}");
 }
+
+#[test]
+fn a_secret_among_arguments_is_warned_of() {
+    let project = project_of("usual", "");
+    let operator = project.read("servers.local.yaml");
+    let more = "    arguments: [{ secret: T }]\nsecrets:\n  T: { env: THE_TOKEN }\n";
+    project.write("servers.local.yaml", operator + more);
+    // The secret can't be had, which ends the command behind the warning.
+    let run = project.agent(&format!("serve {OPTIONS}"));
+    run.notes("the secret `T` is an argument of `calculator`")
+        .notes("`env`");
+}
