@@ -5,15 +5,25 @@ use crate::limits::{FRESH_APP_TIME, IDLE_APP_CONNECTIONS, Limits};
 use crate::refusal::Refusal;
 use std::collections::HashMap;
 use std::io;
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
+use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 /// Pause until the next try when the queue of an app's socket is full.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// The extension of the socket at which the supervisor of a task reports whether a connection waits for the app's first
+/// byte: one byte at the beginning, and one for every change. It is beside the socket of the task.
+const WAIT_SOCKET: &str = "wait";
+
+/// The byte that reports that no connection waits.
+const NONE_WAITS: u8 = b'0';
 
 /// The connections to one task's app.
 #[derive(Debug)]
@@ -25,6 +35,18 @@ pub(crate) struct Pool {
     active: AtomicUsize,
     /// Number of requests that wait for the app to respond, for longer than [`HAND_OVER_TIME`](crate::limits::HAND_OVER_TIME).
     waiting: AtomicUsize,
+    /// Whether the supervisor of the app reports a connection that waits, of any client.
+    is_reported: AtomicBool,
+    /// The task that follows these reports.
+    following: Mutex<Option<AbortHandle>>,
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if let Some(following) = locked(&self.following).take() {
+            following.abort();
+        }
+    }
 }
 
 /// A place among the requests that an app works on.
@@ -82,12 +104,30 @@ impl Pool {
     }
 
     /// Keeps a connection whose response is complete, unless the app has it closed or may have to close it.
-    pub(crate) fn keep(&self, mut app: App) {
+    pub(crate) fn keep(self: &Arc<Self>, mut app: App) {
         app.is_reused = true;
-        let is_wanted = self.waiting.load(Ordering::Relaxed) == 0 && app.sender.is_ready();
+        let is_waited_for =
+            self.waiting.load(Ordering::Relaxed) > 0 || self.is_reported.load(Ordering::Relaxed);
+        if is_waited_for || !app.sender.is_ready() {
+            return;
+        }
+        self.follow_reports();
         let mut idle = locked(&self.idle);
-        if is_wanted && idle.len() < IDLE_APP_CONNECTIONS {
+        if idle.len() < IDLE_APP_CONNECTIONS {
             idle.push((Instant::now(), app));
+        }
+    }
+
+    /// Follows the reports of the app's supervisor, unless this is done already.
+    fn follow_reports(self: &Arc<Self>) {
+        let mut following = locked(&self.following);
+        // A connection that becomes idle while the gateway ends finds no runtime.
+        if following.is_none()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let socket = self.socket.with_extension(WAIT_SOCKET);
+            let reports = follow(Arc::downgrade(self), socket);
+            *following = Some(runtime.spawn(reports).abort_handle());
         }
     }
 
@@ -139,6 +179,29 @@ impl Pool {
     }
 }
 
+/// Closes the idle connections of a pool whenever the supervisor reports that a connection waits. An app without a
+/// supervisor that reports it serves many connections at a time.
+async fn follow(pool: Weak<Pool>, socket: PathBuf) {
+    let Ok(mut reports) = UnixStream::connect(socket).await else {
+        return;
+    };
+    while let Ok(byte) = reports.read_u8().await {
+        let Some(pool) = pool.upgrade() else {
+            return;
+        };
+        let is_waiting = byte != NONE_WAITS;
+        pool.is_reported.store(is_waiting, Ordering::Relaxed);
+        if is_waiting {
+            locked(&pool.idle).clear();
+        }
+    }
+    // The run has ended. The next one has another supervisor at the same path.
+    if let Some(pool) = pool.upgrade() {
+        pool.is_reported.store(false, Ordering::Relaxed);
+        *locked(&pool.following) = None;
+    }
+}
+
 fn unreachable() -> Refusal {
     Refusal::new(502, "the app of this task is not reachable")
         .help("read the log of the task: the app may have stopped")
@@ -167,6 +230,8 @@ impl Pools {
             idle: Mutex::default(),
             active: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
+            is_reported: AtomicBool::new(false),
+            following: Mutex::default(),
         });
         pools.insert(task_id.into(), Arc::clone(&pool));
         pool

@@ -79,6 +79,9 @@ pub const RUN_FILE_BYTES: u64 = 256 << 20;
 /// Number of open files of each process of a run.
 pub const RUN_OPEN_FILES: u32 = 4096;
 
+/// Time for which a connection waits for the first byte of its app before gateways close their idle connections.
+pub const HAND_OVER_TIME: Duration = Duration::from_millis(20);
+
 /// How long a supervisor may take from its start until its first report.
 pub const SUPERVISOR_START: Duration = Duration::from_secs(60);
 

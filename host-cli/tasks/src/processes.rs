@@ -218,6 +218,7 @@ impl Task {
     fn lost(&self, mut run: Run) -> Result<Run, Error> {
         // Something else of that name stays.
         let _ = sockets::remove_stale(&run.socket);
+        let _ = sockets::remove_stale(&sockets::wait_socket(&run.socket));
         // Its processes may be about to end.
         let until = Instant::now() + GROUPS_END;
         while !agent_sandbox::remove_abandoned_groups() && Instant::now() < until {

@@ -83,6 +83,12 @@ fn check(folder: &Path) -> Result<(), String> {
     refuse_foreign(folder).map_err(|foreign| foreign.to_string())
 }
 
+/// Returns the path of the socket at which the supervisor of a task reports to gateways whether a connection to the
+/// task's socket waits for its app. `agent_app_proxy` has the same rule.
+pub(crate) fn wait_socket(socket: &Path) -> PathBuf {
+    socket.with_extension("wait")
+}
+
 /// Listens at a path, whose folder is checked again. A socket of this user without a listener is
 /// removed first.
 pub(crate) fn listen(path: &Path) -> Result<UnixListener, Error> {

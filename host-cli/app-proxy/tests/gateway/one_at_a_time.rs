@@ -1,6 +1,8 @@
 //! Apps that serve one connection to its end before they accept the next, as simple servers do \[2\].
 
 use crate::bed::{App, Bed, PATIENCE, TASK, ok};
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -105,4 +107,49 @@ fn a_connection_that_becomes_idle_while_a_request_waits_is_closed() {
     thread::sleep(agent_app_proxy::limits::HAND_OVER_TIME * 5);
     assert!(is_soon(&bed, "GET /apps/ab12cd/last"));
     assert!(is_soon(&bed, "GET /apps/ab12cd/"));
+}
+
+/// Waits until the gateway follows the reports of a supervisor: the result sends them.
+fn followed(supervisor: &UnixListener) -> UnixStream {
+    supervisor.set_nonblocking(true).unwrap();
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match supervisor.accept() {
+            Ok((reports, _)) => return reports,
+            Err(error) => assert!(Instant::now() < end, "{error}"),
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn an_idle_connection_is_closed_for_a_client_of_the_socket() {
+    let bed = Bed::new();
+    let opened = app(&bed);
+    let supervisor = bed.socket(TASK).with_extension("wait");
+    let supervisor = UnixListener::bind(supervisor).unwrap();
+    assert!(is_soon(&bed, "GET /apps/ab12cd/"));
+    let mut reports = followed(&supervisor);
+    reports.write_all(b"0").unwrap();
+    // The connection is kept until another client waits.
+    let mut other = UnixStream::connect(bed.socket(TASK)).unwrap();
+    other.set_read_timeout(Some(PATIENCE / 2)).unwrap();
+    other.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    assert!(is_soon(&bed, "GET /apps/ab12cd/"));
+    assert_eq!(opened.load(Ordering::SeqCst), 1);
+    reports.write_all(b"1").unwrap();
+    let mut response = [0; crate::bed::OK.len()];
+    other.read_exact(&mut response).unwrap();
+    assert_eq!(response, crate::bed::OK);
+    drop(other);
+    // While a client waits, a connection that becomes idle is closed, too.
+    assert!(is_soon(&bed, "GET /apps/ab12cd/"));
+    assert!(is_soon(&bed, "GET /apps/ab12cd/"));
+    assert_eq!(opened.load(Ordering::SeqCst), 4);
+    // Reports end with their supervisor.
+    drop(reports);
+    thread::sleep(Duration::from_millis(200));
+    assert!(is_soon(&bed, "GET /apps/ab12cd/"));
+    assert!(is_soon(&bed, "GET /apps/ab12cd/"));
+    assert_eq!(opened.load(Ordering::SeqCst), 5);
 }

@@ -12,6 +12,7 @@ mod foreign;
 mod go_apps;
 mod grants;
 mod lifecycle;
+mod one_at_a_time;
 mod options;
 mod own_network;
 mod packages;

@@ -5,6 +5,7 @@
 //! the app's, so the port of an app that ignores `PORT` is the port of the listener.
 
 use super::connections::Connections;
+use super::waiting::{FirstBytes, Waiting};
 use agent_sandbox::{Inside, MAX_SOCKETS};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -28,6 +29,7 @@ pub(super) struct Bridge {
     /// Sockets that are not connected.
     sockets: Mutex<Vec<std::net::TcpStream>>,
     connections: Connections,
+    waiting: Waiting,
 }
 
 impl Bridge {
@@ -38,6 +40,7 @@ impl Bridge {
             target: Lock::default(),
             sockets: Mutex::default(),
             connections: Connections::new(),
+            waiting: Waiting::new(),
         }
     }
 
@@ -55,8 +58,8 @@ impl Bridge {
         self.connections.idle()
     }
 
-    /// Serves a socket.
-    pub(super) async fn serve(self: Arc<Self>, listener: UnixListener) {
+    /// Serves the sockets of a task: passes the bytes of clients on, and reports to gateways whether one waits.
+    pub(super) async fn serve(self: Arc<Self>, clients: UnixListener, gateways: UnixListener) {
         // The first client shall not wait for them.
         if let Ok(socket) = self.socket().await {
             self.sockets.lock().await.push(socket);
@@ -65,14 +68,23 @@ impl Bridge {
             let bridge = Arc::clone(&self);
             async move { bridge.pass(client).await }
         };
-        self.connections.accept(listener, pass).await;
+        tokio::select! {
+            () = self.connections.accept(clients, pass) => {}
+            () = self.waiting.report(gateways) => {}
+        }
     }
 
     /// Passes bytes on in both directions until both have ended. A client of an app that doesn't listen
     /// sees the end at once.
-    async fn pass(&self, mut client: UnixStream) {
-        if let Ok(mut app) = self.connect().await {
-            let _ = copy_bidirectional_with_sizes(&mut client, &mut app, BUFFER, BUFFER).await;
+    async fn pass(&self, client: UnixStream) {
+        let Ok(app) = self.connect().await else {
+            return;
+        };
+        let bytes = Arc::new(FirstBytes::default());
+        let (mut client, mut app) = (bytes.of_client(client), bytes.of_app(app));
+        tokio::select! {
+            _ = copy_bidirectional_with_sizes(&mut client, &mut app, BUFFER, BUFFER) => {}
+            () = self.waiting.count(&bytes) => {}
         }
     }
 

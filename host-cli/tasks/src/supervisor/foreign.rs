@@ -16,7 +16,6 @@ use agent_way_out::Proxy;
 use serde_json::value::RawValue;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::net::UnixListener;
 use tokio::select;
 use tokio::task;
 use tokio::time::{Instant, interval, timeout};
@@ -55,9 +54,9 @@ impl Supervision {
             file: Arc::new(Mutex::new(log)),
             taken: 0,
         };
-        let listener = sockets::listen(&spec.socket).map_err(|error| words(&error))?;
-        let _socket = Socket(&spec.socket);
-        let listener = UnixListener::from_std(listener).map_err(|error| words(&error))?;
+        let (_socket, clients) = Socket::listen(&spec.socket)?;
+        let wait_socket = sockets::wait_socket(&spec.socket);
+        let (_wait_socket, gateways) = Socket::listen(&wait_socket)?;
 
         let mut place = Place::new(self.task.work_path(), spec.port);
         place.env.clone_from(&spec.env);
@@ -113,7 +112,7 @@ impl Supervision {
             }
             let inside = session.inside().ok_or("the runner's sandbox has ended")?;
             let bridge = Arc::new(Bridge::new(inside, spec.port));
-            let serving = task::spawn(Arc::clone(&bridge).serve(listener));
+            let serving = task::spawn(Arc::clone(&bridge).serve(clients, gateways));
             let cause = self
                 .watch_runner(
                     spec,

@@ -7,6 +7,7 @@ mod foreign;
 mod outgoing;
 mod output;
 mod redactor;
+mod waiting;
 mod way_out;
 
 use crate::disk::{self, Quota};
@@ -149,8 +150,18 @@ struct Supervision {
     run: Run,
 }
 
-/// Removes a socket when it is dropped.
+/// A socket at a path, which is removed when this is dropped.
 struct Socket<'a>(&'a Path);
+
+impl<'a> Socket<'a> {
+    /// Listens at a path.
+    fn listen(path: &'a Path) -> Result<(Self, UnixListener), String> {
+        let listener = sockets::listen(path).map_err(|error| error.to_string())?;
+        let socket = Self(path);
+        let listener = UnixListener::from_std(listener).map_err(|error| error.to_string())?;
+        Ok((socket, listener))
+    }
+}
 
 impl Drop for Socket<'_> {
     fn drop(&mut self) {
@@ -201,9 +212,9 @@ impl Supervision {
         let log = self.task.open_log(Artifact::RunLog).map_err(words)?;
         let log = RunLog::new(log, Redactor::new(spec.secrets.values()));
         let log = Arc::new(Mutex::new(log.map_err(|error| error.to_string())?));
-        let listener = sockets::listen(&spec.socket).map_err(words)?;
-        let _socket = Socket(&spec.socket);
-        let listener = UnixListener::from_std(listener).map_err(|error| error.to_string())?;
+        let (_socket, clients) = Socket::listen(&spec.socket)?;
+        let wait_socket = sockets::wait_socket(&spec.socket);
+        let (_wait_socket, gateways) = Socket::listen(&wait_socket)?;
 
         let command = command(commands, &spec, &self.task.work_path());
         let mut child = sandbox
@@ -221,7 +232,7 @@ impl Supervision {
         let mut way_out = serving.map(|serving| WayOut::new(serving, Arc::clone(&log)));
         let recorded = task::spawn(output::record(stdout, log, awaited));
         let bridge = Arc::new(Bridge::new(inside, spec.port));
-        let serving = task::spawn(Arc::clone(&bridge).serve(listener));
+        let serving = task::spawn(Arc::clone(&bridge).serve(clients, gateways));
         let child = (child, Quota::of(limits));
         let watched = self.watch(&spec, child, &bridge, line, stop, way_out.as_mut());
         let cause = watched.await;

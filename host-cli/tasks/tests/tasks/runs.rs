@@ -61,7 +61,7 @@ fn a_task_is_started_answers_and_is_stopped_without_a_trace() {
     let run = task.stop(Duration::from_secs(5)).unwrap().unwrap();
     assert_eq!(run.end.unwrap().cause, Cause::Stopped);
     assert!(processes(&marker).is_empty());
-    assert!(!run.socket.exists());
+    assert!(!run.socket.exists() && !run.socket.with_extension("wait").exists());
     assert!(groups(run.supervisor.pid).is_empty());
     let names = fs::read_dir(task.path()).unwrap();
     let mut names: Vec<_> = names.map(|it| it.unwrap().file_name()).collect();
@@ -385,12 +385,14 @@ if os.fork() == 0:
     kill(run.supervisor.pid);
     eventually("the app ends", || processes(&marker).is_empty());
     eventually("the supervisor ends", || !run.supervisor.lives());
-    assert!(run.socket.exists());
+    let wait_socket = run.socket.with_extension("wait");
+    assert!(run.socket.exists() && wait_socket.exists());
     let Found::Ended(found) = task.find().unwrap() else {
         panic!("it still runs");
     };
     assert_eq!(found.end.unwrap().cause, Cause::Lost);
-    assert!(!run.socket.exists(), "the stale socket is removed");
+    let remains = run.socket.exists() || wait_socket.exists();
+    assert!(!remains, "the stale sockets are removed");
     assert!(groups(run.supervisor.pid).is_empty());
     let run = place.ready(&task);
     assert!(get(&run.socket).unwrap().ends_with("Hello, World!"));
