@@ -102,5 +102,9 @@ fn closure(resolved: &Resolved) -> Vec<ResolvedPackage> {
 
 fn failed(error: Error) -> Refusal {
     let hint = error.help().unwrap_or("check the names and the versions");
-    refused(ErrorCode::Build, error.to_string(), hint)
+    let code = match error.is_unreachable() {
+        true => ErrorCode::Network,
+        false => ErrorCode::Build,
+    };
+    refused(code, error.to_string(), hint)
 }

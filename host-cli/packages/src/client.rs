@@ -29,6 +29,10 @@ const PROXIES: [&str; 3] = ["http_proxy", "https_proxy", "no_proxy"];
 const MORE_HOSTS: &str = "pass `--allow-host HOST:PORT` for each destination that you trust, or \
                           `--network host` for all";
 
+/// What to do about a registry that can't be reached.
+const CONNECTION: &str =
+    "check the network and the address of the registry in your configuration, then repeat this";
+
 /// What to do without the tier that limits the network.
 const HOST_NETWORK: &str =
     "install bubblewrap, or pass `--network host` to give the client the network of the machine";
@@ -188,9 +192,10 @@ impl RegistryClient {
             .iter()
             .map(|it| format!("\nnetwork: {}", it.message));
         let error = error(&refused.collect::<String>());
+        // A registry may name a destination that is denied; one that fails is the registry's own or one that it names.
         match refusals.iter().any(|it| it.is_denied) {
             true => Err(error.with_help(MORE_HOSTS)),
-            false => Err(error),
+            false => Err(error.with_help(CONNECTION).unreachable()),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::{error, fmt, io};
 pub struct Error {
     message: String,
     help: Option<String>,
+    is_unreachable: bool,
 }
 
 impl Error {
@@ -15,6 +16,7 @@ impl Error {
         Self {
             message: message.into(),
             help: None,
+            is_unreachable: false,
         }
     }
 
@@ -27,6 +29,21 @@ impl Error {
             help: Some(help.into()),
             ..self
         }
+    }
+
+    /// Marks that a registry could not be reached.
+    pub(crate) fn unreachable(self) -> Self {
+        Self {
+            is_unreachable: true,
+            ..self
+        }
+    }
+
+    /// Returns whether the reason is a registry that could not be reached: its name has no address, or no connection
+    /// to it was made.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        self.is_unreachable
     }
 
     /// Returns what the user can do about it.

@@ -20,6 +20,8 @@ pub(crate) struct Bed {
     daemon: Option<Child>,
     /// Where programs are found, if not where the tests find them.
     path: Option<OsString>,
+    /// More variables of the environment.
+    variables: Vec<(&'static str, String)>,
 }
 
 /// A response over HTTP.
@@ -42,12 +44,21 @@ impl Bed {
         bed
     }
 
+    /// Starts a daemon with more variables of the environment.
+    pub(crate) fn with_variables(variables: Vec<(&'static str, String)>, options: &[&str]) -> Self {
+        let mut bed = Self::not_started();
+        bed.variables = variables;
+        bed.start(options);
+        bed
+    }
+
     /// Makes a folder without a daemon.
     pub(crate) fn not_started() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
             daemon: None,
             path: None,
+            variables: Vec::new(),
         }
     }
 
@@ -115,6 +126,7 @@ impl Bed {
         command.env("XDG_CONFIG_HOME", self.path("config"));
         command.env("XDG_DATA_HOME", self.path("data"));
         command.envs(self.path.iter().map(|path| ("PATH", path)));
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 

@@ -33,6 +33,9 @@ def app(environ, start_response):
 make_server('127.0.0.1', int(os.environ['PORT']), app).serve_forever()
 ";
 
+/// A way to reach an app, which must answer.
+type Way = (&'static str, fn(&Running));
+
 /// A task whose app runs.
 struct Running {
     bed: Bed,
@@ -100,7 +103,7 @@ fn soon(what: &str, act: impl FnOnce()) {
 
 fn answers_in_all_ways(app: &str) {
     let running = Running::new(app);
-    let ways: [(&str, fn(&Running)); 5] = [
+    let ways: [Way; 5] = [
         ("the gateway", Running::gateway),
         ("_health", Running::health),
         ("the leased port", Running::leased_port),

@@ -275,3 +275,52 @@ fn packages_of_package_json_are_installed() {
         );
     }
 }
+
+/// Starts an app with a package while the registries of pip and npm are at this URL. Returns the failure.
+fn start_with_registry_at(url: &str, language: &str, package: &str, install: &str) -> Value {
+    let variables = vec![
+        ("PIP_INDEX_URL", url.to_owned()),
+        ("PIP_EXTRA_INDEX_URL", url.to_owned()),
+        ("PIP_RETRIES", "0".to_owned()),
+        ("npm_config_registry", url.to_owned()),
+        ("npm_config_fetch_retries", "0".to_owned()),
+    ];
+    let bed = Bed::with_variables(variables, &[]);
+    allow(&bed, &format!("{language}: [{package}]"));
+    let plan = json!({ "prompt": "hello", "constraints": { "lang_hint": [language] } });
+    let plan = bed.verb("plan.create", None, &plan);
+    let id = plan["data"]["task_id"].as_str().unwrap();
+    let files = json!({ "writes": plan["data"]["files"] });
+    assert_eq!(bed.verb("fs.apply", Some(id), &files)["ok"], true);
+    let start = plan["data"]["start"].as_str().unwrap();
+    let cmd = format!("{install} && {start}");
+    bed.verb("run.start", Some(id), &json!({ "cmd": cmd }))
+}
+
+#[test]
+fn a_registry_that_cannot_be_reached_is_a_failure_of_the_network() {
+    // Nothing listens at a port that was free a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let refuses = port.local_addr().unwrap().to_string();
+    drop(port);
+    let refuses = (format!("http://{refuses}/"), refuses);
+    let unknown = "registry.invalid:443".to_owned();
+    let unknown = ("https://registry.invalid/".to_owned(), unknown);
+    for (language, package, install) in [
+        ("python", "idna", "pip install idna"),
+        ("node", "ms", "npm install ms"),
+    ] {
+        for (url, address) in [&refuses, &unknown] {
+            let failed = start_with_registry_at(url, language, package, install);
+            let error = &failed["error"];
+            assert_eq!(error["code"], "E_NETWORK", "{failed}");
+            let message = error["message"].as_str().unwrap();
+            assert!(
+                message.contains(&format!("network: `{address}`")),
+                "{failed}"
+            );
+            let hint = error["hints"][0].as_str().unwrap();
+            assert!(hint.contains("the address of the registry"), "{failed}");
+        }
+    }
+}
