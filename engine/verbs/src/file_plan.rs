@@ -4,7 +4,8 @@ use super::document::{items_of, text_of, texts_of, whole, with_document};
 use super::failure::{ErrorCode, Failure, Problems, quoted};
 use super::language::{Language, Requirement};
 use super::limits::{
-    ASSUMPTION_MAX_BYTES, DEPENDENCIES_MAX, FILE_MAX_BYTES, FILES_MAX_BYTES, MODE_DEFAULT,
+    ASSUMPTION_MAX_BYTES, ASSUMPTIONS_MAX, DEPENDENCIES_MAX, FILE_MAX_BYTES, FILES_MAX_BYTES,
+    MODE_DEFAULT,
 };
 use super::path::{Files, check_path};
 use super::schemas::SchemaOf;
@@ -13,6 +14,7 @@ use agent_syntax::Node;
 use agent_syntax::json::Writer;
 use agent_syntax::members::member;
 use std::collections::BTreeMap;
+use std::iter::once;
 
 /// A file that a request writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -247,7 +249,34 @@ pub(crate) fn merged<'r>(
     merged.into_values().collect()
 }
 
+/// Returns whether a text has a number, which is no part of a longer one.
+fn has_number(text: &str, number: u16) -> bool {
+    let number = number.to_string();
+    let is_digit = |it: Option<char>| it.is_some_and(|it| it.is_ascii_digit());
+    text.match_indices(&number).any(|(at, found)| {
+        let (before, after) = (&text[..at], &text[at + found.len()..]);
+        !is_digit(before.chars().next_back()) && !is_digit(after.chars().next())
+    })
+}
+
 impl FilePlan {
+    /// States among the assumptions that the planner ignored `port_hint`: neither a file nor a text of the plan has this
+    /// number.
+    pub fn note_port_hint(&mut self, port: u16) {
+        let files = self.files.iter().map(|it| it.content.as_str());
+        let texts = self.assumptions.iter().map(String::as_str);
+        let mut all = files.chain(texts).chain(once(self.start.as_str()));
+        let is_heeded = all.any(|text| has_number(text, port));
+        if is_heeded {
+            return;
+        }
+        // The answer has as many as its schema allows.
+        self.assumptions.truncate(ASSUMPTIONS_MAX - 1);
+        self.assumptions.push(format!(
+            "the planner ignored `port_hint` {port}: the app listens where `PORT` says"
+        ));
+    }
+
     /// Returns `data` of `plan.create` as JSON: the plan with its task.
     pub fn data(&self, task_id: &str) -> String {
         let mut w = Writer::dense();
@@ -284,7 +313,9 @@ mod tests {
     use crate::document::with_document;
     use crate::envelope::success;
     use crate::failure::ErrorCode;
-    use crate::limits::{ASSUMPTION_MAX_BYTES, DEPENDENCIES_MAX, FILE_MAX_BYTES, FILES_MAX};
+    use crate::limits::{
+        ASSUMPTION_MAX_BYTES, ASSUMPTIONS_MAX, DEPENDENCIES_MAX, FILE_MAX_BYTES, FILES_MAX,
+    };
     use crate::schemas::SchemaOf;
     use crate::verb::DaemonVerb;
 
@@ -538,5 +569,30 @@ mod tests {
             .replace("Flask[async]", "flask==3.0.3");
         let plan = file_plan(text.as_bytes()).expect("a plan");
         assert_eq!(plan.dependencies[0].text(), "flask==3.0.3");
+    }
+
+    #[test]
+    fn a_port_hint_that_the_planner_ignored_is_an_assumption() {
+        let noted = |content: &str, assumptions: &[&str]| {
+            let quoted: Vec<_> = assumptions.iter().map(|it| format!("\"{it}\"")).collect();
+            let text = format!(
+                r#"{{"files":[{{"path":"a","content":"{content}"}}],"start":"go run .","lang":"go","assumptions":[{}]}}"#,
+                quoted.join(",")
+            );
+            let mut plan = file_plan(text.as_bytes()).expect("a plan");
+            plan.note_port_hint(8080);
+            plan.assumptions
+        };
+        let ignored = "the planner ignored `port_hint` 8080: the app listens where `PORT` says";
+        for content in ["listen", "18080", "80801"] {
+            assert_eq!(noted(content, &["a"]), ["a", ignored], "{content}");
+        }
+        for content in ["8080", ":8080/", "18080 8080"] {
+            assert!(noted(content, &[]).is_empty(), "{content}");
+        }
+        assert_eq!(noted("x", &["port 8080"]), ["port 8080"]);
+        let many = noted("x", &["a"; ASSUMPTIONS_MAX]);
+        assert_eq!(many.len(), ASSUMPTIONS_MAX);
+        assert_eq!(many.last().map(String::as_str), Some(ignored));
     }
 }

@@ -98,7 +98,10 @@ impl Host {
             let message = format!("{TASKS_MAX} tasks have not ended");
             return Err(Failure::new(ErrorCode::Plan, message).hint("end tasks with `mcp kill`"));
         }
-        let plan = self.plan(&request, None).await?;
+        let mut plan = self.plan(&request, None).await?;
+        if let Some(port) = request.port_hint {
+            plan.note_port_hint(port);
+        }
         admit_dependencies(policy, &plan, request.deps_allowlist.as_deref())?;
         let created = Action::CreateTask(NewTask {
             prompt: request.prompt,

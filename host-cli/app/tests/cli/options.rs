@@ -350,3 +350,13 @@ fn a_client_over_standard_streams_is_served_by_the_running_daemon() {
     drop(input);
     assert!(client.wait().unwrap().success());
 }
+
+#[test]
+fn a_port_hint_that_the_planner_ignores_is_stated() {
+    let bed = Bed::new(&[]);
+    let input = json!({ "prompt": "hello", "constraints": { "port_hint": 8123 } });
+    let plan = bed.verb("plan.create", None, &input);
+    let assumptions = plan["data"]["assumptions"].as_array().unwrap();
+    let ignored = "the planner ignored `port_hint` 8123: the app listens where `PORT` says";
+    assert_eq!(assumptions.last().unwrap(), ignored, "{plan}");
+}
