@@ -2,8 +2,8 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::daemon::{
-    self, Action, Addressed, Call, Failure, Guest, GuestVerbRun, Manifest, Outcome, TurnError,
-    Verb, VersionedVerb,
+    self, Action, Addressed, Call, Failure, Guest, GuestVerbRun, Manifest, Outcome, Transport,
+    TurnError, Verb, VersionedVerb,
 };
 use crate::convert::all;
 use core::cell::RefCell;
@@ -36,6 +36,10 @@ impl Guest for Component {
 
     fn addressed_beside(request: Vec<u8>) -> Result<Addressed, Failure> {
         converted(agent_verbs::addressed_beside(&request))
+    }
+
+    fn transport_of_policy(text: Option<Vec<u8>>) -> Result<Transport, Failure> {
+        converted(agent_verbs::Policy::read_transport(text.as_deref()))
     }
 
     fn read_manifest(text: Vec<u8>, task_id: String) -> Result<Manifest, Failure> {

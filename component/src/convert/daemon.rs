@@ -8,6 +8,7 @@ same! {
     agent_verbs::ArtifactFile = daemon::ArtifactFile { Plan Manifest RunLog ProbesLog }
     agent_verbs::ErrorCode = daemon::ErrorCode { Plan Fs Policy Build Runtime Timeout Network Port }
     agent_verbs::Language = daemon::Language { Python Node Go Rust }
+    agent_verbs::Transport = daemon::Transport { Uds Tcp }
     agent_verbs::RunLimit = daemon::RunLimit { CpuPct MemMb WallSec }
     agent_verbs::TaskState = daemon::TaskState {
         Planned Applied Installing Starting Ready Failed Ended

@@ -85,7 +85,7 @@ pub use language::{Language, Requirement};
 pub use manifest::{Manifest, runner_answer};
 pub use path::path_fault;
 pub use plan_create::PlanCreate;
-pub use policy::{FilesystemPolicy, Policy, ResolvedPackage};
+pub use policy::{FilesystemPolicy, Policy, ResolvedPackage, Transport};
 pub use report::{ReportFinish, ReportPlace, Verdict};
 pub use resolution::{check_resolution, merge, pinned};
 pub use run_start::{RunLimit, RunStart, Running};

@@ -20,6 +20,16 @@ pub enum FilesystemPolicy {
     Readonly,
 }
 
+/// How clients reach applications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Transport {
+    /// At a Unix socket, through the gateway, and at a leased port.
+    #[default]
+    Uds,
+    /// At a leased port alone.
+    Tcp,
+}
+
 /// A policy. The default one denies all that it can: no packages, no network, no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
@@ -35,6 +45,8 @@ pub struct Policy {
     pub egress: Vec<String>,
     /// The names of the secrets that applications may get in their environment.
     pub secrets: Vec<String>,
+    /// How clients reach applications.
+    pub transport: Transport,
     /// The path of the file if it may have come with a copied folder of tasks.
     pub(crate) copied: Option<String>,
 }
@@ -81,6 +93,15 @@ impl Policy {
         }
         reader.problems.finish(ErrorCode::Policy)?;
         Ok(reader.policy)
+    }
+
+    /// Reads how clients reach applications. Without a policy, it is the default way.
+    ///
+    /// # Errors
+    /// As of [`Policy::read`].
+    pub fn read_transport(bytes: Option<&[u8]>) -> Result<Transport, Failure> {
+        let policy = bytes.map(Self::read).transpose()?;
+        Ok(policy.unwrap_or_default().transport)
     }
 
     /// Decides whether a verb may be called.
@@ -278,7 +299,7 @@ impl<'t> Reader<'t> {
         for entry in self.entries(root, &["policies"]) {
             let parts = self.entries(
                 &entry.value,
-                &["deps_allowlist", "verbs", "egress", "tools"],
+                &["deps_allowlist", "verbs", "egress", "tools", "transport"],
             );
             let part = |name| parts.iter().find(|it| it.key == name).map(|it| &it.value);
             if let Some(lists) = part("deps_allowlist") {
@@ -292,6 +313,12 @@ impl<'t> Reader<'t> {
             }
             if let Some(tools) = part("tools") {
                 self.tools(tools);
+            }
+            if let Some(transport) = part("transport") {
+                self.policy.transport = match self.choice(transport, &["uds", "tcp"]) {
+                    Some(1) => Transport::Tcp,
+                    _ => Transport::Uds,
+                };
             }
         }
     }
@@ -506,7 +533,7 @@ fn is_host_and_port(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FilesystemPolicy, Policy, ResolvedPackage};
+    use super::{FilesystemPolicy, Policy, ResolvedPackage, Transport};
     use crate::failure::{ErrorCode, Failure};
     use crate::language::{Language, Requirement};
     use crate::verb::DaemonVerb;
@@ -720,6 +747,18 @@ policies:
             "policies: { egress: deny, tools: { network: deny, filesystem: task, secrets: deny } }",
         );
         assert_eq!(read, Policy::default());
+    }
+
+    #[test]
+    fn the_transport_is_read() {
+        let read = |text: &str| Policy::read_transport(Some(text.as_bytes()));
+        assert_eq!(read("policies: { transport: tcp }"), Ok(Transport::Tcp));
+        assert_eq!(read("policies: { transport: uds }"), Ok(Transport::Uds));
+        assert_eq!(read("policies: { egress: deny }"), Ok(Transport::Uds));
+        assert_eq!(Policy::read_transport(None), Ok(Transport::Uds));
+        let failure = read("policies: { transport: udp }").expect_err("a word");
+        assert_eq!(failure.code, ErrorCode::Policy);
+        assert_eq!(failure.hints, ["write uds or tcp"]);
     }
 
     #[test]

@@ -192,6 +192,11 @@ fn running(site: &Site, task_id: &str) -> Result<Arc<Pool>, Refusal> {
     let shared = &site.shared;
     match shared.tasks.state(task_id) {
         TaskState::Running(socket) => Ok(shared.pools.of(task_id, &socket)),
+        TaskState::Leased(socket) if site.task.is_some() => Ok(shared.pools.of(task_id, &socket)),
+        TaskState::Leased(_) => {
+            let message = format!("the gateway does not serve task `{task_id}`");
+            Err(Refusal::new(404, message).help("use its leased port: `mcp open` prints it"))
+        }
         TaskState::Unknown => Err(Refusal::new(404, format!("no task has the id `{task_id}`"))
             .help("list the tasks with `mcp list`")),
         TaskState::Waiting => Err(Refusal::new(

@@ -174,7 +174,7 @@ async fn sweep(shared: Arc<Shared>, leases: Arc<Mutex<Leases<Serving>>>) {
         shared.pools.sweep(shared.limits.idle_app_time);
         locked(&leases).sweep(Instant::now(), |task_id| {
             match shared.tasks.state(task_id) {
-                TaskState::Running(_) => Life::Runs,
+                TaskState::Running(_) | TaskState::Leased(_) => Life::Runs,
                 TaskState::Waiting | TaskState::Unknown => Life::Waits,
                 TaskState::Ended => Life::Ended,
             }

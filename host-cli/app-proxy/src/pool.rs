@@ -158,7 +158,7 @@ impl Pool {
     async fn open(&self, limits: &Limits) -> Result<UnixStream, Refusal> {
         let connected = timeout(limits.connect_time, async {
             loop {
-                match UnixStream::connect(&self.socket).await {
+                match connect_to(&self.socket).await {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(PAUSE).await,
                     other => return other,
                 }
@@ -182,7 +182,7 @@ impl Pool {
 /// Closes the idle connections of a pool whenever the supervisor reports that a connection waits. An app without a
 /// supervisor that reports it serves many connections at a time.
 async fn follow(pool: Weak<Pool>, socket: PathBuf) {
-    let Ok(mut reports) = UnixStream::connect(socket).await else {
+    let Ok(mut reports) = connect_to(&socket).await else {
         return;
     };
     while let Ok(byte) = reports.read_u8().await {
@@ -200,6 +200,16 @@ async fn follow(pool: Weak<Pool>, socket: PathBuf) {
         pool.is_reported.store(false, Ordering::Relaxed);
         *locked(&pool.following) = None;
     }
+}
+
+/// Connects to a socket. Any user may listen at an abstract name, which is free when its run has ended.
+async fn connect_to(socket: &Path) -> io::Result<UnixStream> {
+    let stream = UnixStream::connect(socket).await?;
+    let is_abstract = socket.as_os_str().as_encoded_bytes().starts_with(b"\0");
+    if is_abstract && stream.peer_cred()?.uid() != rustix::process::getuid().as_raw() {
+        return Err(io::ErrorKind::ConnectionRefused.into());
+    }
+    Ok(stream)
 }
 
 fn unreachable() -> Refusal {

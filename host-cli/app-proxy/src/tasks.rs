@@ -27,6 +27,8 @@ pub enum TaskState {
     Waiting,
     /// The app listens on this Unix socket.
     Running(Arc<Path>),
+    /// The app listens on this Unix socket, and is reached at its leased port alone: 404.
+    Leased(Arc<Path>),
     /// The task has ended: 410.
     Ended,
 }

@@ -21,7 +21,7 @@ use agent_planner::Planner;
 use agent_runners::Runner;
 use agent_runners::built_in::{BuiltIn, Condition};
 use agent_syntax::json::Writer;
-use agent_tasks::{Found, Phase, SocketFolder, TaskId, Tasks};
+use agent_tasks::{AbstractSockets, Found, Phase, SocketFolder, TaskId, Tasks};
 use agent_telemetry::{Spans, TraceContext};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -54,7 +54,10 @@ pub(crate) struct Daemon {
     pub(crate) runners: BuiltIn,
     /// The foreign runners, by the languages whose built-in ones they replace.
     pub(crate) foreign: BTreeMap<&'static str, Runner>,
-    pub(crate) sockets: SocketFolder,
+    /// The folder of the apps' sockets; `None` where there is none, and apps are reached at leased ports alone.
+    pub(crate) sockets: Option<SocketFolder>,
+    /// The sockets of apps that are reached at leased ports alone.
+    pub(crate) unregistered: AbstractSockets,
     pub(crate) gateway: Gateway,
     /// Time without a connection after which an app ends.
     pub(crate) idle: Option<Duration>,
@@ -140,7 +143,7 @@ impl Daemon {
                     Some(reason) => format!("{}: {reason}", state.name()),
                     None => state.name().to_owned(),
                 },
-                is_running,
+                is_running: is_running && task.is_registered(),
                 probes: task.probes.borrow().clone(),
             },
         });
@@ -158,7 +161,7 @@ impl Daemon {
             w.key("tasks").array(|w| {
                 for (task, condition) in tasks.iter().zip(conditions) {
                     let is_ready = task.state.get() == TaskState::Ready;
-                    let url = self.gateway.url(&task.id).filter(|_| is_ready);
+                    let url = self.url(task).filter(|_| is_ready);
                     let direct = task.port.get().filter(|_| is_ready);
                     let direct = direct.map(|port| format!("http://{}/", at(port)));
                     let urls = (url.as_deref(), direct.as_deref());
@@ -167,6 +170,12 @@ impl Daemon {
             });
         });
         w.finish()
+    }
+
+    /// Returns the URL of an app through the gateway; `None` for one that it does not serve.
+    pub(crate) fn url(&self, task: &Task) -> Option<String> {
+        let url = self.gateway.url(&task.id);
+        url.filter(|_| task.is_registered())
     }
 
     /// Asks the runner of a task how its app does; `None` for an app that should not run.

@@ -235,7 +235,7 @@ impl<'d> Effects<'d> {
 }
 
 impl Daemon {
-    fn policy_file(&self) -> Answered<PolicyFile> {
+    pub(crate) fn policy_file(&self) -> Answered<PolicyFile> {
         let policy = &self.policy;
         if policy.exists()
             && let Err(foreign) = refuse_foreign(policy)
@@ -274,7 +274,7 @@ impl Daemon {
             locked: task.locked.borrow().clone(),
             port: task.port.get(),
             artifact_dir: self.artifact_dir(task),
-            url: self.gateway.url(&task.id),
+            url: self.url(task),
         }
     }
 

@@ -15,7 +15,7 @@ use agent_runners::{Place, Runner, RunnerRequest, RunnerSession};
 use agent_syntax::json::Writer;
 use agent_tasks::disk::{Quota, exceeded};
 use agent_tasks::limits::DEFAULT_FILES;
-use agent_tasks::{ForeignRunner, Run};
+use agent_tasks::{ForeignRunner, Run, is_abstract};
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -124,7 +124,7 @@ impl Daemon {
 
     /// Returns a run as the engine sees it.
     pub(crate) fn app(&self, run: &Run) -> App {
-        let is_served = self.gateway.address().is_ok();
+        let is_served = self.gateway.address().is_ok() && !is_abstract(&run.socket);
         App {
             socket: is_served.then(|| run.socket.display().to_string()),
             pid: run.pid.and_then(|pid| u32::try_from(pid).ok()),

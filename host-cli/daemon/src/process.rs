@@ -6,7 +6,8 @@ use super::refusal::{Answered, refused};
 use super::runners::told;
 use super::task::Task;
 use super::traced::reported_stage;
-use agent_host::contract::daemon::{ErrorCode, Failure, Granted, RunLimit, Start};
+use agent_host::call;
+use agent_host::contract::daemon::{ErrorCode, Failure, Granted, RunLimit, Start, Transport};
 use agent_packages::AppPackages;
 use agent_runners::built_in::{self, Command, Condition, Process};
 use agent_sandbox::toolchain;
@@ -155,7 +156,7 @@ impl<'a> AppProcess<'a> {
             // Where the packages are is known here alone, and what the request wants wins.
             env: env.into_iter().chain(own).chain(wanted).collect(),
             port: PORT,
-            socket: self.daemon.sockets.socket(&id),
+            socket: self.daemon.socket(&id)?,
             ready_regex: start.ready_regex.clone(),
             ready_timeout: Duration::from_secs(start.ready_timeout_sec.into()),
             limits: AskedLimits {
@@ -226,6 +227,20 @@ impl Process for AppProcess<'_> {
                 ready: false,
             },
         }
+    }
+}
+
+impl Daemon {
+    /// Returns the socket at which the app of a task is to be reached, as the policy and this machine have it.
+    fn socket(&self, id: &TaskId) -> Answered<PathBuf> {
+        let policy = self.policy_file()?.text;
+        let transport = self
+            .decider
+            .decide(|engine| call!(engine, daemon.call_transport_of_policy(policy.as_deref())))?;
+        Ok(match (transport, &self.sockets) {
+            (Transport::Uds, Some(folder)) => folder.socket(id),
+            (Transport::Tcp, _) | (_, None) => self.unregistered.socket(id),
+        })
     }
 }
 

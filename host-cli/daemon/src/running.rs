@@ -17,7 +17,7 @@ use agent_runners::Runner;
 use agent_runners::built_in::BuiltIn;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
-use agent_tasks::{Exported, Identity, SocketFolder, TaskId, Tasks};
+use agent_tasks::{AbstractSockets, Exported, Identity, SocketFolder, TaskId, Tasks};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -183,7 +183,7 @@ fn foreign(runners: &[(String, PathBuf)]) -> Result<BTreeMap<&'static str, Runne
 ///
 /// # Errors
 ///
-/// When the folder of tasks, a port or a folder for sockets can't be had, or another daemon serves the folder.
+/// When the folder of tasks or a port can't be had, or another daemon serves the folder.
 pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result<(), Failure> {
     let failed = |error: agent_tasks::Error| Failure::new(error);
     let root = prepare(&setup.root)?;
@@ -225,7 +225,8 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
         policy: setup.policy,
         runners: BuiltIn::load().map_err(Failure::internal)?,
         foreign: foreign(&setup.runners)?,
-        sockets: SocketFolder::usual().map_err(failed)?,
+        sockets: sockets(),
+        unregistered: AbstractSockets::own().map_err(failed)?,
         supervisor: setup.supervisor,
         gateway,
         idle: setup.idle,
@@ -278,6 +279,15 @@ pub async fn serve(engine: Engine, setup: Setup, mut signals: Signals) -> Result
         otlp.flush().await;
     }
     served
+}
+
+/// Returns the folder for the sockets of apps. Without one, apps are reached at leased ports alone.
+fn sockets() -> Option<SocketFolder> {
+    let folder = SocketFolder::usual();
+    if let Err(error) = &folder {
+        output::note(format_args!("{error}; each app has a leased port alone"));
+    }
+    folder.ok()
 }
 
 /// Returns the listener for clients: at the given port, or at that of the last daemon if it is free, or at a free one.

@@ -40,6 +40,10 @@ impl Tasks for Shown {
             Some(ShownTask {
                 socket: Some(socket),
                 ..
+            }) if agent_tasks::is_abstract(socket) => TaskState::Leased(Arc::clone(socket)),
+            Some(ShownTask {
+                socket: Some(socket),
+                ..
             }) => TaskState::Running(Arc::clone(socket)),
             Some(_) => TaskState::Waiting,
         }

@@ -61,6 +61,12 @@ impl Task {
         }
     }
 
+    /// Returns whether the gateway serves the app.
+    pub(crate) fn is_registered(&self) -> bool {
+        let socket = self.socket.borrow();
+        !socket.as_deref().is_some_and(agent_tasks::is_abstract)
+    }
+
     pub(crate) fn has_ended(&self) -> bool {
         self.state.get() == TaskState::Ended
     }

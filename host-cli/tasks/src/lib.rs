@@ -49,6 +49,6 @@ pub use processes::{Found, Started};
 pub use run::{
     App, AskedLimits, Cause, End, ForeignRunner, Phase, Reply, Run, RunLimits, Secret, Spec,
 };
-pub use sockets::SocketFolder;
+pub use sockets::{AbstractSockets, SocketFolder, is_abstract};
 pub use source::{Change, Exported, Record, Recorded, Source, SourcePath, Version};
 pub use supervisor::supervise;

@@ -1,14 +1,15 @@
 //! The sockets of tasks: in a folder that only this user can enter. \[2, 4\]
 
-use crate::{Error, ErrorKind, TaskId};
+use crate::{Error, ErrorKind, Identity, TaskId};
 use agent_ownership::refuse_foreign;
 use rustix::process::getuid;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
+use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::{
     DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
 };
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 /// The mode of the folder: only this user can enter it.
@@ -58,6 +59,35 @@ impl SocketFolder {
     }
 }
 
+/// The sockets of one program's tasks that have no file. Their names are abstract: other users can connect, and are
+/// sent away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AbstractSockets(String);
+
+impl AbstractSockets {
+    /// Returns sockets with names that no other program has.
+    ///
+    /// # Errors
+    ///
+    /// When this process can't be told from others.
+    pub fn own() -> Result<Self, Error> {
+        let own = Identity::own().map_err(Error::system(Path::new("/proc/self")))?;
+        Ok(Self(format!("\0mcpd-{}-{}", own.pid, own.start_ticks)))
+    }
+
+    /// Returns the name of a task's socket.
+    #[must_use]
+    pub fn socket(&self, id: &TaskId) -> PathBuf {
+        format!("{}/{id}.sock", self.0).into()
+    }
+}
+
+/// Returns whether the socket of a task has an abstract name instead of a file.
+#[must_use]
+pub fn is_abstract(socket: &Path) -> bool {
+    socket.as_os_str().as_encoded_bytes().starts_with(b"\0")
+}
+
 /// Makes a folder if it is missing, and checks it.
 fn check(folder: &Path) -> Result<(), String> {
     let failed = |error: io::Error| format!("`{}`: {error}", folder.display());
@@ -90,8 +120,15 @@ pub(crate) fn wait_socket(socket: &Path) -> PathBuf {
 }
 
 /// Listens at a path, whose folder is checked again. A socket of this user without a listener is
-/// removed first.
+/// removed first. An abstract name has no folder.
 pub(crate) fn listen(path: &Path) -> Result<UnixListener, Error> {
+    if is_abstract(path) {
+        let name = &path.as_os_str().as_encoded_bytes()[1..];
+        let bound = SocketAddr::from_abstract_name(name)
+            .and_then(|address| UnixListener::bind_addr(&address))
+            .and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
+        return bound.map_err(Error::system(Path::new("the abstract socket")));
+    }
     let folder = path.parent().unwrap_or(Path::new("/"));
     check(folder).map_err(|reason| Error::new(ErrorKind::Unavailable, reason))?;
     remove_stale(path)?;
@@ -104,6 +141,9 @@ pub(crate) fn listen(path: &Path) -> Result<UnixListener, Error> {
 
 /// Removes a socket of this user without a listener. Anything else of that name is refused.
 pub(crate) fn remove_stale(path: &Path) -> Result<(), Error> {
+    if is_abstract(path) {
+        return Ok(());
+    }
     let metadata = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         metadata => metadata.map_err(Error::system(path))?,
@@ -127,11 +167,12 @@ pub(crate) fn remove_stale(path: &Path) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SocketFolder, listen};
+    use super::{AbstractSockets, SocketFolder, is_abstract, listen, remove_stale, wait_socket};
     use crate::TaskId;
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _, symlink};
     use std::os::unix::net::UnixListener;
+    use std::path::Path;
 
     #[test]
     fn only_a_folder_of_this_user_alone_is_used() {
@@ -196,5 +237,19 @@ mod tests {
         }
         fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
         assert!(listen(&folder.join("b.sock")).is_err());
+    }
+
+    #[test]
+    fn an_abstract_socket_has_a_name_and_no_file() {
+        let id = TaskId::parse("ab12cd").unwrap();
+        let socket = AbstractSockets::own().unwrap().socket(&id);
+        assert!(is_abstract(&socket) && !is_abstract(Path::new("/run/mcpd/sock/ab12cd.sock")));
+        assert!(socket.as_os_str().len() <= 107);
+        let listener = listen(&socket).unwrap();
+        assert!(listen(&socket).is_err());
+        remove_stale(&socket).unwrap();
+        listen(&wait_socket(&socket)).unwrap();
+        drop(listener);
+        listen(&socket).unwrap();
     }
 }

@@ -93,3 +93,17 @@ fn ports_of_other_programs_are_passed_over() {
     drop(taken);
     assert_eq!(bed.gateway.lease(TASK).unwrap().port(), port);
 }
+
+#[test]
+fn an_app_that_is_leased_alone_has_no_path_at_the_gateway() {
+    let bed = Bed::new();
+    bed.app(ok);
+    let socket = bed.socket(TASK).into();
+    bed.tasks.set(TASK, TaskState::Leased(socket));
+    let address = bed.gateway.lease(TASK).unwrap();
+    assert_eq!(get(address, &address.to_string(), "/").status, 200);
+    for path in ["/", "", "/_health"] {
+        let refused = bed.get(&format!("/apps/{TASK}{path}"));
+        assert_eq!(refused.status, 404, "{path}");
+    }
+}

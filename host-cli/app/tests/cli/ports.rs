@@ -8,6 +8,7 @@ use crate::small_app::{APP, start};
 use serde_json::{Value, json};
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 /// The port of the app gateway, and its text.
@@ -151,6 +152,84 @@ fn without_a_gateway_apps_are_at_ports_of_their_own() {
             bed.done(&["kill", &id]);
             let gone = format!("127.0.0.1:{port}").parse().unwrap();
             assert!(std::net::TcpStream::connect_timeout(&gone, PATIENCE).is_err());
+        },
+    );
+}
+
+/// Checks that the app of a task is served at its leased port alone.
+fn is_leased_alone(bed: &Bed, id: &str, started: &Value) {
+    let data = &started["data"];
+    assert_eq!(data["transport"], "tcp", "{started}");
+    assert!(data.get("socket").is_none(), "{started}");
+    let direct = format!("http://127.0.0.1:{}/", data["port"]);
+    assert_eq!(get(&direct).body, "ok");
+    for path in ["", "_health"] {
+        let response = get(&format!("{}{path}", bed.app_url(id)));
+        assert_eq!(response.status, 404, "{}", response.body);
+        assert!(response.body.contains("the gateway does not serve task"));
+    }
+    assert!(
+        !get(bed.app_url(id).split("apps/").next().unwrap())
+            .body
+            .contains("href=\"/apps/")
+    );
+    let probe = json!({ "method": "GET", "path": "/", "expect_status": 200 });
+    let asserted = bed.verb("httpcheck.assert", Some(id), &json!({ "probes": [probe] }));
+    assert_eq!(asserted["data"]["pass"], true, "{asserted}");
+    let report = bed.verb("report.finish", Some(id), &json!({}));
+    assert_eq!(report["data"]["url"], Value::Null, "{report}");
+    assert_eq!(report["data"]["direct_url"], direct);
+    let task = bed.task(id);
+    assert_eq!(
+        (&task["url"], &task["direct_url"]),
+        (&Value::Null, &json!(direct))
+    );
+    let manifest = fs::read(bed.path(&format!(".mcpd/{id}/manifest.json"))).unwrap();
+    let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+    assert_eq!(manifest["transport"]["type"], "tcp");
+    assert!(manifest["transport"].get("path").is_none(), "{manifest}");
+}
+
+#[test]
+fn a_policy_lets_apps_be_reached_at_leased_ports_alone() {
+    let mut bed = Bed::not_started();
+    fs::create_dir(bed.path(".mcpd")).unwrap();
+    let policy = bed.path(".mcpd/policy.yaml");
+    fs::write(&policy, "policies:\n  transport: tcp\n").unwrap();
+    bed.start(&[]);
+    let id = bed.task_with(&[("app.py", APP)]);
+    let started = bed.verb("run.start", Some(&id), &start("leased"));
+    is_leased_alone(&bed, &id, &started);
+    // The next daemon finds the app.
+    bed.kill();
+    bed.start(&[]);
+    is_leased_alone(&bed, &id, &started);
+    bed.done(&["kill", &id]);
+    assert_eq!(get(&bed.app_url(&id)).status, 410);
+    // The next start obeys the policy of its time.
+    fs::write(&policy, "policies:\n  transport: uds\n").unwrap();
+    let id = bed.task_with(&[("app.py", APP)]);
+    let started = bed.verb("run.start", Some(&id), &start("registered"));
+    assert_eq!(started["data"]["transport"], "uds", "{started}");
+    assert_eq!(get(&bed.app_url(&id)).body, "ok");
+}
+
+#[test]
+fn without_a_folder_for_sockets_apps_are_reached_at_leased_ports_alone() {
+    in_own_network(
+        "ports::without_a_folder_for_sockets_apps_are_reached_at_leased_ports_alone",
+        || {
+            // Folders of this mode let other users in.
+            for folder in ["/run/mcpd/sock", "/tmp/mcpd", "/tmp/mcpd-0"] {
+                fs::create_dir_all(folder).unwrap();
+                fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+            }
+            let bed = Bed::new(&[]);
+            let log = fs::read_to_string(bed.path("daemon.log")).unwrap();
+            assert!(log.contains("no folder for sockets can be used"), "{log}");
+            let id = bed.task_with(&[("app.py", APP)]);
+            let started = bed.verb("run.start", Some(&id), &start("no-folder"));
+            is_leased_alone(&bed, &id, &started);
         },
     );
 }

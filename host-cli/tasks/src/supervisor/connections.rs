@@ -1,6 +1,7 @@
 //! The connections of clients to the socket of a task.
 
 use crate::limits::MAX_CONNECTIONS;
+use rustix::process::getuid;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::net::{UnixListener, UnixStream};
@@ -41,6 +42,8 @@ impl Connections {
     {
         loop {
             match listener.accept().await {
+                // A folder keeps other users out, and an abstract name does not.
+                Ok((client, _)) if !is_own(&client) => {}
                 Ok((client, _)) => {
                     // The semaphore is never closed.
                     let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else {
@@ -59,4 +62,10 @@ impl Connections {
             }
         }
     }
+}
+
+/// Returns whether the program of a client has the user of this one.
+pub(super) fn is_own(client: &UnixStream) -> bool {
+    let user = client.peer_cred().map(|peer| peer.uid());
+    user.is_ok_and(|user| user == getuid().as_raw())
 }

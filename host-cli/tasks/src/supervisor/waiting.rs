@@ -4,6 +4,7 @@
 //! keeps idle connections, so it has to close them for other clients of the task's socket. Only the supervisor sees
 //! all clients: it reports to each gateway whether one of them waits.
 
+use super::connections::is_own;
 use crate::limits::HAND_OVER_TIME;
 use std::io;
 use std::pin::Pin;
@@ -48,6 +49,7 @@ impl Waiting {
     pub(super) async fn report(&self, listener: UnixListener) {
         loop {
             match listener.accept().await {
+                Ok((gateway, _)) if !is_own(&gateway) => {}
                 Ok((gateway, _)) => drop(task::spawn(follow(gateway, self.0.subscribe()))),
                 // No descriptor is left, or the peer is gone.
                 Err(_) => sleep(PAUSE).await,
