@@ -4,7 +4,7 @@ use super::tool::ToolEntry;
 use agent_json_schema::token;
 use agent_model::ToolView;
 use agent_syntax::{Node, Value};
-use agent_text::{Span, is_concealing};
+use agent_text::{Hidden, Span, TextForm, hidden, is_hidden};
 
 /// The first concealing character of a definition.
 #[derive(Debug, Clone)]
@@ -42,14 +42,16 @@ pub fn concealed_in(name: &str, entry: &str) -> Option<(char, String)> {
 }
 
 fn search(name: &str, entry: &str) -> Option<Search> {
-    if !entry.contains('\\') && !entry.chars().chain(name.chars()).any(is_concealing) {
+    // Line breaks and tabs of an entry are between its strings.
+    let mut written = entry.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r'));
+    if !entry.contains('\\') && !written.any(is_hidden) && !name.contains(is_hidden) {
         return None;
     }
     let mut found = Search {
         first: None,
         count: 0,
     };
-    found.text(name, "/name", Span { start: 0, end: 0 });
+    found.name(name, "/name", Span { start: 0, end: 0 });
     for (key, node) in ToolEntry::read(entry).shown() {
         found.node(node, &format!("/{key}"));
     }
@@ -73,7 +75,7 @@ impl Search {
             Value::Mapping(entries) => {
                 for entry in entries {
                     let pointer = format!("{pointer}/{}", token(&entry.key));
-                    self.text(&entry.key, &pointer, entry.key_span);
+                    self.name(&entry.key, &pointer, entry.key_span);
                     self.node(&entry.value, &pointer);
                 }
             }
@@ -82,7 +84,15 @@ impl Search {
     }
 
     fn text(&mut self, text: &str, pointer: &str, span: Span) {
-        for character in text.chars().filter(|c| is_concealing(*c)) {
+        self.add(hidden(text, TextForm::Prose), pointer, span);
+    }
+
+    fn name(&mut self, name: &str, pointer: &str, span: Span) {
+        self.add(hidden(name, TextForm::Name), pointer, span);
+    }
+
+    fn add(&mut self, found: Hidden<'_>, pointer: &str, span: Span) {
+        for (_, character) in found {
             self.count += 1;
             let first = || (pointer.to_owned(), character, span);
             self.first.get_or_insert_with(first);

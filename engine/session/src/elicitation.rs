@@ -2,6 +2,7 @@
 //!
 //! A client can answer without a human, so a host has to choose this way. Records name it.
 
+use agent_api::text::visible_text;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, string};
 use agent_syntax::{Node, Value};
@@ -26,11 +27,12 @@ pub(crate) fn is_offered(capabilities: &Node<'_>) -> bool {
     }
 }
 
-/// Returns the parameters of `elicitation/create`, which ask a human to approve a call.
+/// Returns the parameters of `elicitation/create`, which ask a human to approve a call. The human sees the code
+/// points of hidden characters.
 pub(crate) fn params(text: &str) -> String {
     let mut w = Writer::dense();
     w.object(|w| {
-        w.key("message").string(text);
+        w.key("message").string(&visible_text(text));
         w.key("mode").string("form");
         w.key("requestedSchema").object(|w| {
             w.key("properties").object(|w| {
@@ -69,7 +71,7 @@ pub(crate) fn read(result: &[u8]) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_offered, read};
+    use super::{is_offered, params, read};
     use agent_syntax::json::parse_strict;
 
     #[test]
@@ -102,6 +104,15 @@ mod tests {
         ] {
             assert_eq!(read(result.as_bytes()), decision, "{result}");
         }
+    }
+
+    #[test]
+    fn a_question_hides_nothing() {
+        let asked = params("send \u{202e}\u{fe01}\u{1f9d1}\u{200d}\u{1f680}");
+        assert!(
+            asked.contains("send <U+202E><U+FE01>\u{1f9d1}\u{200d}\u{1f680}\""),
+            "{asked}"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::limits::{
 use super::method::ListKind;
 use super::uri::{UriTemplate, fault};
 use agent_api::diagnostic::Code;
-use agent_api::text::{is_concealing, visible};
+use agent_api::text::{TextForm, has_hidden, visible};
 use agent_record::Redactor;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{boolean, items, member, number, string};
@@ -241,7 +241,7 @@ fn text<'n>(node: &'n Node<'_>, name: &'static str) -> Result<Option<&'n str>, W
     };
     match &found.value {
         Value::Null => Ok(None),
-        Value::String(text) if text.chars().any(is_concealing) => {
+        Value::String(text) if has_hidden(text, TextForm::Prose) => {
             let text = format!("its `{name}` has a character that readers can't see");
             Err((Code::InvisibleCharacter, text))
         }

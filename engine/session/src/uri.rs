@@ -3,7 +3,7 @@
 //! A URI is compared as it is written, so nothing in it may mean another place than it says.
 
 use super::limits::{URI_MAX_BYTES, URI_TEMPLATE_PARTS_MAX};
-use agent_api::text::is_concealing;
+use agent_api::text::is_hidden;
 
 /// Characters that no URI has, beside blanks, controls and invisible ones.
 const FORBIDDEN: &[char] = &['"', '<', '>', '\\', '^', '`', '{', '|', '}'];
@@ -16,8 +16,7 @@ pub(crate) fn fault(uri: &str) -> Option<&'static str> {
     if uri.len() > URI_MAX_BYTES {
         return Some("is too long");
     }
-    let is_wrong =
-        |c: char| c.is_control() || c.is_whitespace() || is_concealing(c) || FORBIDDEN.contains(&c);
+    let is_wrong = |c: char| c.is_whitespace() || is_hidden(c) || FORBIDDEN.contains(&c);
     if uri.contains(is_wrong) {
         return Some("has a character that no URI has");
     }

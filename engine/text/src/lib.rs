@@ -6,15 +6,17 @@
 #![forbid(unsafe_code)]
 
 mod hexadecimal;
+mod hidden;
 mod position;
 pub mod sort;
 mod spelling;
 
 pub use hexadecimal::hexadecimal;
+pub use hidden::{Hidden, TextForm, code_point, has_hidden, hidden, is_hidden, visible_text};
 pub use position::{LineIndex, Position};
 pub use spelling::{
-    KEYWORD, LIKENESS_LIMIT, Likeness, hidden_difference, is_concealing, is_part, misspelt,
-    nearest, spelled, unmistakable, visible,
+    KEYWORD, LIKENESS_LIMIT, Likeness, hidden_difference, is_part, misspelt, nearest, spelled,
+    unmistakable, visible,
 };
 
 #[cfg(feature = "serde")]

@@ -1,5 +1,6 @@
 //! Suggestions for misspelt words.
 
+use crate::hidden::{self, is_hidden, visible_text};
 use crate::sort::sort_by;
 use std::borrow::Cow;
 
@@ -99,27 +100,31 @@ fn code_point(c: char) -> String {
 
 /// Returns a name with the code points of characters that can't be seen or look like a blank.
 pub fn visible(name: &str) -> Cow<'_, str> {
-    if !name.contains(is_invisible) {
-        return Cow::Borrowed(name);
+    match visible_text(name) {
+        Cow::Borrowed(name) if !name.contains(is_odd_blank) => Cow::Borrowed(name),
+        name => Cow::Owned(with_code_points(&name, is_odd_blank)),
     }
-    Cow::Owned(name.chars().fold(String::new(), |mut visible, c| {
-        match is_invisible(c) {
-            true => visible.push_str(&format!("<U+{:04X}>", u32::from(c))),
-            false => visible.push(c),
+}
+
+/// Returns a text with the code points of some of its characters.
+fn with_code_points(text: &str, is_spelled: fn(char) -> bool) -> String {
+    text.chars().fold(String::new(), |mut spelled, c| {
+        match is_spelled(c) {
+            true => spelled.push_str(&hidden::code_point(c)),
+            false => spelled.push(c),
         }
-        visible
-    }))
+        spelled
+    })
+}
+
+/// Returns whether a character outside of ASCII looks like a blank.
+fn is_odd_blank(c: char) -> bool {
+    !c.is_ascii() && c.is_whitespace()
 }
 
 /// Spells a name with the code point of every character outside of ASCII.
 pub fn spelled(name: &str) -> String {
-    name.chars().fold(String::new(), |mut spelled, c| {
-        match c.is_ascii() {
-            true => spelled.push(c),
-            false => spelled.push_str(&format!("<U+{:04X}>", u32::from(c))),
-        }
-        spelled
-    })
+    with_code_points(name, |c| !c.is_ascii())
 }
 
 /// Returns a name for display among others: with the code points of characters that can't be seen, and
@@ -132,7 +137,8 @@ pub fn unmistakable(name: &str) -> Cow<'_, str> {
     if mixed {
         Cow::Owned(spelled(name))
     } else {
-        visible(name)
+        // Two names can differ in a character that is needed where it stands.
+        Cow::Owned(with_code_points(name, |c| is_hidden(c) || is_odd_blank(c)))
     }
 }
 
@@ -142,35 +148,6 @@ fn is_other_letter(c: char) -> bool {
     matches!(c, '\u{370}'..='\u{10ff}' | '\u{13a0}'..='\u{13ff}' | '\u{1f00}'..='\u{1fff}'
         | '\u{2100}'..='\u{218f}' | '\u{2c00}'..='\u{2cff}' | '\u{a640}'..='\u{a69f}'
         | '\u{ab30}'..='\u{abbf}' | '\u{ff21}'..='\u{ff5a}' | '\u{10000}'..='\u{1d7ff}')
-}
-
-/// Returns whether a character can hide a text from people that a model reads: a tag, a mark of writing
-/// direction, or one without a width.
-pub fn is_concealing(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-}
-
-fn is_invisible(c: char) -> bool {
-    !c.is_ascii()
-        && (c.is_whitespace()
-            || matches!(
-                c,
-                '\u{ad}'
-                    | '\u{34f}'
-                    | '\u{61c}'
-                    | '\u{115f}'..='\u{1160}'
-                    | '\u{17b4}'..='\u{17b5}'
-                    | '\u{180b}'..='\u{180f}'
-                    | '\u{200b}'..='\u{200f}'
-                    | '\u{202a}'..='\u{202e}'
-                    | '\u{2060}'..='\u{206f}'
-                    | '\u{3164}'
-                    | '\u{fe00}'..='\u{fe0f}'
-                    | '\u{feff}'
-                    | '\u{ffa0}'
-                    | '\u{e0000}'..='\u{e0fff}'
-            ))
 }
 
 /// Returns whether one word is the other with a final `s`, or with `ies` instead of `y`.

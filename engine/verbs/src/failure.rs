@@ -3,6 +3,7 @@
 use super::limits::PROBLEMS_MAX;
 use agent_diagnostic::Code;
 use agent_syntax::json::Writer;
+use agent_text::code_point;
 
 /// The code of a failure \[2, 8\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -200,7 +201,7 @@ pub(crate) fn quoted(text: &str) -> String {
     let shown: String = text[..end]
         .chars()
         .map(|c| match c.is_control() {
-            true => format!("<U+{:04X}>", u32::from(c)),
+            true => code_point(c),
             false => c.to_string(),
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use super::failure::{Problems, quoted};
 use super::limits::{PATH_MAX_BYTES, PATH_SEGMENT_MAX_BYTES, PATH_SEGMENTS_MAX, SOURCE_FILES_MAX};
-use agent_text::is_concealing;
+use agent_text::{TextForm, has_hidden};
 use std::collections::BTreeMap;
 
 /// Names that Windows gives to devices, in any folder and with any extension.
@@ -35,7 +35,7 @@ pub fn path_fault(path: &str) -> Option<&'static str> {
     if path.contains(':') {
         return Some("contains a colon, which names a drive or a stream on Windows");
     }
-    if path.contains(|c: char| c.is_control() || is_concealing(c)) {
+    if has_hidden(path, TextForm::Name) {
         return Some("contains a character that can't be seen");
     }
     if path.contains(|c| matches!(c, '\u{300}'..='\u{36f}')) {
@@ -227,6 +227,13 @@ mod tests {
             ("a\u{85}", "can't be seen"),
             ("a\u{200b}b", "can't be seen"),
             ("a\u{202e}b", "can't be seen"),
+            ("a\u{ad}b", "can't be seen"),
+            ("a\u{fe01}b", "can't be seen"),
+            ("a\u{e000}b", "can't be seen"),
+            ("a\u{200d}b", "can't be seen"),
+            ("a\u{200f}b", "can't be seen"),
+            ("\u{1f9d1}\u{200d}\u{1f680}.txt", ""),
+            ("\u{645}\u{6cc}\u{200c}\u{62e}.txt", ""),
             ("e\u{301}", "combining"),
             ("CON", "device"),
             ("con.txt", "device"),

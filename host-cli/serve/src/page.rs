@@ -284,6 +284,9 @@ mod tests {
             escaped("<a href='x'>&\""),
             "&lt;a href=&#39;x&#39;&gt;&amp;&quot;"
         );
-        assert!(!escaped("a\u{202e}b").contains('\u{202e}'));
+        assert_eq!(
+            escaped("a\u{202e}b\u{fe01}"),
+            "a&lt;U+202E&gt;b&lt;U+FE01&gt;"
+        );
     }
 }

@@ -1,7 +1,6 @@
 //! Texts of peers in messages.
 
-use agent_text::visible;
-use std::fmt::Write as _;
+use agent_text::{code_point, visible};
 
 /// Returns a text of a peer for a message: at most `limit` characters of it, and no character that
 /// can't be seen. Such a character is named by its code point, and a cut by `…`.
@@ -10,8 +9,9 @@ pub fn quote(text: &str, limit: usize) -> String {
     let mut kept = String::new();
     let mut characters = text.chars();
     for c in characters.by_ref().take(limit) {
-        if c.is_control() || unassigned(c) {
-            let _ = write!(kept, "<U+{:04X}>", u32::from(c));
+        // A text of one line.
+        if c.is_control() {
+            kept.push_str(&code_point(c));
         } else {
             kept.push(c);
         }
@@ -20,13 +20,6 @@ pub fn quote(text: &str, limit: usize) -> String {
         kept.push('…');
     }
     visible(&kept).into_owned()
-}
-
-/// Returns whether no font can be expected to show a character: private use and noncharacters.
-fn unassigned(c: char) -> bool {
-    matches!(u32::from(c), 0xe000..=0xf8ff | 0xf0000..)
-        || matches!(u32::from(c) & 0xffff, 0xfffe | 0xffff)
-        || matches!(u32::from(c), 0xfdd0..=0xfdef | 0xfff0..=0xfffb)
 }
 
 #[cfg(test)]

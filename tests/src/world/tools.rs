@@ -99,7 +99,7 @@ const TOOLS: [&str; 8] = [
     "Find",
     "listChanged",
     "größe \"x\"",
-    "\u{ffff}",
+    "\u{fb33}",
     "😀",
 ];
 const CLASSES: [&str; 4] = ["local", "paid", "free", "größe"];
@@ -477,7 +477,7 @@ fn tool() -> impl Strategy<Value = Tool> {
         constraints,
     });
     let description = prop_oneof![
-        30 => select(&["Find things.", "Größe\n\"x\" \\ \u{1f}", ""][..]),
+        30 => select(&["Find things.", "Größe\n\"x\" \\ \t", ""][..]),
         1 => Just("Find\u{200b} things."),
     ];
     (

@@ -217,7 +217,7 @@ fn the_host_does_not_depend_on_the_engine() {
         ),
         ("component/pack", &[]),
         ("host-cli/aot", &[]),
-        ("host-cli/app-proxy", &[]),
+        ("host-cli/app-proxy", &["agent-text"]),
         (
             "host-cli/agent",
             &[
@@ -300,7 +300,7 @@ fn the_host_does_not_depend_on_the_engine() {
         ("examples/handler", &[]),
         (
             "host-cli/host",
-            &["agent-aot", "agent-ownership", "agent-pack"],
+            &["agent-aot", "agent-ownership", "agent-pack", "agent-text"],
         ),
         (
             "host-cli/login",

@@ -3,7 +3,7 @@
 use super::Repairs;
 use crate::json::{DEPTH_LIMIT, Reader, json_string};
 use agent_text::sort::sort_by_key;
-use agent_text::{Span, misspelt};
+use agent_text::{Span, is_hidden, misspelt};
 
 /// Maximum bytes to look ahead for the end of a string with quotes inside.
 const LOOKAHEAD: usize = 1_000;
@@ -898,11 +898,9 @@ fn closing(bracket: u8) -> char {
     if bracket == b'{' { '}' } else { ']' }
 }
 
+/// Returns whether a character is hidden and no white space, for which a blank could be meant.
 fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}'
-    )
+    is_hidden(c) && !c.is_control() && !c.is_whitespace()
 }
 
 fn code_point(c: char) -> String {

@@ -57,7 +57,7 @@ fn every_text_of_a_task_is_escaped() {
         probes: evil.to_owned(),
     }];
     let page = bed.get("/");
-    let escaped = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;U+202E";
+    let escaped = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;&lt;U+202E&gt;";
     assert!(!page.text().contains("<script") && !page.text().contains('\u{202e}'));
     assert_eq!(page.text().matches(escaped).count(), 10, "{}", page.text());
 }

@@ -304,7 +304,7 @@ mod tests {
             " --> a.json:1:17
   |
 1 | [ \"a␛[2J␇\u{fffd}\u{fffd}\u{fffd}b\", 1 ]
-  |                 ^ ␛[1m
+  |                 ^ <U+001B>[1m
   |"
         );
     }

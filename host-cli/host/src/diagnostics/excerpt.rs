@@ -4,7 +4,7 @@
 //! is UTF-8, and contains no control characters for a terminal.
 
 use crate::contract::diagnostic::{Label, Span};
-use crate::output::visible_char;
+use agent_text::{TextForm, hidden};
 use std::borrow::Cow;
 use std::iter::repeat_n;
 use std::ops::Range;
@@ -200,11 +200,15 @@ fn shown(bytes: &[u8]) -> (String, Vec<usize>) {
     let mut text = String::with_capacity(bytes.len());
     let mut offsets = Vec::with_capacity(bytes.len() + 1);
     for chunk in bytes.utf8_chunks() {
-        for char in chunk.valid().chars() {
+        let mut hidden = hidden(chunk.valid(), TextForm::Prose).peekable();
+        for (at, char) in chunk.valid().char_indices() {
             offsets.extend(repeat_n(text.len(), char.len_utf8()));
+            let is_hidden = hidden.next_if(|(hidden, _)| *hidden == at).is_some();
             let ends_line = char == '\r' && matches!(bytes.get(offsets.len()), Some(b'\n') | None);
-            if !ends_line {
-                text.push(visible_char(char));
+            if is_hidden && !ends_line {
+                text.push(stand_in(char));
+            } else if !ends_line {
+                text.push(char);
             }
         }
         if !chunk.invalid().is_empty() {
@@ -214,4 +218,16 @@ fn shown(bytes: &[u8]) -> (String, Vec<usize>) {
     }
     offsets.push(text.len());
     (text, offsets)
+}
+
+/// Returns one character in the place of a hidden one: columns are counted in the text that is drawn, so a code point
+/// would move them. The message names the code point.
+fn stand_in(hidden: char) -> char {
+    let picture = match u32::from(hidden) {
+        // U+2400 and following are pictures of the control characters.
+        control @ 0..=0x1f => char::from_u32(0x2400 + control),
+        0x7f => Some('\u{2421}'),
+        _ => None,
+    };
+    picture.unwrap_or(char::REPLACEMENT_CHARACTER)
 }

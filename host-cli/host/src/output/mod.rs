@@ -6,7 +6,6 @@ mod visible;
 
 pub use progress::Progress;
 pub use visible::visible;
-pub(crate) use visible::visible_char;
 
 use crate::contract::view::StyledSpan;
 use crate::failure::Failure;

@@ -124,6 +124,16 @@ fn characters_that_nobody_sees_are_refused() {
         '\u{feff}',
         '\u{e0041}',
         '\u{61c}',
+        '\u{1b}',
+        '\u{ad}',
+        '\u{200d}',
+        '\u{2028}',
+        '\u{2800}',
+        '\u{3164}',
+        '\u{e000}',
+        '\u{fe01}',
+        '\u{ffff}',
+        '\u{e0100}',
     ] {
         for place in ["description", "inputSchema"] {
             let mut world = World::usual();
@@ -138,7 +148,8 @@ fn characters_that_nobody_sees_are_refused() {
     }
     // What is only foreign is seen.
     let mut world = World::usual();
-    world.servers[0]["capabilities"]["tools"]["read"]["description"] = json!("Liest ❤️ é 読む.");
+    world.servers[0]["capabilities"]["tools"]["read"]["description"] =
+        json!("Liest ❤️ é 読む, 🧑\u{200d}🚀, می\u{200c}خواهم, שלום\u{200f}!\n");
     assert_eq!(codes(world.documents()), []);
 }
 
