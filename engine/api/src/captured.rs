@@ -1,9 +1,9 @@
 //! Servers in an index, added and compared by captures \[0, 4\].
 
 use agent_diagnostic::{Code, Diagnostic, Fix, Severity};
-use agent_explain::{EntryDifference, concealed_definition, entry_differences};
+use agent_explain::{EntryDifference, entry_differences, left_out_definition};
 use agent_import::{Imported, LiveServer, Overlay, Renamed, import, renamed};
-use agent_lower::{self as lower, Checked, Lowered};
+use agent_lower::{self as lower, Checked, Lowered, concealed, definition_digest};
 use agent_model::ServerView;
 use agent_text::{DocumentKind, Span};
 
@@ -26,7 +26,7 @@ pub struct Refreshed {
 ///
 /// # Errors
 /// Every problem of the capture, the overlay and the index; that the index has this version of the server
-/// already; characters in definitions that people don't see.
+/// already. A tool whose definition has characters that people don't see is a warning.
 pub fn add(
     server: &LiveServer,
     overlay: Option<Overlay>,
@@ -63,11 +63,10 @@ pub fn add(
     let Checked { value: index, .. } = lower::index(added.value.index.clone().into_bytes())?;
     let named = added.value.added.iter().filter_map(|it| it.split_once('@'));
     let entries = named.filter_map(|(id, version)| index.find(id, version));
-    let hidden: Vec<_> = entries.flat_map(concealed).collect();
-    match hidden.is_empty() {
-        true => Ok(added),
-        false => Err(hidden),
-    }
+    let hidden = entries.flat_map(ServerView::tools).filter_map(concealed);
+    let hidden = hidden.map(|it| left_out_definition(&it));
+    added.warnings.extend(hidden);
+    Ok(added)
 }
 
 /// Compares the entries of servers with what they say now, and puts the newer definitions into their entries.
@@ -193,19 +192,19 @@ fn compare(
     let Some(after) = newer.value.find(entry.id(), entry.version()) else {
         return Ok(Vec::new());
     };
-    let mut hidden: Vec<_> = concealed(after).collect();
-    if hidden.is_empty() {
-        return Ok(entry_differences(entry, after, version));
+    let mut differences = entry_differences(entry, after, version);
+    // Places of the newer entry are in a text that is discarded.
+    for found in after.tools().filter_map(concealed) {
+        let known = entry.tool(found.tool.name()).map(definition_digest);
+        if known.as_ref() != Some(&definition_digest(found.tool)) {
+            let difference = refusal(entry, left_out_definition(&found));
+            let tool = Some(found.tool.name().to_owned());
+            differences.push(EntryDifference {
+                tool,
+                places: vec![entry.place_of_id()],
+                ..difference
+            });
+        }
     }
-    // Its places are in a text that is discarded.
-    hidden.iter_mut().for_each(|problem| problem.labels.clear());
-    Err(hidden)
-}
-
-/// Returns the problems of invisible characters in the definitions of a server.
-fn concealed(server: ServerView<'_>) -> impl Iterator<Item = Diagnostic> {
-    server
-        .tools()
-        .filter_map(agent_lower::concealed)
-        .map(|found| concealed_definition(&found))
+    Ok(differences)
 }

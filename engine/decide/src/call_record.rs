@@ -39,6 +39,13 @@ pub enum CallDenial<'a> {
         /// The label.
         label: &'a str,
     },
+    /// The tool's definition has a character that people do not see.
+    Concealed {
+        /// The character.
+        character: char,
+        /// The JSON pointer to its string.
+        pointer: String,
+    },
     /// The tool may write.
     NotReadonly(MayWrite<'a>),
     /// The tool's definition is not the locked one.

@@ -16,7 +16,9 @@ use super::locked_tool::forbidding;
 use super::matching::EvaluationContext;
 use super::policy_decision::{PolicyDecision, PolicyErrorKind};
 use super::rejection::Rejection;
-use agent_lower::{PolicyOccasion, PolicyPhase, definition, stub_definition, stub_name};
+use agent_lower::{
+    Concealed, PolicyOccasion, PolicyPhase, concealed, definition, stub_definition, stub_name,
+};
 use agent_model::{
     ForbidLabel, Grant, Index, Load, Lock, Name, NonEmpty, Selection, ServerView, ToolView,
     with_fallbacks,
@@ -252,6 +254,8 @@ struct Locked<'i> {
     server: ServerView<'i>,
     /// Ordered by name.
     tools: Vec<(ToolView<'i>, Load)>,
+    /// The tools of categories that are left out, because people do not see all of their definitions.
+    left_out: Vec<Concealed<'i>>,
 }
 
 /// Returns the selections of a lock that are in force while these servers are vetoed: the fallback of
@@ -279,8 +283,8 @@ impl<'i> Locked<'i> {
     }
 
     /// Returns the locked tools of a server by its selections. A capability decides the `load` of its
-    /// tool; a category that of every other tool that it covers and that is not forbidden. Of several
-    /// the tool is `essential` if one is.
+    /// tool; a category that of every other tool that it covers, that is not forbidden, and that hides no
+    /// text. Of several the tool is `essential` if one is.
     fn of(server: ServerView<'i>, own: &[&Selection], forbid: &[ForbidLabel]) -> Self {
         let mut of_category: Option<Load> = None;
         let mut named: BTreeMap<&str, Load> = BTreeMap::new();
@@ -301,18 +305,28 @@ impl<'i> Locked<'i> {
                 *known = (*known).min(load);
             }
         }
+        let mut left_out = Vec::new();
         let tools = server.tools().filter_map(|tool| {
             let permitted = || forbidding(forbid, tool.name(), &[tool]).is_empty();
             let of_capability = of_capability.get(tool.name()).copied();
             let load = of_capability.or_else(|| {
                 let named = named.get(tool.name()).copied();
-                earlier(of_category, named).filter(|_| permitted())
+                let load = earlier(of_category, named).filter(|_| permitted())?;
+                let hidden = concealed(tool);
+                let load = hidden.is_none().then_some(load);
+                left_out.extend(hidden);
+                load
             });
             Some((tool, load?))
         });
         let mut tools: Vec<_> = tools.collect();
         sort_by(&mut tools, |a, b| a.0.name().cmp(b.0.name()));
-        Self { server, tools }
+        sort_by(&mut left_out, |a, b| a.tool.name().cmp(b.tool.name()));
+        Self {
+            server,
+            tools,
+            left_out,
+        }
     }
 
     /// Finds a server by id or by `id@version`. Of several versions it is the only one that has tools
@@ -378,6 +392,13 @@ fn earlier(a: Option<Load>, b: Option<Load>) -> Option<Load> {
 pub(super) fn locked_tools<'i>(lock: &Lock, index: &'i Index) -> Vec<ToolView<'i>> {
     let tools = locked_loads(lock, index).into_iter();
     tools.map(|(tool, _)| tool).collect()
+}
+
+/// Returns the tools that the categories of a lock leave out, because people do not see all characters of
+/// their definitions; ordered by server, version and name.
+pub(super) fn left_out_tools<'i>(lock: &Lock, index: &'i Index) -> Vec<Concealed<'i>> {
+    let servers = Locked::all(lock, lock.selections.iter().collect(), index);
+    servers.into_iter().flat_map(|it| it.left_out).collect()
 }
 
 /// Returns the tools that a lock has in an index, fallbacks included, each with its `load` by all of its

@@ -4,7 +4,7 @@ use super::call_record::{CallCheck, CallDenial, CallTrace};
 use super::integrities::Integrities;
 use super::locked_policy::CallPolicy;
 use super::matching::EvaluationContext;
-use agent_lower::{PolicyPhase, ToolEntry, digest};
+use agent_lower::{PolicyPhase, ToolEntry, concealed, digest};
 use agent_model::{
     ForbidLabel, Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView,
     ToolsSnapshot,
@@ -102,7 +102,12 @@ impl<'a> LockedTool<'a> {
             .map(|lock| forbidding(&lock.forbid, target.tool, &tools));
         let denials = labels.into_iter().flatten();
         let denials = denials.map(|label| CallDenial::Forbidden { label });
-        trace.record(CallCheck::Permitted, denials.collect());
+        let hidden = tools.iter().find_map(|tool| concealed(*tool));
+        let hidden = hidden.map(|found| CallDenial::Concealed {
+            character: found.character,
+            pointer: found.pointer,
+        });
+        trace.record(CallCheck::Permitted, denials.chain(hidden).collect());
         let definition = listed.as_ref();
         let definition = definition.map(|listed| digest(&listed.definition(target.tool)));
         let changed = definition

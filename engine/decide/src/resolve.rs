@@ -4,6 +4,7 @@ use super::assess::{Assessment, Offer, assess};
 use super::constraint_failures::ConstraintFailures;
 use super::counterfactual::{Counterfactual, counterfactuals, smallest};
 use super::definitions::{concealed_definitions, uncallable_tools};
+use super::expansion::left_out_tools;
 use super::failures::Failures;
 use super::matching::{EvaluationContext, Matching};
 use super::rejection::Rejection;
@@ -382,6 +383,15 @@ impl Resolution {
     pub fn uncallable(&self) -> Vec<Uncallable<'_>> {
         match self.selections() {
             Some(lock) => uncallable_tools(&lock, self.index()),
+            None => Vec::new(),
+        }
+    }
+
+    /// Returns the tools that the lock leaves out of its categories, because people do not see all of the
+    /// characters of their definitions.
+    pub fn left_out(&self) -> Vec<Concealed<'_>> {
+        match self.selections() {
+            Some(lock) => left_out_tools(&lock, self.index()),
             None => Vec::new(),
         }
     }

@@ -240,7 +240,7 @@ catalogue! { $
         "Save the file as UTF-8."
     InvisibleCharacter "INVISIBLE_CHARACTER" Error
         "a definition contains a character that readers can't see"
-        "Remove the character from the server's definition, then run `agent resolve`."
+        "Remove the character from the server's definition, or list the other tools under `only`, then run `agent resolve`."
     JsonSyntax "JSON_SYNTAX" Error
         "a text is not JSON"
         "Write one strict JSON value, without comments and trailing commas."

@@ -110,6 +110,13 @@ pub(super) fn call_denial(
                 "Have the label removed from `constraints.actions.forbid`, or call another tool.",
             )
         }
+        CallDenial::Concealed { character, pointer } => {
+            let character = format!("U+{:04X}", u32::from(*character));
+            let pointer = visible(pointer);
+            let text = format!("the definition of {named} contains {character} at `{pointer}`");
+            on_tool(Code::InvisibleCharacter, "hides a character", text)
+                .help(Code::InvisibleCharacter.help())
+        }
         CallDenial::NotReadonly(why) => {
             let text = format!("{named} {}", may_write(why));
             on_tool(Code::NotReadonly, "may write", text)

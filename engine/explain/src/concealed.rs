@@ -1,8 +1,17 @@
 //! Definitions with characters that people do not see \[4\].
 
-use agent_diagnostic::{Code, Diagnostic};
+use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_lower::Concealed;
 use agent_text::visible;
+
+/// Returns the warning of a tool that a lock leaves out for its definition.
+pub fn left_out_definition(found: &Concealed<'_>) -> Diagnostic {
+    let mut warning = concealed_definition(found);
+    warning.severity = Severity::Warning;
+    let text = "the agent does not see the tool; the other tools of the server stay";
+    warning.notes.push(text.to_owned());
+    warning
+}
 
 /// Returns the problem of a definition that no lock may have.
 pub fn concealed_definition(found: &Concealed<'_>) -> Diagnostic {

@@ -3,7 +3,7 @@
 //! Such a name is valid, and loses what its author wants in silence: a label forbids nothing, a priority
 //! and a status count for no server.
 
-use super::concealed::concealed_definition;
+use super::concealed::{concealed_definition, left_out_definition};
 use super::fallback::missing_fallbacks;
 use super::unsatisfied::{unmatched, unsatisfied};
 use super::wording::quoted;
@@ -22,11 +22,12 @@ const COMPARED: usize = 100;
 const SUGGESTED: usize = 3;
 
 /// Returns an error for each requirement without a server or a tool, and for each definition to lock with
-/// characters that people do not see; and a warning for each name of nothing and for each missing
-/// fallback.
+/// characters that people do not see; and a warning for each tool that a category leaves out for such
+/// characters, for each name of nothing and for each missing fallback.
 pub fn resolution_diagnostics(resolution: &Resolution) -> Vec<Diagnostic> {
     let mut found = unsatisfied(resolution);
     found.extend(resolution.concealed().iter().map(concealed_definition));
+    found.extend(resolution.left_out().iter().map(left_out_definition));
     found.extend(resolution.uncallable().iter().map(Uncallable::warning));
     add_misspelt_keys(resolution.matching(), &mut found);
     found.append(&mut misnamed(resolution.matching()));

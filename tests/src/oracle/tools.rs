@@ -257,25 +257,13 @@ fn definition(tool: &Tool) -> String {
     integrity(&Tree::Map(members))
 }
 
-/// Returns whether a description that the lock has hides a character from people. Nothing else of a
-/// world's tools does.
+/// Returns whether the description of a tool that the lock has for a capability hides a character from people.
+/// Nothing else of a world's tools does, and a category leaves such a tool out.
 pub(super) fn conceal(world: &World, lock: &Lock) -> bool {
     let hides = |tool: &Tool| tool.description.is_some_and(|it| it.contains('\u{200b}'));
-    let forbids = |tool: &Tool, label: &String| {
-        let mut blocks = tool.blocks.iter().flatten();
-        *label == tool.name
-            || blocks
-                .any(|it| *label == it.verb || *label == format!("{}:{}", it.verb, it.resource))
-    };
     let is_locked = |server: &Server, tool: &Tool| {
         lock.selections.iter().any(|selection| match selection {
-            Locked::Category(own) => {
-                let is_named = (own.only.as_ref()).is_none_or(|only| only.contains(&tool.name));
-                let is_forbidden = lock.forbid.iter().any(|label| forbids(tool, label));
-                (&own.id, &own.version) == (&server.id, &server.version)
-                    && is_named
-                    && !is_forbidden
-            }
+            Locked::Category(_) => false,
             Locked::Capability(own) => {
                 (&own.id, &own.version, &own.tool) == (&server.id, &server.version, &tool.name)
             }

@@ -2,7 +2,7 @@
 
 use agent_api::documents::{Imported, LiveServer, Overlay};
 use agent_api::{Refreshed, add, refresh};
-use agent_diagnostic::{Code, Diagnostic};
+use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_lower::Notation;
 use serde_json::{Value, json};
 
@@ -143,9 +143,20 @@ fn a_version_is_added_once() {
 }
 
 #[test]
-fn invisible_characters_are_not_added() {
-    let problems = refused(&live("1", &[("add", "Adds.\u{e0041}")]), "[]");
-    assert!(problems[0].message.contains("U+E0041"), "{problems:#?}");
+fn hidden_text_costs_its_tool_alone() {
+    let server = live("1", &[("add", "Adds.\u{e0041}"), ("mul", "Multiplies.")]);
+    let added = add(&server, overlay(DECLARED), None).unwrap();
+    let found: Vec<_> = added
+        .warnings
+        .iter()
+        .filter(|it| it.code == Code::InvisibleCharacter)
+        .collect();
+    assert_eq!(found.len(), 1, "{:#?}", added.warnings);
+    assert_eq!(found[0].severity, Severity::Warning);
+    assert!(
+        found[0].message.contains("`add`") && found[0].message.contains("U+E0041"),
+        "{found:#?}"
+    );
 }
 
 #[test]
@@ -253,22 +264,26 @@ fn a_refused_answer_leaves_its_entry_and_not_the_others() {
         ..known("1", live("1", &[("mul", "Multiplies twice.")]))
     };
     let found = refreshed(&[hidden, changed], &index);
-    assert!(!found.is_complete);
+    assert!(found.is_complete);
     let subjects = differences(&found);
+    let expected = [
+        ("sums@1/add", Code::DefinitionChanged),
+        ("sums@1/add", Code::InvisibleCharacter),
+        ("times@1/mul", Code::DefinitionChanged),
+    ];
     assert_eq!(
-        subjects[1],
-        ("times@1/mul".to_owned(), Code::DefinitionChanged, false)
+        subjects,
+        expected.map(|(subject, code)| (subject.to_owned(), code, false))
     );
-    assert_eq!(subjects[0].0, "sums@1");
     assert!(
-        found.differences[0].text.contains("U+202E"),
+        found.differences[1].text.contains("U+202E"),
         "{:#?}",
         found.differences
     );
     let entries = entries(&found.index);
     assert_eq!(
         entries[0]["capabilities"]["tools"]["add"]["description"],
-        "Adds."
+        "Adds.\u{202e}"
     );
     assert_eq!(
         entries[1]["capabilities"]["tools"]["mul"]["description"],

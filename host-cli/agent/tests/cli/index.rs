@@ -155,13 +155,12 @@ fn a_hostile_server_ends_at_a_limit_and_nothing_is_written() {
         ("endless", "", "100 pages"),
         ("flood", "", "4096 tools"),
         ("twice", "", "IMPORT_VALUE"),
-        ("invisible", "", "INVISIBLE_CHARACTER"),
         ("huge", "", "bytes"),
         ("no-tools", "", "SERVER_FAILED"),
         ("dies", "", "no reports today"),
     ] {
         let run = add(&project, mode, options).exits(1).answers_nothing();
-        run.notes(says).notes_not("\u{200b}");
+        run.notes(says);
         assert!(!project.has("mcp.index.json"), "{mode}");
     }
     let began = Instant::now();
@@ -306,14 +305,29 @@ fn a_server_that_cannot_be_reached_is_named() {
     let found = refresh(&project, "dies", "--format json").exits(1).json();
     assert_eq!(found["differences"][0]["code"], "SERVER_FAILED");
     assert_eq!(found["differences"][0]["server"], "sums@1.0.0");
-    refresh(&project, "invisible", "--write")
-        .exits(1)
-        .answers("INVISIBLE_CHARACTER sums@1.0.0");
-    let entry = &index(&project)["servers"][0];
-    assert_eq!(entry["capabilities"]["tools"].as_object().unwrap().len(), 2);
     refresh(&project, "usual", "nobody")
         .exits(2)
         .notes("no server `nobody`");
+}
+
+#[test]
+fn hidden_text_costs_its_tool_and_not_its_server() {
+    let project = project();
+    add(&project, "invisible", "")
+        .exits(0)
+        .notes("INVISIBLE_CHARACTER")
+        .notes_not("\u{200b}");
+    let manifest = "---\nname: a\nversion: 1.0.0\nrequires:\n  mcp:\n    - { category: sums, permissions: [] }\n---\n";
+    project.write("agents.md", manifest);
+    project.agent("resolve").exits(0).notes("U+200B");
+    let tools = project.agent("tools --format json").exits(0).json()["tools"].take();
+    let names: Vec<_> = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["name"])
+        .collect();
+    assert_eq!(names, ["add"]);
 }
 
 #[test]
