@@ -109,6 +109,14 @@ impl GuestAgentSession for AgentSession {
         self.0.borrow_mut().failed(id, &failure, now.into()).into()
     }
 
+    fn timed_out(&self, id: u64, limit_ms: u64, since_progress: bool, now: Clock) -> Delivered {
+        let late = agent_session::Failure::Late {
+            limit_ms,
+            since_progress,
+        };
+        self.0.borrow_mut().failed(id, &late, now.into()).into()
+    }
+
     fn approve(&self, approval: String, answer: bool, by: String, now: Clock) -> Approved {
         let mut session = self.0.borrow_mut();
         session.approve(&approval, answer, &by, now.into()).into()

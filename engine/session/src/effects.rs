@@ -166,6 +166,10 @@ impl Session {
 
     /// Returns the outcome of a failure and its reason.
     pub(crate) fn failure(&self, how: &Failure) -> (&'static str, CallReason) {
+        let late = |ms: u64, after: &str| {
+            let text = format!("the server did not answer within {ms} ms{after}");
+            ("timed_out", Code::ServerFailed, text)
+        };
         let (outcome, code, text) = match how {
             Failure::TooLarge => (
                 "withheld",
@@ -180,11 +184,15 @@ impl Session {
                 Code::OutputInvalid,
                 "the server's answer can't be read".to_owned(),
             ),
-            Failure::TimedOut => (
-                "timed_out",
-                Code::ServerFailed,
-                format!("the server did not answer within {CALL_TIMEOUT_MS} ms"),
-            ),
+            Failure::TimedOut => late(CALL_TIMEOUT_MS, ""),
+            Failure::Late {
+                limit_ms,
+                since_progress: false,
+            } => late(*limit_ms, ""),
+            Failure::Late {
+                limit_ms,
+                since_progress: true,
+            } => late(*limit_ms, " after its last report of progress"),
             Failure::ServerError { code, message, .. } => {
                 let quoted: String = visible(message).chars().take(QUOTE_MAX_CHARS).collect();
                 let text = format!("the server answered with the error {code}: {quoted}");

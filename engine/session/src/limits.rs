@@ -95,7 +95,7 @@ pub const PAYLOAD_MAX_BYTES: u64 = 4 << 20;
 /// Maximum size of an exported state, in bytes. The limits above keep it smaller.
 pub const STATE_MAX_BYTES: usize = 1_152 << 10;
 
-/// Time of a server for a call, in milliseconds.
+/// Time of a server for a call, in milliseconds, unless the host sets another.
 pub const CALL_TIMEOUT_MS: u64 = 120_000;
 
 /// Time that a call waits for its approval, in milliseconds.

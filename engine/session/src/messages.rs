@@ -181,6 +181,13 @@ pub enum Failure {
     Cancelled,
     /// The server, or the human, did not answer in time.
     TimedOut,
+    /// The server did not answer within a limit of the host, which may differ from that of the call.
+    Late {
+        /// The limit in milliseconds.
+        limit_ms: u64,
+        /// Whether it counts from the server's last report of progress.
+        since_progress: bool,
+    },
     /// The connection to the server closed.
     Closed,
     /// The server answered with an error of JSON-RPC.

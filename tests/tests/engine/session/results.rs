@@ -192,9 +192,21 @@ fn a_call_without_a_result_says_why() {
         message: "out of \u{202e}order".to_owned(),
         data: None,
     };
+    let late = |limit_ms, since_progress| Failure::Late {
+        limit_ms,
+        since_progress,
+    };
     // SERVER_FAILED is the code of all of them: the call may have had effects.
     for (how, text) in [
-        (Failure::TimedOut, "120000 ms"),
+        (Failure::TimedOut, "within 120000 ms"),
+        (
+            late(1000, false),
+            "the server did not answer within 1000 ms",
+        ),
+        (
+            late(1000, true),
+            "within 1000 ms after its last report of progress",
+        ),
         (Failure::Closed, "closed the connection"),
         (error, "the error -32000: out of <U+202E>order"),
     ] {
