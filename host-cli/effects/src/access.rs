@@ -13,7 +13,7 @@ use agent_login::{Environment, FindTarget, Store, bearer};
 use agent_mcp_protocol::{
     Client, Endpoint, Error, Generations, Http, Limits, Options, Stdio, Wait,
 };
-use agent_operator::{Network, Oauth, Operator, Server as Entry, Value};
+use agent_operator::{CallTime, Network, Oauth, Operator, Server as Entry, Value};
 use agent_way_out::{Proxy, Resolver, WayOut, form, headers};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -132,6 +132,20 @@ impl Access {
         let found = self.resolver.within(time).resolve(host).await;
         let found = found.map_err(|error| error.message)?;
         Ok(found.iter().map(ToString::to_string).collect())
+    }
+
+    /// Returns the time that the operator gives a server for a call of a tool, or for another request.
+    #[must_use]
+    pub fn call_time(&self, id: &str, tool: Option<&str>, default: Duration) -> CallTime {
+        let none = Entry::default();
+        let entry = self.entries.get(id).unwrap_or(&none);
+        entry.call_time(tool, default)
+    }
+
+    /// Returns the tools of a server that the operator sets a limit for.
+    pub fn limited_tools(&self, id: &str) -> impl Iterator<Item = &str> {
+        let tools = self.entries.get(id).map(|entry| entry.tools.keys());
+        tools.into_iter().flatten().map(String::as_str)
     }
 
     /// Connects to a server at its checked address, or starts it.
@@ -267,7 +281,7 @@ impl Access {
             let command = launch.command.clone();
             let started = match (&sandbox, entry.unfenced) {
                 (_, true) => agent_sandbox::spawn_unsandboxed(command, LOG_BYTES).await,
-                (Ok(sandbox), false) => sandbox.spawn(command, limits()).await,
+                (Ok(sandbox), false) => sandbox.spawn(command, limits(entry)).await,
                 (Err(reason), false) => return Err(unavailable(reason.clone())),
             };
             let mut child = started.map_err(|error| failed(error.to_string()))?;
@@ -339,13 +353,15 @@ impl Environment for Access {
 }
 
 /// Returns the limits of a server in the sandbox. It ends with its connection.
-fn limits() -> agent_sandbox::Limits {
+fn limits(entry: &Entry) -> agent_sandbox::Limits {
+    let usual = agent_sandbox::Limits::default();
     agent_sandbox::Limits {
         wall_time: None,
         cpu_time: None,
         memory_bytes: MEMORY_BYTES,
         stderr_bytes: LOG_BYTES,
-        ..agent_sandbox::Limits::default()
+        processes: entry.processes.unwrap_or(usual.processes),
+        ..usual
     }
 }
 

@@ -40,6 +40,7 @@ mod transport;
 mod version;
 mod wait;
 
+pub use agent_way_out::Cancel;
 pub use client::{Client, Generations, Options};
 pub use endpoint::Endpoint;
 pub use error::{Error, Excess, Violation};

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`Operator`] | the file as a whole |
 //! | [`Server`], [`Network`], [`Value`] | how a server is started and what it may reach |
+//! | [`Tool`], [`CallTime`] | how long a server may take for a call |
 //! | [`Secret`], [`SecretSource`] | a value that nothing shows, and where it comes from |
 //! | [`Handler`] | a handler of a third party that may run |
 //! | [`Agents`], [`ServedAgent`] | the agents that one gateway serves |
@@ -22,6 +23,10 @@ pub use secret::{SECRET_MIN_BYTES, Secret, SecretSource, SecretUnavailable};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// Longest time of a call whose server reports progress, unless the operator sets another.
+const TIMEOUT_MAX: Duration = Duration::from_secs(600);
 
 /// The name of the file in the operator's configuration folder.
 pub const FILE_NAME: &str = "servers.local.yaml";
@@ -64,6 +69,45 @@ pub struct Server {
     pub unfenced: bool,
     /// `oauth`
     pub oauth: Oauth,
+    /// `timeout` of a call, in seconds.
+    pub timeout: Option<Duration>,
+    /// `timeout_max`: the time of a call whose server reports progress, in seconds.
+    pub timeout_max: Option<Duration>,
+    /// `tools`, by the names that the server has for them.
+    pub tools: BTreeMap<String, Tool>,
+    /// `processes`: the sandbox's limit of processes and threads.
+    pub processes: Option<u32>,
+}
+
+/// What the operator sets for one tool of a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tool {
+    /// `timeout` of a call, in seconds. It overrides that of the server.
+    pub timeout: Option<Duration>,
+}
+
+/// How long a server may take for a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallTime {
+    /// The time until the result, or until the next report of progress.
+    pub timeout: Duration,
+    /// The time of the whole call, whatever the server reports.
+    pub max: Duration,
+}
+
+impl Server {
+    /// Returns the time for a call of a tool, or for another request. `default` holds where the operator sets no
+    /// `timeout`.
+    #[must_use]
+    pub fn call_time(&self, tool: Option<&str>, default: Duration) -> CallTime {
+        let of_tool = tool.and_then(|tool| self.tools.get(tool)?.timeout);
+        let timeout = of_tool.or(self.timeout).unwrap_or(default);
+        let max = self.timeout_max.unwrap_or(TIMEOUT_MAX);
+        CallTime {
+            timeout,
+            max: max.max(timeout),
+        }
+    }
 }
 
 /// How `agent login` gets tokens of a server.

@@ -1,11 +1,19 @@
 //! Reading the content, with all problems at once.
 
-use super::{Handler, Network, Oauth, Operator, SecretSource, Server, Value};
+use super::{Handler, Network, Oauth, Operator, SecretSource, Server, Tool, Value};
 use agent_diagnostic::{Code, Problems};
 use agent_syntax::{Entry, Node, Value as Yaml, yaml};
 use agent_text::{DocumentKind, Span, Text};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// The seconds that a call may take.
+const TIMEOUT: RangeInclusive<u64> = 1..=3_600;
+
+/// The processes and threads that a server may have.
+const PROCESSES: RangeInclusive<u64> = 1..=4_096;
 
 /// The kinds of drivers, as bindings name them.
 const KINDS: [&str; 4] = ["noop", "http", "mcp_proxy", "restricted_shell"];
@@ -78,6 +86,7 @@ impl Reader<'_, '_> {
 
     fn server(&mut self, node: &Node<'_>) -> Server {
         let mut server = Server::default();
+        let (mut timeouts, mut processes) = (Vec::new(), None);
         for entry in self.mapping(node, "a server") {
             let value = &entry.value;
             match &*entry.key {
@@ -97,14 +106,67 @@ impl Reader<'_, '_> {
                     None => {}
                 },
                 "oauth" => server.oauth = self.oauth(value),
+                "timeout" => {
+                    server.timeout = self.seconds(value, "`timeout`");
+                    timeouts.extend(server.timeout.map(|time| (value.span, time)));
+                }
+                "timeout_max" => server.timeout_max = self.seconds(value, "`timeout_max`"),
+                "tools" => server.tools = self.tools(value, &mut timeouts),
+                "processes" => {
+                    let number = self.number(value, "`processes`", PROCESSES);
+                    server.processes = number.and_then(|number| u32::try_from(number).ok());
+                    processes = Some(value.span);
+                }
                 _ => self.unknown(
                     entry,
                     "`command`, `arguments`, `env`, `origin`, `headers`, `query`, `workdir`, `read`, `write`, \
-                     `network`, `sandbox` and `oauth`",
+                     `network`, `sandbox`, `oauth`, `timeout`, `timeout_max`, `tools` and `processes`",
                 ),
             }
         }
+        if let Some(max) = server.timeout_max {
+            for (span, time) in timeouts.into_iter().filter(|(_, time)| *time > max) {
+                let (time, max) = (time.as_secs(), max.as_secs());
+                let message = format!(
+                    "`timeout` is {time} s, and `timeout_max` {max} s; set `timeout_max` to {time} or more"
+                );
+                self.report(span, message);
+            }
+        }
+        if let (true, Some(span)) = (server.unfenced, processes) {
+            let message = "`processes` is a limit of the sandbox, which `sandbox: none` removes; leave one of them out";
+            self.report(span, message);
+        }
         server
+    }
+
+    /// Reads what is set for tools. Every `timeout` is added to `timeouts`.
+    fn tools(
+        &mut self,
+        node: &Node<'_>,
+        timeouts: &mut Vec<(Span, Duration)>,
+    ) -> BTreeMap<String, Tool> {
+        let mut tools = BTreeMap::new();
+        for named in self.mapping(node, "`tools`") {
+            let mut tool = Tool::default();
+            for entry in self.mapping(&named.value, "a tool") {
+                match &*entry.key {
+                    "timeout" => {
+                        tool.timeout = self.seconds(&entry.value, "`timeout`");
+                        timeouts.extend(tool.timeout.map(|time| (entry.value.span, time)));
+                    }
+                    _ => {
+                        let message = format!(
+                            "`{}` is unknown; the only key of a tool is `timeout`",
+                            entry.key
+                        );
+                        self.report(entry.key_span, message);
+                    }
+                }
+            }
+            tools.insert(named.key.to_string(), tool);
+        }
+        tools
     }
 
     fn origin(&mut self, node: &Node<'_>) -> Option<String> {
@@ -287,6 +349,30 @@ impl Reader<'_, '_> {
         }
     }
 
+    fn seconds(&mut self, node: &Node<'_>, name: &str) -> Option<Duration> {
+        let seconds = self.number(node, &format!("the seconds of {name}"), TIMEOUT)?;
+        Some(Duration::from_secs(seconds))
+    }
+
+    fn number(&mut self, node: &Node<'_>, name: &str, range: RangeInclusive<u64>) -> Option<u64> {
+        let found = match &node.value {
+            Yaml::Number(text) => text.to_string(),
+            Yaml::Plain(text) => text.to_string(),
+            Yaml::Refused => return None,
+            _ => String::new(),
+        };
+        let number = found.parse().ok().filter(|it| range.contains(it));
+        if number.is_none() {
+            let (first, last) = range.into_inner();
+            let mut message = format!("{name} must be a whole number from {first} to {last}");
+            if !found.is_empty() {
+                message.push_str(&format!("; `{found}` is not one"));
+            }
+            self.report(node.span, message);
+        }
+        number
+    }
+
     fn sequence<'n, 'a>(&mut self, node: &'n Node<'a>, name: &str) -> &'n [Node<'a>] {
         match &node.value {
             Yaml::Sequence(items) => items,
@@ -318,6 +404,7 @@ mod tests {
     use super::operator;
     use crate::{Network, SecretSource, Value};
     use std::path::PathBuf;
+    use std::time::Duration;
 
     #[test]
     fn everything_is_read() {
@@ -340,7 +427,7 @@ servers:
       issuer: https://login.acme.example
       client_id: mine
       client_secret: { secret: TOKEN }
-  other: { network: host }
+  other: { network: host, timeout: 1, timeout_max: 3600, tools: { slow: { timeout: 30 } }, processes: 8 }
 secrets:
   TOKEN: { env: ACME_TOKEN }
   PACKAGE: { file: /etc/package }
@@ -365,7 +452,9 @@ handlers:
         assert_eq!(acme.oauth.client_id.as_deref(), Some("mine"));
         let secret = Some(Value::Secret("TOKEN".to_owned()));
         assert_eq!(acme.oauth.client_secret, secret);
-        assert_eq!(read.servers["other"].network, Network::Host);
+        let other = &read.servers["other"];
+        assert_eq!(other.network, Network::Host);
+        assert_eq!(other.processes, Some(8));
         assert_eq!(
             read.secrets["TOKEN"],
             SecretSource::Env("ACME_TOKEN".to_owned())
@@ -402,5 +491,98 @@ handlers:
         );
         let shown = found.iter().all(|it| it.split(": ").count() >= 2);
         assert!(shown, "{found:#?}");
+    }
+
+    #[test]
+    fn a_tool_has_its_own_time() {
+        let text = "\
+servers:
+  a: { timeout: 1, timeout_max: 3600, tools: { slow: { timeout: 30 }, other: {} } }
+  b: { tools: { slow: { timeout: 900 } } }
+";
+        let read = operator(text.to_owned()).unwrap();
+        let time = |server: &str, tool| {
+            let default = Duration::from_secs(120);
+            let time = read.servers[server].call_time(tool, default);
+            (time.timeout.as_secs(), time.max.as_secs())
+        };
+        assert_eq!(time("a", Some("slow")), (30, 3600));
+        assert_eq!(time("a", Some("other")), (1, 3600));
+        assert_eq!(time("a", Some("unnamed")), (1, 3600));
+        assert_eq!(time("a", None), (1, 3600));
+        // Without `timeout_max`, a call has at least its `timeout`.
+        assert_eq!(time("b", Some("slow")), (900, 900));
+        assert_eq!(time("b", Some("other")), (120, 600));
+    }
+
+    #[test]
+    fn a_limit_has_a_range() {
+        for (server, problem) in [
+            (
+                "timeout: 0",
+                "the seconds of `timeout` must be a whole number from 1 to 3600; `0` is not one",
+            ),
+            (
+                "timeout: -5",
+                "the seconds of `timeout` must be a whole number from 1 to 3600; `-5` is not one",
+            ),
+            (
+                "timeout: 3601",
+                "the seconds of `timeout` must be a whole number from 1 to 3600; `3601` is not one",
+            ),
+            (
+                "timeout: 1.5",
+                "the seconds of `timeout` must be a whole number from 1 to 3600; `1.5` is not one",
+            ),
+            (
+                "timeout: 5m",
+                "the seconds of `timeout` must be a whole number from 1 to 3600; `5m` is not one",
+            ),
+            (
+                "timeout: [5]",
+                "the seconds of `timeout` must be a whole number from 1 to 3600",
+            ),
+            (
+                "timeout_max: 3601",
+                "the seconds of `timeout_max` must be a whole number from 1 to 3600; `3601` is not one",
+            ),
+            (
+                "processes: 0",
+                "`processes` must be a whole number from 1 to 4096; `0` is not one",
+            ),
+            (
+                "processes: 4097",
+                "`processes` must be a whole number from 1 to 4096; `4097` is not one",
+            ),
+            ("tools: [slow]", "`tools` must be a mapping"),
+        ] {
+            let found = operator(format!("servers:\n  a: {{ {server} }}\n")).unwrap_err();
+            let column = 8 + server.find(": ").unwrap() + 2;
+            assert_eq!(found, [format!("2:{column}: {problem}")]);
+        }
+        let found = |text: &str| operator(text.to_owned()).unwrap_err();
+        assert_eq!(
+            found(
+                "servers:\n  a: { timeout_max: 10, timeout: 20, tools: { slow: { timeout: 30 }, quick: { timeout: 10 } } }\n"
+            ),
+            [
+                "2:34: `timeout` is 20 s, and `timeout_max` 10 s; set `timeout_max` to 20 or more",
+                "2:64: `timeout` is 30 s, and `timeout_max` 10 s; set `timeout_max` to 30 or more",
+            ]
+        );
+        assert_eq!(
+            found("servers:\n  a: { processes: 4, sandbox: none }\n"),
+            [
+                "2:19: `processes` is a limit of the sandbox, which `sandbox: none` removes; leave one of them out"
+            ]
+        );
+        assert_eq!(
+            found("servers:\n  a: { tools: { slow: { time: 1 } } }\n"),
+            ["2:25: `time` is unknown; the only key of a tool is `timeout`"]
+        );
+        // Tools belong to a server.
+        assert!(
+            found("tools: { slow: { timeout: 1 } }\n")[0].starts_with("1:1: `tools` is unknown")
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Calls of clients, from the decision to the answer.
 
+use super::deadline::Deadline;
 use super::gateway::Shared;
 use super::metrics;
 use super::traced::{ForwardSpan, RequestSpan};
@@ -9,11 +10,11 @@ use agent_host::contract::session::{
     Forwarded, RpcError as Refused,
 };
 use agent_mcp_protocol::message::RpcError;
-use agent_mcp_protocol::{Call, Error, Json, Wait, progress};
+use agent_mcp_protocol::{Call, Cancel, Error, Json, Wait, progress};
 use agent_mcp_server::{Answer, ClientList};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 /// Time after which a client is asked to repeat a call that waits for an approval.
 const REPEAT: Duration = Duration::from_secs(25);
@@ -42,6 +43,21 @@ impl<'s> OpenCall<'s> {
     pub(crate) fn failed(mut self, failure: &CallFailure) -> Result<Delivered, Failure> {
         self.is_open = false;
         self.shared.decider.failed(self.id, failure)
+    }
+
+    /// Takes why the server gave no result until a deadline.
+    pub(crate) fn without_result(
+        mut self,
+        failure: &CallFailure,
+        deadline: &Deadline,
+    ) -> Result<Delivered, Failure> {
+        if !matches!(failure, CallFailure::TimedOut) {
+            return self.failed(failure);
+        }
+        self.is_open = false;
+        let (limit_ms, since_progress) = deadline.limit();
+        let decider = &self.shared.decider;
+        decider.timed_out(self.id, limit_ms, since_progress)
     }
 }
 
@@ -138,11 +154,15 @@ async fn perform(
             shared.decider.synced().await?;
             let server = forwarded.server.clone();
             let span = shared.forward_span(span, &server);
-            let received = forward(shared, forwarded, params, &span, reports).await;
+            let tool = Some(&*forwarded.tool);
+            let time = shared.call_time(&server, tool, forwarded.timeout_ms);
+            let mut deadline = Deadline::new(time);
+            let ends = &mut deadline;
+            let received = forward(shared, forwarded, params, ends, &span, reports).await;
             span.received(received.as_ref());
             let (delivered, received) = match received {
                 Ok(result) => (open.result(&result)?, Some(result)),
-                Err(failure) => (open.failed(&failure)?, None),
+                Err(failure) => (open.without_result(&failure, &deadline)?, None),
             };
             metrics::ended(
                 &shared.metrics,
@@ -223,30 +243,34 @@ async fn forward(
     shared: &Shared,
     forwarded: Forwarded,
     params: &Json,
+    deadline: &mut Deadline,
     span: &ForwardSpan,
     mut reports: impl FnMut(Json),
 ) -> Result<Json, CallFailure> {
-    let time = Duration::from_millis(forwarded.timeout_ms);
-    let began = Instant::now();
     let server = &*forwarded.server;
     let call = Call {
         tool: &forwarded.tool,
         arguments: arguments_of(forwarded.arguments, params),
         state: forwarded.request_state.as_deref(),
     };
-    let upstream = shared.upstream(server, began + time).await;
+    let upstream = shared.upstream(server, deadline.at()).await;
     let (upstream, _slot) = upstream.ok_or(CallFailure::Closed)?;
     let max_bytes = usize::try_from(forwarded.max_bytes).unwrap_or(usize::MAX);
     let (sender, mut received) = progress();
     let wants_progress = forwarded.progress_token.is_some();
     let sender: Option<mpsc::Sender<Json>> = wants_progress.then_some(sender);
-    let wait = Wait::time(time.saturating_sub(began.elapsed()));
+    let (canceller, cancel) = Cancel::new();
+    let wait = Wait {
+        deadline: deadline.last(),
+        cancel,
+    };
     let called = async {
         let about = (sender, span.traceparent());
         let call = upstream.call(&call, about, max_bytes, &wait);
         tokio::pin!(call);
         loop {
             tokio::select! {
+                biased;
                 result = &mut call => {
                     // What the server reported before its result comes before it.
                     while let Ok(report) = received.try_recv() {
@@ -254,12 +278,23 @@ async fn forward(
                     }
                     return result;
                 }
-                Some(report) = received.recv() => reports(report),
+                Some(report) = received.recv() => {
+                    deadline.extend();
+                    reports(report);
+                }
+                () = sleep_until(deadline.at()) => {
+                    // The server learns that nobody waits any more.
+                    canceller.cancel();
+                    return match call.await {
+                        Err(Error::Cancelled) => Err(Error::Timeout),
+                        result => result,
+                    };
+                }
             }
         }
     }
     .await;
-    shared.observe_call(server, &called, began.elapsed());
+    shared.observe_call(server, &called, deadline.elapsed());
     match called {
         Ok(result) if result.bytes().len() > max_bytes => Err(CallFailure::TooLarge),
         Ok(result) => Ok(result),

@@ -302,6 +302,25 @@ impl Decider {
         })
     }
 
+    /// Decides what the client gets of a server that did not answer within a limit. `since_progress` says whether the
+    /// limit counts from the server's last report of progress.
+    pub(crate) fn timed_out(
+        &self,
+        id: u64,
+        limit_ms: u64,
+        since_progress: bool,
+    ) -> Result<Delivered, Failure> {
+        let now = clock(&self.zone);
+        self.delivered(size_of_val(&limit_ms), move |instance, session| {
+            call!(
+                instance,
+                session
+                    .agent_session
+                    .call_timed_out(session, id, limit_ms, since_progress, now)
+            )
+        })
+    }
+
     /// Waits until the records so far are on disk.
     pub(crate) async fn synced(&self) -> Result<(), Failure> {
         self.syncs.synced().await

@@ -18,6 +18,7 @@ use agent_mcp_protocol::{Error, Json, MirroredHeaders};
 use agent_mcp_server::{
     Announcements, ClientList, Endpoint, Hosts, Listener, Served, Sessions, Token, serve_stdio,
 };
+use agent_operator::CallTime;
 use agent_syntax::json_string;
 use agent_telemetry::{Metrics, Spans};
 use std::cell::RefCell;
@@ -469,6 +470,15 @@ impl Shared {
         let connected = timeout_at(deadline, changes.wait_for(Option::is_some)).await;
         let upstream = connected.ok()?.ok()?.clone()?;
         Some((upstream, slot))
+    }
+
+    /// Returns the time for a call of a server's tool, or for another request to it. `default_ms` holds where the
+    /// operator sets none.
+    pub(crate) fn call_time(&self, server: &str, tool: Option<&str>, default_ms: u64) -> CallTime {
+        let slots = self.slots.borrow();
+        let id = slots.get(server).map(|(slot, _)| &*slot.server.id);
+        let default = Duration::from_millis(default_ms);
+        self.access.call_time(id.unwrap_or_default(), tool, default)
     }
 
     /// Keeps tokens that were renewed out of records and results.

@@ -11,6 +11,7 @@
 //! | `servers` | the servers of the lock: connected, listed, and connected again |
 //! | `upstream` | the connection to one server, for many calls at the same time |
 //! | `calls` | calls of clients, from the decision to the answer |
+//! | `deadline` | how long a server may take for a call |
 //! | `requests` | requests of clients for resources and prompts, likewise |
 //! | `service` | the gateway as its clients see it, by the protocol of `agent-mcp-server` |
 //! | `approvals` | calls that wait for a human |
@@ -24,6 +25,7 @@ mod approvals;
 mod audit;
 mod calls;
 mod control;
+mod deadline;
 mod decider;
 mod gateway;
 mod metrics;

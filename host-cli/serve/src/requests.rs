@@ -1,6 +1,7 @@
 //! Requests of clients for resources and prompts, from the decision to the answer.
 
 use super::calls::{OpenCall, answer, failure_of, refused};
+use super::deadline::Deadline;
 use super::gateway::Shared;
 use super::metrics;
 use agent_host::Failure;
@@ -9,7 +10,6 @@ use agent_host::contract::session::{
 };
 use agent_mcp_protocol::{Json, Wait};
 use agent_mcp_server::{Answer, ClientList};
-use std::time::Duration;
 use tokio::time::Instant;
 
 /// Returns the method of a client for resources or prompts.
@@ -86,12 +86,14 @@ async fn decided(
         CallAction::ForwardRequest(forwarded) => {
             let open = OpenCall::new(shared, called.id);
             shared.decider.synced().await?;
-            let received = forward(shared, method, &forwarded).await;
+            let server = &forwarded.server;
+            let deadline = Deadline::new(shared.call_time(server, None, forwarded.timeout_ms));
+            let received = forward(shared, method, &forwarded, &deadline).await;
             let (delivered, received) = match received {
                 Ok(result) => (open.result(&result)?, Some(result)),
-                Err(failure) => (open.failed(&failure)?, None),
+                Err(failure) => (open.without_result(&failure, &deadline)?, None),
             };
-            let (server, time) = (&forwarded.server, began.elapsed());
+            let time = began.elapsed();
             metrics::ended(&shared.metrics, server, &delivered.records, time);
             Ok(answer(delivered.delivery, received))
         }
@@ -103,19 +105,18 @@ async fn forward(
     shared: &Shared,
     method: Method,
     forwarded: &ForwardedRequest,
+    deadline: &Deadline,
 ) -> Result<Json, CallFailure> {
-    let time = Duration::from_millis(forwarded.timeout_ms);
-    let began = Instant::now();
     let server = &*forwarded.server;
-    let upstream = shared.upstream(server, began + time).await;
+    let upstream = shared.upstream(server, deadline.at()).await;
     let (upstream, _slot) = upstream.ok_or(CallFailure::Closed)?;
     let max_bytes = usize::try_from(forwarded.max_bytes).unwrap_or(usize::MAX);
-    let wait = Wait::time(time.saturating_sub(began.elapsed()));
+    let wait = Wait::time(deadline.at().saturating_duration_since(Instant::now()));
     let named = (name_of(method), &*forwarded.name);
     let params = Json::of_engine(forwarded.params.clone());
     let answered = upstream.ask(named, &params, max_bytes, &wait);
     let answered = answered.await;
-    shared.observe_call(server, &answered, began.elapsed());
+    shared.observe_call(server, &answered, deadline.elapsed());
     match answered {
         Ok(result) if result.bytes().len() > max_bytes => Err(CallFailure::TooLarge),
         Ok(result) => Ok(result),

@@ -9,7 +9,7 @@ use agent_host::contract::session::{
 };
 use agent_host::{Failure, output};
 use agent_mcp_protocol::message::METHOD_NOT_FOUND;
-use agent_mcp_protocol::{Error, Wait};
+use agent_mcp_protocol::{Error, Json, Wait};
 use agent_mcp_server::ClientList;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -62,6 +62,8 @@ pub(crate) struct Slot {
     withheld: RefCell<BTreeSet<String>>,
     /// The tools that were quarantined by the last list.
     quarantined: RefCell<BTreeSet<String>>,
+    /// The tools that were said to be limited and not listed.
+    unlisted: RefCell<BTreeSet<String>>,
 }
 
 impl Slot {
@@ -77,6 +79,7 @@ impl Slot {
             untidy: Cell::default(),
             withheld: RefCell::default(),
             quarantined: RefCell::default(),
+            unlisted: RefCell::default(),
         }
     }
 
@@ -320,6 +323,7 @@ async fn list(shared: &Shared, slot: &Slot, upstream: &Upstream) -> bool {
         Ok(observed) => {
             note_quarantine(slot, &observed.drifted);
             note_withheld(slot, &observed.withheld);
+            note_unlisted(shared, slot, listed);
             if observed.list_changed {
                 shared.announce(ClientList::Tools);
             }
@@ -388,6 +392,28 @@ fn note_withheld(slot: &Slot, withheld: &[WithheldTool]) {
                 &slot.server,
                 &format!("no client gets the tool `{tool}`: {text}"),
             );
+        }
+    }
+}
+
+/// Says once which tools the operator limits and the server does not list: a misspelt name limits nothing.
+fn note_unlisted(shared: &Shared, slot: &Slot, listed: Vec<u8>) {
+    let mut limited = shared.access.limited_tools(&slot.server.id).peekable();
+    if limited.peek().is_none() {
+        return;
+    }
+    let tools = Json::new(listed).ok().and_then(|list| list.member("tools"));
+    let names: BTreeSet<_> = tools
+        .iter()
+        .flat_map(|tools| tools.elements().into_iter().flatten())
+        .filter_map(|tool| tool.member("name")?.string())
+        .collect();
+    for tool in limited.filter(|tool| !names.contains(*tool)) {
+        if slot.unlisted.borrow_mut().insert(tool.to_owned()) {
+            let message = format!(
+                "`servers.local.yaml` limits the tool `{tool}`, which the server does not list"
+            );
+            note(&slot.server, &message);
         }
     }
 }

@@ -292,6 +292,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-host",
                 "agent-mcp-protocol",
                 "agent-mcp-server",
+                "agent-operator",
                 "agent-syntax",
                 "agent-telemetry",
             ],

@@ -5,6 +5,7 @@ pub(crate) mod client;
 mod collector;
 mod eliciting;
 pub(crate) mod http;
+mod limits;
 mod observing;
 mod operating;
 mod over_http;

@@ -59,8 +59,22 @@ def call(id, params):
     if name == "add" and ASKS and asked(id, params):
         return
     if name == "add":
+        time.sleep(2 if MODE == "late" else 0)
         total = arguments["a"] + arguments["b"]
         answer(str(total), {"sum": str(total) if MODE == "lies" else total})
+    elif name == "slow" and MODE == "threads":
+        try:
+            for _ in range(10):
+                threading.Thread(target=time.sleep, args=(arguments["seconds"],), daemon=True).start()
+            answer("started ten threads")
+        except RuntimeError as error:
+            answer(str(error))
+    elif name == "slow" and MODE == "progress":
+        for step in range(int(arguments["seconds"] * 4)):
+            time.sleep(0.25)
+            if token is not None:
+                send({"method": "notifications/progress", "params": {"progressToken": token, "progress": step}})
+        answer("woke up")
     elif name == "slow":
         report = {"method": "notifications/progress",
                   "params": {"progressToken": token, "progress": 1, "total": 2, "message": "of the server"}}
