@@ -610,11 +610,11 @@ fn only_the_way_out_opens_connections() {
         ("tasks/src/supervisor/bridge.rs", "TcpStream"),
         ("tasks/src/supervisor/bridge.rs", "UnixListener"),
         ("tasks/src/supervisor/bridge.rs", "UnixStream"),
-        ("tasks/src/supervisor/component.rs", "UnixListener"),
         ("tasks/src/supervisor/connections.rs", "UnixListener"),
         ("tasks/src/supervisor/connections.rs", "UnixStream"),
-        ("tasks/src/supervisor/foreign.rs", "UnixListener"),
         ("tasks/src/supervisor/mod.rs", "UnixListener"),
+        ("tasks/src/supervisor/waiting.rs", "UnixListener"),
+        ("tasks/src/supervisor/waiting.rs", "UnixStream"),
         // Apps that are components are served at a stream that their supervisor accepted.
         ("wasi-app/src/app.rs", "hyper::server"),
         // A trial run must not reach a listener outside of its sandbox.
