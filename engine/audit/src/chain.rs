@@ -5,7 +5,7 @@ use super::members::{at, items, number, string};
 use super::problems::{At, Found};
 use super::recorded::{DOCUMENTS, INDEX, Line, Record, Recorded, SUMMARY, episode_path};
 use agent_api::diagnostic::Code;
-use agent_run::summary_digest;
+use agent_run::is_summary_digest;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks the digests of all files.
@@ -168,8 +168,7 @@ fn summary(recorded: &Recorded<'_>, index: &File, found: &mut Found) {
     };
     let last = recorded.of_kind("run").last();
     let digest = last.and_then(|it| string(&it.root, "/result_details/summary"));
-    let actual = summary_digest(file.text.as_str());
-    if digest.is_none() || digest != actual.as_deref() {
+    if !digest.is_some_and(|it| is_summary_digest(it, file.text.as_str())) {
         let message = format!("`{SUMMARY}` is not the summary that the run stored");
         let other = last.map(|it| At::start(it.file));
         let (code, label) = (Code::EvidenceChanged, "changed");

@@ -69,5 +69,5 @@ pub use evidence::index_line;
 pub use options::{Handler, InvalidRunId, Mode, Options};
 pub use progress::{Progress, Stage, StageOutcome, StepStage};
 pub use run::Run;
-pub use summary::summary_digest;
+pub use summary::{is_summary_digest, summary_digest};
 pub use words::ActionWords;

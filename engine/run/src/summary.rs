@@ -115,9 +115,26 @@ fn chain(w: &mut Writer, episodes: u64, head: Option<&str>) {
     w.key("head").optional(head);
 }
 
-/// Returns the digest of a summary without the value of its `chain`. The episode of the run, which is
-/// part of the chain, holds it. Returns `None` unless that value is written as runs write it.
+/// Returns the digest of a summary in which `null` replaces the value of `chain`. The episode of the
+/// run, which is part of the chain, holds it. Returns `None` unless that value is written as runs
+/// write it.
 pub fn summary_digest(summary: &str) -> Option<String> {
+    let (before, after) = around_chain(summary)?;
+    Some(digest(&format!("{before}null{after}")))
+}
+
+/// Returns whether the episode of a run may hold this digest of its summary. Evidence of earlier
+/// versions has that of a text without the value of `chain`.
+pub fn is_summary_digest(recorded: &str, summary: &str) -> bool {
+    around_chain(summary).is_some_and(|(before, after)| {
+        ["null", ""]
+            .iter()
+            .any(|chain| recorded == digest(&format!("{before}{chain}{after}")))
+    })
+}
+
+/// Returns what stands before and after the value of `chain`.
+fn around_chain(summary: &str) -> Option<(&str, &str)> {
     let root = parse_strict(summary)?;
     let written = member(&root, "chain")?;
     let episodes = match &member(written, "episodes")?.value {
@@ -133,7 +150,7 @@ pub fn summary_digest(summary: &str) -> Option<String> {
     let text = written.span.of(summary);
     let (before, after) = summary.split_at(written.span.start as usize);
     let is_as_written = w.finish() == format!("{{\n  \"chain\": {text}\n}}\n");
-    is_as_written.then(|| digest(&format!("{before}{}", &after[text.len()..])))
+    is_as_written.then(|| (before, &after[text.len()..]))
 }
 
 fn member<'n, 't>(node: &'n Node<'t>, key: &str) -> Option<&'n Node<'t>> {

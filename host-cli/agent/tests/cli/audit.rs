@@ -1,6 +1,6 @@
 //! `audit verify`, and `replay` of an audit log, on logs that `serve` writes.
 
-use crate::project::Project;
+use crate::project::{Project, Run};
 use crate::serve::client::{Served, refusal};
 use crate::serve::{OPTIONS, digest, project_of};
 use serde_json::{Value, json};
@@ -124,6 +124,27 @@ fn each_fault_has_its_line_in_each_format() {
         .agent("audit verify audit.jsonl")
         .exits(1)
         .notes(&format!("audit.jsonl:{line}:1"));
+}
+
+#[test]
+fn the_program_of_the_page_finds_the_head_and_a_changed_line() {
+    const PAGE: &str = include_str!("../../../../docs/reference/audit.md");
+    let (_, program) = PAGE.split_once("```python\n").expect("a program");
+    let (program, _) = program.split_once("```\n").expect("its end");
+    let project = served("");
+    project.write("verify.py", program);
+    let by_page = || {
+        let mut python = project.command_of("/usr/bin/python3", ["verify.py"]);
+        python.stdin(fs::File::open(project.path("audit.jsonl")).unwrap());
+        Run::of(python)
+    };
+    let verified = project.agent("audit verify audit.jsonl").exits(0);
+    let head = by_page().exits(0).stdout;
+    assert!(verified.stdout.contains(head.trim_end()), "{verified:?}");
+    let mut changed = lines(&project);
+    changed.remove(1);
+    project.write("audit.jsonl", changed.concat());
+    by_page().exits(1).notes("record 2 is missing");
 }
 
 #[test]

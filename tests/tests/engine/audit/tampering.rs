@@ -72,6 +72,13 @@ fn set_lines(files: &mut Files, lines: &[String]) {
 /// Writes the chain anew over changed files, as a forger does who knows the format. `ids` are the
 /// episodes, in order.
 fn rechain(files: &mut Files, ids: &[String]) {
+    rechain_over(files, ids, |summary| {
+        summary_digest(summary).expect("a chain")
+    });
+}
+
+/// As [`rechain`], with the digest of the summary that the last episode gets.
+fn rechain_over(files: &mut Files, ids: &[String], summary_digest: fn(&str) -> String) {
     let mut covering = std::collections::BTreeMap::new();
     for id in ids {
         let path = format!("episodes/{id}.json");
@@ -380,6 +387,21 @@ fn a_chain_that_is_written_anew_without_a_change_verifies() {
         rechain(&mut files, &ids);
         assert_eq!(found(&files), []);
     }
+}
+
+/// Earlier versions left the value of `chain` out of the text.
+#[test]
+fn evidence_of_earlier_versions_verifies() {
+    let mut files = completed();
+    let ids = ids(&files);
+    rechain_over(&mut files, &ids, |summary| {
+        let (before, rest) = summary.split_once("\"chain\": {").expect("a chain");
+        let (_, after) = rest.split_once('}').expect("its end");
+        digest(&format!("{before}\"chain\": {after}"))
+    });
+    assert_eq!(found(&files), []);
+    rechain_over(&mut files, &ids, |summary| digest(summary));
+    assert_ne!(found(&files), []);
 }
 
 #[test]

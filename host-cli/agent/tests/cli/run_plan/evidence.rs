@@ -1,12 +1,12 @@
 //! The evidence of real runs: verified, explained, exported and decided again by the program.
 
 use super::{HTTP, NOOP, evidence, http, project, read, run, step};
-use crate::project::Project;
+use crate::project::{Project, Run};
 use crate::run_plan::server::Server;
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A project after a run of one step that keeps its input.
@@ -39,6 +39,59 @@ fn the_evidence_of_a_run_verifies() {
         .agent(&format!("evidence verify {folder} --format json"))
         .exits(0);
     assert_eq!(report.json()["valid"], true);
+}
+
+/// Runs the verifier that stands in the page about evidence.
+fn verify_by_page(project: &Project, folder: &str) -> Run {
+    const PAGE: &str = include_str!("../../../../../docs/reference/evidence.md");
+    let (_, program) = PAGE.split_once("```python\n").expect("a program");
+    let (program, _) = program.split_once("```\n").expect("its end");
+    assert!(program.lines().count() <= 80);
+    project.write("verify.py", program);
+    let python = project.command_of("/usr/bin/python3", ["verify.py", folder]);
+    Run::of(python)
+}
+
+#[test]
+fn the_verifier_of_the_page_finds_what_the_program_finds() {
+    let (project, folder) = ran();
+    verify_by_page(&project, &folder)
+        .exits(0)
+        .answers("the evidence verifies");
+    let paths = files_below(&project.path(&folder));
+    assert!(paths.len() >= 9, "{paths:?}");
+    for path in paths {
+        let sound = fs::read(&path).unwrap();
+        let mut changed = sound.clone();
+        // A blank before the end of the file: JSON stays JSON.
+        changed.insert(sound.len().saturating_sub(1), b' ');
+        for content in [Some(changed), None] {
+            match content {
+                Some(content) => fs::write(&path, content).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
+            }
+            verify_by_page(&project, &folder).exits(1).notes_nothing();
+            project.agent(&format!("evidence verify {folder}")).exits(1);
+        }
+        fs::write(&path, sound).unwrap();
+    }
+    project.write(&format!("{folder}/more.json"), "{}");
+    verify_by_page(&project, &folder)
+        .exits(1)
+        .answers("more.json is not part of the run");
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files
 }
 
 /// Evidence of one run would otherwise pass as that of another.
