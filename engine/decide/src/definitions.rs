@@ -4,7 +4,8 @@ use super::drift::Drift;
 use super::expansion::locked_tools;
 use agent_diagnostic::Code;
 use agent_lower::{
-    Concealed, StoredDefinition, Uncallable, concealed, definition_digest, integrity, uncallable,
+    Concealed, StoredDefinition, Uncallable, concealed, definition_digest, integrity,
+    locked_digest, uncallable,
 };
 use agent_model::{Grant, Index, Lock, Name, Selection, ToolView};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +41,7 @@ pub fn compare_definitions(
     index: &Index,
     stored: Option<&[StoredDefinition]>,
 ) -> Option<Drift> {
+    let known: BTreeSet<&str> = stored.into_iter().flatten().map(|it| &*it.digest).collect();
     let mut wanted: BTreeMap<String, String> = BTreeMap::new();
     let mut is_open = false;
     for selection in &lock.selections {
@@ -54,7 +56,8 @@ pub fn compare_definitions(
         }
     }
     if !is_open {
-        for (digest, tool) in locked_definitions(lock, index) {
+        for tool in locked_tools(lock, index) {
+            let digest = locked_digest(tool, |digest| known.contains(digest));
             let name = format!("`{}` of `{}`", tool.name(), tool.server().id());
             wanted.entry(digest).or_insert(name);
         }
@@ -62,7 +65,6 @@ pub fn compare_definitions(
     if wanted.is_empty() && stored.is_none_or(<[_]>::is_empty) {
         return None;
     }
-    let known: BTreeSet<&str> = stored.into_iter().flatten().map(|it| &*it.digest).collect();
     let missing = wanted
         .iter()
         .filter(|(digest, _)| !known.contains(&***digest));

@@ -4,7 +4,7 @@ use super::integrities::Integrities;
 use super::matching::capability_failure;
 use super::rejection::Rejection;
 use agent_diagnostic::Code;
-use agent_lower::{Candidate, definition_digest};
+use agent_lower::{Candidate, locked_digest};
 use agent_model::{
     Capability, Grant, Index, Load, Lock, Name, NonEmpty, Scope, Selection, Serve, ServerId,
     ToolName, ToolView, selection_hash,
@@ -358,7 +358,7 @@ impl Drifts {
             }
             _ => {}
         }
-        let present = definition_digest(tool);
+        let present = locked_digest(tool, |digest| digest == definition);
         self.compare_value(Code::DefinitionChanged, grant, definition, &present);
     }
 

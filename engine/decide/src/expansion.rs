@@ -18,6 +18,7 @@ use super::policy_decision::{PolicyDecision, PolicyErrorKind};
 use super::rejection::Rejection;
 use agent_lower::{
     Concealed, PolicyOccasion, PolicyPhase, concealed, definition, stub_definition, stub_name,
+    without_icons,
 };
 use agent_model::{
     ForbidLabel, Grant, Index, Load, Lock, Name, NonEmpty, Selection, ServerView, ToolView,
@@ -27,10 +28,10 @@ use agent_text::sort::{sort_by, sort_by_key};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Estimates the tokens of a definition: a quarter of the UTF-8 bytes of its RFC 8785 form, rounded
-/// up.
+/// Estimates the tokens of a definition: a quarter of the UTF-8 bytes of its RFC 8785 form without icons,
+/// rounded up.
 pub fn token_estimate(definition: &str) -> u64 {
-    (definition.len() as u64).div_ceil(4)
+    (without_icons(definition).len() as u64).div_ceil(4)
 }
 
 /// The definition of a tool, as in the index.

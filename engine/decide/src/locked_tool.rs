@@ -108,11 +108,12 @@ impl<'a> LockedTool<'a> {
             pointer: found.pointer,
         });
         trace.record(CallCheck::Permitted, denials.chain(hidden).collect());
+        let changed = listed.as_ref().and_then(|listed| {
+            let present = |locked: &str| listed.locked_form(target.tool, |it| it == locked).0;
+            changed(present, &selections, &tools)
+        });
         let definition = listed.as_ref();
         let definition = definition.map(|listed| digest(&listed.definition(target.tool)));
-        let changed = definition
-            .as_deref()
-            .and_then(|present| changed(present, &selections, &tools));
         let policy = CallPolicy::new(PolicyPhase::Call, context, &tools);
         Self {
             listed,
@@ -262,7 +263,7 @@ pub(super) fn forbidding<'l>(
 /// Returns the denial of a definition that is not the locked one. A capability locks its digest; a
 /// category locks the index's entry, whose integrity was checked.
 fn changed<'a>(
-    present: &str,
+    present: impl Fn(&str) -> String,
     selections: &[&'a Selection],
     tools: &[ToolView<'a>],
 ) -> Option<CallDenial<'a>> {
@@ -271,11 +272,8 @@ fn changed<'a>(
         Grant::Category { .. } => None,
     });
     let of_entry = tools.iter().copied().map(agent_lower::definition_digest);
-    of_capability
-        .chain(of_entry)
-        .find(|locked| locked != present)
-        .map(|locked| CallDenial::DefinitionChanged {
-            locked,
-            present: present.to_owned(),
-        })
+    of_capability.chain(of_entry).find_map(|locked| {
+        let present = present(&locked);
+        (present != locked).then_some(CallDenial::DefinitionChanged { locked, present })
+    })
 }

@@ -12,7 +12,18 @@ use agent_text::Span;
 use std::borrow::Cow;
 
 /// The fields of a tool that the index keeps.
-pub(super) const FIELDS: [&str; 4] = ["annotations", "description", "inputSchema", "outputSchema"];
+pub(super) const FIELDS: [&str; 7] = [
+    "annotations",
+    "description",
+    "execution",
+    ICONS,
+    "inputSchema",
+    "outputSchema",
+    "title",
+];
+
+/// The field of which the index keeps the icons that a gateway may serve.
+pub(super) const ICONS: &str = "icons";
 
 /// Returns the newest protocol version that lists tools: its member, and the messages in it.
 pub(super) fn newest<'a>(entries: &'a [Entry<'a>]) -> Option<(&'a Entry<'a>, &'a [Entry<'a>])> {

@@ -1,6 +1,6 @@
 //! The merge of a document, an overlay and the existing index into an entry.
 
-use super::capture::FIELDS;
+use super::capture::{FIELDS, ICONS};
 use super::claims::{Block, READONLY, Source, agree, json};
 use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
 use super::existing::ExistingEntry;
@@ -9,6 +9,7 @@ use super::output::{Base, NewObject, NewValue, Origin};
 use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target};
 use super::problems::ImportProblems;
 use agent_diagnostic::Code;
+use agent_lower::is_kept_icon;
 use agent_model::{Name, ServerId};
 use agent_syntax::{Entry, Node, Value, json_string};
 use agent_text::{DocumentKind, Span, nearest};
@@ -544,7 +545,14 @@ fn take_tools<'a>(
         object.origin = Some(server.origin(tool.node.span));
         for field in &tool.fields {
             let at = Some(server.origin(field.key_span));
-            let value = tree(field, server.base(), Scalars::Strings);
+            let value = match &field.value.value {
+                Value::Sequence(icons) if field.key == ICONS => {
+                    let kept = icons.iter().filter(|icon| is_kept_icon(icon));
+                    let kept = kept.map(|icon| unchanged(icon, server.base(), Scalars::Strings));
+                    NewValue::List(kept.collect())
+                }
+                _ => tree(field, server.base(), Scalars::Strings),
+            };
             object.set(&*field.key, at, value);
         }
         if let Some(member) = tools.members.get_mut(*name) {
@@ -556,8 +564,12 @@ fn take_tools<'a>(
 
 /// Returns an unchanged value of an input.
 fn tree<'a>(entry: &'a Entry<'a>, base: Base, scalars: Scalars) -> NewValue<'a> {
+    unchanged(&entry.value, base, scalars)
+}
+
+fn unchanged<'a>(node: &'a Node<'a>, base: Base, scalars: Scalars) -> NewValue<'a> {
     NewValue::Tree {
-        node: &entry.value,
+        node,
         base,
         scalars,
     }

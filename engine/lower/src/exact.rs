@@ -1,8 +1,8 @@
-//! Numbers that a digest can't hold: RFC 8785 writes numbers as IEEE doubles, and two plans must not
-//! share one digest \[1\].
+//! Numbers that a double can't hold. RFC 8785 writes numbers as IEEE doubles, and two plans must not
+//! share one digest \[1\]; a policy would compare another number.
 
 use agent_json_schema::{same_number, token};
-use agent_syntax::{Node, Value, canonical_node};
+use agent_syntax::{Node, Value, canonical};
 use agent_text::Span;
 
 /// Maximum digits of a number that a double always holds.
@@ -18,15 +18,7 @@ pub(super) fn inexact_numbers(
     let length = pointer.len();
     match &node.value {
         Value::Number(number) => {
-            let is_short = number.len() <= DIGITS && !number.contains(['e', 'E']);
-            if is_short {
-                return;
-            }
-            // A number outside the range of a double has been reported already.
-            let is_finite = number.parse::<f64>().is_ok_and(f64::is_finite);
-            let mut written = String::new();
-            canonical_node(node, &mut written);
-            if is_finite && !same_number(number, &written) {
+            if let Some(written) = rounded(number) {
                 report(pointer, node.span, &written);
             }
         }
@@ -46,6 +38,17 @@ pub(super) fn inexact_numbers(
         }
         _ => {}
     }
+}
+
+/// Returns the RFC 8785 form of a JSON number, if it has another value. A number outside the range of a
+/// double has none.
+pub fn rounded(number: &str) -> Option<String> {
+    let is_short = number.len() <= DIGITS && !number.contains(['e', 'E']);
+    let is_finite = || number.parse::<f64>().is_ok_and(f64::is_finite);
+    if is_short || !is_finite() {
+        return None;
+    }
+    canonical(number).filter(|written| !same_number(number, written))
 }
 
 /// Returns the message about such a number.

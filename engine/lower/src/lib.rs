@@ -48,6 +48,7 @@ pub use concealed::{Concealed, concealed, concealed_in};
 pub use definitions::{StoredDefinition, stored_definitions};
 pub use document::{Validated, conformity, rule};
 pub use evaluation_context::{Notation, context, health, task, tenant};
+pub use exact::rounded;
 pub use index::index;
 pub use integrity::{bytes_digest, digest, integrity};
 pub use live_context::{LocalTime, live_context};
@@ -72,7 +73,9 @@ pub use stub::{
     stub_name,
 };
 pub use summary::{ITEM_LIMIT, summarised, summary};
-pub use tool::{ToolEntry, definition, definition_digest};
+pub use tool::{
+    ToolEntry, definition, definition_digest, is_kept_icon, locked_digest, without_icons,
+};
 pub use tool_pool::tool_pool;
 pub use tools_snapshot::tools_snapshot;
 pub use uncallable::{Uncallable, uncallable, unusable_code};

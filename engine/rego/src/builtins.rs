@@ -5,6 +5,7 @@
 //! and those that are written here and pay for their own work.
 
 use super::budget::{self, Meter};
+use super::exact::{first_rounded, is_rounded, not_exact};
 use super::patterns;
 use anyhow::{Result, bail};
 use regorus::{Engine, Value};
@@ -331,6 +332,9 @@ fn json_unmarshal(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     let json = text(meter, "json.unmarshal", arguments, 0)?;
     // Each value of a list takes two bytes of text.
     meter.pay(json.len() as u64 / 2)?;
+    if let Some(number) = first_rounded(json) {
+        bail!("{}", not_exact(number));
+    }
     match Value::from_json_str(json) {
         Ok(value) => pay(meter, &[value]),
         Err(_) => bail!("`json.unmarshal` takes a string of JSON, and this is not JSON"),
@@ -342,6 +346,7 @@ fn to_number(_: &mut Meter, arguments: &[Value]) -> Result<Value> {
         Value::Null => Ok(Value::from(0_u64)),
         Value::Bool(value) => Ok(Value::from(u64::from(*value))),
         Value::Number(_) => Ok(arguments[0].clone()),
+        Value::String(text) if text.len() <= 64 && is_rounded(text) => bail!("{}", not_exact(text)),
         Value::String(text) if text.len() <= 64 => match Value::from_numeric_string(text) {
             Ok(number) => Ok(number),
             Err(_) => bail!("`to_number` takes a string with a number, and this is not a number"),

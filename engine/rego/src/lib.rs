@@ -6,6 +6,7 @@
 //!
 //! | module | does |
 //! |---|---|
+//! | `exact` | finds numbers that the evaluator would round |
 //! | `token`, `tree`, `parse` | parse a policy into a tree of limited depth |
 //! | `budget`, `patterns`, `builtins` | count the work, and define the built-ins |
 //! | `check` | refuses recursion, unknown functions, and too many levels of calls |
@@ -28,6 +29,7 @@
 mod budget;
 mod builtins;
 mod check;
+mod exact;
 mod facts;
 mod instrument;
 mod module;

@@ -4,6 +4,7 @@
 //! its time grows exponentially with the nesting of brackets, chains of operators and calls
 //! overflow its stack, and its trees lack the places of parentheses and objects.
 
+use super::exact::{is_rounded, not_exact};
 use super::token::{Kind, Token, tokens};
 use super::tree::{
     Body, Expr, ExprKind, Import, Module, Op, Parts, Query, Rule, Statement, StatementKind,
@@ -657,6 +658,10 @@ impl<'t> Parser<'t> {
     fn primary(&mut self) -> Parsed<Expr> {
         let start = self.start();
         let kind = match self.token().kind {
+            Kind::Number if is_rounded(self.text()) => {
+                let error = error(self.token().span, not_exact(self.text()));
+                return Err(error.help("write fewer digits, or compare strings"));
+            }
             Kind::Number => {
                 self.next();
                 ExprKind::Scalar

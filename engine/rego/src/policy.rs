@@ -1,6 +1,7 @@
 //! A policy, and its answer to a question.
 
 use super::builtins::kind;
+use super::exact::{first_rounded, not_exact};
 use super::facts::facts;
 use super::module::SourceModule;
 use super::reading::may_read;
@@ -89,6 +90,12 @@ impl PolicyEngine for Policy {
         let Ok(value) = Value::from_json_str(input) else {
             return failed(PolicyErrorKind::Runtime, "its input is not JSON".to_owned());
         };
+        if let Some(number) = first_rounded(input) {
+            return failed(
+                PolicyErrorKind::Runtime,
+                format!("in its input, {}", not_exact(number)),
+            );
+        }
         let tree = &self.module().tree;
         let has = |name: &str| {
             tree.package == PACKAGE && tree.rules.iter().any(|rule| rule.name[0] == name)

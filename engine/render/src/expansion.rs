@@ -259,9 +259,12 @@ fn write_tool(w: &mut Writer, kind: &str, server: ServerView<'_>, definition: &s
     for key in [
         "annotations",
         "description",
+        "execution",
+        "icons",
         "inputSchema",
         "name",
         "outputSchema",
+        "title",
     ] {
         // MCP requires an input schema, and its `type`.
         let typed = key == "inputSchema";

@@ -11,7 +11,7 @@ use agent_api::decide::{CallContext, EvaluationContext, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::explain::{CallReason, concealed_definition, drift_diagnostic};
 use agent_api::lower::{
-    self, Lowered, Notation, StoredDefinition, bytes_digest, concealed, definition_digest,
+    self, Lowered, Notation, StoredDefinition, bytes_digest, concealed, locked_digest,
     stored_definitions,
 };
 use agent_api::model::{Grant, Health, Index, Load, Lock, Name, Serve, ServerView, ToolView};
@@ -414,7 +414,7 @@ fn content_of(
         terms,
     } in locked
     {
-        let digest = definition_digest(tool);
+        let digest = locked_digest(tool, |digest| texts.contains_key(digest));
         // The file was compared with the lock, so it has every definition.
         let definition = texts.get(&*digest).copied().unwrap_or_default();
         problems.extend(concealed(tool).as_ref().map(concealed_definition));

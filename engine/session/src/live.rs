@@ -8,7 +8,7 @@ use super::limits::{
 use super::offered::{self, Offered, is_short};
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
-use agent_api::lower::{ToolEntry, concealed_in, digest};
+use agent_api::lower::{ToolEntry, concealed_in};
 use agent_api::served::drifted;
 use agent_api::text::visible;
 use agent_record::Redactor;
@@ -151,8 +151,9 @@ pub(crate) fn compare(basis: &Basis, server: usize, result: &[u8], watch: Watch<
         match named.remove(tool.own_name()) {
             None => found.drift(basis, number, Deviation::Missing, Vec::new()),
             Some((entry, 1)) => {
-                let definition = ToolEntry::read(entry).definition(tool.own_name());
-                let present = digest(&definition);
+                let entry = ToolEntry::read(entry);
+                let is_locked = |digest: &str| digest == tool.digest;
+                let (present, definition) = entry.locked_form(tool.own_name(), is_locked);
                 if present != tool.digest {
                     let (changes, widens) = drifted(&tool.definition, &definition);
                     found.drift(

@@ -1,15 +1,15 @@
 //! `agents.definitions.json`: the definitions of locked tools, beside the lock \[0, 3.1\].
 
 use agent_api::verify_definitions;
-use agent_decide::Resolution;
+use agent_decide::{Resolution, token_estimate};
 use agent_diagnostic::Code;
 use agent_explain::{Former, detailed};
 use agent_lower as lower;
-use agent_lower::digest;
+use agent_lower::{ToolEntry, digest};
 use agent_model::{Index, Lock};
 use agent_render::definitions;
 use agent_syntax::canonical;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 fn index(description: &str) -> Index {
@@ -58,6 +58,43 @@ fn the_file_has_the_definition_of_each_locked_tool_by_its_digest() {
         found.sort_unstable();
         assert_eq!(found, names);
     }
+}
+
+#[test]
+fn a_definition_has_what_mcp_gives_its_type() {
+    let icon = |src: &str| json!({ "src": src, "sizes": ["48x48"] });
+    let large = format!("data:image/png;base64,{}", "A".repeat(16 << 10));
+    let kept = [
+        icon("https://a.example/i.png"),
+        icon("data:image/webp;base64,AAAA"),
+    ];
+    let left_out = [
+        icon("http://a.example/i.png"),
+        icon("data:image/svg+xml,<svg/>"),
+        icon("data:image/pngx,"),
+        icon(&large),
+        json!({ "sizes": [] }),
+        json!(5),
+    ];
+    let execution = json!({ "taskSupport": "optional" });
+    let definition = |entry: Value| -> Value {
+        let text = ToolEntry::read(&entry.to_string()).definition("read");
+        assert_eq!(canonical(&text).as_deref(), Some(&*text));
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let entry = json!({
+        "title": "Read", "name": "other", "x": 1, "execution": execution,
+        "icons": [kept.as_slice(), left_out.as_slice()].concat(),
+    });
+    let expected =
+        json!({ "name": "read", "title": "Read", "execution": execution, "icons": kept });
+    assert_eq!(definition(entry), expected);
+    let malformed = json!({ "title": 5, "execution": [], "icons": left_out });
+    assert_eq!(definition(malformed), json!({ "name": "read" }));
+    let plain = json!({ "name": "read", "title": "Read", "execution": execution });
+    let [with, without] = [expected, plain].map(|it| canonical(&it.to_string()).expect("JSON"));
+    assert_eq!(token_estimate(&with), token_estimate(&without));
+    assert_eq!(token_estimate(&without), (without.len() as u64).div_ceil(4));
 }
 
 #[test]

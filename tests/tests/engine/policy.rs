@@ -137,6 +137,28 @@ fn what_does_not_compile_is_said_in_words() {
     }
 }
 
+/// A limit must not be passed by a greater number that is rounded to it.
+#[test]
+fn numbers_are_compared_exactly_or_not_at_all() {
+    let rules = "allowed_tools contains \"over\" if input.n > 9007199254740992\n\
+                 allowed_tools contains \"some\" if input.n > 0";
+    for (number, expected) in [
+        ("9007199254740991.0", "some"),
+        ("9007199254740992", "some"),
+        ("9007199254740993", "over some"),
+        ("1e300", "over some"),
+        ("0.1", "some"),
+        ("-1e-300", ""),
+        ("9007199254740992.5", "runtime"),
+        ("9.007199254740993e15", "runtime"),
+        ("1e-400", "runtime"),
+        ("1e400", "runtime"),
+    ] {
+        let input = format!(r#"{{"text": "1e400", "n": {number}}}"#);
+        assert_eq!(verdict(&ask(rules, &input)), expected, "{number}");
+    }
+}
+
 #[test]
 fn an_answer_is_a_set_of_strings() {
     for (rules, expected) in [
@@ -950,6 +972,14 @@ fn errors_say_what_and_where() {
         (
             "f(x) := x\na := g(1)",
             "3:6..7 there is no function `g` (did you mean `f`?)",
+        ),
+        (
+            "a if input.n > 9007199254740992.5",
+            "2:16..34 the number 9007199254740992.5 can't be compared exactly: a double does not hold it (write fewer digits, or compare strings)",
+        ),
+        (
+            "allowed_tools := {\"a\"} if to_number(\"1e-400\") > 0",
+            "runtime 2:39..45 the number 1e-400 can't be compared exactly: a double does not hold it",
         ),
         (
             "f(x) := g(x)\ng(x) := f(x)",

@@ -285,8 +285,10 @@ impl World {
         let tools = tools.map(|(name, tool)| {
             let mut tool = tool.clone();
             tool["name"] = json!(name);
-            tool["title"] = json!("TITLE");
-            tool["icons"] = json!([{ "src": "https://icons.example/" }]);
+            let own = tool.as_object_mut().expect("a tool");
+            own.entry("title").or_insert(json!("TITLE"));
+            own.entry("icons")
+                .or_insert(json!([{ "src": "https://icons.example/" }]));
             tool["_meta"] = json!({ "instructions": "INSTRUCTIONS" });
             tool
         });

@@ -2,7 +2,7 @@
 
 use super::server::ServerUse;
 use agent_json_schema::JsonText;
-use agent_lower::{ToolEntry, digest};
+use agent_lower::ToolEntry;
 
 /// A reason why a tool of a live list can't be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,8 @@ pub(super) fn check_listing(server: &ServerUse, list: &str) -> Result<(), Listin
         return Err(ListingDenial::Ambiguous);
     }
     let entry = ToolEntry::read(tool.span().of(list));
-    let present = digest(&entry.definition(&server.tool));
+    let is_locked = |digest: &str| digest == server.definition;
+    let (present, _) = entry.locked_form(&server.tool, is_locked);
     if present == server.definition {
         return Ok(());
     }

@@ -2,8 +2,10 @@
 
 use super::{World, at, call, listed, new_client, refused, through};
 use agent_diagnostic::Code;
+use agent_lower::ToolEntry;
 use agent_session::limits::{LIVE_LIST_MAX_BYTES, QUARANTINED_MAX};
-use agent_session::{Deviation, Options};
+use agent_session::{Deviation, Options, Session};
+use agent_syntax::canonical;
 use serde_json::{Value, json};
 
 fn changed(world: &World, id: &str, change: impl FnOnce(&mut Vec<Value>)) -> String {
@@ -15,6 +17,83 @@ fn changed(world: &World, id: &str, change: impl FnOnce(&mut Vec<Value>)) -> Str
 fn named<'t>(tools: &'t mut [Value], name: &str) -> &'t mut Value {
     let mut tools = tools.iter_mut();
     tools.find(|it| it["name"] == name).expect("a tool")
+}
+
+/// A world whose index has the title, an icon and the execution of a tool.
+fn titled() -> World {
+    let mut world = World::usual();
+    let tool = &mut world.servers[0]["capabilities"]["tools"]["read"];
+    tool["title"] = json!("Read a file");
+    tool["icons"] = json!([{ "src": "https://icons.example/read.png" }]);
+    tool["execution"] = json!({ "taskSupport": "forbidden" });
+    world
+}
+
+/// Returns the tool `read`, as clients get it.
+fn listed_read(session: &mut Session) -> Value {
+    let list = session.list(&new_client(), at(1)).result;
+    let list: Value = serde_json::from_slice(&list).expect("JSON");
+    named(list["tools"].clone().as_array_mut().expect("tools"), "read").clone()
+}
+
+#[test]
+fn titles_icons_and_execution_are_locked_and_served() {
+    let world = titled();
+    let mut session = world.session(Options::default());
+    let read = listed_read(&mut session);
+    for member in ["title", "icons", "execution"] {
+        let entry = &world.servers[0]["capabilities"]["tools"]["read"];
+        assert_eq!(read[member], entry[member], "{member}");
+        let list = changed(&world, "files", |tools| {
+            named(tools, "read")[member] = json!(null);
+        });
+        let found = session.tools("files", list.as_bytes(), at(1));
+        assert_eq!(
+            found.drifted[0].changes,
+            [format!("`/{member}` is missing")]
+        );
+    }
+}
+
+#[test]
+fn a_lock_of_an_earlier_version_holds_and_its_titles_are_not_served() {
+    let world = titled();
+    let mut documents = world.documents();
+    let text = |bytes: &Option<Vec<u8>>| String::from_utf8(bytes.clone().expect("a document"));
+    let [lock, definitions] =
+        [&documents.lock, &documents.definitions].map(|it| text(it).expect("UTF-8"));
+    let entry = world.servers[0]["capabilities"]["tools"]["read"].to_string();
+    let entry = ToolEntry::read(&entry);
+    let digest_of = |definition: &str| agent_lower::digest(definition);
+    let today = digest_of(&entry.definition("read"));
+    let mut former: Value = serde_json::from_str(&entry.definition("read")).expect("JSON");
+    for member in ["title", "icons", "execution"] {
+        former.as_object_mut().expect("an object").remove(member);
+    }
+    let digest = digest_of(&canonical(&former.to_string()).expect("JSON"));
+    let mut stored: Value = serde_json::from_str(&definitions).expect("JSON");
+    let stored_of = stored.as_object_mut().expect("an object");
+    assert!(stored_of.remove(&today).is_some());
+    stored_of.insert(digest.clone(), former);
+    assert!(lock.contains(&today));
+    documents.lock = Some(lock.replace(&today, &digest).into_bytes());
+    documents.definitions = Some(stored.to_string().into_bytes());
+
+    let opened = Session::open(documents, Options::default(), at(0));
+    let mut session = opened.unwrap_or_else(|found| panic!("{found:#?}")).0;
+    world.start(&mut session);
+    let read = listed_read(&mut session);
+    assert_eq!(read["description"], "Reads a file.");
+    for member in ["title", "icons", "execution"] {
+        assert_eq!(read.get(member), None, "{member}");
+    }
+    let list = changed(&world, "files", |tools| {
+        named(tools, "read")["description"] = json!("Another.");
+    });
+    assert_eq!(
+        session.tools("files", list.as_bytes(), at(1)).drifted.len(),
+        1
+    );
 }
 
 #[test]
