@@ -23,18 +23,44 @@ type Path<'m> = Vec<&'m str>;
 /// Checks a module that is evaluated together with others.
 pub(super) fn check(module: &Module, others: &[&Module], problems: &mut Problems<'_>) {
     let rules = Rules::new(others.iter().copied().chain([module]));
+    check_calls(&rules, module, &BTreeSet::new(), problems);
     for rule in &module.rules {
-        rule.visit(&mut |expr| {
-            if let ExprKind::Call(function, arguments) = &expr.kind {
-                call(&rules, module, function, arguments, problems);
-            }
-        });
         for query in rule.queries() {
             statements(query, problems);
         }
     }
     rules.kinds(module, problems);
     rules.levels(module, problems);
+}
+
+/// Checks the calls of a module in which rules of some names are broken.
+pub(super) fn calls(
+    module: &Module,
+    others: &[&Module],
+    broken: &BTreeSet<String>,
+    problems: &mut Problems<'_>,
+) {
+    let rules = Rules::new(others.iter().copied().chain([module]));
+    check_calls(&rules, module, broken, problems);
+}
+
+fn check_calls(
+    rules: &Rules<'_>,
+    module: &Module,
+    broken: &BTreeSet<String>,
+    problems: &mut Problems<'_>,
+) {
+    for rule in &module.rules {
+        rule.visit(&mut |expr| {
+            let ExprKind::Call(function, arguments) = &expr.kind else {
+                return;
+            };
+            let path = function.path().map(|(path, _)| path);
+            if !path.is_some_and(|path| path.iter().any(|it| broken.contains(*it))) {
+                call(rules, module, function, arguments, problems);
+            }
+        });
+    }
 }
 
 fn statements(query: &Query, problems: &mut Problems<'_>) {

@@ -1,7 +1,8 @@
 //! A module: a text and its tree.
 
+use super::parse::{self, Parse};
 use super::tree::Module;
-use super::{check, parse};
+use super::{check, permits};
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_lower::{decode, explain_refusal};
 use agent_text::{DocumentKind, Span, Text};
@@ -34,10 +35,27 @@ impl SourceModule {
                 .help("end each line with LF or CRLF");
             return Err(problems.finish());
         }
-        let tree = parse::parse(&mut problems);
-        if let Some(tree) = &tree {
-            check::check(tree, others, &mut problems);
-        }
+        let tree = match parse::parse(&mut problems) {
+            Some(Parse {
+                module,
+                broken: None,
+            }) => {
+                check::check(&module, others, &mut problems);
+                Some(module)
+            }
+            // A text that is not sound has its other problems in the same run.
+            Some(Parse {
+                module,
+                broken: Some(broken),
+            }) => {
+                check::calls(&module, others, &broken, &mut problems);
+                if source == DocumentKind::Policy {
+                    permits::unread(&module, &broken, &mut problems);
+                }
+                None
+            }
+            None => None,
+        };
         let found = problems.finish();
         match tree {
             Some(tree) if found.is_empty() => Ok(Self { text, tree }),

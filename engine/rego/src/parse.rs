@@ -11,6 +11,7 @@ use super::tree::{
 };
 use agent_diagnostic::{Code, Problems};
 use agent_text::Span;
+use std::collections::BTreeSet;
 
 /// Maximum nesting of brackets. The evaluator's parser reads the inside of a bracket up to three
 /// times.
@@ -25,7 +26,17 @@ const REPEATS_LIMIT: u64 = 4_000_000;
 /// Maximum names in the path of a package or an import.
 const PATH_LIMIT: usize = 32;
 
-/// The problem that ends the parsing.
+/// Maximum number of syntax errors that are reported.
+const ERRORS_LIMIT: usize = 20;
+
+/// What could be read of a policy. A broken rule is left out.
+pub(super) struct Parse {
+    pub(super) module: Module,
+    /// The first name of each broken rule, or `None` if no rule is broken.
+    pub(super) broken: Option<BTreeSet<String>>,
+}
+
+/// The problem that ends the parsing of a rule.
 struct ParseError {
     span: Span,
     message: String,
@@ -44,27 +55,35 @@ impl ParseError {
 
 type Parsed<T> = Result<T, ParseError>;
 
-/// Parses a policy. Returns `None` after it reports a problem.
-pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
+/// Parses a policy, and reports one problem for each broken rule. Returns `None` if nothing can be read.
+pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Parse> {
     let text = problems.text().as_str();
-    let module = match tokens(text) {
+    let mut errors = Vec::new();
+    let parse = match tokens(text) {
         Ok(tokens) => Parser {
             text,
             tokens: &tokens,
             at: 0,
             nesting: 0,
         }
-        .module(),
-        Err(bad) => Err(error(bad.span, bad.reason)),
+        .module(&mut errors),
+        Err(bad) => {
+            errors.push(error(bad.span, bad.reason));
+            None
+        }
     };
-    let module = module.map_err(|error| unclosed(text).unwrap_or(error));
-    let report = |error: ParseError| {
+    // Behind a bracket that is not closed, each rule would be an error.
+    if let Some(unclosed) = (!errors.is_empty()).then(|| unclosed(text)).flatten() {
+        errors.retain(|it| it.span.start < unclosed.span.start);
+        errors.push(unclosed);
+    }
+    for error in errors {
         let report = problems.report(error.code, error.span, "here", error.message);
         if let Some(help) = error.help {
             report.help(help);
         }
-    };
-    module.map_err(report).ok()
+    }
+    parse
 }
 
 /// Returns the error of the last bracket that no other closes, which the parser notices elsewhere.
@@ -225,26 +244,56 @@ impl<'t> Parser<'t> {
         Ok(expr)
     }
 
-    fn module(&mut self) -> Parsed<Module> {
-        self.check_repeats()?;
-        self.expect("package")?;
-        let package_start = self.start();
-        let package = self.names()?;
-        let package_span = self.span_from(package_start);
-        let mut imports = Vec::new();
-        while self.accept("import") {
-            imports.extend(self.import()?);
-        }
-        let mut rules = Vec::new();
-        while self.token().kind != Kind::End {
-            rules.push(self.rule()?);
-        }
-        Ok(Module {
+    fn module(&mut self, errors: &mut Vec<ParseError>) -> Option<Parse> {
+        let package = self.check_repeats().and_then(|()| self.package());
+        let (package, package_span) = package.map_err(|error| errors.push(error)).ok()?;
+        let mut module = Module {
             package,
             package_span,
-            imports,
-            rules,
+            imports: Vec::new(),
+            rules: Vec::new(),
+        };
+        let mut broken = BTreeSet::new();
+        while self.token().kind != Kind::End {
+            let start = self.at;
+            let read = match self.accept("import") {
+                true => self.import().map(|it| module.imports.extend(it)),
+                false => self.rule().map(|it| module.rules.push(it)),
+            };
+            let Err(error) = read else { continue };
+            let is_v0 = error.code == Code::PolicyV0;
+            errors.push(error);
+            if is_v0 || errors.len() == ERRORS_LIMIT {
+                return None;
+            }
+            let mut words = self.tokens[start..].iter().map(|it| it.span.of(self.text));
+            broken.extend(words.find(|it| *it != "default").map(str::to_owned));
+            self.skip_rule();
+        }
+        Some(Parse {
+            module,
+            broken: (!errors.is_empty()).then_some(broken),
         })
+    }
+
+    fn package(&mut self) -> Parsed<(Vec<String>, Span)> {
+        self.expect("package")?;
+        let start = self.start();
+        Ok((self.names()?, self.span_from(start)))
+    }
+
+    /// Passes the rest of a broken rule: up to the next line that begins with a word.
+    fn skip_rule(&mut self) {
+        self.nesting = 0;
+        loop {
+            let token = self.next();
+            let start = self.start();
+            let begins_line = self.token().new_line && self.text[..start].ends_with('\n');
+            let begins_rule = begins_line && self.token().kind == Kind::Word && !self.is("else");
+            if token.kind == Kind::End || begins_rule {
+                return;
+            }
+        }
     }
 
     /// Checks how often the evaluator's parser reads the inside of brackets.

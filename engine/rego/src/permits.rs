@@ -27,31 +27,14 @@ const EXAMPLE: &str = "allowed_tools contains tool.id if { some tool in input.ca
 pub fn never_allows(policy: &Policy) -> Vec<Diagnostic> {
     let SourceModule { text, tree } = policy.module();
     let mut problems = Problems::new(text);
+    unread(tree, &BTreeSet::new(), &mut problems);
     let mut report = |span, label: &str, message: String, help: String| {
         problems
             .report(Code::PolicyNeverAllows, span, label, message)
             .help(help);
     };
-    if tree.package != PACKAGE {
-        let message = format!("no decision reads the package `{}`", tree.package.join("."));
-        let help = format!("write `package {}`", PACKAGE[0]);
-        report(tree.package_span, "never read", message, help);
-    }
     let look = Look::new(tree, text.as_str());
     let answers = look.rules.get(TOOLS).map_or(&[][..], Vec::as_slice);
-    if answers.is_empty() {
-        let (span, message) = match meant(tree) {
-            Some(rule) => {
-                let other = &rule.name[0];
-                let message =
-                    format!("no decision reads `{other}`, and there is no rule `{TOOLS}`");
-                (rule.name_span, message)
-            }
-            None => (tree.package_span, format!("there is no rule `{TOOLS}`")),
-        };
-        let help = format!("name what is allowed: `{EXAMPLE}`");
-        report(span, "allows nothing", message, help);
-    }
     let mistyped: Vec<_> = answers
         .iter()
         .filter_map(|rule| look.mistyped(rule))
@@ -84,6 +67,33 @@ pub fn never_allows(policy: &Policy) -> Vec<Diagnostic> {
         report(cause.span, "never holds", message, help);
     }
     problems.finish()
+}
+
+/// Reports a package that no decision reads, and an answer that is missing, also among broken rules.
+pub(super) fn unread(tree: &Module, broken: &BTreeSet<String>, problems: &mut Problems<'_>) {
+    let mut report = |span, label: &str, message: String, help: String| {
+        problems
+            .report(Code::PolicyNeverAllows, span, label, message)
+            .help(help);
+    };
+    if tree.package != PACKAGE {
+        let message = format!("no decision reads the package `{}`", tree.package.join("."));
+        let help = format!("write `package {}`", PACKAGE[0]);
+        report(tree.package_span, "never read", message, help);
+    }
+    if broken.contains(TOOLS) || tree.rules.iter().any(|rule| rule.name[0] == TOOLS) {
+        return;
+    }
+    let (span, message) = match meant(tree) {
+        Some(rule) => {
+            let other = &rule.name[0];
+            let message = format!("no decision reads `{other}`, and there is no rule `{TOOLS}`");
+            (rule.name_span, message)
+        }
+        None => (tree.package_span, format!("there is no rule `{TOOLS}`")),
+    };
+    let help = format!("name what is allowed: `{EXAMPLE}`");
+    report(span, "allows nothing", message, help);
 }
 
 /// Returns the rule that was meant as the answer.

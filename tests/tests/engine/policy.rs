@@ -137,6 +137,38 @@ fn what_does_not_compile_is_said_in_words() {
     }
 }
 
+#[test]
+fn every_broken_rule_is_named_in_one_run() {
+    let text = "package switchbord\n\n\
+        allow if {\n\tinput.a ==\n}\n\n\
+        b contains x if some x in [1, 2] if\n\n\
+        c if startwith(\"a\", \"b\")\n\n\
+        d if e(1)\n\n\
+        e(x) :=\n";
+    let problems = read(text.into()).expect_err("a broken policy");
+    assert_eq!(
+        rendered(&problems),
+        [
+            "1:9 no decision reads the package `switchbord` (write `package switchboard`)",
+            "1:9 there is no rule `allowed_tools` (name what is allowed: `allowed_tools contains \
+             tool.id if { some tool in input.candidate_tools }`)",
+            "5:1 expected a value, found `}`",
+            "7:34 expected a name, found `if`",
+            "9:6 there is no function `startwith` (did you mean `startswith`?)",
+            "14:1 expected a value, found the end of the policy",
+        ]
+    );
+    let unclosed = "package switchboard\n\na if +\n\nb if {\n\ttrue\n\nc if +\n";
+    let problems = read(unclosed.into()).expect_err("a broken policy");
+    let problems = rendered(&problems);
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(
+        problems[0].starts_with("5:1 ") || problems[0].starts_with("3:"),
+        "{problems:?}"
+    );
+    assert_eq!(problems[1], "5:6 `{` is not closed (close it with `}`)");
+}
+
 /// A limit must not be passed by a greater number that is rounded to it.
 #[test]
 fn numbers_are_compared_exactly_or_not_at_all() {
