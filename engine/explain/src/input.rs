@@ -15,13 +15,9 @@ const LISTED: usize = 20;
 
 /// Returns items in backquotes, as many as a message names.
 pub(super) fn listed(items: &[impl Display]) -> String {
-    if items.is_empty() {
-        return "nothing".to_owned();
-    }
-    let named = quoted(items.iter().take(LISTED));
-    match items.len().saturating_sub(LISTED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
+    match items {
+        [] => "nothing".to_owned(),
+        items => agent_text::listed(items, LISTED),
     }
 }
 

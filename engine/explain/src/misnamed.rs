@@ -10,7 +10,7 @@ use super::wording::quoted;
 use agent_decide::{Matching, Resolution};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Problems, Severity};
 use agent_json_schema::child;
-use agent_lower::{Notation, Uncallable};
+use agent_lower::{Notation, uncallable_warnings};
 use agent_model::{CapabilityVerb, Keyword, Name, ServerView, ToolView};
 use agent_syntax::{Entry, Node, Value, written_as};
 use agent_text::{Likeness, Span, Text, hidden_difference, visible};
@@ -28,7 +28,7 @@ pub fn resolution_diagnostics(resolution: &Resolution) -> Vec<Diagnostic> {
     let mut found = unsatisfied(resolution);
     found.extend(resolution.concealed().iter().map(concealed_definition));
     found.extend(resolution.left_out().iter().map(left_out_definition));
-    found.extend(resolution.uncallable().iter().map(Uncallable::warning));
+    found.extend(uncallable_warnings(resolution.uncallable().iter().cloned()));
     add_misspelt_keys(resolution.matching(), &mut found);
     found.append(&mut misnamed(resolution.matching()));
     found.append(&mut missing_fallbacks(resolution.matching()));

@@ -1,5 +1,6 @@
 //! The merge of a document, an overlay and the existing index into an entry.
 
+use super::blank::Blank;
 use super::capture::{FIELDS, ICONS};
 use super::claims::{Block, READONLY, Source, agree, json};
 use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
@@ -7,14 +8,14 @@ use super::existing::ExistingEntry;
 use super::field::{Field, Scalars};
 use super::output::{Base, NewObject, NewValue, Origin};
 use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target};
-use super::problems::ImportProblems;
+use super::problems::{ImportProblems, Missing, NAMED_LIMIT};
 use agent_diagnostic::Code;
 use agent_lower::is_kept_icon;
 use agent_model::{Name, ServerId};
 use agent_syntax::{Entry, Node, Value, json_string};
-use agent_text::{DocumentKind, Span, nearest};
+use agent_text::{DocumentKind, Span, listed, nearest};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An entry of the new index that a document sets or changes.
 pub(super) struct NewEntry<'a> {
@@ -202,16 +203,12 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             }
         }
         let (key, at) = self.addressed(server, target);
-        let what = field.name();
-        let message = format!(
-            "neither the document nor the overlay sets `{what}` of the server `{}`",
-            server.name().0
-        );
-        let label = format!("`{what}` is missing here");
         problems.blank(key, field, self.placeholder(field).to_owned());
-        problems
-            .report(Code::MissingField, at, label, message)
-            .help(self.snippet(key, &path(field), self.placeholder(field)));
+        problems.missing.entry(field).or_default().push(Missing {
+            server: server.name().0.to_owned(),
+            at,
+            snippet: self.snippet(key, &path(field), self.placeholder(field)),
+        });
         Some((None, stand_in))
     }
 
@@ -268,17 +265,12 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             snippet.push_str(value);
             snippet.push_str(&" }".repeat(keys.len() - 1));
         } else {
+            let mut blank = Blank::default();
             if !self.overlaid {
-                snippet.push_str("\nversion: v0.1");
+                blank.set(&["version"], "v0.1");
             }
-            for (depth, key) in keys.enumerate() {
-                snippet.push('\n');
-                snippet.push_str(&"  ".repeat(depth));
-                snippet.push_str(&plain(key));
-                snippet.push(':');
-            }
-            snippet.push(' ');
-            snippet.push_str(value);
+            blank.set(&keys.collect::<Vec<_>>(), value);
+            blank.write_yaml(&mut snippet, 0);
         }
         snippet
     }
@@ -300,48 +292,31 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
              `--overlay`:"
                 .to_owned()
         };
+        let mut blank = Blank::default();
         if !self.json && !self.overlaid {
-            text.push_str("\nversion: v0.1");
+            blank.set(&["version"], "v0.1");
         }
-        text.push_str(if self.json {
-            "\n\"servers\": {"
-        } else {
-            "\nservers:"
-        });
-        let (mut server, mut group) = (None, None);
-        for ((key, field), value) in blanks {
-            let (parent, name) = field.path();
-            let other = server != Some(key);
-            if self.json {
-                if other || group != parent {
-                    text.push_str(if group.is_some() { " }" } else { "" });
-                }
-                text.push_str(match (other, server) {
-                    (true, Some(_)) => " },",
-                    (true, None) => "",
-                    _ => ",",
-                });
-                if other {
-                    text.push_str(&format!("\n  {}: {{", json_string(key)));
-                }
-                if let Some(parent) = parent.filter(|_| other || group != parent) {
-                    text.push_str(&format!(" {}: {{", json_string(parent)));
-                }
-                text.push_str(&format!(" {}: {value}", json_string(name)));
-            } else {
-                if other {
-                    text.push_str(&format!("\n  {}:", plain(key)));
-                }
-                if let Some(parent) = parent.filter(|_| other || group != parent) {
-                    text.push_str(&format!("\n    {parent}:"));
-                }
-                let indent = if parent.is_some() { "      " } else { "    " };
-                text.push_str(&format!("\n{indent}{name}: {value}"));
+        let servers: BTreeSet<_> = blanks.keys().map(|(server, _)| server).collect();
+        // What every server lacks is written once.
+        let shared = |field: Field| {
+            let mut values = servers.iter().map(|it| blanks.get(&((*it).clone(), field)));
+            let first = values.next().flatten()?;
+            let is_shared = servers.len() > 1 && !field.own() && values.all(|it| it == Some(first));
+            is_shared.then_some(first)
+        };
+        for field in Field::ALL {
+            if let Some(value) = shared(field) {
+                blank.set(&[&["defaults"], &*path(field)].concat(), value);
             }
-            (server, group) = (Some(key), parent);
         }
-        if self.json {
-            text.push_str(if group.is_some() { " } }\n}" } else { " }\n}" });
+        for ((server, field), value) in blanks {
+            if shared(*field).is_none() {
+                blank.set(&[&["servers", server], &*path(*field)].concat(), value);
+            }
+        }
+        match self.json {
+            true => blank.write_json(&mut text),
+            false => blank.write_yaml(&mut text, 0),
         }
         text
     }
@@ -484,18 +459,23 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                     .set(CAPABILITIES, at, NewValue::List(blocks));
             }
         }
-        for (name, (origin, tool)) in &tools.members {
-            if !tool.is_mapping() || tool.has_member(CAPABILITIES) {
-                continue;
-            }
-            let path = ["tools", &**name, CAPABILITIES];
-            let message = format!("the tool `{name}` declares no capabilities");
-            let label = "can't be matched by capability";
-            let at = origin.unwrap_or(at);
-            problems
-                .report(Code::ImportNoCapability, at, label, message)
-                .help(self.snippet(key, &path, tool.example()));
-        }
+        let members = tools.members.iter();
+        let silent = members.filter(|(_, (_, it))| it.is_mapping() && !it.has_member(CAPABILITIES));
+        let silent: Vec<_> = silent.collect();
+        let Some((name, (origin, tool))) = silent.first() else {
+            return;
+        };
+        let names: Vec<_> = silent.iter().map(|(name, _)| name).collect();
+        let named = listed(&names, NAMED_LIMIT);
+        let message = match silent.len() {
+            1 => format!("the tool {named} declares no capabilities"),
+            _ => format!("the tools {named} declare no capabilities"),
+        };
+        let path = ["tools", &***name, CAPABILITIES];
+        let (label, at) = ("can't be matched by capability", origin.unwrap_or(at));
+        problems
+            .report(Code::ImportNoCapability, at, label, message)
+            .help(self.snippet(key, &path, tool.example()));
     }
 }
 
@@ -623,16 +603,6 @@ fn stand_in<'a>(field: Field, server: &DescribedServer<'_>, target: &'a Target) 
 fn path(field: Field) -> Vec<&'static str> {
     let (parent, key) = field.path();
     parent.into_iter().chain([key]).collect()
-}
-
-/// Writes a key for YAML.
-fn plain(key: &str) -> String {
-    let inner = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
-    if key.starts_with(|c: char| c.is_ascii_alphanumeric()) && key.chars().all(inner) {
-        key.to_owned()
-    } else {
-        json_string(key)
-    }
 }
 
 impl NewObject<'_> {

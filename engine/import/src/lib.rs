@@ -25,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+mod blank;
 mod capture;
 mod check;
 mod claims;
@@ -48,7 +49,9 @@ pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
 pub use live::{LiveServer, Renamed, renamed};
 
 use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Problems, Severity};
-use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode, uncallable};
+use agent_lower::{
+    self, Checked, INDEX_LIMIT, Lowered, Notation, decode, uncallable, uncallable_warnings,
+};
 use agent_model::{Index, ServerView};
 use agent_syntax::json;
 use agent_text::sort::{sort_by, sort_by_key};
@@ -285,6 +288,7 @@ fn put(
     for entry in &mut entries {
         maker.complete(entry, &mut problems);
     }
+    problems.report_missing();
     overlay.warn_unused(&targets, &described, &existing, &mut problems.overlay);
 
     let replaced: BTreeSet<_> = before.iter().flatten().map(|it| it.server.rank()).collect();
@@ -324,7 +328,7 @@ fn put(
             let names = entries.iter().map(NewEntry::name);
             let imported = names.filter_map(|(id, version)| value.find(id, version));
             let tools = imported.flat_map(ServerView::tools);
-            warnings.extend(tools.filter_map(uncallable).map(|it| it.warning()));
+            warnings.extend(uncallable_warnings(tools.filter_map(uncallable)));
             (warnings, false)
         }
         Err(problems) => (problems, true),

@@ -3,7 +3,7 @@
 use super::field::Field;
 use super::output::Origin;
 use agent_diagnostic::{Code, Diagnostic, Problems, Report};
-use agent_text::{DocumentKind, Place, Text};
+use agent_text::{DocumentKind, Place, Text, listed};
 use std::collections::BTreeMap;
 
 /// The problems of each input.
@@ -17,7 +17,21 @@ pub(super) struct ImportProblems<'t> {
     /// What the overlay has to set: the key of a server, the field, and a value or a placeholder in
     /// JSON.
     pub(super) blanks: BTreeMap<(String, Field), String>,
+    /// The servers without a required field.
+    pub(super) missing: BTreeMap<Field, Vec<Missing>>,
 }
+
+/// A server without a required field.
+pub(super) struct Missing {
+    /// The name of the server.
+    pub(super) server: String,
+    pub(super) at: Origin,
+    /// The lines to paste into the overlay.
+    pub(super) snippet: String,
+}
+
+/// Maximum number of names in a message.
+pub(super) const NAMED_LIMIT: usize = 5;
 
 impl<'t> ImportProblems<'t> {
     /// Returns an empty collection.
@@ -27,6 +41,7 @@ impl<'t> ImportProblems<'t> {
             overlay: Problems::new(overlay),
             index: Problems::new(index),
             blanks: BTreeMap::new(),
+            missing: BTreeMap::new(),
         }
     }
 
@@ -53,6 +68,30 @@ impl<'t> ImportProblems<'t> {
     pub(super) fn blank(&mut self, key: &str, field: Field, value: String) {
         if self.blanks.len() < Problems::LIMIT {
             self.blanks.insert((key.to_owned(), field), value);
+        }
+    }
+
+    /// Reports each missing field once, with the servers without it. The lines to paste of several servers
+    /// are those of everything.
+    pub(super) fn report_missing(&mut self) {
+        for (field, servers) in std::mem::take(&mut self.missing) {
+            let Some(first) = servers.first() else {
+                continue;
+            };
+            let what = field.name();
+            let names: Vec<_> = servers.iter().map(|it| &it.server).collect();
+            let named = listed(&names, NAMED_LIMIT);
+            let label = format!("`{what}` is missing here");
+            let of = match servers.len() {
+                1 => "the server",
+                _ => "the servers",
+            };
+            let message =
+                format!("neither the document nor the overlay sets `{what}` of {of} {named}");
+            let report = self.report(Code::MissingField, first.at, label, message);
+            if let [only] = &servers[..] {
+                report.help(&*only.snippet);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use super::tool::ToolEntry;
 use agent_model::{ServerView, ToolView};
 use agent_syntax::json::Writer;
+use agent_text::listed;
 
 /// Maximum number of characters of a server's id in the name of a stub. With the suffix, the name
 /// has the 64 characters that most clients allow.
@@ -106,10 +107,6 @@ pub fn stub_definition(server: ServerView<'_>, tools: &[(&str, ToolView<'_>)]) -
 
 /// Returns the names of tools in a sentence.
 fn named(tools: &[(&str, ToolView<'_>)]) -> String {
-    let names = tools.iter().take(STUB_TOOLS_LIMIT);
-    let names: Vec<_> = names.map(|(name, _)| format!("`{name}`")).collect();
-    match tools.len().checked_sub(STUB_TOOLS_LIMIT) {
-        None | Some(0) => names.join(", "),
-        Some(more) => format!("{} and {more} more", names.join(", ")),
-    }
+    let names: Vec<_> = tools.iter().map(|(name, _)| name).collect();
+    listed(&names, STUB_TOOLS_LIMIT)
 }

@@ -4,7 +4,8 @@ use super::tool::ToolEntry;
 use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_json_schema::{Budget, Unusable, unusable};
 use agent_model::ToolView;
-use agent_text::visible;
+use agent_text::{listed, visible};
+use std::collections::BTreeMap;
 
 /// A tool that nobody can call.
 #[derive(Debug, Clone)]
@@ -30,18 +31,43 @@ pub fn uncallable(tool: ToolView<'_>) -> Option<Uncallable<'_>> {
     })
 }
 
-impl Uncallable<'_> {
-    /// Returns the warning about the tool.
-    pub fn warning(&self) -> Diagnostic {
-        let Self { tool, member, why } = self;
-        let (name, server) = (visible(tool.name()), tool.server().id());
-        let reason = why.reason();
-        let message = format!("nobody can call `{name}` of `{server}`: its `{member}` {reason}");
-        let mut warning = Diagnostic::new(unusable_code(why), message);
-        warning.severity = Severity::Warning;
-        let warning = warning.label(tool.place(), "no client gets this tool");
-        warning.help("leave the tool out by `only`, or have its server mend the schema")
+/// Maximum number of tools that a warning names.
+const NAMED_LIMIT: usize = 10;
+
+/// Returns a warning for each cause, with the tools of a server that have it, in the order of the first ones.
+pub fn uncallable_warnings<'i>(found: impl IntoIterator<Item = Uncallable<'i>>) -> Vec<Diagnostic> {
+    let mut causes: Vec<(String, Vec<Uncallable<'i>>)> = Vec::new();
+    let mut known = BTreeMap::new();
+    for tool in found {
+        let cause = format!("`{}` {}", tool.member, tool.why.reason());
+        let key = (tool.tool.server().rank(), cause.clone());
+        let number = *known.entry(key).or_insert(causes.len());
+        match causes.get_mut(number) {
+            Some((_, tools)) => tools.push(tool),
+            None => causes.push((cause, vec![tool])),
+        }
     }
+    let warnings = causes.iter().map(|(cause, tools)| warning(cause, tools));
+    warnings.collect()
+}
+
+fn warning(cause: &str, tools: &[Uncallable<'_>]) -> Diagnostic {
+    let first = &tools[0];
+    let server = first.tool.server().id();
+    let names: Vec<_> = tools.iter().map(|it| visible(it.tool.name())).collect();
+    let names = listed(&names, NAMED_LIMIT);
+    let (its, the_tool) = match tools {
+        [_] => ("its", "the tool"),
+        _ => ("their", "the tools"),
+    };
+    let message = format!("nobody can call {names} of `{server}`: {its} {cause}");
+    let mut warning = Diagnostic::new(unusable_code(&first.why), message);
+    warning.severity = Severity::Warning;
+    warning
+        .label(first.tool.place(), "no client gets this tool")
+        .help(format!(
+            "leave {the_tool} out by `only`, or have the server mend the schema"
+        ))
 }
 
 /// Returns the code of a schema that can't be used.

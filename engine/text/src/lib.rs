@@ -7,12 +7,14 @@
 
 mod hexadecimal;
 mod hidden;
+mod list;
 mod position;
 pub mod sort;
 mod spelling;
 
 pub use hexadecimal::hexadecimal;
 pub use hidden::{Hidden, TextForm, code_point, has_hidden, hidden, is_hidden, visible_text};
+pub use list::listed;
 pub use position::{LineIndex, Position};
 pub use spelling::{
     KEYWORD, LIKENESS_LIMIT, Likeness, hidden_difference, is_part, misspelt, nearest, spelled,

@@ -312,7 +312,7 @@ impl Access {
                 }
                 Err(Error::Closed(_)) if generations == Generations::Both => {}
                 Err(error) => {
-                    return Err(ConnectError::lost(self, &error, Some(process.end().await)));
+                    return Err(ConnectError::lost(self, &error, Some(process.end_after(&error).await)));
                 }
             }
         }

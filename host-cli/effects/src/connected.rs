@@ -6,10 +6,15 @@ use agent_host::contract::run::{FailureKind, Opened};
 use agent_mcp_protocol::{Client, Endpoint, Error, Http, Stdio};
 use agent_sandbox::{Child, Log, RunError};
 use agent_way_out::Serving;
+use std::time::Duration;
 use tokio::process::{ChildStdin, ChildStdout};
+use tokio::time::timeout;
 
 /// Characters of the last line that a server wrote to standard error, in a message.
 const LAST_LINE_CHARS: usize = 200;
+
+/// The time that a server has to end by itself after it closed its output.
+const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 /// A server that is connected.
 pub struct Connected {
@@ -96,10 +101,32 @@ pub enum LastWords {
 }
 
 impl Process {
+    /// Ends the server after its conversation failed. One that closed its output is about to end by
+    /// itself, and then says why.
+    pub async fn end_after(self, error: &Error) -> Ended {
+        match error {
+            Error::Closed(_) => self.end_within(LAST_MOMENT).await,
+            _ => self.end().await,
+        }
+    }
+
     /// Ends the server.
     pub async fn end(self) -> Ended {
-        self.child.kill();
-        let (mut log, not_started) = match self.child.wait().await {
+        self.end_within(Duration::ZERO).await
+    }
+
+    async fn end_within(self, time: Duration) -> Ended {
+        let child = self.child.handle();
+        let wait = self.child.wait();
+        tokio::pin!(wait);
+        let ended = match timeout(time, &mut wait).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                child.kill();
+                wait.await
+            }
+        };
+        let (mut log, not_started) = match ended {
             Ok((_, log)) => (log, None),
             Err(RunError::NotStarted(reason)) => (Log::default(), Some(reason)),
             Err(error) => (error.log().cloned().unwrap_or_default(), None),

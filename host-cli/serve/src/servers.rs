@@ -235,7 +235,10 @@ async fn live(shared: &Shared, slot: &Slot, upstream: Upstream, life: Life) -> b
             };
             slot.disconnect();
             drop(driver);
-            let ended = process.end().await;
+            let ended = match &error {
+                Some(error) => process.end_after(error).await,
+                None => process.end().await,
+            };
             if let Some(error) = error {
                 let loss = shared.access.loss(&error, ended.last_words.as_ref());
                 explain(shared, slot, &loss);
