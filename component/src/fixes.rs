@@ -11,9 +11,10 @@ impl Guest for Component {
         diagnostics: Vec<Diagnostic>,
         unsafe_too: bool,
     ) -> Vec<MendedDocument> {
+        // What is not UTF-8 was read as an empty text.
         let texts: Vec<_> = documents
             .iter()
-            .filter_map(|it| Some((it.kind.into(), str::from_utf8(&it.text).ok()?)))
+            .map(|it| (it.kind.into(), str::from_utf8(&it.text).unwrap_or_default()))
             .collect();
         let mended = mend(&texts, &all(diagnostics), unsafe_too).into_iter();
         mended

@@ -2,7 +2,7 @@
 //!
 //! Each situation is one problem, which replaces every follow-up.
 
-use agent_diagnostic::{Code, Diagnostic, Label, Problems};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Label, Problems};
 use agent_model::{HealthStatus, Keyword as _};
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Entry, Node, Value, yaml};
@@ -28,10 +28,22 @@ pub(super) fn of_bytes(source: DocumentKind, bytes: &[u8]) -> Option<Diagnostic>
     let start = text.place(Span::default());
     if !encoding.is_empty() {
         let message = format!("the file is {encoding}, not UTF-8");
-        let problem = Diagnostic::new(Code::WrongEncoding, message).label(start, encoding);
-        return Some(problem.help(format!(
-            "save the file as UTF-8, for example: `iconv -f {encoding} -t UTF-8`"
-        )));
+        let mut problem = Diagnostic::new(Code::WrongEncoding, message).label(start, encoding);
+        let Some(decoded) = utf_16(bytes) else {
+            return Some(problem.help(format!(
+                "save the file as UTF-8, for example: `iconv -f {encoding} -t UTF-8`"
+            )));
+        };
+        // Nothing was read, so the fix replaces nothing.
+        problem.fixes.push(Fix {
+            title: "save the file as UTF-8".to_owned(),
+            applicability: Applicability::Safe,
+            edits: vec![Edit {
+                place: start,
+                replacement: decoded,
+            }],
+        });
+        return Some(problem);
     }
     let known: [(&[u8], &str); 8] = [
         (b"PK\x03\x04", "a ZIP archive"),
@@ -55,6 +67,25 @@ pub(super) fn of_bytes(source: DocumentKind, bytes: &[u8]) -> Option<Diagnostic>
         let problem = Diagnostic::new(Code::BinaryDocument, message).label(start, what);
         problem.help("check that the path names the intended file")
     })
+}
+
+/// Maximum size of a text in UTF-16 that a fix writes as UTF-8, in bytes.
+const UTF_16_LIMIT: usize = 1 << 20;
+
+/// Returns the text of bytes in UTF-16 behind a byte order mark.
+fn utf_16(bytes: &[u8]) -> Option<String> {
+    let (mark, units) = bytes.split_at_checked(2)?;
+    let unit: fn([u8; 2]) -> u16 = match mark {
+        [0xff, 0xfe] => u16::from_le_bytes,
+        [0xfe, 0xff] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let (pairs, rest) = units.as_chunks::<2>();
+    let is_whole = rest.is_empty() && units.len() <= UTF_16_LIMIT;
+    let units: Vec<_> = pairs.iter().map(|it| unit(*it)).collect();
+    String::from_utf16(&units)
+        .ok()
+        .filter(|it| is_whole && !it.contains('\0'))
 }
 
 /// Returns the situation that the characters of a text show.
@@ -299,6 +330,9 @@ kinds! {
     INDEX "an index" [Index] "pass it with `--index mcp.index.json`"
     CLIENT "the configuration of an MCP client" [] "make an index of it with `agent index import .mcp.json`"
     PACKAGE "a package.json of npm" [] "pass the index with `--index mcp.index.json`"
+    PACKAGES "a list of packages" [] "write `name`, `version` and `requires` at the top, or a first manifest with `agent init`"
+    KUBERNETES "an object of Kubernetes" [] "write `name`, `version` and `requires` at the top, or a first manifest with `agent init`"
+    COMPOSE "a file of Compose" [] "write `name`, `version` and `requires` at the top, or a first manifest with `agent init`"
     RESULT "the result of a tool" [] "pass it as the payload: `agent ground --payload payload.json summary.json`"
     SERVER "a server.json of a registry" [] "make an index of it with `agent index import server.json`"
     CAPTURE "a capture of a server's tools" [] "make an index of it with `agent index import capture.json`"
@@ -354,7 +388,13 @@ fn recognise(text: &Text) -> Option<(Kind, Span)> {
     if let Some(fields) = rest.strip_prefix("---") {
         let block = fields.split_once("\n---").map(|(block, _)| block);
         let is_manifest = block.is_some_and(|it| it.contains("\nrequires:"));
-        return is_manifest.then_some((MANIFEST, line(start, 3)));
+        if is_manifest || text.source() != DocumentKind::Manifest {
+            return is_manifest.then_some((MANIFEST, line(start, 3)));
+        }
+        let scratch = Text::new(text.source(), content.to_owned());
+        let within = line(start + 3, block.unwrap_or(fields).len());
+        let root = yaml::parse(within, &mut Problems::new(&scratch))?;
+        return of_others(&root).or_else(|| packages(&root));
     }
     let mut at = start;
     for found in rest.split_inclusive('\n') {
@@ -406,6 +446,29 @@ fn items<'n, 'a>(node: &'n Node<'a>) -> &'n [Node<'a>] {
 
 fn has(node: &Node<'_>, key: &str) -> bool {
     entries(node).iter().any(|entry| entry.key == key)
+}
+
+fn entry<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Entry<'a>> {
+    entries(node).iter().find(|entry| entry.key == key)
+}
+
+/// Returns the kind of a description of services that another program runs.
+fn of_others(root: &Node<'_>) -> Option<(Kind, Span)> {
+    if let (Some(version), true) = (entry(root, "apiVersion"), has(root, "kind")) {
+        return Some((KUBERNETES, version.key_span));
+    }
+    let services = entry(root, "services")?;
+    let first = entries(&services.value).first()?;
+    let is_service = has(&first.value, "image") || has(&first.value, "build");
+    is_service.then_some((COMPOSE, services.key_span))
+}
+
+/// Returns the kind of a frontmatter that lists versions of packages.
+fn packages(root: &Node<'_>) -> Option<(Kind, Span)> {
+    let listed = entry(root, "dependencies")?;
+    let versions = entries(&listed.value);
+    let is_version = |it: &Entry<'_>| matches!(it.value.value, Value::String(_) | Value::Plain(_));
+    (!versions.is_empty() && versions.iter().all(is_version)).then_some((PACKAGES, listed.key_span))
 }
 
 /// Returns the kind that the characteristic keys of a tree show.
@@ -479,6 +542,9 @@ fn shape(root: &Node<'_>, is_catalogue: bool, has_result: bool) -> Option<(Kind,
     if has_result
         && let Some(found) = key(RESULT, "structuredContent").or_else(|| key(RESULT, "content"))
     {
+        return Some(found);
+    }
+    if let Some(found) = of_others(root) {
         return Some(found);
     }
     let of_npm = ["dependencies", "devDependencies", "scripts"];

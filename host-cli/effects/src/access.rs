@@ -312,7 +312,11 @@ impl Access {
                 }
                 Err(Error::Closed(_)) if generations == Generations::Both => {}
                 Err(error) => {
-                    return Err(ConnectError::lost(self, &error, Some(process.end_after(&error).await)));
+                    return Err(ConnectError::lost(
+                        self,
+                        &error,
+                        Some(process.end_after(&error).await),
+                    ));
                 }
             }
         }

@@ -53,6 +53,40 @@ fn safe_fixes_keep_everything_else() {
 }
 
 #[test]
+fn a_file_in_utf_16_becomes_utf_8() {
+    let little = |text: &str| {
+        let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+        Vec::from_iter([0xff, 0xfe].into_iter().chain(units))
+    };
+    let big = |text: &str| {
+        let units = text.encode_utf16().flat_map(u16::to_be_bytes);
+        Vec::from_iter([0xfe, 0xff].into_iter().chain(units))
+    };
+    let sound = mended().replace("growth", "größe 🚀");
+    for bytes in [little(&sound), big(&sound)] {
+        let project = Project::new();
+        project.write("agents.md", bytes);
+        project
+            .agent("validate")
+            .exits(1)
+            .notes("the file is UTF-16, not UTF-8")
+            .notes("`--fix` applies 1 fix");
+        project
+            .agent("validate --fix")
+            .exits(0)
+            .notes("applied 1 fix to agents.md\n")
+            .notes("no problems");
+        assert_eq!(project.read("agents.md"), sound);
+    }
+    // A unit is cut off.
+    let project = Project::new();
+    let mut cut = little(&sound);
+    cut.pop();
+    project.write("agents.md", cut);
+    project.agent("validate --fix").exits(1).notes("iconv");
+}
+
+#[test]
 fn a_second_run_has_nothing_to_fix() {
     let project = misspelt();
     project.agent("validate --fix").exits(0);

@@ -143,7 +143,9 @@ fn the_question_shows_what_is_approved_and_yes_approves() {
     let (project, server, mut terminal) = asking();
     let shown = terminal.shown().replace("\r\n", "\n");
     // The project gives two secrets as arguments.
-    let warnings = shown.lines().take_while(|it| it.starts_with("warning: the secret"));
+    let warnings = shown
+        .lines()
+        .take_while(|it| it.starts_with("warning: the secret"));
     let warned: usize = warnings.map(|it| it.len() + 1).sum();
     let shown = &shown[warned..];
     let checked = project.agent(
