@@ -8,6 +8,7 @@
 //! | [`hostile`] | inputs that no file in a repository can contain, with their expected diagnostics |
 //! | [`inputs`] | the texts of one question |
 //! | [`policy`] | policies as plain functions |
+//! | [`processor_time`] | the time that a test takes, whatever else the machine does |
 //! | [`world`] | small generated manifests and indexes, and their texts in any spelling |
 //! | [`oracle`] | the rules of the resolver, written a second time for readers |
 //! | [`files`] | the types of the files, which generate the JSON Schemas |
@@ -31,6 +32,7 @@ pub mod native;
 pub mod oracle;
 pub mod plan;
 pub mod policy;
+pub mod processor_time;
 pub mod recorded;
 pub mod run;
 pub mod text;

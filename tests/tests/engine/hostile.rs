@@ -6,8 +6,9 @@ use agent_tests::files::{File as _, Match};
 use agent_tests::hostile::{Hostile, INDEX, Kind, MANIFEST, cases, replaced};
 use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native;
+use agent_tests::processor_time::ProcessorTime;
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Far more than any answer takes, even on a slow machine in a debug build. Only disproportionate
 /// times exceed it.
@@ -57,7 +58,7 @@ fn many_tools_are_matched_in_time() {
                 - {verb: read, resource: fs}\n\
                 - {verb: read, resource: fs, constraints: [readonly]}\n\
                 - {verb: read, resource: fs, constraints: [readonly, pii_safe]}\n";
-    let start = Instant::now();
+    let start = ProcessorTime::now();
     let answers = native::under(&Inputs {
         index: index.into_bytes(),
         task: Some(Given::text(task)),
@@ -89,7 +90,7 @@ fn check(these: impl Fn(&Hostile) -> bool) {
         count += 1;
         let name = format!("{:?}, {}", case.kind, case.name);
         let bytes = case.bytes();
-        let start = Instant::now();
+        let start = ProcessorTime::now();
         let diagnostics = case.diagnostics_of(bytes);
         if start.elapsed() > PATIENCE {
             failures.add(&name, format!("took {:?}", start.elapsed()));
@@ -194,7 +195,7 @@ fn large_locks_are_compared_in_time() {
             lock.expect("the lock is valid").value
         };
         let (older, newer) = (read("0"), read("1"));
-        let start = Instant::now();
+        let start = ProcessorTime::now();
         let drifts = agent_decide::compare(Some(&older), &newer);
         assert_eq!(drifts.drifts().len(), categories * times);
         assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());

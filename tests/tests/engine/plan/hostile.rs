@@ -9,10 +9,11 @@ use agent_json_schema::{Library, OverBudget};
 use agent_lower as lower;
 use agent_lower::PLAN_LIMIT;
 use agent_render::{PlanReport, validation_report};
+use agent_tests::processor_time::ProcessorTime;
 use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Far more than it takes to read 16 MiB of anything, even where nothing is optimised.
 const READ_SOON: Duration = Duration::from_secs(10);
@@ -137,7 +138,7 @@ fn run(name: &str, plan: &Value, pool: &Value, profile: &Value) -> Codes {
 }
 
 fn case([plan, pool, profile]: [Vec<u8>; 3]) -> Case {
-    let started = Instant::now();
+    let started = ProcessorTime::now();
     let case = Case {
         plan: Arc::new(lower::plan(plan)),
         rules: Arc::new(PlanPolicy::new(pool, profile, None)),
@@ -152,18 +153,18 @@ fn case([plan, pool, profile]: [Vec<u8>; 3]) -> Case {
 }
 
 fn run_case(name: &str, case: Case) -> Codes {
-    let decided = Instant::now();
+    let decided = ProcessorTime::now();
     let answer = authorize_plan(&case.plan, &case.rules, case.context());
-    let told = Instant::now();
+    let told = ProcessorTime::now();
     let findings = plan_findings(&case.plan, &case.rules, case.context(), &answer);
-    let fixed = Instant::now();
+    let fixed = ProcessorTime::now();
     let fixes = plan_fixes(
         &PlanDocuments::new(&case.plan, &case.rules),
         case.context(),
         &answer,
         &findings,
     );
-    let reported = Instant::now();
+    let reported = ProcessorTime::now();
     let report = validation_report(&PlanReport {
         plan: &case.plan,
         rules: &case.rules,
@@ -668,7 +669,7 @@ fn queries_of_a_megabyte() {
     let deciding = |name: &str, patterns: Vec<String>, query: &str| {
         let policy = json!({"max_bytes": 2_000_000, "deny_patterns": patterns});
         let text = with(allow_all(), "input_policy", policy).to_string();
-        let started = Instant::now();
+        let started = ProcessorTime::now();
         let profile = lower::profile(text.into_bytes(), Library::own());
         let decided = decide_query(query, &profile).map_err(|denials| denials.len());
         let over = decide_query(query, &profile)
@@ -709,7 +710,7 @@ fn authorized(binding: Value, step: Value) -> AuthorizedPlan {
 }
 
 fn soon<T>(name: &str, decide: impl FnOnce() -> T) -> T {
-    let started = Instant::now();
+    let started = ProcessorTime::now();
     let decided = decide();
     let taken = started.elapsed();
     assert!(taken < SOON, "{name} takes {taken:?}");
@@ -804,7 +805,7 @@ fn rules_are_found_by_their_tool() {
     let rules = (0..20_000).map(|it| allow(&format!("connector_core:noop/other{it}")));
     let rules = profile(rules.collect());
     let case = case([steps, keep(), rules].map(|it| it.to_string().into_bytes()));
-    let started = Instant::now();
+    let started = ProcessorTime::now();
     let answer = authorize_plan(&case.plan, &case.rules, case.context());
     let taken = started.elapsed();
     assert_eq!(answer.denials.len(), 1_000);
