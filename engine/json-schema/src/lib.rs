@@ -40,6 +40,7 @@ mod introspection;
 mod json;
 mod keyword;
 mod library;
+mod look_ahead;
 mod number;
 mod pattern;
 mod pointer;

@@ -2,6 +2,7 @@
 
 use super::budget::{Budget, OverBudget};
 use super::ecma::{ErrorAt, PatternError, translate};
+use super::look_ahead::split;
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 use std::fmt;
@@ -29,7 +30,9 @@ const PATTERN_COST: u64 = 80;
 #[derive(Debug)]
 pub struct TextPattern {
     regex: Regex,
-    /// [`Weight::visits`].
+    /// What matches at the beginning of the text, and whether it must.
+    ahead: Vec<(Regex, bool)>,
+    /// [`Weight::visits`] of all.
     visits: u64,
 }
 
@@ -73,22 +76,40 @@ impl TextPattern {
     /// Compiles a pattern of ECMA-262 of which a text must contain a match.
     ///
     /// # Errors
-    /// The pattern looks around, contains back-references, is too large, or is invalid. Or compiling
-    /// it exceeds the budget.
+    /// The pattern looks around elsewhere than at its beginning, contains back-references, is too large, or
+    /// is invalid. Or compiling it exceeds the budget.
     pub fn search(pattern: &str, budget: &mut Budget) -> Result<Self, TextPatternError> {
         budget.charge(PATTERN_COST + pattern.len() as u64)?;
         if pattern.len() > PATTERN_LENGTH_LIMIT {
             return Err((0, PatternError::TooLarge).into());
         }
-        let (translated, weight) = weigh(pattern)?;
-        budget.charge(weight.states * STATE_COST)?;
-        let regex = RegexBuilder::new(&translated)
-            .size_limit(usize::MAX)
-            .nest_limit(NESTING_LIMIT)
-            .build();
+        let Some(split) = split(pattern) else {
+            let (regex, visits) = compiled(pattern, budget)?;
+            return Ok(Self {
+                regex,
+                ahead: Vec::new(),
+                visits,
+            });
+        };
+        // Each part is valid by itself, and an error is at its place in the whole.
+        let check = |part: &str| {
+            let start = part.as_ptr() as usize - pattern.as_ptr() as usize;
+            weigh(part).map_err(|(at, error)| (start + at, error))
+        };
+        let mut ahead = Vec::new();
+        let mut visits = 0;
+        for (part, is_wanted) in split.ahead {
+            check(part)?;
+            let (regex, more) = compiled(&format!("^(?:{part})"), budget)?;
+            ahead.push((regex, is_wanted));
+            visits += more;
+        }
+        check(split.rest)?;
+        let (regex, more) = compiled(&format!("^{}", split.rest), budget)?;
         Ok(Self {
-            regex: regex.map_err(|_| (0, PatternError::Unsupported))?,
-            visits: weight.visits,
+            regex,
+            ahead,
+            visits: visits + more,
         })
     }
 
@@ -98,14 +119,20 @@ impl TextPattern {
     /// As of [`TextPattern::search`].
     pub fn whole(pattern: &str, budget: &mut Budget) -> Result<Self, TextPatternError> {
         // The pattern must be valid by itself: a parenthesis in it must not close the added group.
-        Self::search(pattern, budget)?;
-        Self::search(&format!("^(?:{pattern})$"), budget)
+        let part = Self::search(pattern, budget)?;
+        let rest = split(pattern).map_or(pattern, |it| it.rest);
+        let (regex, visits) = compiled(&format!("^(?:{rest})$"), budget)?;
+        Ok(Self {
+            regex,
+            visits: part.visits + visits,
+            ahead: part.ahead,
+        })
     }
 
-    /// Returns the pattern in the syntax of the crate `regex`.
+    /// Returns the pattern in the syntax of the crate `regex`. One that looks ahead has none.
     #[must_use]
-    pub fn lowered(&self) -> &str {
-        self.regex.as_str()
+    pub fn lowered(&self) -> Option<&str> {
+        self.ahead.is_empty().then(|| self.regex.as_str())
     }
 
     /// Returns whether a text matches.
@@ -115,8 +142,22 @@ impl TextPattern {
     pub fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, OverBudget> {
         let visits = (text.len() as u64 + 1).saturating_mul(self.visits);
         budget.charge(2 + visits / VISITS_PER_STEP)?;
-        Ok(self.regex.is_match(text))
+        let mut ahead = self.ahead.iter();
+        Ok(ahead.all(|(it, is_wanted)| it.is_match(text) == *is_wanted)
+            && self.regex.is_match(text))
     }
+}
+
+/// Returns a compiled pattern with its visits.
+fn compiled(pattern: &str, budget: &mut Budget) -> Result<(Regex, u64), TextPatternError> {
+    let (translated, weight) = weigh(pattern)?;
+    budget.charge(weight.states * STATE_COST)?;
+    let regex = RegexBuilder::new(&translated)
+        .size_limit(usize::MAX)
+        .nest_limit(NESTING_LIMIT)
+        .build();
+    let regex = regex.map_err(|_| (0, PatternError::Unsupported))?;
+    Ok((regex, weight.visits))
 }
 
 impl fmt::Display for TextPatternError {
@@ -253,6 +294,47 @@ mod tests {
         assert!(whole("a)(b").is_err());
         let search = TextPattern::search("b+", &mut budget).expect("a pattern");
         assert_eq!(search.is_match("abc", &mut budget), Ok(true));
+    }
+
+    #[test]
+    fn look_ahead_at_the_beginning_is_evaluated() {
+        let email = r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$";
+        let password = r"^(?=.*[A-Z])(?=.*\d).{8,}$";
+        for (pattern, text, expected) in [
+            (email, "ada.lovelace@example.com", true),
+            (email, ".ada@example.com", false),
+            (email, "ada..l@example.com", false),
+            (email, "ada@example..com", false),
+            (email, "ada@example", false),
+            (password, "Abcdefg1", true),
+            (password, "abcdefg1", false),
+            (password, "Abcdefgh", false),
+            (password, "Abc1", false),
+        ] {
+            let mut budget = Budget::new();
+            let pattern = TextPattern::search(pattern, &mut budget).expect("a pattern");
+            assert_eq!(pattern.lowered(), None);
+            assert_eq!(pattern.is_match(text, &mut budget), Ok(expected), "{text}");
+        }
+        for pattern in ["a(?=b)", "^(?!a(?!b))c", "^a(?!b)", "(?<=a)b", "^(?!a)b|c"] {
+            assert_eq!(
+                refusal(pattern),
+                Some(PatternError::LookAround),
+                "{pattern}"
+            );
+        }
+        assert_eq!(refusal(r"^(?!(a)\1)b"), Some(PatternError::BackReference));
+        for pattern in ["^(?!a)(b", "^(?!a))", "^(?!*)b"] {
+            assert_eq!(refusal(pattern), Some(PatternError::Syntax), "{pattern}");
+        }
+        let whole = TextPattern::whole("^(?!b)[a-c]", &mut Budget::new()).expect("a pattern");
+        for (text, expected) in [("a", true), ("b", false), ("ac", false)] {
+            assert_eq!(
+                whole.is_match(text, &mut Budget::new()),
+                Ok(expected),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use super::failure::{ErrorCode, Failure};
 use super::limits::{READY_LINE_MAX_BYTES, READY_STEP_LIMIT};
-use agent_json_schema::{Budget, TextPattern, TextPatternError};
+use agent_json_schema::{Budget, PatternError, TextPattern, TextPatternError};
+
+const WITHOUT: &str = "write an expression without look-around and references to groups";
 
 /// Lowers the expression of `ready.regex` from the syntax of ECMA-262 to that of the crate `regex`. Both mean the
 /// same lines. The host matches it in linear time.
@@ -17,9 +19,7 @@ pub(crate) fn lowered(pattern: &str) -> Result<String, Failure> {
     let mut budget = Budget::new();
     let read = TextPattern::search(pattern, &mut budget).map_err(|error| {
         let hint = match error {
-            TextPatternError::Invalid { .. } => {
-                "write an expression without look-around and references to groups"
-            }
+            TextPatternError::Invalid { .. } => WITHOUT,
             TextPatternError::OverBudget(_) => "write a smaller expression",
         };
         refuse(error.to_string(), hint)
@@ -31,7 +31,8 @@ pub(crate) fn lowered(pattern: &str) -> Result<String, Failure> {
         let reason = "it is too large to match while an application starts".to_owned();
         return Err(refuse(reason, "write a smaller expression"));
     }
-    Ok(read.lowered().to_owned())
+    let lowered = read.lowered().map(str::to_owned);
+    lowered.ok_or_else(|| refuse(PatternError::LookAround.reason().to_owned(), WITHOUT))
 }
 
 #[cfg(test)]
