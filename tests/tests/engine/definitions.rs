@@ -84,7 +84,7 @@ fn a_definition_has_what_mcp_gives_its_type() {
     };
     let entry = json!({
         "title": "Read", "name": "other", "x": 1, "execution": execution,
-        "icons": [kept.as_slice(), left_out.as_slice()].concat(),
+        "icons": ([kept.as_slice(), left_out.as_slice()].concat()),
     });
     let expected =
         json!({ "name": "read", "title": "Read", "execution": execution, "icons": kept });
