@@ -204,10 +204,13 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         }
         let (key, at) = self.addressed(server, target);
         problems.blank(key, field, self.placeholder(field).to_owned());
+        let placeholder = self.placeholder(field);
         problems.missing.entry(field).or_default().push(Missing {
             server: server.name().0.to_owned(),
             at,
-            snippet: self.snippet(key, &path(field), self.placeholder(field)),
+            own: self.snippet(key, &path(field), placeholder),
+            shared: (!field.own())
+                .then(|| self.snippet_at(&[&["defaults"], &*path(field)].concat(), placeholder)),
         });
         Some((None, stand_in))
     }
@@ -251,14 +254,18 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
 
     /// Returns the lines to paste into the overlay.
     fn snippet(&self, key: &str, path: &[&str], value: &str) -> String {
-        let keys = ["servers", key].into_iter().chain(path.iter().copied());
+        self.snippet_at(&[&["servers", key], path].concat(), value)
+    }
+
+    /// Returns the lines to paste for a path of the overlay.
+    fn snippet_at(&self, path: &[&str], value: &str) -> String {
         let mut snippet = "add to the overlay".to_owned();
         if !self.overlaid {
             snippet.push_str(", a file that `--overlay` names");
         }
         snippet.push(':');
         if self.json {
-            let keys: Vec<_> = keys.map(json_string).collect();
+            let keys: Vec<_> = path.iter().map(|it| json_string(it)).collect();
             snippet.push('\n');
             snippet.push_str(&keys.join(": { "));
             snippet.push_str(": ");
@@ -269,7 +276,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             if !self.overlaid {
                 blank.set(&["version"], "v0.1");
             }
-            blank.set(&keys.collect::<Vec<_>>(), value);
+            blank.set(path, value);
             blank.write_yaml(&mut snippet, 0);
         }
         snippet

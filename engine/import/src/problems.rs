@@ -26,8 +26,10 @@ pub(super) struct Missing {
     /// The name of the server.
     pub(super) server: String,
     pub(super) at: Origin,
-    /// The lines to paste into the overlay.
-    pub(super) snippet: String,
+    /// The lines to paste into the overlay for this server.
+    pub(super) own: String,
+    /// Those for all servers, if the field can have a default.
+    pub(super) shared: Option<String>,
 }
 
 /// Maximum number of names in a message.
@@ -71,8 +73,7 @@ impl<'t> ImportProblems<'t> {
         }
     }
 
-    /// Reports each missing field once, with the servers without it. The lines to paste of several servers
-    /// are those of everything.
+    /// Reports each missing field once, with the servers without it.
     pub(super) fn report_missing(&mut self) {
         for (field, servers) in std::mem::take(&mut self.missing) {
             let Some(first) = servers.first() else {
@@ -88,10 +89,9 @@ impl<'t> ImportProblems<'t> {
             };
             let message =
                 format!("neither the document nor the overlay sets `{what}` of {of} {named}");
-            let report = self.report(Code::MissingField, first.at, label, message);
-            if let [only] = &servers[..] {
-                report.help(&*only.snippet);
-            }
+            let snippet = first.shared.as_ref().filter(|_| servers.len() > 1);
+            self.report(Code::MissingField, first.at, label, message)
+                .help(&**snippet.unwrap_or(&first.own));
         }
     }
 

@@ -129,10 +129,15 @@ impl TextPattern {
         })
     }
 
-    /// Returns the pattern in the syntax of the crate `regex`. One that looks ahead has none.
-    #[must_use]
-    pub fn lowered(&self) -> Option<&str> {
-        self.ahead.is_empty().then(|| self.regex.as_str())
+    /// Returns the pattern in the syntax of the crate `regex`.
+    ///
+    /// # Errors
+    /// The pattern looks ahead, behind its `^`.
+    pub fn lowered(&self) -> Result<&str, TextPatternError> {
+        match self.ahead.is_empty() {
+            true => Ok(self.regex.as_str()),
+            false => Err((1, PatternError::LookAround).into()),
+        }
     }
 
     /// Returns whether a text matches.
@@ -313,7 +318,7 @@ mod tests {
         ] {
             let mut budget = Budget::new();
             let pattern = TextPattern::search(pattern, &mut budget).expect("a pattern");
-            assert_eq!(pattern.lowered(), None);
+            assert!(pattern.lowered().is_err());
             assert_eq!(pattern.is_match(text, &mut budget), Ok(expected), "{text}");
         }
         for pattern in ["a(?=b)", "^(?!a(?!b))c", "^a(?!b)", "(?<=a)b", "^(?!a)b|c"] {

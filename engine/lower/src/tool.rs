@@ -110,6 +110,14 @@ impl<'e> ToolEntry<'e> {
         if is_locked(&former.0) { former } else { today }
     }
 
+    /// Returns the definition of the tool of this name in the form of another definition: without the
+    /// members that earlier versions left out, if the other one has none of them.
+    pub fn formed_as(&self, tool: &str, other: &str) -> String {
+        let other = ToolEntry::read(other);
+        let is_former = LATER.iter().all(|key| other.member(key).is_none());
+        self.written(tool, |key| !is_former || !LATER.contains(&key))
+    }
+
     fn written(&self, tool: &str, is_part: impl Fn(&str) -> bool) -> String {
         let mut out = String::from("{");
         for key in MEMBERS.into_iter().filter(|key| is_part(key)) {

@@ -81,7 +81,9 @@ pub(super) fn unread(tree: &Module, broken: &BTreeSet<String>, problems: &mut Pr
         let help = format!("write `package {}`", PACKAGE[0]);
         report(tree.package_span, "never read", message, help);
     }
-    if broken.contains(TOOLS) || tree.rules.iter().any(|rule| rule.name[0] == TOOLS) {
+    // Where every rule is broken, the answer may be one of them.
+    let may_be_broken = broken.contains(TOOLS) || !broken.is_empty() && tree.rules.is_empty();
+    if may_be_broken || tree.rules.iter().any(|rule| rule.name[0] == TOOLS) {
         return;
     }
     let (span, message) = match meant(tree) {

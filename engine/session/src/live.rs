@@ -8,7 +8,7 @@ use super::limits::{
 use super::offered::{self, Offered, is_short};
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
-use agent_api::lower::{ToolEntry, concealed_in};
+use agent_api::lower::{ToolEntry, concealed_in, digest};
 use agent_api::served::drifted;
 use agent_api::text::visible;
 use agent_record::Redactor;
@@ -152,8 +152,8 @@ pub(crate) fn compare(basis: &Basis, server: usize, result: &[u8], watch: Watch<
             None => found.drift(basis, number, Deviation::Missing, Vec::new()),
             Some((entry, 1)) => {
                 let entry = ToolEntry::read(entry);
-                let is_locked = |digest: &str| digest == tool.digest;
-                let (present, definition) = entry.locked_form(tool.own_name(), is_locked);
+                let definition = entry.formed_as(tool.own_name(), &tool.definition);
+                let present = digest(&definition);
                 if present != tool.digest {
                     let (changes, widens) = drifted(&tool.definition, &definition);
                     found.drift(

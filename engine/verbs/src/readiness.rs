@@ -2,9 +2,7 @@
 
 use super::failure::{ErrorCode, Failure};
 use super::limits::{READY_LINE_MAX_BYTES, READY_STEP_LIMIT};
-use agent_json_schema::{Budget, PatternError, TextPattern, TextPatternError};
-
-const WITHOUT: &str = "write an expression without look-around and references to groups";
+use agent_json_schema::{Budget, TextPattern, TextPatternError};
 
 /// Lowers the expression of `ready.regex` from the syntax of ECMA-262 to that of the crate `regex`. Both mean the
 /// same lines. The host matches it in linear time.
@@ -16,14 +14,17 @@ pub(crate) fn lowered(pattern: &str) -> Result<String, Failure> {
         let message = format!("`/ready/regex` can't be used: {reason}");
         Failure::new(ErrorCode::Plan, message).hint(hint)
     };
-    let mut budget = Budget::new();
-    let read = TextPattern::search(pattern, &mut budget).map_err(|error| {
+    let unusable = |error: TextPatternError| {
         let hint = match error {
-            TextPatternError::Invalid { .. } => WITHOUT,
+            TextPatternError::Invalid { .. } => {
+                "write an expression without look-around and references to groups"
+            }
             TextPatternError::OverBudget(_) => "write a smaller expression",
         };
         refuse(error.to_string(), hint)
-    })?;
+    };
+    let read = TextPattern::search(pattern, &mut Budget::new()).map_err(unusable)?;
+    let lowered = read.lowered().map_err(unusable)?;
     // The cost of a text grows with its length, so the empty text costs what a byte does.
     let mut budget = Budget::new();
     let known = read.is_match("", &mut budget);
@@ -31,8 +32,7 @@ pub(crate) fn lowered(pattern: &str) -> Result<String, Failure> {
         let reason = "it is too large to match while an application starts".to_owned();
         return Err(refuse(reason, "write a smaller expression"));
     }
-    let lowered = read.lowered().map(str::to_owned);
-    lowered.ok_or_else(|| refuse(PatternError::LookAround.reason().to_owned(), WITHOUT))
+    Ok(lowered.to_owned())
 }
 
 #[cfg(test)]

@@ -137,7 +137,7 @@ fn a_server_json_of_either_schema_and_in_any_envelope_is_an_entry() {
 fn an_imported_tool_that_nobody_can_call_is_named_once_where_it_stands() {
     let document = r#"{"package": "reports", "version": "1", "endpoint": "https://reports.example/mcp", "tools/list":
         {"tools": [
-          {"name": "mail", "inputSchema": {"type": "object", "properties": {"to": {"pattern": "^(?!x)a$"}}}},
+          {"name": "mail", "inputSchema": {"type": "object", "properties": {"to": {"pattern": "a(?!x)"}}}},
           {"name": "print", "inputSchema": {"type": "object"}}
         ]}}"#;
     let imported = run(document, about("reports", ""), None);
@@ -597,6 +597,7 @@ fn a_capture_merges_its_tools_into_the_entry() {
               },
               "type": "object"
             },
+            "title": "Search",
             "x-summit-capabilities": [
               {
                 "constraints": [
@@ -628,13 +629,11 @@ fn a_capture_merges_its_tools_into_the_entry() {
         "endpoint: pkg:npm/%40acme/reports@1.2.0",
     );
     let first = run(CAPTURE, first, None);
-    assert_eq!(first.warnings.len(), 2);
-    assert!(
-        first
-            .warnings
-            .iter()
-            .all(|w| w.code == Code::ImportNoCapability)
-    );
+    let [silent] = &first.warnings[..] else {
+        panic!("{:#?}", first.warnings);
+    };
+    assert_eq!(silent.code, Code::ImportNoCapability);
+    assert!(silent.message.contains("`count`, `search`"), "{silent:#?}");
     let then = run(SERVER_JSON, yaml(CAPTURED), Some(&first.value.index));
     assert_eq!(then.value.index, index);
 }
@@ -1497,7 +1496,17 @@ fn hostile_inputs_end() {
     let others = yaml(format!(
         "servers:\n  r:\n    endpoint: pkg:generic/e\n{REST}    tools:\n{others}"
     ));
-    assert_eq!(run(&tools, others, None).warnings.len(), 2_000);
+    // Unknown tools of the overlay, and one warning for all tools without capabilities.
+    let found = run(&tools, others, None).warnings;
+    assert_eq!(found.len(), 1_001);
+    let silent: Vec<_> = found
+        .iter()
+        .filter(|it| it.code == Code::ImportNoCapability)
+        .collect();
+    assert_eq!(
+        silent[0].message,
+        "the tools `tool_0`, `tool_1`, `tool_10`, `tool_100`, `tool_1000` and 19995 more declare no capabilities"
+    );
     // Indented, few bytes are many.
     let ones = vec!["0"; 2_500_000].join(",");
     let problems = refuse(

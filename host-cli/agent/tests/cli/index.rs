@@ -51,7 +51,8 @@ fn a_started_server_becomes_an_entry_that_promises_nothing() {
     run.notes("`agent serve` needs this entry")
         .notes("    read: [");
     let schema = json!({ "type": "object", "properties": { "a": { "type": "integer" } }, "required": ["a"] });
-    let tool = json!({ "description": "Adds numbers.", "inputSchema": schema });
+    let tool =
+        json!({ "description": "Adds numbers.", "inputSchema": schema, "title": "Of the server" });
     assert_eq!(
         index(&project),
         json!({ "servers": [{

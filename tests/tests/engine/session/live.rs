@@ -283,7 +283,7 @@ fn the_status_has_the_differences_of_quarantined_tools() {
     let Deviation::Changed { present, .. } = &found.drifted[0].deviation else {
         panic!("{:?}", found.drifted);
     };
-    let status = |session: &agent_session::Session| -> Value {
+    let status = |session: &Session| -> Value {
         serde_json::from_str(&session.status(at(1))).expect("JSON")
     };
     let shown = status(&session);
@@ -318,7 +318,7 @@ fn the_status_says_what_else_is_withheld() {
     let mut documents = world.documents();
     let all = json!(["prompts", "resources", "elicitation", "roots", "sampling"]);
     let withheld = |documents: agent_session::Documents| {
-        let opened = agent_session::Session::open(documents, Options::default(), at(0));
+        let opened = Session::open(documents, Options::default(), at(0));
         let (session, _) = opened.expect("a session");
         let status: Value = serde_json::from_str(&session.status(at(0))).expect("JSON");
         status["servers"][2]["withheld"].clone()
@@ -334,7 +334,7 @@ fn the_status_says_what_else_is_withheld() {
     let mut lock: Value = serde_json::from_str(&lock).expect("JSON");
     lock["selections"][0]["serve"] = json!(["resources"]);
     documents.lock = Some(lock.to_string().into_bytes());
-    let opened = agent_session::Session::open(documents, Options::default(), at(0));
+    let opened = Session::open(documents, Options::default(), at(0));
     let (session, _) = opened.unwrap_or_else(|found| panic!("{found:#?}"));
     let status: Value = serde_json::from_str(&session.status(at(0))).expect("JSON");
     let rest = json!(["prompts", "elicitation", "roots", "sampling"]);

@@ -161,7 +161,7 @@ fn without_a_lock_every_listed_tool_is_exposed_and_recorded() {
     let shown: Value = serde_json::from_slice(&text).expect("JSON");
     assert_eq!(
         shown["tools"][0],
-        json!({ "name": "x", "description": "X", "inputSchema": { "type": "object" },
+        json!({ "name": "x", "title": "TITLE", "description": "X", "inputSchema": { "type": "object" },
             "_meta": { OBSERVED_KEY: { "codes": ["TOOL_NOT_LOCKED"] } } })
     );
     let called = call(&mut session, &new_client(), "x", json!({ "a": 1 }));

@@ -447,7 +447,7 @@ fn a_locked_tool_that_nobody_can_call_is_named_once() {
     let project = project_of("usual", "");
     let mut index: Value = serde_json::from_str(&project.read("mcp.index.json")).unwrap();
     let slow = &mut index[0]["capabilities"]["tools"]["slow"];
-    slow["inputSchema"]["properties"]["seconds"]["pattern"] = json!("^(?!0)");
+    slow["inputSchema"]["properties"]["seconds"]["pattern"] = json!("a(?!0)");
     project.write("mcp.index.json", index.to_string());
     project
         .agent("resolve")
