@@ -12,6 +12,9 @@ use agent_text::{Likeness, Place, Span, Spanned, visible};
 /// Number of unsatisfied requirements that get edits and the search for slips: both read texts again.
 const DETAILED: usize = 8;
 
+/// Maximum number of unsatisfied requirements that are reported in full.
+const REPORTED: usize = 100;
+
 /// Number of nearest candidates whose fixes are suggested.
 const NEAREST: usize = 2;
 
@@ -29,12 +32,23 @@ pub fn unmatched(matching: &Matching) -> Vec<Diagnostic> {
 fn diagnostics<'r>(decisions: impl Iterator<Item = Decision<'r>>) -> Vec<Diagnostic> {
     let mut search = Likeness::new();
     let unsatisfied = decisions.filter(|decision| decision.selected().is_none());
-    let numbered = unsatisfied.enumerate();
-    let found = numbered.map(|(number, decision)| {
+    let mut numbered = unsatisfied.enumerate();
+    let reported = numbered.by_ref().take(REPORTED).map(|(number, decision)| {
         let detailed = number < DETAILED;
         diagnostic(decision, detailed.then_some(&mut search))
     });
-    found.collect()
+    let mut found: Vec<_> = reported.collect();
+    if let Some((_, next)) = numbered.next() {
+        let more = 1 + numbered.count();
+        let message = match more {
+            1 => "one more requirement is not satisfied".to_owned(),
+            _ => format!("{more} more requirements are not satisfied"),
+        };
+        let place = next.required().place;
+        let rest = Diagnostic::new(Code::Unsatisfied, message).label(place, "the first of them");
+        found.push(rest.help("satisfy the requirements above first, or see `--format json`"));
+    }
+    found
 }
 
 fn diagnostic(decision: Decision<'_>, search: Option<&mut Likeness>) -> Diagnostic {

@@ -8,6 +8,9 @@ use agent_explain::Decision;
 use agent_model::Name;
 use agent_syntax::json::Writer;
 
+/// Maximum number of unsatisfied requirements in a text.
+const UNSATISFIED: usize = 100;
+
 /// Returns the selection for each requirement and the reason for it, or the reasons against the
 /// nearest candidates and their fixes.
 pub fn summary(resolution: &Resolution) -> Vec<StyledSpan> {
@@ -49,9 +52,21 @@ fn render<'r>(
 ) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     out.put(Style::Heading, name).plain(heading).end();
+    let (mut unsatisfied, mut left_out) = (0, 0_usize);
     for decision in decisions {
+        unsatisfied += usize::from(decision.selected().is_none());
+        if decision.selected().is_none() && unsatisfied > UNSATISFIED {
+            left_out += 1;
+            continue;
+        }
         out.end();
         render_requirement(&mut out, decision);
+    }
+    if left_out > 0 {
+        let more = count(left_out, "more unsatisfied requirement");
+        out.end();
+        out.dim(format!("and {more}, which `--format json` lists"))
+            .end();
     }
     out.finish()
 }

@@ -1,6 +1,9 @@
 //! Difficult and hostile inputs: each has a defined answer at a defined place.
 
+use agent_decide::Resolution;
 use agent_diagnostic::Problems;
+use agent_explain::unsatisfied;
+use agent_render::summary;
 use agent_tests::corpus::Failures;
 use agent_tests::files::{File as _, Match};
 use agent_tests::hostile::{Hostile, INDEX, Kind, MANIFEST, cases, replaced};
@@ -8,6 +11,7 @@ use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native;
 use agent_tests::processor_time::ProcessorTime;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Far more than any answer takes, even on a slow machine in a debug build. Only disproportionate
@@ -81,6 +85,29 @@ fn many_tools_are_matched_in_time() {
         counts,
         [(true, 9_999, 0), (true, 4_999, 5_000), (false, 0, 10_000)]
     );
+}
+
+/// 20,000 of them were 30 MB.
+#[test]
+fn unsatisfied_requirements_by_the_thousand_are_counted() {
+    let requires: String = (0..5_000)
+        .map(|it| format!("    - category: other-{it}\n      permissions: []\n"))
+        .collect();
+    let manifest = format!("---\nname: a\nversion: 1\nrequires:\n  mcp:\n{requires}---\n");
+    let manifest = agent_lower::manifest(manifest.into_bytes()).expect("a manifest");
+    let index = agent_lower::index(INDEX.as_bytes().to_vec()).expect("an index");
+    let resolution = Resolution::new(Arc::new(manifest.value), Arc::new(index.value));
+    let problems = unsatisfied(&resolution);
+    assert_eq!(problems.len(), 101);
+    assert_eq!(
+        problems[100].message,
+        "4900 more requirements are not satisfied"
+    );
+    let text: String = summary(&resolution).into_iter().map(|it| it.text).collect();
+    assert!(
+        text.ends_with("and 4900 more unsatisfied requirements, which `--format json` lists\n")
+    );
+    assert!(text.len() < 100_000, "{}", text.len());
 }
 
 fn check(these: impl Fn(&Hostile) -> bool) {
