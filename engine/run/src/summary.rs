@@ -133,7 +133,7 @@ pub fn is_summary_digest(recorded: &str, summary: &str) -> bool {
     })
 }
 
-/// Returns what stands before and after the value of `chain`.
+/// Returns the texts before and after the value of `chain`.
 fn around_chain(summary: &str) -> Option<(&str, &str)> {
     let root = parse_strict(summary)?;
     let written = member(&root, "chain")?;

@@ -304,8 +304,8 @@ fn a_registry_that_cannot_be_reached_is_a_failure_of_the_network() {
     let refuses = port.local_addr().unwrap().to_string();
     drop(port);
     let refuses = (format!("http://{refuses}/"), refuses);
-    let unknown = "registry.invalid:443".to_owned();
-    let unknown = ("https://registry.invalid/".to_owned(), unknown);
+    let unknown = "packages.invalid:443".to_owned();
+    let unknown = ("https://packages.invalid/".to_owned(), unknown);
     for (language, package, install) in [
         ("python", "idna", "pip install idna"),
         ("node", "ms", "npm install ms"),

@@ -400,7 +400,7 @@ fn evidence_of_earlier_versions_verifies() {
         digest(&format!("{before}\"chain\": {after}"))
     });
     assert_eq!(found(&files), []);
-    rechain_over(&mut files, &ids, |summary| digest(summary));
+    rechain_over(&mut files, &ids, digest);
     assert_ne!(found(&files), []);
 }
 
