@@ -1,6 +1,6 @@
 //! Problems of a plan's documents, with the changes that may fix them.
 
-use super::{Applicability, Change, Code, Diagnostic, Edit, Fix, Label, Problems};
+use super::{Applicability, Change, Code, Diagnostic, Fix, Label, Problems};
 use agent_text::{Likeness, Span, Text};
 use std::collections::BTreeSet;
 
@@ -118,11 +118,7 @@ impl<'t> Findings<'t> {
         }
         let place = self.text.place(edited);
         if let Some(last) = self.last() {
-            last.diagnostic.fixes = vec![Fix {
-                title: format!("write `{replacement}`"),
-                applicability: Applicability::Safe,
-                edits: vec![Edit { place, replacement }],
-            }];
+            last.diagnostic.fixes = vec![Fix::write(place, replacement)];
         }
     }
 

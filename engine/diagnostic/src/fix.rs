@@ -21,7 +21,23 @@ pub struct Fix {
     pub edits: Vec<Edit>,
 }
 
+/// Maximum number of characters of a text in a title.
+const SHOWN: usize = 200;
+
 impl Fix {
+    /// Returns the safe fix that writes a replacement at a place.
+    pub fn write(place: Place, replacement: String) -> Self {
+        let title = match replacement.char_indices().nth(SHOWN) {
+            None => format!("write `{replacement}`"),
+            Some((end, _)) => format!("write `{}…`", &replacement[..end]),
+        };
+        Self {
+            title,
+            applicability: Applicability::Safe,
+            edits: vec![Edit { place, replacement }],
+        }
+    }
+
     /// Returns a fix that a person must apply.
     pub fn display(title: impl Into<String>) -> Self {
         Self {

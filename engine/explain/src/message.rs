@@ -1,6 +1,6 @@
 //! The message about one denial, before its text has a place.
 
-use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Label};
+use agent_diagnostic::{Code, Diagnostic, Fix, Label};
 use agent_json_schema::Correction;
 use agent_syntax::json_string;
 use agent_text::{Span, Text, hidden_difference, misspelt};
@@ -24,18 +24,6 @@ pub(super) fn slip_of<'k>(name: &str, near: &[&'k str]) -> Option<&'k str> {
     let mut slips = near.iter().filter(|it| misspelt(name, &[**it]).is_some());
     let only = slips.next().filter(|_| slips.next().is_none())?;
     (digits(only) == digits(name) && *only != name).then_some(*only)
-}
-
-/// Returns the safe fix that writes a replacement.
-pub(super) fn written(text: &Text, span: Span, replacement: String) -> Fix {
-    Fix {
-        title: format!("write `{replacement}`"),
-        applicability: Applicability::Safe,
-        edits: vec![Edit {
-            place: text.place(span),
-            replacement,
-        }],
-    }
 }
 
 /// A message about a value of a document.
@@ -116,7 +104,9 @@ impl Message {
                 let (old, new) = (span.of(text.as_str()), &replacement);
                 let difference = hidden_difference(old.trim_matches('"'), new.trim_matches('"'));
                 diagnostic.notes.extend(difference);
-                diagnostic.fixes.push(written(text, span, replacement));
+                diagnostic
+                    .fixes
+                    .push(Fix::write(text.place(span), replacement));
             }
             None => diagnostic = diagnostic.help(self.help),
         }

@@ -1,9 +1,8 @@
 //! The findings about a plan: its documents, and the reasons against it \[3\].
 
-use super::message::written;
 use super::plan_reason::Reasons;
 use agent_decide::{PlanAnswer, PlanContext, PlanPolicy};
-use agent_diagnostic::Finding;
+use agent_diagnostic::{Finding, Fix};
 use agent_lower::Validated;
 use agent_model::Plan;
 use agent_syntax::json_string;
@@ -27,7 +26,8 @@ pub fn plan_findings(
         finding.diagnostic.step = step_of(finding.diagnostic.pointer());
         if let Some(meant) = malformed_name(plan, rules, &finding, &mut likeness) {
             let span = finding.diagnostic.place().map(|it| it.span);
-            let fix = written(&plan.text, span.unwrap_or_default(), json_string(&meant));
+            let place = plan.text.place(span.unwrap_or_default());
+            let fix = Fix::write(place, json_string(&meant));
             finding.diagnostic.fixes = vec![fix];
         }
         finding

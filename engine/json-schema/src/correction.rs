@@ -4,7 +4,7 @@
 //! invents nothing, and never replaces a word that is known.
 
 use super::types::Types;
-use agent_syntax::json::{Reader, parse_value};
+use agent_syntax::json::{Reader, parse_strict, parse_value};
 use agent_syntax::{Entry, Node, Value, json_string};
 use agent_text::{KEYWORD, Likeness, Span};
 use std::borrow::Cow;
@@ -84,6 +84,8 @@ impl Correction {
                     entry.key = Cow::Owned(to.clone());
                 }
             }
+            // What a string holds has no places in the text, and is checked after the correction.
+            Self::Value(json) if json.starts_with(['{', '[']) => node.value = Value::Refused,
             Self::Value(json) => {
                 if let Some(value) = scalar(json, &node.value) {
                     node.value = value;
@@ -124,6 +126,9 @@ pub(super) fn retyped(types: Types, node: &Node<'_>) -> Option<Correction> {
         _ if types == Types::INTEGER => is_decimal(text, false),
         _ => types == Types::NUMBER && is_decimal(text, true),
     };
+    if let Some(json) = held(types, node) {
+        return Some(Correction::Value(json.to_owned()));
+    }
     match &node.value {
         Value::String(Cow::Borrowed(text)) if bare(text) => {
             Some(Correction::Value((*text).to_owned()))
@@ -146,6 +151,22 @@ pub(super) fn retyped(types: Types, node: &Node<'_>) -> Option<Correction> {
         },
         _ => None,
     }
+}
+
+/// Maximum size of a string that may hold JSON, in bytes.
+const HELD: usize = 16 << 10;
+
+/// Returns the JSON of an object or a list, of a wanted type, that a string holds.
+pub(super) fn held<'n>(types: Types, node: &'n Node<'_>) -> Option<&'n str> {
+    let Value::String(text) = &node.value else {
+        return None;
+    };
+    let json = text.trim();
+    if json.len() > HELD || !json.starts_with(['{', '[']) {
+        return None;
+    }
+    let root = parse_strict(json)?;
+    types.contains(Types::of(&root.value)).then_some(json)
 }
 
 /// Returns whether a text is a decimal number that every reader keeps exactly.

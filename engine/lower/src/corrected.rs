@@ -50,6 +50,9 @@ pub(super) fn conform(
         }
         corrections.retain(|it| corrected.len() < CORRECTIONS && corrected.insert(it.edited()));
         if corrections.is_empty() {
+            // What a corrected string holds is not read here.
+            let is_held = |it: &Violation| it.keyword == "type" && corrected.contains(&it.span);
+            let is_reported = |it: &Violation| !is_held(it) && is_reported(it);
             return report(&found, at, schema, is_reported, findings);
         }
         for it in &corrections {
@@ -321,7 +324,11 @@ impl Corrected<'_> {
             correction => {
                 let pointer = format!("{at}{}", violation.instance);
                 let (_, new) = correction.edit(text, violation.span);
-                let message = format!("`{pointer}` {}", visible(&predicate(violation)));
+                let what = match &*pointer {
+                    "" => "the document".to_owned(),
+                    pointer => format!("`{pointer}`"),
+                };
+                let message = format!("{what} {}", visible(&predicate(violation)));
                 (
                     pointer,
                     message,

@@ -142,6 +142,9 @@ pub(super) fn report_violation(
         "additionalProperties" | "unevaluatedProperties" => "write a known property, or remove it",
         "anyOf" | "oneOf" if !violation.expected.is_empty() => "write exactly one of them",
         "anyOf" | "oneOf" => "change it as the nearest alternative requires",
+        "type" if pointer.ends_with("/input_from") => {
+            "write the output of an earlier step: { \"step\": \"<step id>\", \"pointer\": \"\" }"
+        }
         _ => "write a value that the schema allows",
     };
     findings.add(

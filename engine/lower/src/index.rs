@@ -477,7 +477,8 @@ impl<'t> Loader<'t, '_> {
     /// Reads a mapping from names to tools.
     fn tools(&mut self) -> Read<()> {
         const PATH: &str = "capabilities.tools";
-        if !self.expect(Kind::Object, PATH, "an object")? {
+        const OBJECT: &str = "an object whose keys are the names of the tools";
+        if !self.expect(Kind::Object, PATH, OBJECT)? {
             return Ok(());
         }
         self.reader.enter_object()?;

@@ -2,7 +2,7 @@
 
 use super::evaluator::{Evaluator, KeywordLocation, Validity};
 use crate::arena::Check;
-use crate::correction::{known, retyped, texts};
+use crate::correction::{held, known, retyped, texts};
 use crate::keyword::Keyword;
 use crate::number::Decimal;
 use crate::types::Types;
@@ -68,14 +68,19 @@ impl Evaluator<'_, '_, '_, '_> {
     }
 
     fn types(&mut self, at: KeywordLocation, types: Types, node: &Node<'_>) -> Validity {
-        if let Value::Number(number) = &node.value {
-            self.budget.charge(number.len() as u64 / 8)?;
+        match &node.value {
+            Value::Number(number) => self.budget.charge(number.len() as u64 / 8)?,
+            Value::String(text) => self.budget.charge(text.len() as u64 / 16)?,
+            _ => {}
         }
         let holds = types.contains(Types::of(&node.value));
         let verdict = self.require(holds, at, node.span, || {
             let found = match &node.value {
                 // The value explains why a number is not an integer.
                 Value::Number(_) if types.contains(Types::INTEGER) => shown(node),
+                Value::String(_) if held(types, node).is_some() => {
+                    "a string that holds the JSON of one".to_owned()
+                }
                 value => kind(value).to_owned(),
             };
             format!("must be {}, and is {found}", kinds(types))
