@@ -8,6 +8,7 @@ use crate::convert::all;
 use agent_api::diagnostic;
 use agent_api::lower::{self, Checked};
 use agent_api::model;
+use agent_api::unusable_tools;
 use std::sync::Arc;
 
 /// A validated document and its warnings.
@@ -52,5 +53,9 @@ impl GuestIndex for Index {
 
     fn warnings(&self) -> Vec<Diagnostic> {
         all(self.warnings.iter().cloned())
+    }
+
+    fn unusable(&self) -> Vec<Diagnostic> {
+        all(unusable_tools(&self.value))
     }
 }

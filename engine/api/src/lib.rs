@@ -15,6 +15,7 @@
 //! | does a summary quote its payload? | [`GroundingAnswer`] |
 //! | what differs between locks, or from the index? | [`compare`], [`verify`] |
 //! | how is a live server added to an index, and compared with it? | [`add`], [`refresh`] |
+//! | which tools of an index can no agent call? | [`unusable_tools`] |
 //! | what may a new agent require? | [`first_manifest`] |
 //! | what do refused documents hide from each other? | [`together()`] |
 //! | what do the documents become with the suggested fixes? | [`mend`] |
@@ -41,7 +42,7 @@ mod together;
 #[path = "alone.rs"]
 mod together;
 
-pub use agent_explain::{Mended, mend};
+pub use agent_explain::{Mended, mend, unusable_tools};
 pub use agent_import::{first_manifest, import};
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};

@@ -1,8 +1,18 @@
-//! Definitions with characters that people do not see \[4\].
+//! Tools that no lock exposes, because their definitions have characters that people do not see \[4\].
 
-use agent_diagnostic::{Code, Diagnostic, Severity};
-use agent_lower::Concealed;
+use agent_diagnostic::{Code, Diagnostic, Problems, Severity};
+use agent_lower::{Concealed, concealed, uncallable, uncallable_warnings};
+use agent_model::Index;
 use agent_text::visible;
+
+/// Returns a warning for each tool of an index that no lock exposes, for its definition or for a schema that
+/// can't be used.
+pub fn unusable_tools(index: &Index) -> Vec<Diagnostic> {
+    let hidden = index.tools().filter_map(concealed).take(Problems::LIMIT);
+    let mut found: Vec<_> = hidden.map(|it| left_out_definition(&it)).collect();
+    found.extend(uncallable_warnings(index.tools().filter_map(uncallable)));
+    found
+}
 
 /// Returns the warning of a tool that a lock leaves out for its definition.
 pub fn left_out_definition(found: &Concealed<'_>) -> Diagnostic {

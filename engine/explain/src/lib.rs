@@ -44,7 +44,7 @@ pub use call::call_denials;
 pub use call_checks::call_checks;
 pub use call_outcome::{call_problems, payload_denial, step_payload};
 pub use checks::{CheckFact, CheckRecord, CheckState};
-pub use concealed::{concealed_definition, left_out_definition};
+pub use concealed::{concealed_definition, left_out_definition, unusable_tools};
 pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
 pub use definition::{Former, changes as definition_changes, definitions, detailed, detailed_by};
 pub use edit::{Mended, adopt, apply, call_fixes, edits, mend, relaxing};

@@ -46,10 +46,15 @@ pub fn wrong_type(
     let reshaped = shape::suggestion(text, span, path, expected, found);
     let field = field(path);
     if found == "nothing" {
-        let message = format!("{field} must be {expected}, but has no value");
+        let (label, is) = match span.of(text.as_str()) {
+            "null" => ("null", "is null"),
+            _ => ("no value", "has no value"),
+        };
+        let whole = if path.ends_with(']') { "item" } else { "key" };
+        let message = format!("{field} must be {expected}, but {is}");
         problems
-            .report(Code::WrongType, span, "no value", message)
-            .help("write a value, or remove the key");
+            .report(Code::WrongType, span, label, message)
+            .help(format!("write a value, or remove the {whole}"));
         return;
     }
     let report = problems.report(

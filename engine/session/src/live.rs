@@ -283,8 +283,8 @@ impl Deviation {
         }
     }
 
-    /// Returns why a call of the tool is refused.
-    pub(crate) fn reason(&self, server: &str, tool: &str, locked: &str) -> CallReason {
+    /// Returns why a call of the tool is refused. `was` says which definition it had.
+    pub(crate) fn reason(&self, server: &str, tool: &str, was: &str) -> CallReason {
         let named = format!("`{}` of `{server}`", visible(tool));
         let (code, text) = match self {
             Self::Changed { present, widens } => {
@@ -292,9 +292,7 @@ impl Deviation {
                     true => ", which may give more access",
                     false => "",
                 };
-                let text = format!(
-                    "{named} was locked with the definition {locked}, and its server now lists {present}{access}"
-                );
+                let text = format!("{named} {was}, and its server now lists {present}{access}");
                 (Code::DefinitionChanged, text)
             }
             Self::Missing => (

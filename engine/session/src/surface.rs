@@ -156,7 +156,8 @@ impl<'s> Surface<'s> {
         let own = &self.basis.tools[tool];
         let deviation = self.lives[own.server].deviation(tool)?;
         let server = &self.basis.servers[own.server];
-        Some(deviation.reason(&server.name, own.own_name(), &own.digest))
+        let was = format!("was locked with the definition {}", own.digest);
+        Some(deviation.reason(&server.name, own.own_name(), &was))
     }
 
     /// Returns whether no surface has a tool.
@@ -323,7 +324,11 @@ impl<'s> Surface<'s> {
     pub(crate) fn offer_drift(&self, offer: &Offer<'_>) -> Option<CallReason> {
         let deviation = offer.offered.deviation.as_ref()?;
         let server = &self.basis.servers[offer.server].name;
-        Some(deviation.reason(server, offer.own_name, &offer.offered.first))
+        let was = format!(
+            "was first listed with the definition {}",
+            offer.offered.first
+        );
+        Some(deviation.reason(server, offer.own_name, &was))
     }
 
     /// Returns which servers health vetoes.

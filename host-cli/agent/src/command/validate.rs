@@ -12,7 +12,7 @@ pub(super) fn run(args: &Validate, session: &mut CommandSession) -> Result<Comma
     session.manifest(args.manifest.manifest.as_ref())?;
     let usual = Some(Input::from(INDEX)).filter(|index| !index.is_missing());
     if let Some(index) = args.index.as_ref().or(usual.as_ref()) {
-        session.index(index)?;
+        session.checked_index(index)?;
     }
     session.report()?;
     session.note(conclusion(&session.findings));

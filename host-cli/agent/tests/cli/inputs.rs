@@ -1,11 +1,42 @@
 //! Reading of inputs, and its failures.
 
 use crate::project::{INDEX, MANIFEST, Project, Run};
+use serde_json::json;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::process::Command;
+
+#[test]
+fn validate_and_resolve_name_the_tools_that_no_client_gets() {
+    let project = Project::empty();
+    let tools = json!({
+        "hidden": { "description": "Reads\u{200b}." },
+        "broken": { "inputSchema": { "properties": { "a": { "pattern": "a(?!b)" } } } },
+        "sound": { "inputSchema": { "type": "object" } },
+    });
+    let entry = json!({
+        "id": "files", "version": "1", "endpoint": "https://files.example/",
+        "categories": ["files"], "scopes": [],
+        "data": { "residency": "any", "maxSensitivity": "internal" },
+        "trust": { "signed": true, "publisher": "P" },
+        "capabilities": { "tools": tools },
+    });
+    project.write("mcp.index.json", json!([entry]).to_string());
+    let requires = "requires:\n  mcp:\n    - { category: files, permissions: [] }\n";
+    project.write(
+        "agents.md",
+        format!("---\nname: a\nversion: 1\n{requires}---\n"),
+    );
+    for line in ["validate", "resolve"] {
+        let run = project.agent(line).exits(0);
+        let run = run
+            .notes("the definition of `hidden` of `files` contains U+200B")
+            .notes("nobody can call `broken` of `files`");
+        assert_eq!(run.stderr.matches("warning[").count(), 2, "{run:#?}");
+    }
+}
 
 #[test]
 fn the_manifest_is_found_by_its_usual_names() {

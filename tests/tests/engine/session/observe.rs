@@ -199,6 +199,9 @@ fn a_tool_that_changes_after_its_first_listing_is_quarantined() {
     assert_eq!(listed(&mut session, &new_client()), ["y"]);
     let called = call(&mut session, &new_client(), "x", json!({}));
     assert_eq!(refused(&called), ["DEFINITION_CHANGED"]);
+    let text = answered(&called)["content"][0]["text"].to_string();
+    assert!(text.contains("was first listed with"), "{text}");
+    assert!(!text.contains("locked with"), "{text}");
     // To take it away for a while changes nothing.
     list(&mut session, "a", &[]);
     let called = call(&mut session, &new_client(), "x", json!({}));

@@ -75,6 +75,15 @@ impl CommandSession {
         Ok(index)
     }
 
+    /// Loads the index, and checks its tools: no resolution warns of them.
+    pub(crate) fn checked_index(&mut self, input: &Input) -> Result<(), Failure> {
+        if let Some(index) = self.index(input)? {
+            let warnings = call!(self.engine, inputs.index.call_unusable(index))?;
+            self.add(warnings);
+        }
+        Ok(())
+    }
+
     /// Resolves the manifest against the index, in an evaluation context.
     pub(crate) fn resolution(
         &mut self,
