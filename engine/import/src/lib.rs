@@ -14,6 +14,7 @@
 //! | `field` | the fields of an entry that can be set |
 //! | `claims` | what sources say that a tool can do |
 //! | `overlay` | the overlay |
+//! | `blank` | what an overlay has to set, as text to paste |
 //! | `entry` | the merged entry |
 //! | `live` | what a host captured from a live server, as a document |
 //! | `first_manifest` | a first manifest, from an index or the configuration of a client |

@@ -10,7 +10,7 @@
 //! | `number`, `types`, `value` | exact numbers, types, and equality of values |
 //! | `uri`, `pointer` | names of schemas and of places in them |
 //! | `keyword`, `documents` | keywords, drafts, and the documents that references lead to |
-//! | `ecma`, `pattern` | patterns, in linear time |
+//! | `ecma`, `look_ahead`, `pattern` | patterns, in linear time |
 //! | `schema_error`, `violation`, `wording` | errors in schemas and values, in words |
 //! | `correction` | obvious corrections of violating values |
 //! | `compile` | checks a schema, resolves its references, and fills `arena` |
@@ -24,7 +24,7 @@
 //!
 //! `format`, `contentEncoding`, `contentMediaType` and `contentSchema` are annotations and check
 //! nothing. Numbers are compared as decimals, exactly. Patterns are those of ECMA-262 with the
-//! flag `u`, without look-around and back-references.
+//! flag `u`, without back-references, and without look-around but for look-ahead behind a first `^`.
 
 #![forbid(unsafe_code)]
 
