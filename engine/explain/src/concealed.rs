@@ -1,7 +1,7 @@
 //! Tools that no lock exposes, because their definitions have characters that people do not see \[4\].
 
 use agent_diagnostic::{Code, Diagnostic, Problems, Severity};
-use agent_lower::{Concealed, concealed, uncallable, uncallable_warnings};
+use agent_lower::{Concealed, concealed, uncallable_tools, uncallable_warnings};
 use agent_model::Index;
 use agent_text::visible;
 
@@ -10,7 +10,7 @@ use agent_text::visible;
 pub fn unusable_tools(index: &Index) -> Vec<Diagnostic> {
     let hidden = index.tools().filter_map(concealed).take(Problems::LIMIT);
     let mut found: Vec<_> = hidden.map(|it| left_out_definition(&it)).collect();
-    found.extend(uncallable_warnings(index.tools().filter_map(uncallable)));
+    found.extend(uncallable_warnings(uncallable_tools(index)));
     found
 }
 

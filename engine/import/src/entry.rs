@@ -205,13 +205,16 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         let (key, at) = self.addressed(server, target);
         problems.blank(key, field, self.placeholder(field).to_owned());
         let placeholder = self.placeholder(field);
-        problems.missing.entry(field).or_default().push(Missing {
-            server: server.name().0.to_owned(),
+        let path = path(field);
+        let missing = problems.missing.entry(field).or_insert_with(|| Missing {
+            named: Vec::new(),
+            others: 0,
             at,
-            own: self.snippet(key, &path(field), placeholder),
+            own: self.snippet(key, &path, placeholder),
             shared: (!field.own())
-                .then(|| self.snippet_at(&[&["defaults"], &*path(field)].concat(), placeholder)),
+                .then(|| self.snippet_at(&[&["defaults"], &*path].concat(), placeholder)),
         });
+        missing.add(server.name().0);
         Some((None, stand_in))
     }
 

@@ -3,7 +3,7 @@
 use super::field::Field;
 use super::output::Origin;
 use agent_diagnostic::{Code, Diagnostic, Problems, Report};
-use agent_text::{DocumentKind, Place, Text, listed};
+use agent_text::{DocumentKind, Place, Text};
 use std::collections::BTreeMap;
 
 /// The problems of each input.
@@ -18,18 +18,31 @@ pub(super) struct ImportProblems<'t> {
     /// JSON.
     pub(super) blanks: BTreeMap<(String, Field), String>,
     /// The servers without a required field.
-    pub(super) missing: BTreeMap<Field, Vec<Missing>>,
+    pub(super) missing: BTreeMap<Field, Missing>,
 }
 
-/// A server without a required field.
+/// Servers without a required field.
 pub(super) struct Missing {
-    /// The name of the server.
-    pub(super) server: String,
+    /// The names of the first servers.
+    pub(super) named: Vec<String>,
+    /// The number of the others.
+    pub(super) others: usize,
+    /// The place of the first one.
     pub(super) at: Origin,
-    /// The lines to paste into the overlay for this server.
+    /// The lines to paste into the overlay for the first one.
     pub(super) own: String,
     /// Those for all servers, if the field can have a default.
     pub(super) shared: Option<String>,
+}
+
+impl Missing {
+    /// Adds a server.
+    pub(super) fn add(&mut self, server: &str) {
+        match self.named.len() < NAMED_LIMIT {
+            true => self.named.push(server.to_owned()),
+            false => self.others += 1,
+        }
+    }
 }
 
 /// Maximum number of names in a message.
@@ -75,23 +88,20 @@ impl<'t> ImportProblems<'t> {
 
     /// Reports each missing field once, with the servers without it.
     pub(super) fn report_missing(&mut self) {
-        for (field, servers) in std::mem::take(&mut self.missing) {
-            let Some(first) = servers.first() else {
-                continue;
-            };
+        for (field, missing) in std::mem::take(&mut self.missing) {
             let what = field.name();
-            let names: Vec<_> = servers.iter().map(|it| &it.server).collect();
-            let named = listed(&names, NAMED_LIMIT);
-            let label = format!("`{what}` is missing here");
-            let of = match servers.len() {
-                1 => "the server",
-                _ => "the servers",
+            let named: Vec<_> = missing.named.iter().map(|it| format!("`{it}`")).collect();
+            let named = named.join(", ");
+            let of = match (&missing.named[..], missing.others) {
+                ([_], _) => format!("the server {named}"),
+                (_, 0) => format!("the servers {named}"),
+                (_, others) => format!("the servers {named} and {others} more"),
             };
-            let message =
-                format!("neither the document nor the overlay sets `{what}` of {of} {named}");
-            let snippet = first.shared.as_ref().filter(|_| servers.len() > 1);
-            self.report(Code::MissingField, first.at, label, message)
-                .help(&**snippet.unwrap_or(&first.own));
+            let label = format!("`{what}` is missing here");
+            let message = format!("neither the document nor the overlay sets `{what}` of {of}");
+            let shared = missing.shared.filter(|_| missing.named.len() > 1);
+            self.report(Code::MissingField, missing.at, label, message)
+                .help(shared.unwrap_or(missing.own));
         }
     }
 

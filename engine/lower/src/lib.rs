@@ -78,4 +78,6 @@ pub use tool::{
 };
 pub use tool_pool::tool_pool;
 pub use tools_snapshot::tools_snapshot;
-pub use uncallable::{Uncallable, uncallable, uncallable_warnings, unusable_code};
+pub use uncallable::{
+    Uncallable, uncallable, uncallable_tools, uncallable_warnings, unusable_code,
+};

@@ -3,7 +3,7 @@
 use super::tool::ToolEntry;
 use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_json_schema::{Budget, Unusable, unusable};
-use agent_model::ToolView;
+use agent_model::{Index, ToolView};
 use agent_text::{listed, visible};
 use std::collections::BTreeMap;
 
@@ -16,16 +16,37 @@ pub struct Uncallable<'i> {
     why: Unusable,
 }
 
+/// Maximum steps of checking the schemas of an index. Behind them tools are not checked.
+const STEPS: u64 = 50_000_000;
+
+/// Returns the tools of an index that nobody can call.
+pub fn uncallable_tools(index: &Index) -> Vec<Uncallable<'_>> {
+    let (mut found, mut steps) = (Vec::new(), 0);
+    for tool in index.tools() {
+        found.extend(checked(tool, &mut steps));
+        if steps > STEPS {
+            break;
+        }
+    }
+    found
+}
+
 /// Returns why nobody can call a tool: the first schema that can't be used. An index may not have the input schema of a
 /// tool yet, which is no reason.
 pub fn uncallable(tool: ToolView<'_>) -> Option<Uncallable<'_>> {
+    checked(tool, &mut 0)
+}
+
+fn checked<'i>(tool: ToolView<'i>, steps: &mut u64) -> Option<Uncallable<'i>> {
     let entry = ToolEntry::read(tool.entry());
     let schemas = [
         ("inputSchema", entry.input_schema()),
         ("outputSchema", entry.output_schema()),
     ];
     schemas.into_iter().find_map(|(member, schema)| {
-        let problems = unusable(Some(schema?), &mut Budget::new());
+        let mut budget = Budget::new();
+        let problems = unusable(Some(schema?), &mut budget);
+        *steps += budget.spent();
         let why = problems.into_iter().next()?;
         Some(Uncallable { tool, member, why })
     })
