@@ -154,7 +154,7 @@ pub(super) fn retyped(types: Types, node: &Node<'_>) -> Option<Correction> {
 }
 
 /// Maximum size of a string that may hold JSON, in bytes.
-const HELD: usize = 16 << 10;
+pub(super) const HELD: usize = 16 << 10;
 
 /// Returns the JSON of an object or a list, of a wanted type, that a string holds.
 pub(super) fn held<'n>(types: Types, node: &'n Node<'_>) -> Option<&'n str> {

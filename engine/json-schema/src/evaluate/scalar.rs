@@ -2,7 +2,7 @@
 
 use super::evaluator::{Evaluator, KeywordLocation, Validity};
 use crate::arena::Check;
-use crate::correction::{held, known, retyped, texts};
+use crate::correction::{HELD, held, known, retyped, texts};
 use crate::keyword::Keyword;
 use crate::number::Decimal;
 use crate::types::Types;
@@ -68,12 +68,14 @@ impl Evaluator<'_, '_, '_, '_> {
     }
 
     fn types(&mut self, at: KeywordLocation, types: Types, node: &Node<'_>) -> Validity {
-        match &node.value {
-            Value::Number(number) => self.budget.charge(number.len() as u64 / 8)?,
-            Value::String(text) => self.budget.charge(text.len() as u64 / 16)?,
-            _ => {}
+        if let Value::Number(number) = &node.value {
+            self.budget.charge(number.len() as u64 / 8)?;
         }
         let holds = types.contains(Types::of(&node.value));
+        // A string of another type may hold JSON, which is read.
+        if let (Value::String(text), false) = (&node.value, holds) {
+            self.budget.charge(text.len().min(HELD) as u64 / 16)?;
+        }
         let verdict = self.require(holds, at, node.span, || {
             let found = match &node.value {
                 // The value explains why a number is not an integer.
