@@ -235,6 +235,9 @@ impl Pieces {
         let mut inherited = vec![
             (Some("--json-status-fd"), status_in),
             (Some("--block-fd"), go_out),
+            // The end of a pipe is as good as a byte: if this process is killed, bubblewrap itself keeps the
+            // pipe open, and waits until the guard ends it. The command does not get it.
+            (Some("--sync-fd"), go.try_clone()?),
             (Some("--seccomp"), filter),
         ];
 
