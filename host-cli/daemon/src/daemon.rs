@@ -265,7 +265,8 @@ impl Daemon {
             let tasks: Vec<_> = self.tasks.borrow().values().map(Rc::clone).collect();
             for task in tasks.iter().filter(|it| has_app(it)) {
                 // A verb that is at work looks by itself.
-                let Ok(_work) = task.work.try_lock() else {
+                let (Ok(_work), Ok(_ending)) = (task.work.try_lock(), task.ending.try_lock())
+                else {
                     continue;
                 };
                 if let Err(refusal) = self.look(task).await {

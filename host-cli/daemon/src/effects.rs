@@ -36,7 +36,7 @@ pub(crate) struct Effects<'d> {
     client: &'d str,
     /// The opened task.
     task: Option<Rc<Task>>,
-    /// Keeps other verbs from changing the task.
+    /// Keeps other verbs from changing the task, or from ending it.
     alone: Option<OwnedMutexGuard<()>>,
     /// What is to be installed.
     pub(crate) resolved: Option<Resolved>,
@@ -202,7 +202,10 @@ impl<'d> Effects<'d> {
         match access {
             Access::Read => {}
             Access::Write => self.alone = Some(Arc::clone(&task.work).lock_owned().await),
-            Access::End => task.killed.notify_waiters(),
+            Access::End => {
+                task.killed.notify_waiters();
+                self.alone = Some(Arc::clone(&task.ending).lock_owned().await);
+            }
         }
         let opened = self.daemon.opened(&task);
         self.task = Some(task);

@@ -33,6 +33,8 @@ pub(crate) struct Task {
     pub(crate) work: Arc<Mutex<()>>,
     /// Says that the task is ended to what is at work on its start.
     pub(crate) killed: Notify,
+    /// Held while the task is ended: an app that this ends has not ended by itself.
+    pub(crate) ending: Arc<Mutex<()>>,
     /// Held while the task is remembered: what was written last is how it is.
     pub(crate) remembering: Mutex<()>,
     pub(crate) state: Cell<TaskState>,
@@ -88,6 +90,7 @@ impl Task {
             locked: RefCell::default(),
             work: Arc::default(),
             killed: Notify::new(),
+            ending: Arc::default(),
             remembering: Mutex::default(),
             state: Cell::new(TaskState::Planned),
             seen: Cell::new(None),

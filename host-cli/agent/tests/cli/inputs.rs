@@ -17,7 +17,7 @@ fn validate_and_resolve_name_the_tools_that_no_client_gets() {
         "sound": { "inputSchema": { "type": "object" } },
     });
     let entry = json!({
-        "id": "files", "version": "1", "endpoint": "https://files.example/",
+        "id": "files", "version": "1", "endpoint": "https://tools.acme.example/",
         "categories": ["files"], "scopes": [],
         "data": { "residency": "any", "maxSensitivity": "internal" },
         "trust": { "signed": true, "publisher": "P" },
