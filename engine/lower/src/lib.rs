@@ -40,7 +40,12 @@ mod summary;
 mod tool;
 mod tool_pool;
 mod tools_snapshot;
+#[cfg(feature = "repair")]
 mod uncallable;
+#[cfg(not(feature = "repair"))]
+#[path = "unchecked.rs"]
+mod uncallable;
+mod unusable;
 
 pub use call_plan::call_plan;
 pub use capability::contradictions;
@@ -78,6 +83,5 @@ pub use tool::{
 };
 pub use tool_pool::tool_pool;
 pub use tools_snapshot::tools_snapshot;
-pub use uncallable::{
-    Uncallable, uncallable, uncallable_tools, uncallable_warnings, unusable_code,
-};
+pub use uncallable::{Uncallable, uncallable, uncallable_tools, uncallable_warnings};
+pub use unusable::unusable_code;

@@ -1,7 +1,8 @@
 //! Tools that nobody can call, because one of their schemas can't be used.
 
 use super::tool::ToolEntry;
-use agent_diagnostic::{Code, Diagnostic, Severity};
+use super::unusable::unusable_code;
+use agent_diagnostic::{Diagnostic, Severity};
 use agent_json_schema::{Budget, Unusable, unusable};
 use agent_model::{Index, ToolView};
 use agent_text::{listed, visible};
@@ -89,12 +90,4 @@ fn warning(cause: &str, tools: &[Uncallable<'_>]) -> Diagnostic {
         .help(format!(
             "leave {the_tool} out by `only`, or have the server mend the schema"
         ))
-}
-
-/// Returns the code of a schema that can't be used.
-pub fn unusable_code(why: &Unusable) -> Code {
-    match why {
-        Unusable::Schema { .. } => Code::SchemaInvalid,
-        Unusable::Budget(_) => Code::SchemaBudget,
-    }
 }
