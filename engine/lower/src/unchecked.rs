@@ -1,4 +1,4 @@
-//! Tools that nobody can call, in a build without repairs: none is looked for, because compiling the patterns of
+//! Tools that nobody can call, in a build without repairs: it finds none, because the code that compiles the patterns of
 //! schemas would be nearly half of it. No lock depends on them.
 
 use agent_diagnostic::Diagnostic;
