@@ -69,12 +69,15 @@ pub fn uncallable_warnings<'i>(found: impl IntoIterator<Item = Uncallable<'i>>) 
             None => causes.push((cause, vec![tool])),
         }
     }
-    let warnings = causes.iter().map(|(cause, tools)| warning(cause, tools));
+    let warnings = causes
+        .iter()
+        .filter_map(|(cause, tools)| warning(cause, tools));
     warnings.collect()
 }
 
-fn warning(cause: &str, tools: &[Uncallable<'_>]) -> Diagnostic {
-    let first = &tools[0];
+/// Returns the warning of a cause, unless no tool has it.
+fn warning(cause: &str, tools: &[Uncallable<'_>]) -> Option<Diagnostic> {
+    let first = tools.first()?;
     let server = first.tool.server().id();
     let names: Vec<_> = tools.iter().map(|it| visible(it.tool.name())).collect();
     let names = listed(&names, NAMED_LIMIT);
@@ -85,9 +88,7 @@ fn warning(cause: &str, tools: &[Uncallable<'_>]) -> Diagnostic {
     let message = format!("nobody can call {names} of `{server}`: {its} {cause}");
     let mut warning = Diagnostic::new(unusable_code(&first.why), message);
     warning.severity = Severity::Warning;
-    warning
-        .label(first.tool.place(), "no client gets this tool")
-        .help(format!(
-            "leave {the_tool} out by `only`, or have the server mend the schema"
-        ))
+    let warning = warning.label(first.tool.place(), "no client gets this tool");
+    let help = format!("leave {the_tool} out by `only`, or have the server mend the schema");
+    Some(warning.help(help))
 }

@@ -54,18 +54,14 @@ fn safe_fixes_keep_everything_else() {
 
 #[test]
 fn a_file_in_utf_16_becomes_utf_8() {
-    let little = |text: &str| {
-        let units = text.encode_utf16().flat_map(u16::to_le_bytes);
-        Vec::from_iter([0xff, 0xfe].into_iter().chain(units))
-    };
-    let big = |text: &str| {
-        let units = text.encode_utf16().flat_map(u16::to_be_bytes);
-        Vec::from_iter([0xfe, 0xff].into_iter().chain(units))
+    let in_utf_16 = |text: &str, order: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        let marked = format!("\u{feff}{text}");
+        marked.encode_utf16().flat_map(order).collect()
     };
     let sound = mended().replace("growth", "größe 🚀");
-    for bytes in [little(&sound), big(&sound)] {
+    for order in [u16::to_le_bytes, u16::to_be_bytes] {
         let project = Project::new();
-        project.write("agents.md", bytes);
+        project.write("agents.md", in_utf_16(&sound, order));
         project
             .agent("validate")
             .exits(1)
@@ -80,7 +76,7 @@ fn a_file_in_utf_16_becomes_utf_8() {
     }
     // A unit is cut off.
     let project = Project::new();
-    let mut cut = little(&sound);
+    let mut cut = in_utf_16(&sound, u16::to_le_bytes);
     cut.pop();
     project.write("agents.md", cut);
     project.agent("validate --fix").exits(1).notes("iconv");
