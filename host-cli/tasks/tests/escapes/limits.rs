@@ -288,8 +288,9 @@ fn a_bomb_of_processes_or_threads_ends_itself_only() {
 
 #[test]
 fn nobody_outlives_the_wall_time_or_the_end_of_the_app() {
-    let limits = AskedLimits {
-        wall_sec: Some(1),
+    // Long enough for three processes to start on a busy machine.
+    let wall = |seconds| AskedLimits {
+        wall_sec: Some(seconds),
         ..AskedLimits::default()
     };
     let sleeper = "
@@ -304,12 +305,13 @@ if os.fork() == 0:
         time.sleep(1000)
     os._exit(0)
 ";
-    for (name, then, cause) in [
-        ("wall", "time.sleep(1000)", limit("wall_sec")),
-        ("exit", "time.sleep(0.5)", Cause::Exited { code: 0 }),
+    for (name, seconds, then, cause) in [
+        ("wall", 5, "time.sleep(1000)", limit("wall_sec")),
+        ("exit", 60, "time.sleep(2)", Cause::Exited { code: 0 }),
         (
             "crash",
-            "time.sleep(0.5); os.abort()",
+            60,
+            "time.sleep(2); os.abort()",
             Cause::Signal { signal: 6 },
         ),
     ] {
@@ -317,7 +319,7 @@ if os.fork() == 0:
         let marker = format!("outlives-{name}-{}", std::process::id());
         let task = place.task(&format!("{sleeper}{then}"));
         let mut spec = place.spec(&task);
-        spec.limits = limits;
+        spec.limits = wall(seconds);
         first_command(&mut spec).push(marker.clone());
         let ended = thread::scope(|scope| {
             let run = scope.spawn(|| task.start(supervisor(), spec));
@@ -333,7 +335,7 @@ if os.fork() == 0:
         assert!(left.is_empty(), "{name}: {left:?}");
     }
     // A process whose parent is gone is not counted as the app, and ends with it.
-    let (cause, _) = end_of(CHAIN, limits);
+    let (cause, _) = end_of(CHAIN, wall(1));
     assert!([limit("wall_sec"), Cause::Exited { code: 0 }].contains(&cause));
 }
 
