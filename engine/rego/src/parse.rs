@@ -86,10 +86,14 @@ pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Parse> {
     parse
 }
 
-/// Returns the error of the last bracket that no other closes, which the parser notices elsewhere.
+/// Returns the error of the last bracket that no other closes, which the parser notices elsewhere. Behind a
+/// quote that is not closed no bracket is known.
 fn unclosed(text: &str) -> Option<ParseError> {
     let mut open = Vec::new();
     for token in tokens(text).ok()? {
+        if let Kind::Bad(_) = token.kind {
+            return None;
+        }
         match token.span.of(text) {
             "(" | "[" | "{" => open.push(token.span),
             ")" | "]" | "}" => {
@@ -193,6 +197,11 @@ impl<'t> Parser<'t> {
     }
 
     fn unexpected(&self, expected: &str) -> ParseError {
+        if let Kind::Bad(reason) = self.token().kind {
+            let start = self.start();
+            let width = self.text().chars().next().map_or(0, char::len_utf8);
+            return error(Span::new(start, start + width), reason);
+        }
         let found = match self.token().kind {
             Kind::End => "the end of the policy".to_owned(),
             _ => format!("`{}`", self.text().chars().take(40).collect::<String>()),

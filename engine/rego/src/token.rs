@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     Raw,
     /// An operator or a bracket.
     Sign,
+    /// What no token begins with, and why: the rule that holds it is broken, and the others are read.
+    Bad(&'static str),
     /// The end of the text.
     End,
 }
@@ -75,7 +77,10 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, TokenError> {
             }
             b'"' => match string_length(rest) {
                 Some(length) => (Kind::String, length),
-                None => return Err(bad(at + 1, "missing closing quote on this line")),
+                None => (
+                    Kind::Bad("missing closing quote on this line"),
+                    count(rest, |b| b != b'\n'),
+                ),
             },
             b'`' => match 2 + count(&rest[1..], |b| b != b'`') {
                 length if length <= rest.len() => (Kind::Raw, length),
@@ -86,8 +91,8 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, TokenError> {
             _ if PAIRS.iter().any(|pair| rest.starts_with(pair)) => (Kind::Sign, 2),
             _ if SIGNS.contains(&byte) => (Kind::Sign, 1),
             _ => {
-                let width = text[at..].chars().next().map_or(1, char::len_utf8);
-                return Err(bad(at + width, misused(&text[at..])));
+                let (reason, length) = misused(&text[at..]);
+                (Kind::Bad(reason), length)
             }
         };
         at += length;
@@ -122,14 +127,25 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, TokenError> {
     Ok(found)
 }
 
-/// Returns the message about a character that starts no token, as other languages use it.
-fn misused(rest: &str) -> &'static str {
-    match rest.chars().next() {
-        Some('\'' | '“' | '”' | '‘' | '’') => "Rego writes strings in double quotes",
-        Some('!') => "Rego negates with `not` in place of `!`",
-        Some('&') => "Rego has no `&&`: write each condition on a line of its own",
-        _ => "a token can't start with this character",
-    }
+/// Returns the message about a character that starts no token, as other languages use it, and the length of
+/// what it begins.
+fn misused(rest: &str) -> (&'static str, usize) {
+    let mut chars = rest.chars();
+    let first = chars.next().unwrap_or_default();
+    let (closing, reason) = match first {
+        '\'' => (Some('\''), "Rego writes strings in double quotes"),
+        '“' => (Some('”'), "U+201C is not a double quote of Rego"),
+        '”' => (Some('”'), "U+201D is not a double quote of Rego"),
+        '„' => (Some('“'), "U+201E is not a double quote of Rego"),
+        '‘' => (Some('’'), "U+2018 is not a double quote of Rego"),
+        '’' => (Some('’'), "U+2019 is not a double quote of Rego"),
+        '!' => (None, "Rego negates with `not` in place of `!`"),
+        _ => (None, "a token can't start with this character"),
+    };
+    // Brackets inside a quoted text do not count.
+    let line = chars.as_str().lines().next().unwrap_or_default();
+    let text = closing.and_then(|it| Some(line.find(it)? + it.len_utf8()));
+    (reason, first.len_utf8() + text.unwrap_or_default())
 }
 
 /// Returns the number of bytes at the start that a test accepts.
