@@ -9,7 +9,7 @@ const DASHES: [char; 8] = [
 ];
 
 /// Characters that stand for the colon behind a key.
-const COLONS: [char; 5] = ['\u{ff1a}', '\u{fe55}', '\u{2236}', '\u{2d0}', '\u{a789}'];
+pub(super) const COLONS: [char; 5] = ['\u{ff1a}', '\u{fe55}', '\u{2236}', '\u{2d0}', '\u{a789}'];
 
 /// Returns the repairs of the indentation, the list marks and the keys of lines.
 pub fn repair(text: &str, within: Span) -> Repairs {
@@ -23,10 +23,13 @@ pub fn repair(text: &str, within: Span) -> Repairs {
         let indent = &line[..line.len() - content.len()];
         let odd = indent.chars().find(|c| !c.is_ascii());
         if let (Some(odd), false) = (odd, content.is_empty()) {
-            let spaces: String = indent
-                .chars()
-                .map(|c| if c == '\t' { c } else { ' ' })
-                .collect();
+            // A space of East Asian typesetting is two columns wide.
+            let space = |c| match c {
+                '\t' => "\t",
+                '\u{3000}' => "  ",
+                _ => " ",
+            };
+            let spaces: String = indent.chars().map(space).collect();
             let message = format!("a line is indented with U+{:04X}", u32::from(odd));
             let words = [&*message, "not spaces", "indent with spaces"];
             found.add((at, at + indent.len()), &spaces, words, true);
@@ -70,11 +73,11 @@ mod tests {
 
     #[test]
     fn characters_at_the_beginning_of_a_line_are_those_of_a_keyboard() {
-        let text = "a:\n\u{a0}\u{a0}- b\n  \u{2013} c\n  \u{2022}d\n# \u{2013} e\n  f \u{2013} g\n\
+        let text = "a:\n\u{3000}- a\n\u{a0}\u{a0}- b\n  \u{2013} c\n  \u{2022}d\n# \u{2013} e\n  f \u{2013} g\n\
                     h\u{ff1a}1\n  - i.j\u{2236} 2\nk: l\u{ff1a}m\n\u{ff1a}n\n";
         let repairs = repair(text, Span::new(0, text.len()));
         let edits = repairs.list.iter().map(|it| (it.edit, &*it.replacement));
-        let mended = "a:\n  - b\n  - c\n  - d\n# \u{2013} e\n  f \u{2013} g\n\
+        let mended = "a:\n  - a\n  - b\n  - c\n  - d\n# \u{2013} e\n  f \u{2013} g\n\
                       h: 1\n  - i.j: 2\nk: l\u{ff1a}m\n\u{ff1a}n\n";
         assert_eq!(Repaired::new(text, edits).text, mended);
     }

@@ -1,12 +1,16 @@
 //! Repairs of JSON: a tolerant tokenizer with a stack of brackets, in linear time.
 
 use super::Repairs;
+use super::characters::COLONS;
 use crate::json::{DEPTH_LIMIT, Reader, json_string};
 use agent_text::sort::sort_by_key;
 use agent_text::{Span, is_hidden, misspelt};
 
 /// Maximum bytes to look ahead for the end of a string with quotes inside.
 const LOOKAHEAD: usize = 1_000;
+
+/// Characters that stand for the comma between two members.
+const COMMAS: [char; 4] = ['\u{ff0c}', '\u{fe50}', '\u{3001}', '\u{60c}'];
 
 /// What may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +142,9 @@ impl<'t> Fixer<'t> {
                 self.replace((start, self.at), "", words);
                 self.remove_blanks();
             } else if c.is_whitespace() || is_invisible(c) {
-                self.at += c.len_utf8();
+                // A run of one character is one problem.
+                let run = rest.len() - rest.trim_start_matches(c).len();
+                self.at += run;
                 let code = format!("U+{:04X}", u32::from(c));
                 let message = format!("{code} is not white space in JSON");
                 let title = format!("write a space for {code}");
@@ -146,7 +152,8 @@ impl<'t> Fixer<'t> {
                     let title = format!("remove {code}");
                     self.replace((start, self.at), "", [&message, &code, &title]);
                 } else {
-                    self.replace((start, self.at), " ", [&message, &code, &title]);
+                    let spaces = " ".repeat(run / c.len_utf8());
+                    self.replace((start, self.at), &spaces, [&message, &code, &title]);
                 }
             } else {
                 return;
@@ -231,6 +238,10 @@ impl<'t> Fixer<'t> {
                 self.last = self.at;
                 self.next = Next::Value;
             }
+            (Next::Colon, c) if COLONS.contains(&c) => {
+                self.look_alike(c, ':');
+                self.pass(Next::Value);
+            }
             (Next::Colon, ',' | '}' | ']') => {
                 self.missing("a key has no value", "expected `:` and a value", ": null");
                 self.next = Next::Comma;
@@ -260,6 +271,12 @@ impl<'t> Fixer<'t> {
                 self.comma = self.at;
                 self.pass(if object { Next::Key } else { Next::Value });
             }
+            (Next::Comma, c) if COMMAS.contains(&c) => {
+                self.look_alike(c, ',');
+                let object = self.open.last().is_some_and(|it| it.bracket == b'{');
+                self.comma = self.at;
+                self.pass(if object { Next::Key } else { Next::Value });
+            }
             (_, '}' | ']') => self.close(c),
             (Next::Comma, ':' | '=') => self.stop("`,` or a closing bracket"),
             (Next::Comma, _) => {
@@ -285,6 +302,14 @@ impl<'t> Fixer<'t> {
             (Next::Value | Next::First | Next::Key, _) => self.member(c),
         }
         true
+    }
+
+    /// Writes a sign for the present character, which looks like it.
+    fn look_alike(&mut self, c: char, sign: char) {
+        let message = format!("{} is not the `{sign}` of JSON", code_point(c));
+        let (label, title) = (format!("not `{sign}`"), format!("write `{sign}`"));
+        let words = [&*message, &label, &title];
+        self.replace((self.at, self.at + c.len_utf8()), &sign.to_string(), words);
     }
 
     /// Returns whether a value is expected behind a colon.
@@ -752,7 +777,8 @@ impl<'t> Fixer<'t> {
         }
         let mut word = rest[..len].trim_end();
         // A number or a constant ends at white space; other words may be a sentence.
-        let first = word.split([' ', '\t']).next().unwrap_or(word);
+        let is_end = |c| matches!(c, ' ' | '\t') || COMMAS.contains(&c);
+        let first = word.split(is_end).next().unwrap_or(word);
         if number(first).is_some() || constant(first).is_some() {
             word = first;
         }
@@ -1062,6 +1088,8 @@ mod tests {
             ("[{\"a\": 1]", "[{\"a\": 1}]"),
             ("[{\"a\": [1}]]", "[{\"a\": [1]}]"),
             ("[1,\u{a0}2\u{200b}]", "[1, 2]"),
+            ("{\u{a0}\u{a0}\"a\": 1}", "{  \"a\": 1}"),
+            ("{\"a\"： [1，2、 3]}", "{\"a\": [1,2, 3]}"),
             (
                 "{\n  \"a\": {\n    \"b\": 1,\n  \"c\": 2\n}\n",
                 "{\n  \"a\": {\n    \"b\": 1},\n  \"c\": 2\n}\n",

@@ -429,12 +429,18 @@ impl<'t> Fixer<'t> {
                 if !is_member || value.starts_with("//") {
                     return None;
                 }
-                let words = [
-                    "a space is missing behind a colon",
-                    "missing space",
-                    "insert a space",
-                ];
-                self.replace((at + 1, at + 1), " ", words);
+                let odd = value.chars().next().filter(|c| c.is_whitespace());
+                let width = value.len() - value.trim_start().len();
+                let message = odd.map_or_else(
+                    || "a space is missing behind a colon".to_owned(),
+                    |odd| format!("U+{:04X} is behind a colon, not a space", u32::from(odd)),
+                );
+                let words = match odd {
+                    None => [&*message, "missing space", "insert a space"],
+                    Some(_) => [&*message, "not a space", "write a space"],
+                };
+                self.replace((at + 1, at + 1 + width), " ", words);
+                return Some((at + 1 + width, &value[width..]));
             }
             return Some((at + 1 + blanks, trimmed));
         }
