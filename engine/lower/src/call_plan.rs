@@ -144,7 +144,7 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {
 }
 
 /// Returns whether a string contains a JSON object, as planners write arguments.
-fn is_object(text: &str) -> bool {
+pub(super) fn is_object(text: &str) -> bool {
     let node = json::parse_value(&mut json::Reader::new(text));
     let is_whole = |node: &Node<'_>| node.span.of(text) == text.trim();
     node.is_ok_and(|node| matches!(node.value, Value::Mapping(_)) && is_whole(&node))

@@ -145,6 +145,7 @@ pub(super) fn report_violation(
         "type" if pointer.ends_with("/input_from") => {
             "write the output of an earlier step: { \"step\": \"<step id>\", \"pointer\": \"\" }"
         }
+        "type" => &type_to_write(&violation.message),
         _ => "write a value that the schema allows",
     };
     findings.add(
@@ -171,6 +172,15 @@ pub(super) fn report_violation(
             widens: source != DocumentKind::Plan,
         }]);
     }
+}
+
+/// Returns the help for a value of another type.
+fn type_to_write(message: &str) -> String {
+    let types = message.strip_prefix("must be ");
+    let types = types
+        .and_then(|it| it.split_once(", and is "))
+        .map(|(types, _)| types);
+    format!("write {}", types.unwrap_or("a value of another type"))
 }
 
 /// Returns the name of a schema's keyword: its document and the pointer in it.

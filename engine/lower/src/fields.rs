@@ -63,7 +63,10 @@ pub fn wrong_type(
         format!("this is {found}"),
         format!("{field} must be {expected}, but is {found}"),
     );
-    if let Some((title, replacement)) = reshaped {
+    if let Some(object) = shape::held_object(span.of(text.as_str()), expected) {
+        let report = report.note(Some("this string holds the JSON of an object".to_owned()));
+        report.replace("write the object without quotes".to_owned(), span, object);
+    } else if let Some((title, replacement)) = reshaped {
         match replacement {
             Some((span, replacement)) => report.replace(title, span, replacement),
             None => report.help(title),
@@ -670,13 +673,17 @@ impl<'n, 't> Object<'n, 't> {
     }
 
     fn refuse_unknown(&self, entry: &Entry<'_>, known: &[&str], problems: &mut Problems<'_>) {
-        let is_manifest = problems.text().source() == DocumentKind::Manifest;
+        let source = problems.text().source();
         let message = self.unknown_field(entry);
         let report = problems.report(Code::UnknownKey, entry.key_span, "has no effect", message);
         // A constraint in a wrong place would be lost.
-        match misplaced::home(&entry.key).filter(|_| is_manifest) {
-            Some(home) => report.help(misplaced::belongs(home)),
-            None => known_instead(report, entry, known),
+        match (source, misplaced::home(&entry.key)) {
+            (DocumentKind::Manifest, Some(home)) => report.help(misplaced::belongs(home)),
+            // A task has constraints of its own, which are tags.
+            (DocumentKind::Task, Some(home)) if !home.is_empty() => {
+                report.help(format!("{} of `agents.md`", misplaced::belongs(home)))
+            }
+            _ => known_instead(report, entry, known),
         };
     }
 

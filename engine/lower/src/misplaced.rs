@@ -43,7 +43,11 @@ pub(crate) fn refuse(
         let Some((span, name, home)) = misplaced(entry) else {
             continue;
         };
-        let report = refused(span, name, problems).help(belongs(home));
+        let mut report = refused(span, name, problems);
+        if let Some(meant) = name.rsplit('.').find_map(almost) {
+            report = report.help(format!("did you mean `{meant}`?"));
+        }
+        let report = report.help(belongs(home));
         if let Some(edits) = nested.take_if(|_| entry.key.contains('.')) {
             report.replace_all("nest the keys".to_owned(), edits);
         }
@@ -56,6 +60,12 @@ fn refused<'p, 't>(span: Span, name: &str, problems: &'p mut Problems<'t>) -> Re
     problems.report(Code::MisplacedKey, span, "has no effect", message)
 }
 
+/// Returns the word that restricts and that another is almost.
+fn almost(part: &str) -> Option<&'static str> {
+    let words = WORDS.map(|(word, _)| word);
+    misspelt(part, &words).filter(|_| home(part).is_none())
+}
+
 /// Says where a restriction belongs.
 pub(crate) fn belongs(home: &str) -> String {
     match home {
@@ -66,8 +76,7 @@ pub(crate) fn belongs(home: &str) -> String {
 
 /// Returns the key of a restriction in an entry of another tool, with its name and where it belongs.
 fn misplaced<'e>(entry: &'e Entry<'_>) -> Option<(Span, &'e str, &'static str)> {
-    let words = WORDS.map(|(word, _)| word);
-    let known = |part: &str| home(part).or_else(|| home(misspelt(part, &words)?));
+    let known = |part: &str| home(part).or_else(|| home(almost(part)?));
     if entry.key.starts_with("x-") {
         return None;
     }

@@ -110,6 +110,10 @@ fn read(root: &mut Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
         caps: Cap::ALL
             .into_iter()
             .filter_map(|cap| {
+                // What is no object was refused already.
+                if !matches!(caps?.value, Value::Mapping(_)) {
+                    return Some((cap, None));
+                }
                 if member(caps?, cap.name()).is_none() {
                     // The key that is almost its name was refused already.
                     return is_almost(caps?, cap, findings).then_some((cap, None));

@@ -1,8 +1,11 @@
 //! Replacements for values of another shape than their field has.
 
+use crate::call_plan::is_object;
 use crate::format;
 use agent_model::{CapabilityVerb, Keyword as _};
+use agent_syntax::{Value, json};
 use agent_text::{Span, Text};
+use std::collections::BTreeSet;
 
 /// A suggestion: its title, and a replacement if only one can be meant.
 pub(super) type Suggestion = (String, Option<(Span, String)>);
@@ -59,6 +62,10 @@ pub(super) fn suggestion(
                 _ => None,
             }
         }
+        ("constraints" | "classes", false, "a mapping", "a list") if cfg!(feature = "repair") => {
+            let title = "remove the dashes: the field is a mapping".to_owned();
+            Some((title, Some(undashed(text, span)?)))
+        }
         ("mcp", true, "a mapping", "a string") => Some((
             format!(
                 "write the category with its scopes:\n- category: {}\n  permissions: [<scope>]",
@@ -95,6 +102,17 @@ pub(super) fn suggestion(
             let title = "write the servers at the top level, without `servers`".to_owned();
             Some((title, without_key(text, span, "servers:")))
         }
+        _ => None,
+    }
+}
+
+/// Returns the object whose JSON a string holds where an object is expected.
+pub(super) fn held_object(written: &str, expected: &str) -> Option<String> {
+    let is_wanted = expected == "a mapping" || expected.starts_with("an object");
+    let string = written.starts_with('"').then(|| json::Reader::new(written));
+    let node = json::parse_value(&mut string.filter(|_| is_wanted)?).ok()?;
+    match node.value {
+        Value::String(text) if is_object(&text) => Some(text.trim().to_owned()),
         _ => None,
     }
 }
@@ -181,6 +199,32 @@ fn named_items(written: &str, indent: &str, name: &str) -> Option<String> {
         });
     }
     Some(list.join(&format!("\n{indent}")))
+}
+
+/// Returns a list of mappings with one key each as one mapping, in the columns of the keys.
+fn undashed(text: &Text, span: Span) -> Option<(Span, String)> {
+    let written = span.of(text.as_str());
+    let above = &text.as_str()[..span.start as usize];
+    let indent = above.rsplit('\n').next().unwrap_or_default();
+    let is_block = indent.bytes().all(|b| b == b' ');
+    let mut keys = BTreeSet::new();
+    let mut lines = Vec::new();
+    for (number, line) in written.lines().enumerate() {
+        let line = match number {
+            0 => line,
+            _ => line.strip_prefix(indent)?,
+        };
+        let item = line.strip_prefix("- ");
+        let is_deeper = line.starts_with("    ");
+        if let Some(item) = item {
+            let (key, _) = item.split_once(':')?;
+            keys.insert(key).then_some(())?;
+        }
+        // A second key of an item would be in the column of the first.
+        (item.is_some() || is_deeper).then_some(())?;
+        lines.push(format!("  {}", item.unwrap_or(line.get(2..)?)));
+    }
+    is_block.then(|| (span, lines.join(&format!("\n{indent}"))))
 }
 
 /// Returns a block without the key in front of it and the indentation below that.

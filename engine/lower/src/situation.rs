@@ -463,12 +463,23 @@ fn of_others(root: &Node<'_>) -> Option<(Kind, Span)> {
     is_service.then_some((COMPOSE, services.key_span))
 }
 
-/// Returns the kind of a frontmatter that lists versions of packages.
+/// Returns the kind of a frontmatter that lists versions of packages: as `name: version`, or as `name@version`.
 fn packages(root: &Node<'_>) -> Option<(Kind, Span)> {
     let listed = entry(root, "dependencies")?;
-    let versions = entries(&listed.value);
-    let is_version = |it: &Entry<'_>| matches!(it.value.value, Value::String(_) | Value::Plain(_));
-    (!versions.is_empty() && versions.iter().all(is_version)).then_some((PACKAGES, listed.key_span))
+    let text = |it: &Node<'_>| match &it.value {
+        Value::String(text) | Value::Plain(text) => Some(text.to_string()),
+        _ => None,
+    };
+    // A scope of npm begins with an `@`.
+    let is_versioned = |it: &Node<'_>| text(it).is_some_and(|it| it.rfind('@') > Some(0));
+    let lists_versions = match &listed.value.value {
+        Value::Mapping(entries) if !entries.is_empty() => {
+            entries.iter().all(|it| text(&it.value).is_some())
+        }
+        Value::Sequence(items) if !items.is_empty() => items.iter().all(is_versioned),
+        _ => false,
+    };
+    lists_versions.then_some((PACKAGES, listed.key_span))
 }
 
 /// Returns the kind that the characteristic keys of a tree show.
