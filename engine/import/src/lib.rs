@@ -49,7 +49,7 @@ pub use field::overlay_fields;
 pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
 pub use live::{LiveServer, Renamed, renamed};
 
-use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Problems, Severity};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Severity};
 use agent_lower::{
     self, Checked, INDEX_LIMIT, Lowered, Notation, decode, uncallable, uncallable_warnings,
 };
@@ -68,6 +68,9 @@ pub const DOCUMENT_LIMIT: usize = 16 << 20;
 
 /// Maximum size of an overlay, in bytes.
 pub const OVERLAY_LIMIT: usize = 16 << 20;
+
+/// Maximum size of everything that is read again to report what refused texts hide, in bytes.
+const REREAD_LIMIT: usize = 64 << 20;
 
 /// Manual additions to a document.
 #[derive(Debug, Clone)]
@@ -124,7 +127,8 @@ pub fn import(
             // The result is loaded again, and its warnings are reported there.
             let existing = existing.map(|read| read.value);
             let made = put(&documents, overlay.as_ref(), notation, existing.as_ref());
-            made.map_err(|found| explained(found, &documents, overlay.as_ref(), notation))
+            let (overlay, existing) = (overlay.as_ref(), existing.as_ref());
+            made.map_err(|found| explained(found, &documents, overlay, notation, existing))
         }
         _ => Err(in_order(found)),
     }
@@ -137,27 +141,39 @@ fn explained(
     documents: &[Text],
     overlay: Option<&Text>,
     notation: Notation,
+    existing: Option<&Index>,
 ) -> Vec<Diagnostic> {
+    let size: usize = documents.iter().map(|it| it.as_str().len()).sum();
+    let mut left = REREAD_LIMIT;
     for text in documents.iter().chain(overlay) {
-        let is_own = |problem: &Diagnostic| {
-            problem.severity == Severity::Error
-                && (problem.place())
-                    .is_some_and(|at| (at.source, at.number) == (text.source(), text.number()))
+        let name = (text.source(), text.number());
+        let is_here = |problem: &Diagnostic| {
+            let place = problem.place();
+            place.is_some_and(|at| (at.source, at.number) == name)
         };
+        let is_own = |problem: &Diagnostic| problem.severity == Severity::Error && is_here(problem);
         if !found.iter().any(is_own) {
             continue;
         }
         let (own, others) = found.into_iter().partition(is_own);
         let own = agent_lower::explain_refusal(text, own, &mut |repaired| {
+            let Some(rest) = left.checked_sub(size) else {
+                return Vec::new();
+            };
+            left = rest;
+            // The fields of an entry come from all inputs.
             let repaired = repaired.clone().numbered(text.number());
-            let mut problems = Problems::new(&repaired);
-            if text.source() == DocumentKind::Import {
-                let root = json::parse(&mut problems);
-                root.and_then(|root| document::read(&root, &mut problems).map(drop));
-            } else if let Some(root) = notation.parse(&mut problems) {
-                overlay::read(&root, &mut problems);
-            }
-            problems.finish()
+            let in_place = |it: &Text| match (it.source(), it.number()) == name {
+                true => repaired.clone(),
+                false => it.clone(),
+            };
+            let documents: Vec<_> = documents.iter().map(in_place).collect();
+            let overlay = overlay.map(in_place);
+            let found = match put(&documents, overlay.as_ref(), notation, existing) {
+                Ok(read) => read.warnings,
+                Err(found) => found,
+            };
+            found.into_iter().filter(is_here).collect()
         });
         // What a wrong document lacks is a follow-up.
         if own.iter().any(|it| it.code == Code::WrongDocument) {
