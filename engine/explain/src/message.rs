@@ -38,6 +38,8 @@ pub(super) struct Message {
     pub(super) help: String,
     /// The obvious correction of the value.
     pub(super) correction: Option<Correction>,
+    /// A difference that a reader may not see.
+    pub(super) difference: Option<String>,
 }
 
 impl Message {
@@ -53,6 +55,7 @@ impl Message {
             rule: String::new(),
             help: code.help().to_owned(),
             correction: None,
+            difference: None,
         }
     }
 
@@ -89,6 +92,13 @@ impl Message {
         )
     }
 
+    /// Adds how a name differs from the nearest known one, if a reader may not see it. Case can be seen.
+    pub(super) fn differing(self, name: &str, nearest: &[&str]) -> Self {
+        let near = nearest.first().filter(|it| !name.eq_ignore_ascii_case(it));
+        let difference = near.and_then(|it| hidden_difference(name, it));
+        Self { difference, ..self }
+    }
+
     /// Replaces the usual help.
     pub(super) fn help(self, help: impl Into<String>) -> Self {
         let help = help.into();
@@ -110,6 +120,7 @@ impl Message {
             }
             None => diagnostic = diagnostic.help(self.help),
         }
+        diagnostic.notes.extend(self.difference);
         diagnostic.labels.push(Label {
             pointer: Some(self.pointer),
             ..Label::new(text.place(self.span), self.label)

@@ -9,7 +9,7 @@ use agent_diagnostic::{Change, ChangeKind, Finding};
 use agent_json_schema::ArgumentProblem;
 use agent_model::{Binding, Cap, Plan, PlanStep};
 use agent_syntax::json_string;
-use agent_text::DocumentKind;
+use agent_text::{DocumentKind, Likeness};
 
 /// Changes to be made together.
 type Proposal = Vec<Change>;
@@ -127,9 +127,14 @@ fn missing_cap(cap: Cap, plan: &Plan, rules: &PlanPolicy) -> Proposal {
     wider(DocumentKind::Profile, pointer, ChangeKind::Add(value))
 }
 
+/// Budget of the search for the binding of one step. Fixes are searched for few problems.
+const MEANT_LIMIT: u64 = 1 << 17;
+
+/// Returns the binding that the checks of a step were made of.
 fn binding<'p>(step: &PlanStep, rules: &'p PlanPolicy) -> Option<&'p Binding> {
     let pool = rules.pool.value.as_ref()?;
-    pool.binding(&step.connector.value, &step.tool.value)
+    let likeness = &mut Likeness::within(MEANT_LIMIT);
+    pool.meant(&step.connector.value, &step.tool.value, likeness)
 }
 
 /// Returns the proposals that permit no more than before.

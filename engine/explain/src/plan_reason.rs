@@ -179,6 +179,7 @@ impl Reasons<'_> {
                     .reason(Code::ToolUnknown)
                     .at(format!("{at}/connector_id"))
                     .rule(IN_POOL)
+                    .differing(connector, nearest)
                     .help(match (&nearest[..], self.rules.pool.value.as_ref()) {
                         ([], Some(pool)) => {
                             format!("name a connector of the pool: {}", listed(&pool.connectors))
@@ -192,6 +193,7 @@ impl Reasons<'_> {
                 on_tool("no such tool", text)
                     .reason(Code::ToolUnknown)
                     .rule(IN_POOL)
+                    .differing(tool, nearest)
                     .help(match (&nearest[..], self.rules.pool.value.as_ref()) {
                         ([], Some(pool)) => {
                             let tools = pool.of_connector(connector).iter();
@@ -317,9 +319,11 @@ impl Reasons<'_> {
         Some((self.text, message))
     }
 
+    /// Returns the binding that the checks of a step were made of.
     fn binding(&self, step: &PlanStep) -> Option<&Binding> {
         let pool = self.rules.pool.value.as_ref()?;
-        pool.binding(&step.connector.value, &step.tool.value)
+        let likeness = &mut self.likeness.borrow_mut();
+        pool.meant(&step.connector.value, &step.tool.value, likeness)
     }
 
     /// Returns the member of a binding that names what the index does not know, but almost, so that the

@@ -2,7 +2,7 @@
 
 use super::origin::Origin;
 use agent_json_schema::{SchemaSet, TextPattern};
-use agent_text::Spanned;
+use agent_text::{Likeness, Spanned};
 use core::net::IpAddr;
 use std::sync::Arc;
 
@@ -194,6 +194,24 @@ impl ToolPool {
     /// Returns the binding of a connector's tool.
     pub fn binding(&self, connector: &str, tool: &str) -> Option<&Binding> {
         self.bindings.get(self.binding_place(connector, tool)?)
+    }
+
+    /// Returns the binding that two names mean: theirs, or the only one that has almost these names.
+    pub fn meant(&self, connector: &str, tool: &str, likeness: &mut Likeness) -> Option<&Binding> {
+        fn only(names: Vec<&str>) -> Option<&str> {
+            <[&str; 1]>::try_from(names).ok().map(|[name]| name)
+        }
+        let connector = match self.has_connector(connector) {
+            true => connector,
+            false => {
+                let names = self.connectors.iter().map(|it| &**it);
+                only(likeness.slips(connector, names, 2))?
+            }
+        };
+        self.binding(connector, tool).or_else(|| {
+            let names = self.of_connector(connector).iter().map(|it| &*it.tool);
+            self.binding(connector, only(likeness.slips(tool, names, 2))?)
+        })
     }
 
     /// Returns the position of that binding in `bindings`.

@@ -226,9 +226,13 @@ impl<'a> Decision<'a> {
                 self.allowed(number, step);
             }
         }
-        let authorized = match pool.zip(binding) {
-            Some((pool, binding)) => self.bound(plan, number, pool, binding),
-            None => AuthorizedStep::default(),
+        let authorized = match (pool, binding) {
+            (Some(pool), Some(binding)) => self.bound(plan, number, pool, binding),
+            (Some(pool), None) => {
+                self.almost_bound(plan, number, pool);
+                AuthorizedStep::default()
+            }
+            (None, _) => AuthorizedStep::default(),
         };
         self.trace.push(self.record(step, binding, &authorized));
         self.steps.push(authorized);
@@ -259,6 +263,19 @@ impl<'a> Decision<'a> {
             self.deny(number, reason);
         }
         found
+    }
+
+    /// Makes the checks behind a name that is almost one of the pool, as if it were corrected. The step is
+    /// denied whatever they say.
+    fn almost_bound(&mut self, plan: &'a Plan, number: usize, pool: &'a ToolPool) {
+        let step = &plan.steps[number];
+        let (connector, tool) = (&*step.connector.value, &*step.tool.value);
+        // Past its budget a decision compares no names.
+        if let Some(binding) = pool.meant(connector, tool, self.budget.likeness()) {
+            self.denied(number, &binding.connector, &binding.tool);
+            self.bound(plan, number, pool, binding);
+            self.outcomes.deferred.clear();
+        }
     }
 
     /// Makes the checks that need the binding of a step.

@@ -48,13 +48,18 @@ impl<'a> Decision<'a> {
     /// Checks that a rule allows the tool of a step, and that none denies it.
     pub(super) fn allowed(&mut self, number: usize, step: &'a PlanStep) {
         let (connector, tool) = (&*step.connector.value, &*step.tool.value);
-        let rules = &self.rules.by_tool;
-        let most = Problems::LIMIT - self.denials.len();
-        for place in rules.denying.first(connector, tool, most) {
-            self.deny(number, PlanReason::RuleDenies(place));
-        }
-        if rules.allowing.first(connector, tool, 1).is_empty() {
+        self.denied(number, connector, tool);
+        let allowing = &self.rules.by_tool.allowing;
+        if allowing.first(connector, tool, 1).is_empty() {
             self.deny(number, PlanReason::NoRule);
+        }
+    }
+
+    /// Checks that no rule denies a tool.
+    pub(super) fn denied(&mut self, number: usize, connector: &str, tool: &str) {
+        let most = Problems::LIMIT - self.denials.len();
+        for place in self.rules.by_tool.denying.first(connector, tool, most) {
+            self.deny(number, PlanReason::RuleDenies(place));
         }
     }
 
