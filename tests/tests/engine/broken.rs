@@ -189,8 +189,10 @@ fn mended_by(
     for _ in 0..ROUNDS {
         let texts: Vec<_> = documents
             .iter()
-            .filter_map(|(file, bytes)| {
-                Some((question::kind(file), std::str::from_utf8(bytes).ok()?))
+            .map(|(file, bytes)| {
+                // What is not UTF-8 was read as an empty text, so a fix inserts all of it.
+                let text = std::str::from_utf8(bytes).unwrap_or_default();
+                (question::kind(file), text)
             })
             .collect();
         let changed = agent_api::mend(&texts, &found, unsafe_fixes);
