@@ -80,6 +80,8 @@ impl From<Checked<documents::Imported>> for Imported {
             changed,
             unchanged,
             claims,
+            // The warnings name them.
+            left_out: _,
         } = checked.value;
         Self {
             index,

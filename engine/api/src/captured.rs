@@ -175,9 +175,11 @@ fn compare(
 ) -> Result<Vec<EntryDifference>, Vec<Diagnostic>> {
     let document = server.document(Some(entry.version()), true);
     let alone = format!("[{}]", entry.entry()).into_bytes();
-    let newer = import(vec![document], None, Some(alone))
-        .and_then(|it| lower::index(it.value.index.into_bytes()));
-    let newer = newer.map_err(|mut problems| {
+    let imported = import(vec![document], None, Some(alone)).and_then(|it| {
+        let newer = lower::index(it.value.index.into_bytes())?;
+        Ok((newer, it.value.left_out))
+    });
+    let (newer, left_out) = imported.map_err(|mut problems| {
         problems.retain(|it| it.severity == Severity::Error);
         for label in problems.iter_mut().flat_map(|it| &mut it.labels) {
             // One byte precedes the entry in the index that it is alone in.
@@ -193,6 +195,22 @@ fn compare(
         return Ok(Vec::new());
     };
     let mut differences = entry_differences(entry, after, version);
+    // A tool that is left out is missing in the newer entry, and its server still lists it.
+    for found in left_out {
+        if entry.tool(&found.tool).is_some() {
+            let is_it = |it: &EntryDifference| it.tool.as_ref() == Some(&found.tool);
+            differences.retain(|it| !is_it(it));
+            differences.push(EntryDifference {
+                server: format!("{}@{}", entry.id(), entry.version()),
+                text: format!("the server lists a tool that is left out: {}", found.defect),
+                tool: Some(found.tool),
+                code: found.code,
+                widens: false,
+                changes: Vec::new(),
+                places: vec![entry.place_of_id()],
+            });
+        }
+    }
     // Places of the newer entry are in a text that is discarded.
     for found in after.tools().filter_map(concealed) {
         let known = entry.tool(found.tool.name()).map(definition_digest);

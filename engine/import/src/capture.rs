@@ -2,11 +2,13 @@
 
 use super::described::{DescribedServer, FieldValue, Tool, Tools, member};
 use super::endpoint::check_url;
+use super::left_out::{Defect, definition_defect, name_defect};
 use super::manifest;
+use super::output::Base;
 use super::overlay::CAPABILITIES;
 use super::registry::version;
 use agent_diagnostic::{Code, Problems};
-use agent_lower::fields::{Object, each, list, opening, text};
+use agent_lower::fields::{Object, list, opening, text};
 use agent_syntax::{Entry, Node, Value};
 use agent_text::Span;
 use std::borrow::Cow;
@@ -108,17 +110,17 @@ pub(super) fn read<'a>(
         .and_then(|entry| manifest::tools(entry, problems));
     let tools = match member(messages, "tools/list") {
         None => advertised.filter(|advertised| !advertised.tools.is_empty()),
-        Some(entry) => tools(entry, problems).map(|mut tools| {
+        Some(entry) => tools(entry, problems).map(|mut listed| {
             let mut advertised = advertised.unwrap_or_default();
-            for (name, tool) in &mut tools {
+            for (name, tool) in &mut listed.tools {
                 let claims = advertised.tools.remove(name).map(|it| it.claims);
                 tool.claims.extend(claims.into_iter().flatten());
             }
-            Tools {
-                complete: true,
-                list_changed: advertised.list_changed,
-                tools,
-            }
+            // A claim that can't be read may be one that a human must approve every call.
+            listed.left_out.extend(&advertised.left_out);
+            listed.tools.retain(|name, _| !listed.left_out.has(name));
+            listed.list_changed = advertised.list_changed;
+            listed
         }),
     };
     Some(DescribedServer {
@@ -167,10 +169,8 @@ pub(super) fn at<'a>(node: &'a Node<'a>, path: &[&str]) -> Option<&'a Entry<'a>>
     }
 }
 
-type ByName<'a> = std::collections::BTreeMap<&'a str, Tool<'a>>;
-
 /// Reads the tools of a response to `tools/list`.
-fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName<'a>> {
+fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<Tools<'a>> {
     let answer = Object::of(result(entry), "tools/list", entry.key_span, problems)?;
     if let Some(error) = answer.optional("error") {
         let message = "the server answered `tools/list` with an error";
@@ -189,58 +189,67 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
             .help("collect the tools of all pages in one list, and remove the cursor");
     }
     let tools = answer.required("tools", "add the list of tools:\n\"tools\": []", problems)?;
-    let mut found = ByName::new();
     let items = list(&tools.value, "tools/list.tools", problems)?;
-    // An invalid tool has been reported, and does not hide problems of the others.
-    each(
-        items,
-        "tools/list.tools",
-        problems,
-        |item, path, problems| {
-            let tool = Object::of(item, path, opening(item), problems)?;
-            let help = "add the name of the tool:\n\"name\": \"search\"";
-            let entry = tool.required("name", help, problems)?;
-            let name = text(&entry.value, &tool.path("name"), problems)?;
-            check_name(name, entry.value.span, problems)?;
-            let mut read = Tool::of(&tool, item, entry.value.span);
-            let meta = tool.optional("_meta").map(|meta| &meta.value);
-            let meta = meta.and_then(|meta| at(meta, &[CAPABILITIES]));
-            read.claims.extend(meta);
-            if let Some(first) = found.get(name) {
-                let message = format!("the capture contains two tools `{name}`");
-                problems
-                    .report(Code::ImportValue, read.name, "repeated here", message)
-                    .also(first.name, "first here")
-                    .help("remove or rename one of the two");
-                return None;
+    let base = Base::of_document(problems.text().number());
+    let mut found = Tools {
+        complete: true,
+        ..Tools::default()
+    };
+    for (number, item) in items.iter().enumerate() {
+        match tool(item) {
+            Ok((name, tool)) => {
+                let span = tool.name;
+                if found.tools.insert(name, tool).is_some() {
+                    found.left_out.add(name, Defect::repeated(span), base);
+                }
             }
-            found.insert(name, read);
-            Some(())
-        },
-    );
+            Err((name, defect)) => {
+                let place = || format!("tools/list.tools[{number}]");
+                let name = name.map_or_else(place, str::to_owned);
+                found.left_out.add(&name, defect, base);
+            }
+        }
+    }
+    // No client can tell which of two tools of one name it calls.
+    found.tools.retain(|name, _| !found.left_out.has(name));
     Some(found)
 }
 
-/// Reports a name that no tool of an index can have, and returns `None`.
-pub(super) fn check_name(name: &str, span: Span, problems: &mut Problems<'_>) -> Option<()> {
-    if !name.is_empty() && !name.contains('/') && !name.contains(char::is_control) {
-        return Some(());
+/// Reads a tool of a response to `tools/list`. Fails with its name, if it has one, and its defect.
+fn tool<'a>(item: &'a Node<'a>) -> Result<(&'a str, Tool<'a>), (Option<&'a str>, Defect)> {
+    let Value::Mapping(entries) = &item.value else {
+        return Err((None, Defect::not_an_object(item)));
+    };
+    let Some(entry) = member(entries, "name") else {
+        return Err((None, Defect::no_name(opening(item))));
+    };
+    let Value::String(name) = &entry.value.value else {
+        return Err((None, Defect::name_type(&entry.value)));
+    };
+    let span = entry.value.span;
+    let defect = name_defect(name, span);
+    let defect = defect.or_else(|| definition_defect(entries, true, opening(item)));
+    if let Some(defect) = defect {
+        return Err((Some(name), defect));
     }
-    let message = format!("{name:?} can't be the name of a tool in an index");
-    problems
-        .report(Code::InvalidName, span, "not a tool name", message)
-        .help("use a name that is not empty and contains no `/` and no control character");
-    None
+    let mut read = Tool::of(entries, item, span);
+    let meta = member(entries, "_meta").map(|meta| &meta.value);
+    let meta = meta.and_then(|meta| at(meta, &[CAPABILITIES]));
+    read.claims.extend(meta);
+    Ok((name, read))
 }
 
 impl<'a> Tool<'a> {
     /// Returns the tool of a definition.
-    pub(super) fn of(tool: &Object<'a, 'a>, node: &'a Node<'a>, name: Span) -> Self {
+    pub(super) fn of(entries: &'a [Entry<'a>], node: &'a Node<'a>, name: Span) -> Self {
         Self {
             name,
             node,
-            fields: FIELDS.iter().filter_map(|key| tool.optional(key)).collect(),
-            claims: tool.optional(CAPABILITIES).into_iter().collect(),
+            fields: FIELDS
+                .iter()
+                .filter_map(|key| member(entries, key))
+                .collect(),
+            claims: member(entries, CAPABILITIES).into_iter().collect(),
         }
     }
 }

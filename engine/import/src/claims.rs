@@ -46,6 +46,21 @@ impl<'a> Source<'a> {
         Self { node, base }
     }
 
+    /// Returns the list.
+    pub(super) fn node(self) -> &'a Node<'a> {
+        self.node
+    }
+
+    /// Returns the base of its spans.
+    pub(super) fn base(self) -> Base {
+        self.base
+    }
+
+    /// Returns whether every capability has its verb and its resource.
+    pub(super) fn is_readable(self) -> bool {
+        self.blocks().is_some()
+    }
+
     /// Returns the origin of the list.
     pub(super) fn origin(self) -> Origin {
         self.base.origin(self.node.span)

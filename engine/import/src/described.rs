@@ -1,9 +1,10 @@
 //! A document's data about a server, independent of its form.
 
 use super::endpoint::Refusal;
+use super::left_out::LeftOut;
 use super::output::{Base, Origin};
 use agent_syntax::{Entry, Node};
-use agent_text::{DocumentKind, Span};
+use agent_text::Span;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -37,11 +38,7 @@ impl<'a> DescribedServer<'a> {
 
     /// Returns the base of the spans of its document.
     pub(super) fn base(&self) -> Base {
-        Base {
-            source: DocumentKind::Import,
-            number: self.document,
-            offset: 0,
-        }
+        Base::of_document(self.document)
     }
 }
 
@@ -95,6 +92,8 @@ pub(super) struct Tools<'a> {
     pub(super) list_changed: Option<&'a Entry<'a>>,
     /// The tools by name.
     pub(super) tools: BTreeMap<&'a str, Tool<'a>>,
+    /// The tools that can't be used.
+    pub(super) left_out: LeftOut,
 }
 
 /// A tool.

@@ -6,6 +6,7 @@ use super::claims::{Block, READONLY, Source, agree, json};
 use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
 use super::existing::ExistingEntry;
 use super::field::{Field, Scalars};
+use super::left_out::{LeftOut, MEND, claim_defect};
 use super::output::{Base, NewObject, NewValue, Origin};
 use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target};
 use super::problems::{ImportProblems, Missing, NAMED_LIMIT};
@@ -33,6 +34,8 @@ pub(super) struct NewEntry<'a> {
     claims: BTreeMap<&'a str, Vec<Source<'a>>>,
     /// The claims that are in the entry, as lines.
     pub(super) claimed: Vec<String>,
+    /// The tools that are left out.
+    pub(super) left_out: LeftOut,
     /// The fields that nothing sets so far, each with the number of the last description.
     unset: BTreeMap<Field, usize>,
 }
@@ -51,6 +54,7 @@ impl<'a> NewEntry<'a> {
             described: Vec::new(),
             claims: BTreeMap::new(),
             claimed: Vec::new(),
+            left_out: LeftOut::default(),
             unset: BTreeMap::new(),
         }
     }
@@ -115,6 +119,9 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             }
         }
         if let Some(tools) = &server.tools {
+            tools
+                .left_out
+                .warn(&target.id, |_| MEND.to_owned(), problems);
             for (name, tool) in &tools.tools {
                 let claims = tool.claims.iter();
                 let claims = claims.map(|claim| Source::new(&claim.value, server.base()));
@@ -339,8 +346,13 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             described,
             claims,
             claimed,
+            left_out,
             ..
         } = entry;
+        let tools = described
+            .iter()
+            .filter_map(|(server, _)| server.tools.as_ref());
+        let is_left_out = |name: &str| tools.clone().any(|it| it.left_out.has(name));
         let Some(&(server, target)) = described.last() else {
             return;
         };
@@ -362,7 +374,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                     .help(help);
                 for capabilities in own.tools.values().filter_map(|tool| tool.capabilities) {
                     super::overlay::check_capabilities(
-                        capabilities,
+                        &capabilities.value,
                         CAPABILITIES,
                         &mut problems.overlay,
                     );
@@ -381,7 +393,10 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                     .members
                     .get(*name)
                     .is_some_and(|(_, value)| value.is_mapping());
-                if !is_tool {
+                if !is_tool && is_left_out(name) {
+                    // The overlay has no words for its defect, which was reported.
+                    continue;
+                } else if !is_tool {
                     let message = format!("the server `{id}` has no tool `{name}`");
                     let at = Origin::overlay(tool.key);
                     let report = problems.report(Code::ImportUnused, at, "unknown tool", message);
@@ -405,6 +420,34 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         }
         let Some(tools) = known else { return };
         let (key, at) = self.addressed(server, target);
+        // The capabilities of the overlay replace a claim that can't be used.
+        for (name, claims) in claims.iter() {
+            if named.contains_key(name) || !tools.members.contains_key(*name) {
+                continue;
+            }
+            let mut defects = claims.iter().filter_map(|claim| {
+                let text = problems.text(claim.origin());
+                Some((claim_defect(*claim, text)?, claim.base()))
+            });
+            if let Some((defect, base)) = defects.next() {
+                left_out.add(name, defect, base);
+            }
+        }
+        tools.members.retain(|name, _| !left_out.has(name));
+        let declare = |name: &str| {
+            let path = ["tools", name, CAPABILITIES];
+            self.snippet(
+                key,
+                &path,
+                r#"[{ "verb": "<verb>", "resource": "<resource>" }]"#,
+            )
+        };
+        left_out.warn(id, declare, problems);
+        for (server, _) in described.iter() {
+            if let Some(tools) = &server.tools {
+                left_out.extend(&tools.left_out);
+            }
+        }
         for name in named.keys() {
             claims.entry(name).or_default();
         }
@@ -514,7 +557,9 @@ fn take_tools<'a>(
             tools.set(name, at, NewValue::Object(kept));
         } else if !captured.complete {
             tools.set(name, origin, value);
-        } else if let Some(origin) = origin.filter(|_| value.is_mapping()) {
+        } else if let Some(origin) = origin.filter(|_| value.is_mapping())
+            && !captured.left_out.has(&name)
+        {
             let message = format!(
                 "the capture does not contain the tool `{name}` of `{}`",
                 server.name().0

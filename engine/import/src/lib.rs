@@ -13,6 +13,7 @@
 //! | `endpoint` | checks of endpoints |
 //! | `field` | the fields of an entry that can be set |
 //! | `claims` | what sources say that a tool can do |
+//! | `left_out` | tools that are left out, and why |
 //! | `overlay` | the overlay |
 //! | `blank` | what an overlay has to set, as text to paste |
 //! | `entry` | the merged entry |
@@ -38,6 +39,7 @@ mod entry;
 mod existing;
 mod field;
 mod first_manifest;
+mod left_out;
 mod live;
 mod manifest;
 mod output;
@@ -47,6 +49,7 @@ mod registry;
 
 pub use field::overlay_fields;
 pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
+pub use left_out::LeftOutTool;
 pub use live::{LiveServer, Renamed, renamed};
 
 use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Severity};
@@ -95,6 +98,8 @@ pub struct Imported {
     pub unchanged: Vec<String>,
     /// What servers say that their tools can do, where the overlay does not decide it.
     pub claims: Vec<String>,
+    /// The tools that are left out. The warnings group them by their defects.
+    pub left_out: Vec<LeftOutTool>,
 }
 
 /// Merges the servers of documents into an existing or a new index.
@@ -105,7 +110,7 @@ pub struct Imported {
 ///
 /// # Errors
 /// Every problem of the documents, the overlay and the index. A place's number is that of its
-/// document. A document is never imported in part.
+/// document. Of a document without errors, only tools that no client can use are left out.
 pub fn import(
     documents: Vec<Vec<u8>>,
     overlay: Option<Overlay>,
@@ -383,6 +388,7 @@ fn put(
         imported
             .claims
             .extend(claims.map(|claim| format!("{id}@{version}/{claim}")));
+        imported.left_out.extend(entry.left_out.tools());
     }
     Ok(Checked {
         value: imported,

@@ -1,7 +1,8 @@
 //! A server's own manifest \[4, 3\]: its name, its version and the tools that it advertises.
 
-use super::capture::check_name;
 use super::described::{DescribedServer, FieldValue, Tool, Tools};
+use super::left_out::{Defect, definition_defect, name_defect};
+use super::output::Base;
 use super::registry::{spanned_text, version};
 use agent_diagnostic::Problems;
 use agent_lower::fields::{Object, opening};
@@ -34,19 +35,24 @@ pub(super) fn tools<'a>(
 ) -> Option<Tools<'a>> {
     let key = advertised.key_span;
     let object = Object::of(&advertised.value, "capabilities.tools", key, problems)?;
+    let base = Base::of_document(problems.text().number());
     let mut found = Tools::default();
     for entry in object.entries() {
         if entry.key == "listChanged" && matches!(entry.value.value, Value::Bool(_)) {
             found.list_changed = Some(entry);
             continue;
         }
-        let path = object.path(&entry.key);
-        let Some(tool) = Object::of(&entry.value, path, entry.key_span, problems) else {
-            continue;
+        let defect = match &entry.value.value {
+            Value::Mapping(tool) => name_defect(&entry.key, entry.key_span)
+                .or_else(|| definition_defect(tool, false, entry.key_span))
+                .map_or_else(|| Ok(Tool::of(tool, &entry.value, entry.key_span)), Err),
+            _ => Err(Defect::not_an_object(&entry.value)),
         };
-        if check_name(&entry.key, entry.key_span, problems).is_some() {
-            let tool = Tool::of(&tool, &entry.value, entry.key_span);
-            found.tools.insert(&entry.key, tool);
+        match defect {
+            Ok(tool) => {
+                found.tools.insert(&entry.key, tool);
+            }
+            Err(defect) => found.left_out.add(&entry.key, defect, base),
         }
     }
     Some(found)

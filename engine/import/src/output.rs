@@ -47,6 +47,15 @@ impl Base {
         offset: 0,
     };
 
+    /// Returns the base of an imported document.
+    pub(super) fn of_document(number: u32) -> Self {
+        Self {
+            source: DocumentKind::Import,
+            number,
+            offset: 0,
+        }
+    }
+
     /// Returns the origin of a span.
     pub(super) fn origin(self, span: Span) -> Origin {
         Origin {

@@ -310,9 +310,9 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
     Some(settings)
 }
 
-/// Checks the capabilities of a tool that no document has listed, which the loader won't see.
-pub(super) fn check_capabilities(entry: &Entry<'_>, path: &str, problems: &mut Problems<'_>) {
-    let Some(items) = list(&entry.value, path, problems) else {
+/// Checks the capabilities of a tool that the loader won't see.
+pub(super) fn check_capabilities(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) {
+    let Some(items) = list(node, path, problems) else {
         return;
     };
     each(items, path, problems, |item, path, problems| {

@@ -79,6 +79,22 @@ impl<'t> ImportProblems<'t> {
         self.of(origin).report(code, origin.span, label, message)
     }
 
+    /// Reports a problem at an origin as a warning, whatever the severity of its code.
+    pub(super) fn warn(
+        &mut self,
+        code: Code,
+        origin: Origin,
+        label: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Report<'_, 't> {
+        self.of(origin).warn(code, origin.span, label, message)
+    }
+
+    /// Returns the input of an origin.
+    pub(super) fn text(&mut self, origin: Origin) -> &'t Text {
+        self.of(origin).text()
+    }
+
     /// Adds a field that the overlay has to set, up to [`Problems::LIMIT`].
     pub(super) fn blank(&mut self, key: &str, field: Field, value: String) {
         if self.blanks.len() < Problems::LIMIT {

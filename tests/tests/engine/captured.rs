@@ -160,6 +160,47 @@ fn hidden_text_costs_its_tool_alone() {
 }
 
 #[test]
+fn a_bad_tool_costs_itself_alone() {
+    let listing = |tools: Value| LiveServer {
+        tools: json!({ "tools": tools }).to_string().into_bytes(),
+        ..live("1", &[])
+    };
+    let add_tool = json!({ "name": "add", "inputSchema": {} });
+    let server = listing(json!([null, add_tool, { "name": "mul", "inputSchema": null }]));
+    let added = add(&server, overlay(DECLARED), None).unwrap();
+    let codes: Vec<_> = added
+        .warnings
+        .iter()
+        .map(|it| (it.code, it.severity))
+        .collect();
+    assert_eq!(
+        codes,
+        [(Code::WrongType, Severity::Warning); 2],
+        "{:#?}",
+        added.warnings
+    );
+    let index = added.value.index;
+    let tools = &entries(&index)[0]["capabilities"]["tools"];
+    assert_eq!(
+        tools.as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["add"]
+    );
+    // It was never in the entry.
+    let same = refreshed(&[known("1", server)], &index);
+    assert!(same.is_complete && same.differences.is_empty(), "{same:#?}");
+    // A tool of the entry that is bad now is named once, with its defect.
+    let bad = listing(json!([{ "name": "add", "inputSchema": 7 }]));
+    let changed = refreshed(&[known("1", bad)], &index);
+    let expected = [("sums@1/add".to_owned(), Code::WrongType, false)];
+    assert_eq!(differences(&changed), expected);
+    assert!(changed.is_complete);
+    let text = &changed.differences[0].text;
+    assert!(text.contains("`inputSchema` is a number"), "{text}");
+    let tools = &entries(&changed.index)[0]["capabilities"]["tools"];
+    assert_eq!(tools, &json!({}));
+}
+
+#[test]
 fn what_is_no_answer_of_a_server_is_not_added() {
     for (handshake, tools) in [
         ("{}", r#"{"tools": 1}"#),

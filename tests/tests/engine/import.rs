@@ -682,7 +682,9 @@ fn a_captured_server_needs_nothing_invented() {
     {
       "capabilities": {
         "tools": {
-          "a": {}
+          "a": {
+            "inputSchema": {}
+          }
         }
       },
       "categories": [
@@ -736,7 +738,7 @@ fn claiming(initialize: &str, tool: &str) -> String {
     "serverInfo": {{ "name": "r", "version": "1" }},
     "capabilities": {{ "tools": {{ "listChanged": true, "find": {{ "x-summit-capabilities": {initialize} }} }} }}
   }},
-  "tools/list": {{ "tools": [{{ "name": "find"{tool} }}] }}
+  "tools/list": {{ "tools": [{{ "name": "find", "inputSchema": {{}}{tool} }}] }}
 }}"#
     )
 }
@@ -750,7 +752,7 @@ fn find(index: &str) -> serde_json::Value {
 fn capabilities_are_taken_wherever_a_server_claims_them() {
     let listed = |members: &str| {
         format!(
-            r#"{{"package": "r", "version": "1", "tools/list": {{"tools": [{{"name": "find"{members}}}]}}}}"#
+            r#"{{"package": "r", "version": "1", "tools/list": {{"tools": [{{"name": "find", "inputSchema": {{}}{members}}}]}}}}"#
         )
     };
     let key = format!(r#""x-summit-capabilities": {BLOCKS}"#);
@@ -871,7 +873,6 @@ fn of_sources_that_disagree_only_what_all_say_is_kept() {
 #[test]
 fn an_overlay_replaces_all_claims() {
     let document = claiming(BLOCKS, r#", "x-summit-capabilities": [{"verb": "erase"}]"#);
-    refuse(&document, yaml(REACHED), None);
     for own in ["[]", "[{ verb: read, resource: fs }]"] {
         let overlay = format!(
             "servers: {{ r: {{ endpoint: pkg:generic/e, tools: {{ find: {{ x-summit-capabilities: {own} }} }} }} }}\n"
@@ -885,15 +886,231 @@ fn an_overlay_replaces_all_claims() {
         );
         assert!(imported.value.claims.is_empty());
     }
-    // What a server can't claim is refused where it claims it.
-    let problems = refuse(
-        &claiming(r#"[{"verb": "serach", "resource": "fs"}]"#, ""),
-        yaml(REACHED),
-        None,
+}
+
+/// The warnings about tools that are left out: codes, texts of their places, and messages.
+fn left_out<'d>(imported: &Checked<Imported>, document: &'d str) -> Vec<(Code, &'d str, String)> {
+    let warnings = imported.warnings.iter();
+    let found = warnings.filter(|it| it.message.contains(" left out, "));
+    found
+        .map(|it| {
+            assert_eq!(it.severity, Severity::Warning, "{it:#?}");
+            let place = it.labels[0].place;
+            assert_eq!(place.source, DocumentKind::Import, "{it:#?}");
+            (it.code, place.span.of(document), it.message.clone())
+        })
+        .collect()
+}
+
+/// The names of the tools of the only server.
+fn tools(index: &str) -> Vec<String> {
+    let index: serde_json::Value = serde_json::from_str(index).expect("JSON");
+    let tools = index["servers"][0]["capabilities"]["tools"].as_object();
+    tools.expect("tools").keys().cloned().collect()
+}
+
+#[test]
+fn a_tool_of_which_a_claim_is_none_is_left_out_unless_the_overlay_declares_its_capabilities() {
+    for (claim, code, place) in [
+        (
+            r#"[{"verb": "serach", "resource": "fs"}]"#,
+            Code::UnknownValue,
+            "\"serach\"",
+        ),
+        (
+            r#"[{"verb": "search", "resource": "fs", "constraints": ["read-only"]}]"#,
+            Code::UnknownValue,
+            "\"read-only\"",
+        ),
+        (
+            r#"[{"verb": "search"}]"#,
+            Code::MissingField,
+            r#"[{"verb": "search"}]"#,
+        ),
+        (r#""search""#, Code::WrongType, "\"search\""),
+    ] {
+        let document = claiming("[]", &format!(r#", "x-summit-capabilities": {claim}"#));
+        let imported = run(&document, yaml(REACHED), None);
+        let [(found, at, message)] = &left_out(&imported, &document)[..] else {
+            panic!("{:#?}", imported.warnings);
+        };
+        assert_eq!((*found, *at), (code, place), "{message}");
+        assert!(message.contains("`find`"), "{message}");
+        assert_eq!(tools(&imported.value.index), ["listChanged"]);
+        let mended = "servers: { r: { endpoint: pkg:generic/e, tools: { find: { x-summit-capabilities: [] } } } }\n";
+        let mended = run(&document, yaml(mended), None);
+        assert!(mended.warnings.is_empty(), "{:#?}", mended.warnings);
+        assert_eq!(tools(&mended.value.index), ["find", "listChanged"]);
+    }
+}
+
+#[test]
+fn one_bad_tool_never_costs_its_server() {
+    let good = r#"{"name": "print", "inputSchema": {"type": "object"}}"#;
+    for (bad, code, place, words) in [
+        (
+            "null",
+            Code::WrongType,
+            "null",
+            "`tools/list.tools[0]`: the tool is null",
+        ),
+        (
+            "[]",
+            Code::WrongType,
+            "[]",
+            "`tools/list.tools[0]`: the tool is a list",
+        ),
+        (
+            r#"{"inputSchema": {}}"#,
+            Code::MissingField,
+            "{",
+            "`tools/list.tools[0]`: `name` is missing",
+        ),
+        (r#"{"name": 7}"#, Code::WrongType, "7", "`name` is a number"),
+        (
+            r#"{"name": "", "inputSchema": {}}"#,
+            Code::InvalidName,
+            "\"\"",
+            "the name is empty",
+        ),
+        (
+            r#"{"name": "a/b", "inputSchema": {}}"#,
+            Code::InvalidName,
+            "\"a/b\"",
+            "`a/b`: the name can't be used: it contains `/`",
+        ),
+        (
+            r#"{"name": "a\tb", "inputSchema": {}}"#,
+            Code::InvalidName,
+            r#""a\tb""#,
+            "U+0009",
+        ),
+        (
+            "{\"name\": \"a\u{200b}b\", \"inputSchema\": {}}",
+            Code::InvisibleCharacter,
+            "\"a\u{200b}b\"",
+            "`a<U+200B>b`: the name contains U+200B",
+        ),
+        (
+            r#"{"name": "bad"}"#,
+            Code::MissingField,
+            "{",
+            "`bad`: `inputSchema` is missing",
+        ),
+        (
+            r#"{"name": "bad", "inputSchema": null}"#,
+            Code::WrongType,
+            "null",
+            "`bad`: `inputSchema` is null",
+        ),
+        (
+            r#"{"name": "bad", "inputSchema": "{}"}"#,
+            Code::WrongType,
+            "\"{}\"",
+            "`inputSchema` is a string",
+        ),
+        (
+            r#"{"name": "bad", "inputSchema": {}, "outputSchema": true}"#,
+            Code::WrongType,
+            "true",
+            "`outputSchema` is a boolean",
+        ),
+        (
+            r#"{"name": "bad", "inputSchema": {}, "annotations": []}"#,
+            Code::WrongType,
+            "[]",
+            "`annotations` is a list",
+        ),
+        (
+            r#"{"name": "bad", "inputSchema": {}, "description": 7}"#,
+            Code::WrongType,
+            "7",
+            "`description` is a number",
+        ),
+        (
+            r#"{"name": "bad", "inputSchema": {}}, {"name": "bad", "inputSchema": {}, "title": "x"}"#,
+            Code::ImportValue,
+            "\"bad\"",
+            "`bad`: several tools have this name",
+        ),
+        (
+            r#"{"name": "bad", "inputSchema": {}}, {"name": "bad"}"#,
+            Code::MissingField,
+            "{",
+            "`bad`: `inputSchema` is missing",
+        ),
+    ] {
+        let document = format!(
+            r#"{{"package": "reports", "version": "1", "endpoint": "https://reports.example/mcp", "tools/list": {{"tools": [{bad}, {good}]}}}}"#
+        );
+        let imported = run(&document, about("reports", ""), None);
+        let [(found, at, message)] = &left_out(&imported, &document)[..] else {
+            panic!("{bad}: {:#?}", imported.warnings);
+        };
+        assert_eq!((*found, *at), (code, place), "{message}");
+        assert!(
+            message.contains(words) && message.contains("`reports`"),
+            "{message}"
+        );
+        assert_eq!(tools(&imported.value.index), ["print"]);
+        assert_eq!(imported.value.left_out.len(), 1, "{bad}");
+        // The last tool of a server may be a bad one.
+        let alone = document.replace(&format!(", {good}"), "");
+        let alone = run(&alone, about("reports", ""), None).value;
+        assert_eq!((tools(&alone.index).len(), alone.added.len()), (0, 1));
+    }
+}
+
+#[test]
+fn tools_of_one_defect_are_counted_in_one_warning() {
+    let tools: Vec<_> = (0..20_000)
+        .map(|n| format!(r#"{{"name": "t{n}", "inputSchema": null}}, null"#))
+        .collect();
+    let document = format!(
+        r#"{{"package": "reports", "version": "1", "endpoint": "https://reports.example/mcp", "tools/list": {{"tools": [{}]}}}}"#,
+        tools.join(",")
     );
-    assert_eq!(problems.len(), 1, "{problems:#?}");
-    assert_eq!(problems[0].code, Code::UnknownValue);
-    assert_eq!(problems[0].labels[0].place.source, DocumentKind::Import);
+    let imported = run(&document, about("reports", ""), None);
+    let messages: Vec<_> = left_out(&imported, &document)
+        .into_iter()
+        .map(|(.., it)| it)
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            "20000 tools of `reports` are left out, `t0`, `t1`, `t2`, `t3`, `t4` and 19995 more: `inputSchema` is null, not an object",
+            "20000 tools of `reports` are left out, `tools/list.tools[1]`, `tools/list.tools[3]`, `tools/list.tools[5]`, \
+             `tools/list.tools[7]`, `tools/list.tools[9]` and 19995 more: the tool is null, not an object",
+        ]
+    );
+    assert_eq!(imported.value.left_out.len(), 40_000);
+}
+
+#[test]
+fn a_tool_that_is_left_out_is_named_once() {
+    let document = |list: &str| {
+        format!(
+            r#"{{"package": "reports", "version": "1", "endpoint": "https://reports.example/mcp",
+                "initialize": {{"capabilities": {{"tools": {{"a/b": {{}}, "flag": 1}}}}}},
+                "tools/list": {{"tools": [{list}]}}}}"#
+        )
+    };
+    let good = document(r#"{"name": "mail", "inputSchema": {}}"#);
+    let before = run(&good, about("reports", ""), None);
+    assert_eq!(left_out(&before, &good).len(), 2, "{:#?}", before.warnings);
+    // Neither is it missing in the capture, nor unknown to an overlay.
+    let bad = document(r#"{"name": "mail", "inputSchema": 1}, {"name": "a/b", "inputSchema": {}}"#);
+    let overlay = "tools: { mail: { x-summit-capabilities: [] } }";
+    let after = run(&bad, about("reports", overlay), Some(&before.value.index));
+    let found = left_out(&after, &bad);
+    let codes: Vec<_> = found.iter().map(|(code, ..)| *code).collect();
+    assert_eq!(
+        codes,
+        [Code::WrongType, Code::WrongType, Code::InvalidName],
+        "{found:#?}"
+    );
+    assert_eq!(after.warnings.len(), 3, "{:#?}", after.warnings);
+    assert_eq!(tools(&after.value.index), [""; 0]);
 }
 
 #[test]
@@ -1163,17 +1380,6 @@ servers:
             "{problem:#?}"
         );
     }
-    // What the capture has wrong is refused in the capture.
-    let document = CAPTURE.replace(
-        "\"description\": \"Searches \\u00e9\"",
-        "\"description\": 7",
-    );
-    let problems = refuse(&document, None, Some(INDEX));
-    let wrong: Vec<_> = places(&problems, &[(DocumentKind::Import, &document)])
-        .into_iter()
-        .filter(|(code, ..)| *code == Code::WrongType)
-        .collect();
-    assert_eq!(wrong, [(Code::WrongType, DocumentKind::Import, "7")]);
 }
 
 #[test]
@@ -1238,7 +1444,7 @@ fn bytes(documents: &[&str]) -> Vec<Vec<u8>> {
 /// A capture of a server with one tool.
 fn capture_of(package: &str, tool: &str) -> String {
     format!(
-        r#"{{"package": "{package}", "version": "1", "tools/list": {{"tools": [{{"name": "{tool}"}}]}}}}"#
+        r#"{{"package": "{package}", "version": "1", "tools/list": {{"tools": [{{"name": "{tool}", "inputSchema": {{}}}}]}}}}"#
     )
 }
 
@@ -1488,7 +1694,7 @@ fn hostile_inputs_end() {
     );
     assert_eq!(refuse(&remotes, about("r", ""), None)[0].fixes.len(), 8);
     let tools: Vec<_> = (0..20_000)
-        .map(|n| format!("{{\"name\": \"tool_{n}\"}}"))
+        .map(|n| format!("{{\"name\": \"tool_{n}\", \"inputSchema\": {{}}}}"))
         .collect();
     let tools = format!(
         "{{\"package\": \"r\", \"version\": \"1\", \"tools/list\": {{\"tools\": [{}]}}}}",
