@@ -563,6 +563,11 @@ pub enum Reason {
         #[schemars(schema_with = "name")]
         label: String,
     },
+    /// The definition of the tool has a character that people do not see.
+    InvisibleCharacter {
+        /// The JSON pointer to the string with the first such character.
+        pointer: String,
+    },
     /// The policy does not allow the tool.
     PolicyDenied {
         /// The reason in the words of the policy; `null` without one.
@@ -599,6 +604,7 @@ impl Reason {
             Self::MissingCapability { .. } => "MISSING_CAPABILITY",
             Self::ConstraintUnmet { .. } => "CONSTRAINT_UNMET",
             Self::ForbiddenAction { .. } => "FORBIDDEN_ACTION",
+            Self::InvisibleCharacter { .. } => "INVISIBLE_CHARACTER",
             Self::PolicyDenied { .. } => "POLICY_DENIED",
             Self::PolicyError { .. } => "POLICY_ERROR",
             Self::HealthVeto { .. } => "HEALTH_VETO",

@@ -100,13 +100,8 @@ fn hash(server: &Server, requirement: &world::Requirement) -> String {
     sha256(&format!("{id}@{version}|{endpoint}|{scopes}"))
 }
 
-/// `agents.lock`, if every requirement has a server or a tool, and people see every character of what is
-/// locked.
+/// `agents.lock`, if every requirement has a server or a tool.
 pub fn lock(world: &World, policy: Option<Rule>) -> Option<Lock> {
-    selected(world, policy).filter(|lock| !tools::conceal(world, lock))
-}
-
-fn selected(world: &World, policy: Option<Rule>) -> Option<Lock> {
     let selection = |requirement: &world::Requirement| {
         let server = select(world, requirement)?;
         Some(Selection {

@@ -46,7 +46,7 @@ pub struct MatrixRow {
 
 impl MatrixRow {
     /// Number of checks.
-    pub const CHECKS: usize = 12;
+    pub const CHECKS: usize = 13;
 
     /// The bit of a selected server or tool.
     pub const SELECTED: u16 = 1 << Self::CHECKS;

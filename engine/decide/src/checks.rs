@@ -46,6 +46,8 @@ pub enum Comparison<'r> {
     Constraints(Vec<&'r str>, Vec<Vec<&'r str>>),
     /// Whether any label is forbidden, the tool, and the label that forbids it.
     Action(bool, &'r str, Option<&'r str>),
+    /// The place and the character of the tool's hidden text, if it has any.
+    HiddenText(Option<(String, char)>),
     /// The denial of the policy; none if it allows the tool.
     Policy(Option<Rejection<'r>>),
     /// The status of the server in the snapshot.
@@ -144,9 +146,21 @@ impl Matching {
             Rejection::ForbiddenAction { label } => Some(*label),
             _ => None,
         });
+        let of_policy = [Code::PolicyDenied, Code::PolicyError];
         let action = Comparison::Action(!constraints.forbid.is_empty(), tool.name(), label);
         checks.push(Check::new(failed, Code::ForbiddenAction, action));
-        let of_policy = [Code::PolicyDenied, Code::PolicyError];
+        if self.hides_text(number) {
+            let hidden = reasons.iter().find_map(|reason| match reason {
+                Rejection::HiddenText { pointer, character } => Some((pointer.clone(), *character)),
+                _ => None,
+            });
+            let earlier = failed.first().filter(|it| {
+                !of_policy.contains(it)
+                    && ![Code::InvisibleCharacter, Code::HealthVeto].contains(it)
+            });
+            let hidden = Comparison::HiddenText(hidden);
+            checks.push(Check::new(failed, Code::InvisibleCharacter, hidden).unless(earlier));
+        }
         let before_health = failed.first().filter(|it| *it != Code::HealthVeto);
         let before_policy = before_health.filter(|it| !of_policy.contains(it));
         if self.policy_decision(number).is_some() {

@@ -4,8 +4,7 @@ use super::drift::Drift;
 use super::expansion::locked_tools;
 use agent_diagnostic::Code;
 use agent_lower::{
-    Concealed, StoredDefinition, Uncallable, concealed, definition_digest, integrity,
-    locked_digest, uncallable,
+    StoredDefinition, Uncallable, definition_digest, integrity, locked_digest, uncallable,
 };
 use agent_model::{Grant, Index, Lock, Name, Selection, ToolView};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,13 +17,6 @@ const LIMIT: usize = 20;
 pub fn locked_definitions<'i>(lock: &Lock, index: &'i Index) -> BTreeMap<String, ToolView<'i>> {
     let tools = locked_tools(lock, index).into_iter();
     tools.map(|tool| (definition_digest(tool), tool)).collect()
-}
-
-/// Returns the locked definitions that have characters which people do not see, ordered by server, version
-/// and name.
-pub(super) fn concealed_definitions<'i>(lock: &Lock, index: &'i Index) -> Vec<Concealed<'i>> {
-    let tools = locked_tools(lock, index).into_iter();
-    tools.filter_map(concealed).collect()
 }
 
 /// Returns the locked tools that nobody can call, ordered by server, version and name.

@@ -12,7 +12,7 @@ impl Failures {
     ///
     /// A requirement of a category has the first three, one of a capability the next two and those
     /// behind the constraints.
-    pub const CHECKS: [Code; 12] = [
+    pub const CHECKS: [Code; 13] = [
         Code::MissingCategory,
         Code::ToolMissing,
         Code::MissingScope,
@@ -22,6 +22,7 @@ impl Failures {
         Code::SensitivityExceeded,
         Code::UnsignedNotAllowed,
         Code::ForbiddenAction,
+        Code::InvisibleCharacter,
         Code::PolicyDenied,
         Code::PolicyError,
         Code::HealthVeto,

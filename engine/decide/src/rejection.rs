@@ -56,6 +56,13 @@ pub enum Rejection<'i> {
         /// The label that forbids it.
         label: &'i str,
     },
+    /// The definition of the tool has a character that people do not see.
+    HiddenText {
+        /// The JSON pointer to the string with the first such character.
+        pointer: String,
+        /// The character.
+        character: char,
+    },
     /// The policy does not allow the tool.
     PolicyDenied {
         /// The policy's own reason, if any.
@@ -86,6 +93,7 @@ impl<'i> Rejection<'i> {
             Self::MissingCapability { .. } => Code::MissingCapability,
             Self::ConstraintUnmet { .. } => Code::ConstraintUnmet,
             Self::ForbiddenAction { .. } => Code::ForbiddenAction,
+            Self::HiddenText { .. } => Code::InvisibleCharacter,
             Self::PolicyDenied { .. } => Code::PolicyDenied,
             Self::PolicyError { .. } => Code::PolicyError,
             Self::HealthVeto { .. } => Code::HealthVeto,

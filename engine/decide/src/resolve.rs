@@ -3,7 +3,7 @@
 use super::assess::{Assessment, Offer, assess};
 use super::constraint_failures::ConstraintFailures;
 use super::counterfactual::{Counterfactual, counterfactuals, smallest};
-use super::definitions::{concealed_definitions, uncallable_tools};
+use super::definitions::uncallable_tools;
 use super::expansion::left_out_tools;
 use super::failures::Failures;
 use super::matching::{EvaluationContext, Matching};
@@ -362,42 +362,29 @@ impl Resolution {
         Some(hash(server, permissions.map(|it| it.value.as_str())))
     }
 
-    /// Returns the lock, or `None` if a requirement is unsatisfied or a definition that it would lock has
-    /// characters that people do not see.
-    pub fn lock(&self) -> Option<Lock> {
-        let lock = self.selections()?;
-        let is_concealing = !concealed_definitions(&lock, self.index()).is_empty();
-        (!is_concealing).then_some(lock)
-    }
-
-    /// Returns the definitions for which there is no lock, because people do not see all of their
-    /// characters.
-    pub fn concealed(&self) -> Vec<Concealed<'_>> {
-        match self.selections() {
-            Some(lock) => concealed_definitions(&lock, self.index()),
-            None => Vec::new(),
-        }
-    }
-
     /// Returns the tools of the lock that nobody can call, because one of their schemas can't be used.
     pub fn uncallable(&self) -> Vec<Uncallable<'_>> {
-        match self.selections() {
+        match self.lock() {
             Some(lock) => uncallable_tools(&lock, self.index()),
             None => Vec::new(),
         }
     }
 
-    /// Returns the tools that the lock leaves out of its categories, because people do not see all of the
-    /// characters of their definitions.
+    /// Returns the tools that the lock leaves out of its categories, and those that no capability selects,
+    /// because people do not see all of the characters of their definitions.
     pub fn left_out(&self) -> Vec<Concealed<'_>> {
-        match self.selections() {
+        let mut found = match self.lock() {
             Some(lock) => left_out_tools(&lock, self.index()),
             None => Vec::new(),
-        }
+        };
+        found.extend(self.matching.concealed());
+        sort_by(&mut found, |a, b| a.tool.number().cmp(&b.tool.number()));
+        found.dedup_by_key(|it| it.tool.number());
+        found
     }
 
-    /// Returns what the lock has, or `None` if a requirement is unsatisfied.
-    fn selections(&self) -> Option<Lock> {
+    /// Returns the lock, or `None` if a requirement is unsatisfied.
+    pub fn lock(&self) -> Option<Lock> {
         let of_categories =
             (0..self.outcomes.len()).map(|number| Some(vec![self.selection(number)?]));
         // Each with its fallback, if it has one.

@@ -299,7 +299,7 @@ impl<'r> Decision<'r> {
     }
 
     /// Returns the number of all candidates, and of those that each stage of checks left. A category has the
-    /// stage of tools only if it names some.
+    /// stage of tools only if it names some, and a capability that of hidden text only if a tool has some.
     pub fn funnel(self) -> (u32, Vec<(&'static str, u32)>) {
         match self {
             Self::Category(resolution, number) => {
@@ -318,7 +318,7 @@ impl<'r> Decision<'r> {
             }
             Self::Capability(matching, number) => {
                 let funnel = matching.funnel(number);
-                let stages = [
+                let mut stages = vec![
                     ("capability", funnel.capability),
                     ("constraints", funnel.constraints),
                     ("residency", funnel.residency),
@@ -328,7 +328,10 @@ impl<'r> Decision<'r> {
                     ("policy", funnel.policy),
                     ("health", funnel.health),
                 ];
-                (funnel.tools, stages.to_vec())
+                if matching.hides_text(number) {
+                    stages.insert(6, ("text", funnel.text));
+                }
+                (funnel.tools, stages)
             }
         }
     }

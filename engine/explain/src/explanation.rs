@@ -4,7 +4,7 @@ use super::decision::{Candidate, Decision, LostOn, RejectedCandidate};
 use agent_decide::{CheckOutcome, Comparison, Matching, Rejection, Resolution};
 use agent_diagnostic::Code;
 use agent_model::{Name as _, Residency, ServerView, ToolView};
-use agent_text::Place;
+use agent_text::{Place, visible};
 
 /// A check in words, with the values that it compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,6 +164,13 @@ fn values(compared: &Comparison<'_>) -> (Option<String>, String) {
             forbids.then(|| "not forbidden".to_owned()),
             (*tool).to_owned(),
         ),
+        Comparison::HiddenText(hidden) => {
+            let hidden = hidden.as_ref().map(|(pointer, character)| {
+                format!("U+{:04X} at {}", u32::from(*character), visible(pointer))
+            });
+            let none = || "no hidden text".to_owned();
+            (Some(none()), hidden.unwrap_or_else(none))
+        }
         Comparison::Policy(denial) => {
             let answer = match denial {
                 Some(Rejection::PolicyError { reason }) => reason.name().to_owned(),

@@ -3,7 +3,7 @@
 //! Such a name is valid, and loses what its author wants in silence: a label forbids nothing, a priority
 //! and a status count for no server.
 
-use super::concealed::{concealed_definition, left_out_definition};
+use super::concealed::left_out_definition;
 use super::fallback::missing_fallbacks;
 use super::unsatisfied::{unmatched, unsatisfied};
 use super::wording::quoted;
@@ -21,13 +21,13 @@ const COMPARED: usize = 100;
 /// Maximum number of names that a message suggests.
 const SUGGESTED: usize = 3;
 
-/// Returns an error for each requirement without a server or a tool, and for each definition to lock with
-/// characters that people do not see; and a warning for each tool that a category leaves out for such
-/// characters, for each name of nothing and for each missing fallback.
+/// Returns an error for each requirement without a server or a tool; and a warning for each tool that is left
+/// out for characters that people do not see, for each name of nothing and for each missing fallback.
 pub fn resolution_diagnostics(resolution: &Resolution) -> Vec<Diagnostic> {
     let mut found = unsatisfied(resolution);
-    found.extend(resolution.concealed().iter().map(concealed_definition));
-    found.extend(resolution.left_out().iter().map(left_out_definition));
+    let left_out = resolution.left_out();
+    let left_out = left_out.iter().take(Problems::LIMIT);
+    found.extend(left_out.map(left_out_definition));
     found.extend(uncallable_warnings(resolution.uncallable().iter().cloned()));
     add_misspelt_keys(resolution.matching(), &mut found);
     found.append(&mut misnamed(resolution.matching()));
@@ -35,10 +35,12 @@ pub fn resolution_diagnostics(resolution: &Resolution) -> Vec<Diagnostic> {
     found
 }
 
-/// Returns an error for each capability without a tool, and a warning for each name of nothing and for
-/// each missing fallback.
+/// Returns an error for each capability without a tool, and a warning for each tool that is left out for
+/// characters that people do not see, for each name of nothing and for each missing fallback.
 pub fn matching_diagnostics(matching: &Matching) -> Vec<Diagnostic> {
     let mut found = unmatched(matching);
+    let left_out = matching.concealed().take(Problems::LIMIT);
+    found.extend(left_out.map(|it| left_out_definition(&it)));
     add_misspelt_keys(matching, &mut found);
     found.append(&mut misnamed(matching));
     found.append(&mut missing_fallbacks(matching));

@@ -6,7 +6,7 @@ use agent_decide::{
 };
 use agent_diagnostic::{Code, Diagnostic};
 use agent_model::Residency;
-use agent_text::{DocumentKind, Span, Text};
+use agent_text::{DocumentKind, Span, Text, visible};
 use std::fmt::Display;
 
 /// Returns names in backquotes, separated by commas.
@@ -67,6 +67,10 @@ pub fn reason(reason: &Rejection<'_>) -> String {
             format!("does not promise {}", quoted(missing.iter().copied()))
         }
         Rejection::ForbiddenAction { label } => format!("is forbidden by the label `{label}`"),
+        Rejection::HiddenText { pointer, character } => {
+            let pointer = visible(pointer);
+            format!("contains U+{:04X} at `{pointer}`", u32::from(*character))
+        }
         Rejection::PolicyDenied { reason: None } => {
             "is not among the tools that the policy allows".to_owned()
         }
@@ -117,6 +121,7 @@ pub fn check_name(code: Code) -> &'static str {
         Code::MissingCapability => "capability",
         Code::ConstraintUnmet => "constraints",
         Code::ForbiddenAction => "action",
+        Code::InvisibleCharacter => "text",
         Code::PolicyDenied | Code::PolicyError => "policy",
         Code::HealthVeto => "health",
         other => other.name(),

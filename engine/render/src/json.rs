@@ -162,6 +162,7 @@ pub(super) fn write_reason(w: &mut Writer, reason: &Rejection<'_>) {
         }
         Rejection::UnsignedNotAllowed { publisher } => w.key("publisher").string(publisher),
         Rejection::ForbiddenAction { label } => w.key("label").string(label),
+        Rejection::HiddenText { pointer, .. } => w.key("pointer").string(pointer),
         Rejection::PolicyDenied { reason } => w.key("reason").optional(*reason),
         Rejection::PolicyError { reason } => w.key("reason").string(reason.name()),
         Rejection::HealthVeto { status } => {

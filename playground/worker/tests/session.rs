@@ -392,6 +392,7 @@ fn the_description_of_the_engine() {
         "SENSITIVITY_EXCEEDED",
         "UNSIGNED_NOT_ALLOWED",
         "FORBIDDEN_ACTION",
+        "INVISIBLE_CHARACTER",
         "POLICY_DENIED",
         "POLICY_ERROR",
         "HEALTH_VETO",

@@ -4,8 +4,8 @@
 use super::{constraint_reasons, constraints, hash_without_scopes, sorted};
 use crate::digest::integrity;
 use crate::files::{
-    Capability, EligibleTool, Load, Lock, Locked, Match, Preference, Reason, RejectedTool,
-    SelectedTool, SelectedTools, Task, ToolRequirement, ToolSelection,
+    Capability, EligibleTool, Load, Match, Preference, Reason, RejectedTool, SelectedTool,
+    SelectedTools, Task, ToolRequirement, ToolSelection,
 };
 use crate::policy::{Rule, Said};
 use crate::text::Tree;
@@ -86,6 +86,13 @@ fn fixed(
     if world.constraints.forbid.contains(&tool.name) {
         reasons.push(Reason::ForbiddenAction {
             label: tool.name.clone(),
+        });
+    }
+    // Nothing else of a world's tools hides a character from people.
+    let hides = tool.description.is_some_and(|it| it.contains('\u{200b}'));
+    if reasons.is_empty() && hides {
+        reasons.push(Reason::InvisibleCharacter {
+            pointer: "/description".to_owned(),
         });
     }
     reasons
@@ -255,24 +262,6 @@ fn definition(tool: &Tool) -> String {
     members.retain(|(key, _)| shown.contains(&&**key));
     members.push(("name".to_owned(), Tree::text(&tool.name)));
     integrity(&Tree::Map(members))
-}
-
-/// Returns whether the description of a tool that the lock has for a capability hides a character from people.
-/// Nothing else of a world's tools does, and a category leaves such a tool out.
-pub(super) fn conceal(world: &World, lock: &Lock) -> bool {
-    let hides = |tool: &Tool| tool.description.is_some_and(|it| it.contains('\u{200b}'));
-    let is_locked = |server: &Server, tool: &Tool| {
-        lock.selections.iter().any(|selection| match selection {
-            Locked::Category(_) => false,
-            Locked::Capability(own) => {
-                (&own.id, &own.version, &own.tool) == (&server.id, &server.version, &tool.name)
-            }
-        })
-    };
-    world.servers.iter().any(|server| {
-        let mut tools = server.tools.iter().flatten();
-        tools.any(|tool| hides(tool) && is_locked(server, tool))
-    })
 }
 
 fn capability(asked: &CapabilityRequirement) -> Capability {

@@ -132,9 +132,10 @@ fn check(check: CandidateCheck, server: ServerView<'_>, tool: Option<ToolView<'_
     let (asked_at, offered_at) = match check.code {
         // A snapshot offers a status. It requires nothing.
         Code::HealthVeto => (None, check.required_at),
-        Code::MissingCapability | Code::ConstraintUnmet | Code::ForbiddenAction => {
-            (check.required_at, tool.map(ToolView::place))
-        }
+        Code::MissingCapability
+        | Code::ConstraintUnmet
+        | Code::ForbiddenAction
+        | Code::InvisibleCharacter => (check.required_at, tool.map(ToolView::place)),
         code => (check.required_at, agent_explain::offered_at(server, code)),
     };
     Check {

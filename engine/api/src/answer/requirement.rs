@@ -51,9 +51,13 @@ pub(super) fn checks(decision: Decision<'_>) -> impl Iterator<Item = &'static [C
         &[Code::PolicyDenied, Code::PolicyError],
         &[Code::HealthVeto],
     ];
+    const WITH_TEXT: [&[Code]; 4] = [LAST[0], &[Code::InvisibleCharacter], LAST[1], LAST[2]];
     let (first, last) = match decision {
         Decision::Category(..) if decision.only().is_empty() => (&OF_CATEGORY[..], &[][..]),
         Decision::Category(..) => (&WITH_TOOLS[..], &[][..]),
+        Decision::Capability(matching, number) if matching.hides_text(number) => {
+            (&OF_CAPABILITY[..], &WITH_TEXT[..])
+        }
         Decision::Capability(..) => (&OF_CAPABILITY[..], &LAST[..]),
     };
     first

@@ -14,7 +14,7 @@ use crate::policy_decision::{PolicyDecision, PolicyFact};
 use crate::rejection::Rejection;
 use crate::selection;
 use agent_diagnostic::Code;
-use agent_lower::{Candidate, PolicyOccasion, definition_digest, tool_id};
+use agent_lower::{Candidate, Concealed, PolicyOccasion, concealed, definition_digest, tool_id};
 use agent_model::{
     CapabilityRequirement, Constraints, ForbidLabel, Grant, HUMAN_IN_THE_LOOP, Index, Manifest,
     Name, Selection, ServerView, ToolName, ToolNumber, ToolView, Tools,
@@ -68,6 +68,8 @@ pub struct CapabilityFunnel {
     pub signature: u32,
     /// Tools that are not forbidden.
     pub action: u32,
+    /// Tools whose definitions hide no text.
+    pub text: u32,
     /// Tools that the policy allows.
     pub policy: u32,
     /// Tools of healthy servers: the eligible ones.
@@ -99,6 +101,8 @@ struct Match {
     tags: Option<Vec<u32>>,
     /// The tools that pass every check before policy and health: sorted.
     candidates: Vec<ToolNumber>,
+    /// The tools that would be candidates if their definitions hid no text: sorted.
+    concealing: Vec<ToolNumber>,
     /// The decision of the policy, if it was consulted.
     policy_decision: Option<Arc<PolicyDecision>>,
     /// The eligible tools, in the order of preference: the first is selected.
@@ -152,6 +156,7 @@ impl Matching {
             name,
             tags: tags.map(|tag| self.index.tag(tag.as_str())).collect(),
             candidates: Vec::new(),
+            concealing: Vec::new(),
             policy_decision: None,
             ranked: Vec::new(),
         };
@@ -163,7 +168,11 @@ impl Matching {
                     && self.constraint_failures.refusing(tool.server()).is_empty()
                     && !self.is_forbidden(*tool)
             });
-            found.candidates = candidates.map(ToolView::number).collect();
+            // Only these are searched for hidden text: an index has many others.
+            let numbers: (Vec<_>, Vec<_>) = candidates
+                .map(ToolView::number)
+                .partition(|number| concealed(self.index.tool(*number)).is_some());
+            (found.concealing, found.candidates) = numbers;
         }
         let tools = found.candidates.iter();
         let tools = tools.map(|number| self.index.tool(*number));
@@ -329,10 +338,32 @@ impl Matching {
         reasons
     }
 
-    /// Returns the reason of the policy or of health against a tool that passes every other check.
+    /// Returns the reason of hidden text, the policy or health against a tool that passes every other check.
     fn late_reason<'r>(&'r self, requirement: usize, tool: ToolView<'r>) -> Option<Rejection<'r>> {
-        let denial = self.matches[requirement].denial(tool);
-        denial.or_else(|| self.veto(tool.server()))
+        let found = &self.matches[requirement];
+        if found.concealing.binary_search(&tool.number()).is_ok() {
+            let found = concealed(tool)?;
+            return Some(Rejection::HiddenText {
+                pointer: found.pointer,
+                character: found.character,
+            });
+        }
+        found.denial(tool).or_else(|| self.veto(tool.server()))
+    }
+
+    /// Returns whether hidden text is the only reason against a tool of a requirement.
+    pub fn hides_text(&self, requirement: usize) -> bool {
+        !self.matches[requirement].concealing.is_empty()
+    }
+
+    /// Returns the tools that are rejected for hidden text alone, ordered by server, version and name.
+    pub fn concealed(&self) -> impl Iterator<Item = Concealed<'_>> {
+        let numbers = self.matches.iter().flat_map(|it| &it.concealing);
+        let mut numbers: Vec<_> = numbers.copied().collect();
+        sort_by_key(&mut numbers, |number| *number);
+        numbers.dedup();
+        let tools = numbers.into_iter().map(|it| self.index.tool(it));
+        tools.filter_map(concealed)
     }
 
     /// Returns the constraints of the manifest; without a manifest the list is empty.
@@ -368,7 +399,8 @@ impl Matching {
         let mut funnel = CapabilityFunnel {
             servers: self.index.len() as u32,
             tools: self.index.tool_count() as u32,
-            action: found.candidates.len() as u32,
+            action: (found.candidates.len() + found.concealing.len()) as u32,
+            text: found.candidates.len() as u32,
             policy: allowed.count() as u32,
             health: found.ranked.len() as u32,
             ..CapabilityFunnel::default()

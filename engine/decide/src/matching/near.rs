@@ -5,7 +5,7 @@ use super::context::question;
 use super::decision::{Matching, fixed_reasons};
 use crate::counterfactual::{Change, Counterfactual, apply, insert, smallest, suggestions};
 use crate::rejection::Rejection;
-use agent_lower::Candidate;
+use agent_lower::{Candidate, concealed};
 use agent_model::{CapabilityRequirement, Constraints, Name, NonEmpty, ToolView};
 use agent_text::sort::sort_by;
 
@@ -61,7 +61,9 @@ impl Matching {
         let cost = |reason: &Rejection<'_>| match reason {
             Rejection::ConstraintUnmet { missing } => missing.len(),
             // No change of these inputs removes them, so they count more.
-            Rejection::PolicyDenied { .. } | Rejection::PolicyError { .. } => 4,
+            Rejection::HiddenText { .. }
+            | Rejection::PolicyDenied { .. }
+            | Rejection::PolicyError { .. } => 4,
             _ => 1,
         };
         let nearest = match self.advertising(requirement) {
@@ -106,7 +108,7 @@ impl Matching {
             requirement,
         } = &supposed;
         let fixed = fixed_reasons(requirement, constraints, candidate);
-        if !fixed.is_empty() || !self.would_allow(number, &supposed) {
+        if !fixed.is_empty() || concealed(tool).is_some() || !self.would_allow(number, &supposed) {
             return None;
         }
         if self.veto(tool.server()).is_some() {

@@ -10,9 +10,14 @@ use agent_model::{Index, Rank, ToolNumber, ToolView};
 use agent_syntax::json::Writer;
 use rustc_hash::FxHashMap;
 
-/// The codes of the reasons that are written for each tool: they follow from a policy and from the
-/// health of servers. All others follow from the other members.
-const DENIALS: [Code; 3] = [Code::PolicyDenied, Code::PolicyError, Code::HealthVeto];
+/// The codes of the reasons that are written for each tool: they follow from its definition, from a policy
+/// and from the health of servers. All others follow from the other members.
+const DENIALS: [Code; 4] = [
+    Code::InvisibleCharacter,
+    Code::PolicyDenied,
+    Code::PolicyError,
+    Code::HealthVeto,
+];
 
 /// Writes the members of `capabilities`. `places` has the column of each server by rank.
 pub(super) fn write(w: &mut Writer, matching: &Matching, places: &[u32]) {
@@ -99,7 +104,7 @@ impl AdvertisedLists {
     }
 }
 
-/// The denials by policy and health of tools that pass all other checks.
+/// The denials by hidden text, policy and health of tools that pass all other checks.
 struct Denials {
     /// As JSON, each once.
     reasons: Vec<String>,

@@ -116,7 +116,7 @@ fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
                 .filter(|tool| codes.contains(&tool.reasons[0].code()))
                 .count() as u32
         };
-        let lost: [(&[&str], u32); 8] = [
+        let lost: [(&[&str], u32); 9] = [
             (&["MISSING_CAPABILITY"], funnel.tools - funnel.capability),
             (
                 &["CONSTRAINT_UNMET"],
@@ -135,9 +135,10 @@ fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
                 funnel.sensitivity - funnel.signature,
             ),
             (&["FORBIDDEN_ACTION"], funnel.signature - funnel.action),
+            (&["INVISIBLE_CHARACTER"], funnel.action - funnel.text),
             (
                 &["POLICY_DENIED", "POLICY_ERROR"],
-                funnel.action - funnel.policy,
+                funnel.text - funnel.policy,
             ),
             (&["HEALTH_VETO"], funnel.policy - funnel.health),
         ];
@@ -595,6 +596,17 @@ fn fixes_work(world: &World, policy: Option<Rule>) -> TestCaseResult {
                 let on_server = !codes.contains(&"FORBIDDEN_ACTION");
                 let relaxed = ["MISSING_CAPABILITY", "HEALTH_VETO"];
                 let in_manifest = codes.iter().all(|code| !relaxed.contains(code));
+                let tools = world
+                    .servers
+                    .iter()
+                    .filter(|it| it.id == id.0 && it.version == id.1);
+                let mut tools = tools.flat_map(|it| it.tools.iter().flatten());
+                let tool = tools
+                    .find(|it| it.name == id.2)
+                    .expect("a tool of the world");
+                // No change makes hidden text seen.
+                let hides = tool.description.is_some_and(|it| it.contains('\u{200b}'));
+                let [on_server, in_manifest] = [on_server && !hides, in_manifest && !hides];
                 let expected = [on_server.then_some(false), in_manifest.then_some(true)];
                 let found: Vec<_> = near.fixes.iter().map(|fix| fix.widening).collect();
                 let expected: Vec<_> = expected.into_iter().flatten().collect();
@@ -602,7 +614,7 @@ fn fixes_work(world: &World, policy: Option<Rule>) -> TestCaseResult {
             }
             if codes
                 .iter()
-                .any(|code| ["POLICY_DENIED", "POLICY_ERROR"].contains(code))
+                .any(|code| ["INVISIBLE_CHARACTER", "POLICY_DENIED", "POLICY_ERROR"].contains(code))
             {
                 prop_assert!(near.fixes.is_empty(), "{}", context());
             }
@@ -762,6 +774,7 @@ fn generated_worlds_of_tools_have_everything_in_them() {
         ("SENSITIVITY_EXCEEDED", 50),
         ("UNSIGNED_NOT_ALLOWED", 100),
         ("FORBIDDEN_ACTION", 50),
+        ("INVISIBLE_CHARACTER", 4),
         ("POLICY_DENIED", 40),
         ("POLICY_ERROR", 20),
         ("HEALTH_VETO", 20),
