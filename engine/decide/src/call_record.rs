@@ -55,6 +55,11 @@ pub enum CallDenial<'a> {
         /// The present digest.
         present: String,
     },
+    /// The lock has a digest that the tool of its locked entry does not have, so it was edited.
+    LockEdited {
+        /// The digest in the lock.
+        locked: String,
+    },
     /// The input schema can't be used, or refuses the arguments of the plan.
     Arguments(ArgumentProblem),
     /// The output schema can't be used, so it accepts no output.

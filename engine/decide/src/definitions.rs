@@ -6,7 +6,7 @@ use agent_diagnostic::Code;
 use agent_lower::{
     StoredDefinition, Uncallable, definition_digest, integrity, locked_digest, uncallable,
 };
-use agent_model::{Grant, Index, Lock, Name, Selection, ToolView};
+use agent_model::{Grant, Index, Lock, Name, Selection, ToolName, ToolView};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of entries that a drift names.
@@ -35,6 +35,8 @@ pub fn compare_definitions(
 ) -> Option<Drift> {
     let known: BTreeSet<&str> = stored.into_iter().flatten().map(|it| &*it.digest).collect();
     let mut wanted: BTreeMap<String, String> = BTreeMap::new();
+    // That a lock was edited is another drift, and no fault of the definitions.
+    let mut edited: BTreeSet<String> = BTreeSet::new();
     let mut is_open = false;
     for selection in &lock.selections {
         let id = selection.id.as_str();
@@ -42,6 +44,10 @@ pub fn compare_definitions(
             Grant::Capability {
                 definition, tool, ..
             } => {
+                let present = current_digest(selection, tool, definition, index);
+                if let Some(present) = present.filter(|it| it != definition) {
+                    edited.extend([present, definition.clone()]);
+                }
                 wanted.insert(definition.clone(), format!("`{tool}` of `{id}`"));
             }
             Grant::Category { .. } => is_open |= !is_current(selection, index),
@@ -54,6 +60,7 @@ pub fn compare_definitions(
             wanted.entry(digest).or_insert(name);
         }
     }
+    wanted.retain(|digest, _| !edited.contains(digest));
     if wanted.is_empty() && stored.is_none_or(<[_]>::is_empty) {
         return None;
     }
@@ -68,7 +75,9 @@ pub fn compare_definitions(
                 let name = name.unwrap_or(&entry.digest);
                 Some(format!("{name} does not have its digest"))
             }
-            None if !is_open => Some(format!("`{}` belongs to no locked tool", entry.digest)),
+            None if !is_open && !edited.contains(&entry.digest) => {
+                Some(format!("`{}` belongs to no locked tool", entry.digest))
+            }
             _ => None,
         }
     });
@@ -89,6 +98,19 @@ pub fn compare_definitions(
         places: Vec::new(),
     };
     (!drift.details.is_empty()).then_some(drift)
+}
+
+/// Returns the digest of a selected tool in the locked entry, if the index has that entry.
+fn current_digest(
+    selection: &Selection,
+    tool: &ToolName,
+    locked: &str,
+    index: &Index,
+) -> Option<String> {
+    let server = index.find(selection.id.as_str(), selection.version.as_str());
+    let server = server.filter(|_| is_current(selection, index))?;
+    let tool = server.tool(tool.as_str())?;
+    Some(locked_digest(tool, |digest| digest == locked))
 }
 
 /// Returns whether the index has the locked entry of a selection.

@@ -180,7 +180,8 @@ pub fn verify_under(lock: &Lock, index: &Index, policy: Option<&str>) -> LockSta
                 ..
             } => {
                 let tool = server.tool(tool.as_str());
-                drifts.verify_tool(selection, capability, definition, tool);
+                let is_current = *integrities.of(server) == selection.integrity;
+                drifts.verify_tool(selection, is_current, capability, definition, tool);
             }
         }
         let offered: Vec<_> = server.scopes().collect();
@@ -334,10 +335,11 @@ impl Drifts {
         }
     }
 
-    /// Compares a locked tool with that of the index.
+    /// Compares a locked tool with that of the index. `is_current` says that the index has the locked entry.
     fn verify_tool(
         &mut self,
         selection: &Selection,
+        is_current: bool,
         capability: &Capability,
         definition: &str,
         tool: Option<ToolView<'_>>,
@@ -359,7 +361,12 @@ impl Drifts {
             _ => {}
         }
         let present = locked_digest(tool, |digest| digest == definition);
-        self.compare_value(Code::DefinitionChanged, grant, definition, &present);
+        // In the locked entry a tool has the locked definition, so another digest was written by hand.
+        let code = match is_current {
+            true => Code::HashChanged,
+            false => Code::DefinitionChanged,
+        };
+        self.compare_value(code, grant, definition, &present);
     }
 
     /// Compares the selections for one category or capability. Several requirements may name it, so

@@ -4,7 +4,7 @@ use super::call_record::{CallCheck, CallDenial, CallTrace};
 use super::integrities::Integrities;
 use super::locked_policy::CallPolicy;
 use super::matching::EvaluationContext;
-use agent_lower::{PolicyPhase, ToolEntry, concealed, digest};
+use agent_lower::{PolicyPhase, ToolEntry, concealed, digest, locked_digest};
 use agent_model::{
     ForbidLabel, Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView,
     ToolsSnapshot,
@@ -260,7 +260,7 @@ pub(super) fn forbidding<'l>(
     labels.filter(forbids).collect()
 }
 
-/// Returns the denial of a definition that is not the locked one. A capability locks its digest; a
+/// Returns the denial of a definition that is not the locked one, or of a lock that was edited. A capability locks its digest; a
 /// category locks the index's entry, whose integrity was checked.
 fn changed<'a>(
     present: impl Fn(&str) -> String,
@@ -268,9 +268,21 @@ fn changed<'a>(
     tools: &[ToolView<'a>],
 ) -> Option<CallDenial<'a>> {
     let of_capability = selections.iter().filter_map(|it| match &it.grant {
-        Grant::Capability { definition, .. } => Some(definition.clone()),
+        Grant::Capability { definition, .. } => Some((*it, definition)),
         Grant::Category { .. } => None,
     });
+    let is_edited = |(selection, locked): &(&Selection, &'a String)| {
+        let (id, version) = (selection.id.as_str(), selection.version.as_str());
+        let mut tools = tools.iter().copied();
+        let is_own = |it: &ToolView<'_>| it.server().id() == id && it.server().version() == version;
+        let tool = tools.find(is_own);
+        tool.is_some_and(|tool| locked_digest(tool, |it| it == *locked) != **locked)
+    };
+    if let Some((_, locked)) = of_capability.clone().find(is_edited) {
+        let locked = locked.clone();
+        return Some(CallDenial::LockEdited { locked });
+    }
+    let of_capability = of_capability.map(|(_, locked)| locked.clone());
     let of_entry = tools.iter().copied().map(agent_lower::definition_digest);
     of_capability.chain(of_entry).find_map(|locked| {
         let present = present(&locked);

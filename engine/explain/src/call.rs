@@ -126,6 +126,12 @@ pub(super) fn call_denial(
                 format!("{named} was locked with the definition {locked}, and has {present}");
             on_tool(Code::DefinitionChanged, CHANGED, text)
         }
+        CallDenial::LockEdited { locked } => {
+            let text = format!(
+                "`agents.lock` was edited: the definition {locked} of {named} is not that of the locked entry"
+            );
+            on_tool(Code::HashChanged, "locked otherwise", text).help(Code::HashChanged.help())
+        }
         CallDenial::Output(why) => {
             let text = format!("the output schema of {named} {}", why.reason());
             on_tool(unusable_code(why), "its output schema can't be used", text)

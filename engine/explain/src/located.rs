@@ -87,6 +87,7 @@ fn in_selection<'n, 't>(selection: &'n Node<'t>, drift: &Drift) -> Option<&'n No
         Code::VersionChanged => "version",
         Code::EndpointChanged => "endpoint",
         Code::IntegrityChanged => "integrity",
+        Code::HashChanged if is_definition(drift) => "definition",
         Code::HashChanged => "hash",
         Code::ScopeWidened | Code::ScopeNarrowed | Code::MissingScope => "scopes",
         Code::ToolsWidened | Code::ToolsNarrowed | Code::ToolMissing => "only",
@@ -104,6 +105,14 @@ fn in_selection<'n, 't>(selection: &'n Node<'t>, drift: &Drift) -> Option<&'n No
     // A category's `load`, `only` and `serve` are not written if they are the default.
     let value = child(selection, key).or_else(|| child(selection, "category"))?;
     Some(item(value, drift).unwrap_or(value))
+}
+
+/// Returns whether a changed digest is that of a definition.
+pub(super) fn is_definition(drift: &Drift) -> bool {
+    drift
+        .before
+        .as_ref()
+        .is_some_and(|it| it.starts_with("sha256-"))
 }
 
 /// Returns the value outside of selections that a drift is about.

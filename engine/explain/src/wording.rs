@@ -1,6 +1,7 @@
 //! The wording of reasons, changes and drifts.
 
 use super::decision::LostOn;
+use super::located::is_definition;
 use agent_decide::{
     Change, Counterfactual, Drift, PolicyError, PolicyErrorKind, Preference, Rejection, TieBreak,
 };
@@ -270,6 +271,9 @@ fn change_of(drift: &Drift) -> String {
         Code::IntegrityChanged => {
             format!("the index entry had the digest `{before}` and has `{after}`")
         }
+        Code::HashChanged if is_definition(drift) => format!(
+            "`agents.lock` was edited: the definition `{before}` is not that of the tool in the locked entry"
+        ),
         // The right hash would invite the editor of the lock to write it in.
         Code::HashChanged => format!("the hash `{before}` is not that of the selection"),
         Code::ServerRemoved => format!("`{before}` is no longer in the index"),
@@ -286,6 +290,9 @@ fn change_of(drift: &Drift) -> String {
         Code::ToolChanged => format!("the tool was `{before}` and is `{after}`"),
         Code::DefinitionChanged => {
             format!("the definition of the tool had the digest `{before}` and has `{after}`")
+        }
+        Code::DefinitionsChanged => {
+            "`agents.definitions.json` is not the file of the lock".to_owned()
         }
         Code::PolicyChanged => format!("the policy was `{before}` and is `{after}`"),
         Code::LoadChanged if drift.category.is_some() => {

@@ -6,7 +6,7 @@ use agent_diagnostic::Code;
 use agent_explain::{Former, detailed};
 use agent_lower as lower;
 use agent_lower::{ToolEntry, digest};
-use agent_model::{Index, Lock};
+use agent_model::{Grant, Index, Lock, Name, ToolName};
 use agent_render::definitions;
 use agent_syntax::canonical;
 use serde_json::{Value, json};
@@ -146,6 +146,47 @@ fn missing_surplus_and_wrong_entries_are_a_drift() {
         found,
         [format!("`{}` belongs to no locked tool", digest(other))]
     );
+}
+
+#[test]
+fn an_edited_lock_is_not_blamed_on_the_definitions() {
+    let (lock, index) = lock(CAPABILITY, index("Reads."));
+    let text = definitions(&lock, &index).expect("a file");
+    let other = digest(r#"{"name":"other"}"#);
+    let edits: [fn(&mut Grant, &str); 2] = [
+        |grant, other| {
+            if let Grant::Capability { definition, .. } = grant {
+                other.clone_into(definition);
+            }
+        },
+        |grant, _| {
+            if let Grant::Capability { tool, .. } = grant {
+                *tool = ToolName::new("write").expect("a name");
+            }
+        },
+    ];
+    for edit in edits {
+        let mut edited = lock.clone();
+        edit(&mut edited.selections[0].grant, &other);
+        let drifts = agent_decide::verify(&edited, &index);
+        let codes: Vec<_> = drifts.drifts().iter().map(|it| it.code).collect();
+        assert!(codes.contains(&Code::HashChanged), "{codes:?}");
+        assert!(!codes.contains(&Code::DefinitionChanged), "{codes:?}");
+        let file = verify_definitions(&edited, &index, Some(text.as_bytes()));
+        assert_eq!(file, None);
+    }
+    // Edited definitions are, beside an edited lock too.
+    let wrong = text.replace("Reads.", "Deletes.");
+    let found = verify_definitions(&lock, &index, Some(wrong.as_bytes())).expect("a drift");
+    assert_eq!(
+        found.details,
+        ["`read` of `files` does not have its digest"]
+    );
+    let message = agent_explain::drift(&found);
+    assert!(message.contains("`agents.definitions.json`"), "{message}");
+    let mut edited = lock.clone();
+    edits[0](&mut edited.selections[0].grant, &other);
+    assert!(verify_definitions(&edited, &index, Some(wrong.as_bytes())).is_some());
 }
 
 #[test]

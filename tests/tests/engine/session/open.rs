@@ -84,6 +84,27 @@ fn definitions_belong_beside_the_lock() {
 }
 
 #[test]
+fn an_edited_digest_is_a_fault_of_the_lock_alone() {
+    let documents = World::usual().documents();
+    let lock = documents.lock.clone().expect("a lock");
+    let mut lock: serde_json::Value = serde_json::from_slice(&lock).expect("JSON");
+    lock["selections"][0]["definition"] = json!(format!("sha256-{}=", "A".repeat(43)));
+    let edited = Documents {
+        lock: Some(lock.to_string().into_bytes()),
+        ..documents
+    };
+    let Err(found) = Session::open(edited, Options::default(), at(0)) else {
+        panic!("it is opened");
+    };
+    let codes: Vec<_> = found.iter().map(|it| it.code).collect();
+    assert_eq!(codes, [Code::HashChanged]);
+    assert!(
+        found[0].message.contains("`agents.lock` was edited"),
+        "{found:#?}"
+    );
+}
+
+#[test]
 fn the_policy_is_that_of_the_lock() {
     let world = World {
         policy: Some("package switchboard\nallowed_tools := set()\n".to_owned()),
