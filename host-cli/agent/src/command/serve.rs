@@ -132,7 +132,9 @@ fn agents(args: &Serve, operator: &Operator) -> Result<(Vec<Served>, Option<Stri
         let lock = args.lock.clone();
         let lock = lock.unwrap_or_else(|| Input::File(folder.join(LOCK)));
         if tokens.is_empty() {
-            tokens.push(token_of(&lock, CLIENT)?);
+            // Agents of one lock are told apart by their tokens.
+            let (_, file) = token_of(&lock, &format!("{name}/{CLIENT}"))?;
+            tokens.push((CLIENT.to_owned(), file));
         }
         Ok(Served {
             name: Some(name),

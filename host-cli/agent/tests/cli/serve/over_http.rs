@@ -388,18 +388,20 @@ fn several_agents_have_their_own_locks_and_tokens() {
         project.write(&format!("other/{name}"), project.read(name));
     }
     assert!(lock.contains("calculator"));
-    project.write("config.yaml", "agents:\n  first: {}\n  second: { lock: other/agents.lock, index: other/mcp.index.json, observe: true }\n");
+    project.write("config.yaml", "agents:\n  first: {}\n  second: { lock: other/agents.lock, index: other/mcp.index.json, observe: true }\n  third: {}\n");
     let path = project.path("config.yaml");
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
     let served = Served::start_with(
         &project,
         "--config config.yaml --servers servers.local.yaml",
-        4,
+        6,
     );
     let paths: Vec<_> = served.agents.iter().map(|(path, _)| &**path).collect();
-    assert_eq!(paths, ["/first/mcp", "/second/mcp"]);
-    let (first, second) = (&served.agents[0], &served.agents[1]);
+    assert_eq!(paths, ["/first/mcp", "/second/mcp", "/third/mcp"]);
+    let (first, second, third) = (&served.agents[0], &served.agents[1], &served.agents[2]);
     assert_ne!(first.1, second.1);
+    // The first and the third have one lock.
+    assert_ne!(first.1, third.1);
     let session = served.initialize("2025-11-25");
     let sum = served.call(&session, "add", json!({ "a": 1, "b": 2 }));
     assert_eq!(sum["structuredContent"], json!({ "sum": 3 }), "{sum}");
@@ -417,6 +419,7 @@ fn several_agents_have_their_own_locks_and_tokens() {
     };
     assert_eq!(post(&first.0, &first.1, &session), 200);
     assert_eq!(post(&first.0, &second.1, &session), 401);
+    assert_eq!(post(&first.0, &third.1, &session), 401);
     assert_eq!(post(&second.0, &second.1, &session), 404);
     assert_eq!(post("/mcp", &first.1, &session), 404);
     served.end().exits(0);
