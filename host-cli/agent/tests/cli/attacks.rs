@@ -113,7 +113,7 @@ fn servers_that_lie_end_in_their_code() {
         let server = Server::start(move |request| answer(request, &at, &lie));
         let mut bindings = mcp(&server);
         bindings[0]["limits"] = json!({
-            "timeout_ms": TIMEOUT_MS, "max_input_bytes": 4096, "max_output_bytes": 4096,
+            "timeout_ms": timeout_ms(row), "max_input_bytes": 4096, "max_output_bytes": 4096,
             "max_log_bytes": 256
         });
         let steps = json!([step(MCP, "search", json!({ "query": "mars" }))]);
@@ -167,7 +167,7 @@ fn programs_that_attack_end_in_their_code() {
             "connector_id": SHELL, "tool_id": "run", "driver_kind": "restricted_shell",
             "programs": [{ "path": "/usr/bin/python3", "arguments": ["-c", "[^\\u0000]*"] }],
             "limits": {
-                "timeout_ms": TIMEOUT_MS, "max_input_bytes": 4096, "max_output_bytes": 4096,
+                "timeout_ms": timeout_ms(row), "max_input_bytes": 4096, "max_output_bytes": 4096,
                 "max_log_bytes": 256
             }
         }]);
