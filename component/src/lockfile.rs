@@ -8,10 +8,16 @@ use crate::bindings::exports::agent::engine::lockfile::{
 use crate::convert::all;
 use crate::inputs::Index;
 use crate::resolver::Resolution;
+use agent_api::decide::PolicyEngine;
 use agent_api::{self as api, LockText, compare, model, render, verify};
+use std::sync::Arc;
 
-/// A lock.
-pub(crate) struct Lock(pub(crate) model::Lock, Option<String>);
+/// A lock, its text if it was read from one, and the policy that decided if it was made here.
+pub(crate) struct Lock(
+    pub(crate) model::Lock,
+    Option<String>,
+    Option<Arc<dyn PolicyEngine>>,
+);
 
 impl Guest for Component {
     type Lock = Lock;
@@ -22,7 +28,8 @@ impl Guest for Component {
 
     fn compare(older: Option<LockBorrow<'_>>, newer: LockBorrow<'_>) -> Vec<Drift> {
         let older = older.as_ref().map(|lock| lock.get::<Lock>().with_text());
-        all(&compare(older.as_ref(), &newer.get::<Lock>().0))
+        let newer = newer.get::<Lock>();
+        all(&compare(older.as_ref(), &newer.0, newer.2.as_deref()))
     }
 }
 
@@ -38,12 +45,13 @@ impl Lock {
 impl GuestLock for Lock {
     fn parse(text: Vec<u8>) -> Result<lockfile::Lock, Vec<Diagnostic>> {
         let LockText { lock, text } = LockText::read(text).map_err(all)?.value;
-        Ok(lockfile::Lock::new(Self(lock, text)))
+        Ok(lockfile::Lock::new(Self(lock, text, None)))
     }
 
     fn of_resolution(resolution: ResolutionBorrow<'_>) -> Option<lockfile::Lock> {
-        let lock = resolution.get::<Resolution>().0.lock()?;
-        Some(lockfile::Lock::new(Self(lock, None)))
+        let resolution = &resolution.get::<Resolution>().0;
+        let policy = resolution.matching().policy().map(Arc::clone);
+        Some(lockfile::Lock::new(Self(resolution.lock()?, None, policy)))
     }
 
     fn render(&self) -> String {

@@ -3,11 +3,12 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::policy::{
     self, ContextBorrow, Diagnostic, EvaluationContextBorrow, Guest, GuestContext, GuestPolicy,
-    IndexBorrow, MatchingBorrow, Notation, TenantBorrow, TestOutcome,
+    IndexBorrow, LockBorrow, MatchingBorrow, Notation, TenantBorrow, TestOutcome,
 };
 use crate::capability::{EvaluationContext, Matching, Tenant};
 use crate::convert::all;
 use crate::inputs::Index;
+use crate::lockfile::Lock;
 use agent_api::{decide, lower, model, policy as rego};
 use std::sync::Arc;
 
@@ -41,6 +42,11 @@ impl GuestPolicy for Policy {
 
     fn digest(&self) -> String {
         decide::PolicyEngine::digest(&*self.0)
+    }
+
+    fn digest_for(&self, lock: LockBorrow<'_>) -> String {
+        let locked = lock.get::<Lock>().0.policy.as_deref();
+        decide::PolicyEngine::digest_for(&*self.0, locked)
     }
 
     fn govern(

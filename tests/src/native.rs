@@ -408,7 +408,7 @@ pub fn validate_lock(lock: &[u8]) -> Answers {
 #[must_use]
 pub fn drift(older: Option<&[u8]>, newer: &[u8]) -> Answers {
     let older = older.map(lock_text);
-    drifts(&compare(older.as_ref(), &read_lock(newer)))
+    drifts(&compare(older.as_ref(), &read_lock(newer), None))
 }
 
 /// Returns the differences between a valid lock and a valid index.

@@ -1,6 +1,6 @@
 //! Drifts of locks, files that are no locks, and the definitions beside a lock \[0, 4\].
 
-use agent_decide::{self as decide, Drift, compare_definitions};
+use agent_decide::{self as decide, Drift, PolicyEngine, compare_definitions};
 use agent_diagnostic::Code;
 use agent_explain::located;
 use agent_lower::{self as lower, Checked, Lowered, stored_definitions};
@@ -29,8 +29,23 @@ impl LockText {
 }
 
 /// Returns the differences between the older lock, if any, and the newer, with their places in the older.
-pub fn compare(older: Option<&LockText>, newer: &Lock) -> Vec<Drift> {
-    let state = decide::compare(older.map(|older| &older.lock), newer);
+///
+/// `policy` is that of the newer. A digest of it that an earlier version wrote is no difference.
+pub fn compare(
+    older: Option<&LockText>,
+    newer: &Lock,
+    policy: Option<&dyn PolicyEngine>,
+) -> Vec<Drift> {
+    let renewed = older.zip(policy).and_then(|(older, policy)| {
+        let locked = older.lock.policy.as_deref();
+        let is_same = Some(&*policy.digest_for(locked)) == locked;
+        is_same.then(|| Lock {
+            policy: newer.policy.clone(),
+            ..older.lock.clone()
+        })
+    });
+    let compared = renewed.as_ref().or(older.map(|older| &older.lock));
+    let state = decide::compare(compared, newer);
     let mut drifts = state.drifts().to_vec();
     if let Some(text) = older.and_then(|older| older.text.as_ref()) {
         located(&mut drifts, text, None);

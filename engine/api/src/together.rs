@@ -5,8 +5,8 @@
 //! fixes were applied, and what the answer then adds is reported together with the problems found.
 //! Nothing that is read in this way is decided upon.
 
-use super::{CallAnswer, GroundingAnswer, match_tools, resolve};
-use agent_decide::{CallContext, EvaluationContext};
+use super::{CallAnswer, GroundingAnswer, PlanAnswer, match_tools, resolve};
+use agent_decide::{CallContext, EvaluationContext, PlanContext, PlanPolicy};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Round, Severity};
 use agent_explain::{matching_diagnostics, resolution_diagnostics};
 use agent_lower::{Lowered, Notation};
@@ -37,7 +37,12 @@ pub fn together(documents: &[(DocumentKind, &str)], found: Vec<Diagnostic>) -> V
     if !is_refused || size > SIZE_LIMIT {
         return found;
     }
-    for round in 0..ROUNDS {
+    // The answer to a plan has the problems of its documents too, so it is known already.
+    let is_plan = drafts.contains_key(&DocumentKind::Plan);
+    if is_plan && !mend(&mut drafts, &found) {
+        return found;
+    }
+    for round in usize::from(is_plan)..ROUNDS {
         match answer(&drafts) {
             // What can be read as it is hides nothing, but for the tool behind an almost correct name.
             Some(Ok(denials)) if round == 0 => {
@@ -203,6 +208,27 @@ fn answer(
                 return Vec::new();
             };
             GroundingAnswer::new(&summary, &payload).diagnostics()
+        }));
+    }
+    if let (Some(plan), Some(pool), Some(profile)) = (
+        bytes(DocumentKind::Plan),
+        bytes(DocumentKind::ToolPool),
+        bytes(DocumentKind::Profile),
+    ) {
+        let index = refused.value(bytes(DocumentKind::Index).map(agent_lower::index));
+        let lock = refused.value(bytes(DocumentKind::Lock).map(agent_lower::lock));
+        return Some(refused.or(|| {
+            let plan = Arc::new(agent_lower::plan(plan));
+            let rules = Arc::new(PlanPolicy::new(pool, profile, None));
+            let request = bytes(DocumentKind::Request).map(agent_lower::request);
+            let context = PlanContext {
+                request: request.as_ref(),
+                index: index.as_ref(),
+                lock: lock.as_ref(),
+                catalogue: None,
+                evaluation_context: None,
+            };
+            PlanAnswer::new(&plan, &rules, context).diagnostics()
         }));
     }
     let index = refused.value(Some(agent_lower::index(bytes(DocumentKind::Index)?)));

@@ -354,9 +354,8 @@ fn recorded_problems(recorded: &Recorded<'_>) -> Vec<RunProblem> {
 
 /// Returns the code and the message of a recorded problem or stop.
 pub(crate) fn problem(node: &Node<'_>) -> Option<RunProblem> {
-    let code = string(node, "/code")?;
-    let code = Code::ALL.iter().find(|it| it.name() == code)?;
-    Some((*code, string(node, "/message")?.to_owned()))
+    let code = Code::named(string(node, "/code")?)?;
+    Some((code, string(node, "/message")?.to_owned()))
 }
 
 /// The answer while it is rendered.

@@ -154,10 +154,10 @@ impl<'r, 'f> ReplayedStep<'r, 'f> {
             Code::MovaTimeout | Code::MovaInternal | Code::MovaHandlerFailed
         );
         let has_acted = !self.acts.is_empty();
-        match reason {
-            Some("APPROVAL_REQUIRED") => Stage::Approval,
+        match reason.and_then(Code::named) {
+            Some(Code::ApprovalRequired) => Stage::Approval,
             // Evidence does not contain the handlers that the operator admits.
-            Some("HANDLER_NOT_ADMITTED" | "CANCELLED" | "UNAVAILABLE") => Stage::None,
+            Some(Code::HandlerNotAdmitted | Code::Cancelled | Code::Unavailable) => Stage::None,
             _ if !is_decision => Stage::None,
             _ if at(root, "/result_details/input").is_none() => Stage::Resolve,
             _ if !has_acted => Stage::Input,

@@ -400,7 +400,7 @@ impl Resolution {
         Some(Lock {
             agent: self.manifest.agent.clone(),
             forbid: forbid.map(|label| label.value.clone()).collect(),
-            policy: matching.policy_digest(),
+            policy: matching.policy().map(|it| it.digest()),
             selections: selections.concat(),
         })
     }

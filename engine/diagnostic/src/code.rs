@@ -25,6 +25,11 @@ macro_rules! catalogue {
                 match self { $(Self::$case => $name,)* }
             }
 
+            /// Returns the code of a name.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|it| it.name() == name)
+            }
+
             /// Returns the path of its page in the documentation, without its suffix. Codes in small
             /// letters have a folder: some have a namesake in capitals, and not every file system
             /// distinguishes the two.
@@ -100,6 +105,9 @@ catalogue! { $
     BinaryDocument "BINARY_DOCUMENT" Error
         "an input is not a text"
         "Name a text file."
+    Cancelled "CANCELLED" Error
+        "the user cancelled a run"
+        "Run the plan again."
     ConflictMarkers "CONFLICT_MARKERS" Error
         "an input contains a conflict of a merge"
         "Keep one side of each conflict, and remove the lines with the markers."
@@ -196,6 +204,9 @@ catalogue! { $
     FrontmatterUnclosed "FRONTMATTER_UNCLOSED" Error
         "the frontmatter has no closing line"
         "Add a line `---` after the last field."
+    HandlerNotAdmitted "HANDLER_NOT_ADMITTED" Error
+        "the operator has not admitted the handler of a binding"
+        "Have the operator list the handler in `servers.local.yaml`."
     HashChanged "HASH_CHANGED" Error
         "a hash in the lock does not match its selection"
         "Run `agent resolve` to replace the lock, which was edited by hand or damaged."
@@ -295,6 +306,9 @@ catalogue! { $
     OutputInvalid "OUTPUT_INVALID" Error
         "the payload of a call is not a usable result of its tool"
         "Correct the tool: it must return a `CallToolResult` that fits its output schema."
+    PlannerFailed "PLANNER_FAILED" Error
+        "the planner made no plan"
+        "Run the planner's command by itself, and read what it prints."
     PlanNotJson "PLAN_NOT_JSON" Error
         "a plan is not one strict JSON value"
         "Have the planner answer with the JSON object alone, without prose around it."
@@ -412,6 +426,9 @@ catalogue! { $
     ToolUnknown "TOOL_UNKNOWN" Error
         "a plan calls a tool that no server lists"
         "Name a tool of the catalogue, with the same spelling."
+    Unavailable "UNAVAILABLE" Error
+        "the host can't carry out an effect"
+        "Run `agent sandbox check` to see what this machine offers."
     Ungrounded "UNGROUNDED" Error
         "the payload does not contain the evidence of a claim"
         "Quote a text of the payload character for character, or remove the claim."

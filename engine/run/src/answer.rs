@@ -57,7 +57,7 @@ impl From<&RunProblem> for Problem {
 impl From<&Stop> for Problem {
     fn from(stop: &Stop) -> Self {
         Self {
-            code: stop.reason.unwrap_or(stop.code.name()),
+            code: stop.reason.unwrap_or(stop.code).name(),
             message: stop.message.clone(),
         }
     }

@@ -131,7 +131,7 @@ impl Run<'_> {
         };
         match (result, problems.into_iter().next()) {
             (CallResult::Error, Some((code, message))) => {
-                let stop = Stop::new(Code::MovaOutputInvalid, message).because(code.name());
+                let stop = Stop::new(Code::MovaOutputInvalid, message).because(code);
                 Err((answer, stop))
             }
             _ => Ok(answer),
@@ -142,12 +142,12 @@ impl Run<'_> {
     async fn catalogue(&mut self, goal: &Goal) -> Result<(ToolsSnapshot, String), Stop> {
         if let Some(problem) = self.documents.unreadable.first() {
             let stop = Stop::new(Code::MovaValidationFailed, problem.message.as_str());
-            return Err(stop.because(problem.code.name()));
+            return Err(stop.because(problem.code));
         }
         let documents = &self.documents;
         let Some(lock) = &documents.lock else {
             let stop = Stop::new(Code::MovaPolicyDenied, "no lock allows a call");
-            return Err(stop.because(Code::LockMissing.name()));
+            return Err(stop.because(Code::LockMissing));
         };
         let Some(index) = &documents.index else {
             let message = "the index is missing, which advertises what tools do";

@@ -65,9 +65,7 @@ pub(crate) enum CallDecision {
 pub(crate) fn accept_query(documents: &Read, query: &str) -> Result<(), Stop> {
     let problems = plan::check_query(&documents.rules, query);
     match problems.into_iter().next() {
-        Some((code, message)) => {
-            Err(Stop::new(Code::MovaPolicyDenied, message).because(code.name()))
-        }
+        Some((code, message)) => Err(Stop::new(Code::MovaPolicyDenied, message).because(code)),
         None => Ok(()),
     }
 }
@@ -185,7 +183,7 @@ fn stop_of(found: &[Diagnostic]) -> Stop {
     let Some(first) = found.first() else {
         return Stop::new(Code::MovaPolicyDenied, "the call is denied");
     };
-    Stop::new(stable(first.code), first.message.as_str()).because(first.code.name())
+    Stop::new(stable(first.code), first.message.as_str()).because(first.code)
 }
 
 /// Returns the stable code of a problem of a plan of one call.

@@ -247,7 +247,7 @@ pub(crate) fn failed(failure: &Failure) -> Stop {
     };
     let stop = Stop::new(code, message);
     match failure.kind {
-        FailureKind::Unavailable => stop.because("UNAVAILABLE"),
+        FailureKind::Unavailable => stop.because(Code::Unavailable),
         _ => stop,
     }
 }

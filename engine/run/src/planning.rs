@@ -21,9 +21,6 @@ use agent_syntax::{Node, Value};
 /// Milliseconds that a planner has for its one attempt.
 const PLANNER_TIMEOUT_MS: u64 = 120_000;
 
-/// The reason of a run whose planner made no plan.
-const PLANNER_FAILED: &str = "PLANNER_FAILED";
-
 /// Asks a planner once.
 ///
 /// # Errors
@@ -43,7 +40,7 @@ pub(crate) async fn ask_planner(
     };
     let answer = effects.bytes(Action::Plan(planning)).await;
     let answer = answer.map_err(|stop| match (stop.code, stop.reason) {
-        (Code::MovaHandlerFailed, None) => stop.because(PLANNER_FAILED),
+        (Code::MovaHandlerFailed, None) => stop.because(Code::PlannerFailed),
         _ => stop,
     })?;
     if answer.len() > PLAN_LIMIT {

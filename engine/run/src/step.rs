@@ -12,7 +12,7 @@ use super::listing::entries_of;
 use super::options::Options;
 use super::progress::{Progress, Stage, StepStage};
 use super::record::{listing, number, value};
-use super::stop::{APPROVAL_REQUIRED, Stop};
+use super::stop::Stop;
 use agent_api::decide::AuthorizedPlan;
 use agent_api::diagnostic::Code;
 use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
@@ -254,7 +254,7 @@ impl<'r> Step<'r> {
                     self.id()
                 ),
             )
-            .because(APPROVAL_REQUIRED)),
+            .because(Code::ApprovalRequired)),
         }
     }
 
@@ -319,7 +319,7 @@ impl<'r> Step<'r> {
                     kind.name()
                 ),
             )
-            .because("HANDLER_NOT_ADMITTED")),
+            .because(Code::HandlerNotAdmitted)),
         }
     }
 
@@ -622,7 +622,7 @@ pub(crate) fn write_stop(w: &mut Writer, stop: Option<&Stop>) {
         w.key("code").string(stop.code.name());
         w.key("message").string(&stop.message);
         if let Some(reason) = stop.reason {
-            w.key("reason").string(reason);
+            w.key("reason").string(reason.name());
         }
     });
 }

@@ -10,16 +10,10 @@ pub(crate) struct Stop {
     /// The stable code.
     pub(crate) code: Code,
     /// A more exact reason, such as `APPROVAL_REQUIRED`.
-    pub(crate) reason: Option<&'static str>,
+    pub(crate) reason: Option<Code>,
     /// A sentence, without a final stop.
     pub(crate) message: String,
 }
-
-/// The reason of a run that the user ended.
-pub(crate) const CANCELLED: &str = "CANCELLED";
-
-/// The reason of a step without an approval.
-pub(crate) const APPROVAL_REQUIRED: &str = "APPROVAL_REQUIRED";
 
 impl Stop {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
@@ -30,7 +24,7 @@ impl Stop {
         }
     }
 
-    pub(crate) fn because(self, reason: &'static str) -> Self {
+    pub(crate) fn because(self, reason: Code) -> Self {
         Self {
             reason: Some(reason),
             ..self
@@ -46,7 +40,7 @@ impl Stop {
     }
 
     pub(crate) fn cancelled() -> Self {
-        Self::new(Code::MovaHandlerFailed, "the run was cancelled").because(CANCELLED)
+        Self::new(Code::MovaHandlerFailed, "the run was cancelled").because(Code::Cancelled)
     }
 
     /// Returns whether nothing more can be wanted: the run is interrupted, or evidence can't be stored.
@@ -55,7 +49,7 @@ impl Stop {
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.reason == Some(CANCELLED)
+        self.reason == Some(Code::Cancelled)
     }
 
     /// Returns the first of several problems, which names the step's code.

@@ -186,7 +186,7 @@ fn stop_code(w: &mut Writer, stop: Option<&Stop>) {
 
 fn reason(w: &mut Writer, stop: Option<&Stop>) {
     if let Some(reason) = stop.and_then(|it| it.reason) {
-        w.key("reason").string(reason);
+        w.key("reason").string(reason.name());
     }
 }
 

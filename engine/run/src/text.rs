@@ -61,7 +61,7 @@ impl Lines<'_> {
             self.put(Style::Code, stop.code.name());
             if let Some(reason) = stop.reason {
                 self.put(Style::Plain, " ");
-                self.put(Style::Code, reason);
+                self.put(Style::Code, reason.name());
             }
             self.put(Style::Plain, "  ");
             self.redacted(Style::Plain, &stop.message);

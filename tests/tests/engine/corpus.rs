@@ -77,7 +77,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 63] = [
+const ELSEWHERE: &[(Code, &str, &str)] = &[
     // Of verbs.
     (
         Code::EPlan,
@@ -118,6 +118,27 @@ const ELSEWHERE: [(Code, &str, &str); 63] = [
         Code::EPort,
         "engine/verbs/src/manifest.rs",
         "a_runner_keeps_its_protocol",
+    ),
+    // Reasons of a run.
+    (
+        Code::Cancelled,
+        "tests/tests/engine/run/misbehaviour.rs",
+        "Cancelled",
+    ),
+    (
+        Code::HandlerNotAdmitted,
+        "tests/tests/engine/run/lifecycle.rs",
+        "HandlerNotAdmitted",
+    ),
+    (
+        Code::PlannerFailed,
+        "tests/tests/engine/run/ask.rs",
+        "PLANNER_FAILED",
+    ),
+    (
+        Code::Unavailable,
+        "tests/tests/engine/run/lifecycle.rs",
+        "Unavailable",
     ),
     // Of a session.
     (

@@ -1,6 +1,7 @@
 //! The policy that a lock was made under decides on calls \[4\].
 
 use super::plan::corpus::{Case, accepted};
+use agent_api::LockText;
 use agent_decide::{
     AuthorizedPlan, CallContext, CallVerdict, CheckOutcome, EvaluationContext, PlanContext,
     PolicyEngine, RunCheck, StepCheck, authorize_call, authorize_plan, compare, verify_under,
@@ -206,4 +207,28 @@ fn another_policy_is_a_drift() {
     assert_eq!(codes(&lock, &ungoverned), [Code::PolicyChanged]);
     assert_eq!(codes(&ungoverned, &lock), [Code::PolicyChanged]);
     assert_eq!(codes(&lock, &lock), []);
+}
+
+#[test]
+fn a_digest_of_the_bytes_is_no_drift() {
+    let crlf = SEARCHES.replace('\n', "\r\n");
+    let case = case(&plan(r#""input": {}"#), Some(&policy(&crlf)));
+    let newer = case.lock.expect("a lock");
+    let older = |policy| LockText {
+        lock: Lock {
+            policy: Some(policy),
+            ..newer.clone()
+        },
+        text: None,
+    };
+    let codes = |older: &LockText, policy: &str| -> Vec<_> {
+        let policy = self::policy(policy);
+        let drifts = agent_api::compare(Some(older), &newer, Some(&*policy));
+        drifts.iter().map(|it| it.code).collect()
+    };
+    let of_bytes = older(agent_lower::digest(&crlf));
+    assert_eq!(codes(&of_bytes, &crlf), []);
+    assert_eq!(codes(&of_bytes, SEARCHES), [Code::PolicyChanged]);
+    let of_others = older(policy(SMALL_LIMITS).digest());
+    assert_eq!(codes(&of_others, &crlf), [Code::PolicyChanged]);
 }

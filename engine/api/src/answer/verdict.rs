@@ -62,6 +62,7 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
         }
     }
     let lock = resolution.and_then(Resolution::lock);
+    let policy = resolution.and_then(|it| it.matching().policy());
     let tokens = resolution
         .zip(lock.as_ref())
         .and_then(|(resolution, lock)| tokens(resolution, lock));
@@ -91,7 +92,8 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
         existing: existing.map(|existing| LockVerdict {
             changes: lock
                 .as_ref()
-                .map(|lock| drifts(compare(Some(existing), lock), definitions)),
+                .map(|lock| compare(Some(existing), lock, policy.map(|it| &**it)))
+                .map(|changes| drifts(changes, definitions)),
             verify: index.map(|index| drifts(verify(existing, index, None), definitions)),
         }),
         lock: lock.as_ref().map(agent_render::lock),

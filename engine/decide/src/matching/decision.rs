@@ -10,7 +10,7 @@ use super::context::{EvaluationContext, question};
 use crate::assess::constraint_failures;
 use crate::constraint_failures::ConstraintFailures;
 use crate::failures::Failures;
-use crate::policy_decision::{PolicyDecision, PolicyFact};
+use crate::policy_decision::{PolicyDecision, PolicyEngine, PolicyFact};
 use crate::rejection::Rejection;
 use crate::selection;
 use agent_diagnostic::Code;
@@ -293,10 +293,10 @@ impl Matching {
             .filter(move |tool| selected.iter().all(|it| it.number() != tool.number()))
     }
 
-    /// Returns the digest of the policy, if one decides and a capability is required.
-    pub fn policy_digest(&self) -> Option<String> {
+    /// Returns the policy, if one decides and a capability is required.
+    pub fn policy(&self) -> Option<&Arc<dyn PolicyEngine>> {
         let policy = self.evaluation_context.policy.as_ref();
-        policy.filter(|_| !self.is_empty()).map(|it| it.digest())
+        policy.filter(|_| !self.is_empty())
     }
 
     /// Returns the eligible tools in the order of preference: the first is selected.

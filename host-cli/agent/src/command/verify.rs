@@ -24,7 +24,8 @@ pub(super) fn run(args: &Verify, session: &mut CommandSession) -> Result<Command
     let Some(policy) = policy else {
         return session.refuse();
     };
-    let policy = policy.map(|(policy, _)| call!(session.engine, policy.policy.call_digest(policy)));
+    let policy = policy
+        .map(|(policy, _)| call!(session.engine, policy.policy.call_digest_for(policy, lock)));
     let policy = policy.transpose()?;
     let mut drifts = call!(
         session.engine,

@@ -1,7 +1,9 @@
 //! Tasks, tenants, policies and health: `match`, `tools`, `expand`, `policy check`, `index import`.
 
 use crate::project::Project;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 const INDEX: &str = r#"[
   {
@@ -504,6 +506,26 @@ fn why_takes_tools_by_name_and_what_no_requirement_names() {
 /// The tool of the server `local`.
 const TOOL: &str =
     r#""find": { "x-summit-capabilities": [{ "verb": "search", "resource": "internet" }] }"#;
+
+#[test]
+fn a_lock_may_have_the_digest_of_its_policys_bytes() {
+    let project = governed();
+    let digest = |text: &str| format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)));
+    let resolve = "resolve --task task.yaml --tenant tenant.yaml";
+    project.agent(resolve).exits(0);
+    let crlf = POLICY.replace('\n', "\r\n");
+    project.write("rules/policy.rego", &crlf);
+    // As an earlier version wrote it.
+    let lock = project.read("agents.lock");
+    let older = lock.replace(&digest(POLICY), &digest(&crlf));
+    assert_ne!(older, lock);
+    project.write("agents.lock", &older);
+    project.agent("verify --policy rules/policy.rego").exits(0);
+    project.agent(&format!("{resolve} --locked")).exits(0);
+    assert_eq!(project.read("agents.lock"), older);
+    project.agent(resolve).exits(0);
+    assert_eq!(project.read("agents.lock"), lock);
+}
 
 #[test]
 fn a_lock_names_its_policy_and_definitions_stand_beside_it() {

@@ -239,7 +239,8 @@ impl Asked<'_> {
         let resolution = read.resolution();
         problems.extend(explain::resolution_diagnostics(&resolution));
         if let (Some(older), Some(newer)) = (older, resolution.lock()) {
-            let drifts = compare(Some(&older), &newer);
+            let policy = resolution.matching().policy();
+            let drifts = compare(Some(&older), &newer, policy.map(|it| &**it));
             problems.extend(drifts.iter().map(explain::drift_diagnostic));
         }
         problems

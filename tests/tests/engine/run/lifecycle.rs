@@ -1,6 +1,7 @@
 //! The states of a run in the order of [3, 4.2], and the failure of each.
 
 use super::{accepted, audiences, files, keep, locked, plan_of, rename, report, with_pool};
+use agent_diagnostic::Code;
 use agent_run::{
     Aborted, Action, Documents, DriverKind, Exited, Failure, FailureKind, Handler, HandlerEvent,
     HandlerRequest, HeaderValue, Opened, Options, Outcome, Reply, Response,
@@ -456,7 +457,7 @@ fn step_d_dispatches_only_to_admitted_handlers() {
         })
     };
     let ended = run_but(documents(), |_| None);
-    let reason = Some("HANDLER_NOT_ADMITTED".to_owned());
+    let reason = Some(Code::HandlerNotAdmitted.name().to_owned());
     assert_eq!(ended.code(), (Some("policy_denied"), reason.clone()));
     assert_eq!(ended.effects, [""; 0]);
     let admitted = |driver_kind| Options {
@@ -476,18 +477,19 @@ fn step_d_dispatches_only_to_admitted_handlers() {
 
 #[test]
 fn step_e_fails_as_its_handler_fails() {
-    for (kind, code) in [
-        (FailureKind::Failed, "handler_failed"),
-        (FailureKind::Unavailable, "handler_failed"),
-        (FailureKind::Timeout, "timeout"),
-        (FailureKind::LimitExceeded, "limit_exceeded"),
+    let unavailable = Some(Code::Unavailable.name().to_owned());
+    for (kind, code, reason) in [
+        (FailureKind::Failed, "handler_failed", None),
+        (FailureKind::Unavailable, "handler_failed", unavailable),
+        (FailureKind::Timeout, "timeout", None),
+        (FailureKind::LimitExceeded, "limit_exceeded", None),
     ] {
         let fails = |action: &Action| match action {
             Action::CallHandler(_) => Some(failed(kind, "the handler stopped")),
             _ => None,
         };
         let ended = run_but(plan_of(keep()), fails);
-        assert_eq!(ended.code().0, Some(code));
+        assert_eq!(ended.code(), (Some(code), reason));
         assert_eq!(
             ended.summary()["steps"][0]["message"],
             "the handler stopped"

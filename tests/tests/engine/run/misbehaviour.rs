@@ -4,6 +4,7 @@ use super::ask::{CALL, ask_options, query};
 use super::goals::{goal, planned};
 use super::{accepted, audiences, files, keep, plan_of, rename, report};
 use agent_audit::{EvidenceFile, Folder, verify};
+use agent_diagnostic::Code;
 use agent_run::{
     Aborted, Action, Clock, Documents, Exited, Failure, FailureKind, Handled, HandlerEvent,
     HandlerRequest, Opened, Options, OutOfTurn, Outcome, PlannerTask, Response, Run, Status,
@@ -175,7 +176,7 @@ fn a_run_can_be_cancelled_in_every_state() {
                     .find(|(path, _)| path.ends_with("run_summary.json"));
                 let summary: Value =
                     serde_json::from_slice(summary.expect("a summary").1).expect("JSON");
-                assert_eq!(summary["reason"], "CANCELLED");
+                assert_eq!(summary["reason"], Code::Cancelled.name());
                 assert_eq!(summary["status"], "cancelled");
             }
         }
