@@ -92,10 +92,9 @@ impl Message {
         )
     }
 
-    /// Adds how a name differs from the nearest known one, if a reader may not see it. Case can be seen.
+    /// Adds how a name differs from the nearest known one, if a reader may not see it.
     pub(super) fn differing(self, name: &str, nearest: &[&str]) -> Self {
-        let near = nearest.first().filter(|it| !name.eq_ignore_ascii_case(it));
-        let difference = near.and_then(|it| hidden_difference(name, it));
+        let difference = nearest.first().and_then(|it| hidden_difference(name, it));
         Self { difference, ..self }
     }
 
