@@ -18,7 +18,20 @@ impl Guest for Component {
 
 impl GuestAgentSession for AgentSession {
     fn open(documents: Documents, options: Options, now: Clock) -> Result<Opened, Vec<Diagnostic>> {
-        let opened = agent_session::Session::open(documents.into(), options.into(), now.into());
+        Self::open_ignoring(documents, options, Vec::new(), now)
+    }
+
+    fn open_ignoring(
+        documents: Documents,
+        options: Options,
+        tools: Vec<(String, String)>,
+        now: Clock,
+    ) -> Result<Opened, Vec<Diagnostic>> {
+        let options = agent_session::Options {
+            ignoring: Some(tools.into_iter().collect()),
+            ..options.into()
+        };
+        let opened = agent_session::Session::open(documents.into(), options, now.into());
         let (opened, records) = opened.map_err(all)?;
         Ok(Opened {
             session: session::AgentSession::new(Self(RefCell::new(opened))),

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// A file with a schema.
 pub trait File: Serialize + DeserializeOwned + JsonSchema {
@@ -126,6 +127,10 @@ file_types! {
         pub integrity: String,
         /// When the agent sees the definition.
         pub load: Load,
+        /// `ignore` if unusable patterns of the tool are ignored; otherwise absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "ignore")]
+        pub patterns: Option<String>,
         /// Empty: a capability has no scopes.
         #[schemars(schema_with = "no_names")]
         pub scopes: Vec<String>,
@@ -176,6 +181,10 @@ file_types! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(schema_with = "some_names")]
         pub only: Option<Vec<String>>,
+        /// The tools whose unusable patterns are ignored; absent for none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "ignoring_tools")]
+        pub patterns: Option<BTreeMap<String, String>>,
         /// The required permissions: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         pub scopes: Vec<String>,
@@ -630,7 +639,7 @@ fn require_all(schema: &mut Schema) {
         .and_then(|properties| properties.as_object());
     // These are written only where they are not the default.
     let optional = |key: &str, property: &Value| {
-        ["policy", "only", "serve", "fallback"].contains(&key)
+        ["policy", "only", "serve", "fallback", "patterns"].contains(&key)
             || key == "tools" && property.get("const").is_some()
             || key == "load" && property.get("const").is_some()
     };
@@ -694,6 +703,18 @@ fn served(_: &mut Generator) -> Schema {
         "items": { "enum": ["prompts", "resources"] },
         "minItems": 1,
         "uniqueItems": true,
+    })
+}
+
+fn ignore(_: &mut Generator) -> Schema {
+    json_schema!({ "const": "ignore" })
+}
+
+fn ignoring_tools(_: &mut Generator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "additionalProperties": { "const": "ignore" },
+        "minProperties": 1,
     })
 }
 

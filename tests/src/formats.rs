@@ -7,8 +7,8 @@ use agent_import::overlay_fields;
 use agent_lower::format::{self, Fields};
 use agent_model::{
     AgentName, AgentVersion, CapabilityVerb, Category, Class, Endpoint, ForbidLabel, HealthStatus,
-    Keyword, Load, Name, NameRule, Publisher, Residency, Resource, Scope, Sensitivity, Serve,
-    ServerId, ServerVersion, Tag, TaskId, TenantId, ToolName, Tools,
+    Keyword, Load, Name, NameRule, Patterns, Publisher, Residency, Resource, Scope, Sensitivity,
+    Serve, ServerId, ServerVersion, Tag, TaskId, TenantId, ToolName, Tools,
 };
 use serde_json::{Map, Value, json};
 
@@ -382,6 +382,10 @@ fn index() -> Value {
             ("The JSON Schema of its structured output", open()),
             ("MCP's hints", open()),
             ("The capabilities of the tool", list(block)),
+            (
+                "What becomes of patterns of its schemas that can't be used",
+                keyword::<Patterns>(Json),
+            ),
         ],
     ));
     tools["propertyNames"] = named(ToolName::RULE, Json);
@@ -463,7 +467,8 @@ fn overlay() -> Value {
         if own {
             let key = format::TOOL.names[4];
             let capabilities = list(tool_capability(Yaml));
-            let tool = json!({ "type": "object", "properties": { key: capabilities } });
+            let patterns = (format::TOOL.names[5], keyword::<Patterns>(Yaml));
+            let tool = json!({ "type": "object", "properties": { key: capabilities, patterns.0: patterns.1 } });
             properties.insert("tools".to_owned(), map(tool));
         }
         json!({ "type": "object", "properties": properties })

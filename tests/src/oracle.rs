@@ -112,6 +112,7 @@ pub fn lock(world: &World, policy: Option<Rule>) -> Option<Lock> {
             integrity: integrity(&server.entry()),
             load: on_demand(requirement),
             only: only(requirement),
+            patterns: None,
             scopes: sorted(&requirement.permissions),
             serve: serve(requirement),
             version: server.version.clone(),

@@ -4,6 +4,7 @@ use super::all;
 use crate::bindings::exports::agent::engine::session;
 use agent_session::health::Observation;
 use agent_session::limits::PAYLOAD_MAX_BYTES;
+use std::collections::BTreeSet;
 
 same! {
     agent_session::ApprovalMode = session::ApprovalMode { Host Retry Elicitation }
@@ -41,6 +42,7 @@ impl From<session::Options> for agent_session::Options {
             budget: options.budget,
             observe: options.observe,
             servers: all(options.servers),
+            ignoring: Some(BTreeSet::new()),
             audit_arguments: options.audit_arguments,
             approval_mode: options.approval_mode.into(),
             payload_max_bytes: options.payload_max_bytes.unwrap_or(PAYLOAD_MAX_BYTES),

@@ -9,6 +9,7 @@ use super::locked_tool::{CallContext, LockedTool, Target};
 use agent_json_schema::{self, Budget, JsonText};
 use agent_lower::{PolicyOccasion, ToolEntry};
 use agent_model::{CallPlan, Lock, Name, Planned, PlannedCall, ServerView, ToolView};
+use std::borrow::Cow;
 
 /// The tag without which a tool may write.
 pub(crate) const READONLY: &str = "readonly";
@@ -21,7 +22,7 @@ pub struct AuthorizedCall<'a> {
     lock: &'a Lock,
     server: ServerView<'a>,
     definition: String,
-    output_schema: Option<&'a str>,
+    output_schema: Option<Cow<'a, str>>,
     needs_approval: bool,
     checks: Vec<CallRecord<'a>>,
 }
@@ -53,8 +54,8 @@ impl<'a> AuthorizedCall<'a> {
     }
 
     /// Returns the JSON text of the tool's `outputSchema`, if any.
-    pub fn output_schema(&self) -> Option<&'a str> {
-        self.output_schema
+    pub fn output_schema(&self) -> Option<&str> {
+        self.output_schema.as_deref()
     }
 
     /// Returns whether a human must approve the call.
@@ -122,9 +123,13 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     let listed = found.listed.as_ref();
     if let Some((listed, arguments)) = listed.zip(arguments.as_ref()) {
         let (schema, offset) = (listed.input_schema(), call.args.start);
-        let refused = agent_json_schema::arguments(schema, arguments.root(), offset, &mut budget);
+        let refused =
+            agent_json_schema::arguments(schema.as_deref(), arguments.root(), offset, &mut budget);
         problems.extend(refused.into_iter().map(CallDenial::Arguments));
-        problems.extend(unusable_output(listed.output_schema(), &mut budget));
+        problems.extend(unusable_output(
+            listed.output_schema().as_deref(),
+            &mut budget,
+        ));
     }
     trace.record(CallCheck::Arguments, problems);
     if let Some(policy) = policy {

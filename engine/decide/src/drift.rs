@@ -3,6 +3,7 @@
 use super::integrities::Integrities;
 use super::matching::capability_failure;
 use super::rejection::Rejection;
+use super::selection::ignored_patterns;
 use agent_diagnostic::Code;
 use agent_lower::{Candidate, locked_digest};
 use agent_model::{
@@ -42,6 +43,7 @@ impl Drift {
             Code::ScopeWidened
                 | Code::ToolsWidened
                 | Code::ServeWidened
+                | Code::PatternsWidened
                 | Code::RequirementAdded
                 | Code::ForbidRemoved
         )
@@ -190,6 +192,8 @@ pub fn verify_under(lock: &Lock, index: &Index, policy: Option<&str>) -> LockSta
                 drifts.add(Code::MissingScope, grant, Some(scope), None);
             }
         }
+        let ignored = ignored_patterns(&selection.grant, server);
+        drifts.compare_patterns(grant, &selection.patterns, &ignored);
         let (before, after) = (&selection.integrity, integrities.of(server));
         drifts.compare_value(Code::IntegrityChanged, grant, before, after);
     }
@@ -206,6 +210,10 @@ fn named(selection: &Selection) -> String {
 }
 
 fn described(selection: &Selection) -> String {
+    let patterns = match &*selection.patterns {
+        [] => String::new(),
+        tools => format!(", ignores patterns of {}", joined(tools)),
+    };
     let (load, only, serve) = match &selection.grant {
         Grant::Capability {
             tool,
@@ -214,7 +222,8 @@ fn described(selection: &Selection) -> String {
             ..
         } => {
             let role = if *fallback { ", fallback" } else { "" };
-            return format!("{} {tool} ({}{role})", named(selection), load.as_str());
+            let load = load.as_str();
+            return format!("{} {tool} ({load}{role}){patterns}", named(selection));
         }
         Grant::Category {
             load, only, serve, ..
@@ -231,7 +240,7 @@ fn described(selection: &Selection) -> String {
         let served: Vec<_> = serve.iter().map(|it| it.as_str()).collect();
         words += &format!(", serves {}", served.join(", "));
     }
-    words
+    words + &patterns
 }
 
 /// Returns names separated by commas.
@@ -415,8 +424,18 @@ impl Drifts {
         }
     }
 
+    fn compare_patterns(&mut self, grant: Option<&Grant>, before: &[ToolName], after: &[ToolName]) {
+        for tool in removed(after, before) {
+            self.add(Code::PatternsWidened, grant, None, Some(tool.as_str()));
+        }
+        for tool in removed(before, after) {
+            self.add(Code::PatternsNarrowed, grant, Some(tool.as_str()), None);
+        }
+    }
+
     fn compare_selection(&mut self, a: &Selection, b: &Selection) {
         let grant = Some(&b.grant);
+        self.compare_patterns(grant, &a.patterns, &b.patterns);
         for scope in removed(&b.scopes, &a.scopes) {
             self.add(Code::ScopeWidened, grant, None, Some(scope.as_str()));
         }

@@ -12,6 +12,7 @@ use super::locked_tool::{CallContext, LockedTool, Target};
 use agent_json_schema::{self, Budget, Json, unusable};
 use agent_lower::{PolicyOccasion, PolicyPhase};
 use agent_model::ToolView;
+use std::borrow::Cow;
 
 /// The tag of a tool whose calls are counted.
 const RATE_LIMITED: &str = "rate_limited";
@@ -51,10 +52,11 @@ impl LockedCall {
             &mut trace,
         );
         let listed = found.listed.as_ref();
-        let text = |schema: Option<&str>| schema.map(str::to_owned);
         let prepared = Self {
-            input_schema: text(listed.and_then(|it| it.input_schema())),
-            output_schema: text(listed.and_then(|it| it.output_schema())),
+            input_schema: listed.and_then(|it| it.input_schema()).map(Cow::into_owned),
+            output_schema: listed
+                .and_then(|it| it.output_schema())
+                .map(Cow::into_owned),
             needs_approval: found.needs_approval(),
             is_rate_limited: found.has_tag(RATE_LIMITED),
             is_repeatable: found.has_tag(READONLY)

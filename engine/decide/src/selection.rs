@@ -1,9 +1,11 @@
 //! The selections of a lock.
 
-use agent_lower::integrity;
+use agent_lower::{ignoring, integrity};
 use agent_model::{
-    Endpoint, Grant, Name, Scope, Selection, ServerId, ServerVersion, ServerView, selection_hash,
+    Endpoint, Grant, Name, Scope, Selection, ServerId, ServerVersion, ServerView, ToolName,
+    selection_hash,
 };
+use agent_text::sort::sort_by;
 
 /// Returns the selection of a server. The names of an index are valid, so there is always one.
 pub(super) fn selection(
@@ -13,6 +15,7 @@ pub(super) fn selection(
 ) -> Option<Selection> {
     let hash = hash(server, scopes.iter().map(Scope::as_str));
     Some(Selection {
+        patterns: ignored_patterns(&grant, server),
         grant,
         scopes,
         id: checked(ServerId::new(server.id()))?,
@@ -21,6 +24,14 @@ pub(super) fn selection(
         hash,
         integrity: integrity(server),
     })
+}
+
+/// Returns the tools of a grant whose unusable patterns are ignored, sorted.
+pub(super) fn ignored_patterns(grant: &Grant, server: ServerView<'_>) -> Vec<ToolName> {
+    let tools = ignoring(server, |name| grant.covers(name));
+    let mut tools: Vec<_> = tools.filter_map(|it| checked(ToolName::new(it))).collect();
+    sort_by(&mut tools, Ord::cmp);
+    tools
 }
 
 /// Returns the specification's hash of a selection \[0, 3.1\].

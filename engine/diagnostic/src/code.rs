@@ -306,6 +306,12 @@ catalogue! { $
     OutputInvalid "OUTPUT_INVALID" Error
         "the payload of a call is not a usable result of its tool"
         "Correct the tool: it must return a `CallToolResult` that fits its output schema."
+    PatternsNarrowed "PATTERNS_NARROWED" Error
+        "unusable patterns of a tool are no longer ignored"
+        "Run `agent resolve` to update the lock."
+    PatternsWidened "PATTERNS_WIDENED" Error
+        "unusable patterns of a tool are newly ignored"
+        "Review the change, which gives the agent more access, then run `agent resolve`."
     PlannerFailed "PLANNER_FAILED" Error
         "the planner made no plan"
         "Run the planner's command by itself, and read what it prints."

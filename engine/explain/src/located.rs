@@ -92,6 +92,7 @@ fn in_selection<'n, 't>(selection: &'n Node<'t>, drift: &Drift) -> Option<&'n No
         Code::ScopeWidened | Code::ScopeNarrowed | Code::MissingScope => "scopes",
         Code::ToolsWidened | Code::ToolsNarrowed | Code::ToolMissing => "only",
         Code::ServeWidened | Code::ServeNarrowed => "serve",
+        Code::PatternsWidened | Code::PatternsNarrowed => "patterns",
         Code::MissingCapability | Code::ConstraintUnmet => "capability",
         Code::ToolChanged => "tool",
         Code::DefinitionChanged => "definition",

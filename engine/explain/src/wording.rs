@@ -268,6 +268,8 @@ fn change_of(drift: &Drift) -> String {
         Code::ToolsNarrowed => format!("the tool `{before}` is no longer locked"),
         Code::ServeWidened => format!("the {after} of the server are newly passed on"),
         Code::ServeNarrowed => format!("the {before} of the server are no longer passed on"),
+        Code::PatternsWidened => format!("unusable patterns of `{after}` are newly ignored"),
+        Code::PatternsNarrowed => format!("unusable patterns of `{before}` are no longer ignored"),
         Code::IntegrityChanged => {
             format!("the index entry had the digest `{before}` and has `{after}`")
         }

@@ -8,7 +8,7 @@ use super::existing::ExistingEntry;
 use super::field::{Field, Scalars};
 use super::left_out::{LeftOut, MEND, claim_defect};
 use super::output::{Base, NewObject, NewValue, Origin};
-use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target};
+use super::overlay::{CAPABILITIES, KNOWN_LIMIT, PATTERNS, SUGGESTION_LIMIT, Settings, Target};
 use super::problems::{ImportProblems, Missing, NAMED_LIMIT};
 use agent_diagnostic::Code;
 use agent_lower::is_kept_icon;
@@ -362,6 +362,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             None
         };
         let mut named: BTreeMap<&str, &'a Entry<'a>> = BTreeMap::new();
+        let mut ignoring = BTreeSet::new();
         let targets = described.iter().rev().map(|(_, target)| *target);
         for own in self.settings.of(targets) {
             if known.is_none() && !own.tools.is_empty() {
@@ -408,13 +409,23 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                     if let Some(meant) = nearest(name, known, 1).first() {
                         report.help(format!("did you mean `{meant}`?"));
                     }
-                } else if let Some(capabilities) = tool.capabilities
+                    continue;
+                }
+                let mut set = |key, entry: &'a Entry<'a>| {
+                    let at = Some(Origin::overlay(entry.key_span));
+                    let value = tree(entry, Base::OVERLAY, Scalars::Strings);
+                    tools.open(*name).set(key, at, value);
+                };
+                if let Some(capabilities) = tool.capabilities
                     && !named.contains_key(name)
                 {
                     named.insert(name, capabilities);
-                    let at = Some(Origin::overlay(capabilities.key_span));
-                    let value = tree(capabilities, Base::OVERLAY, Scalars::Strings);
-                    tools.open(*name).set(CAPABILITIES, at, value);
+                    set(CAPABILITIES, capabilities);
+                }
+                if let Some(patterns) = tool.patterns
+                    && ignoring.insert(*name)
+                {
+                    set(PATTERNS, patterns);
                 }
             }
         }

@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The key of a tool's capabilities.
 pub(super) const CAPABILITIES: &str = "x-summit-capabilities";
 
+/// The key of what becomes of a tool's unusable patterns. A server never sets it.
+pub(super) const PATTERNS: &str = "patterns";
+
 /// The contents of an overlay.
 #[derive(Debug, Default)]
 pub(super) struct Settings<'a> {
@@ -42,6 +45,8 @@ pub(super) struct ToolSettings<'a> {
     pub(super) key: Span,
     /// Its `x-summit-capabilities`.
     pub(super) capabilities: Option<&'a Entry<'a>>,
+    /// Its `patterns`.
+    pub(super) patterns: Option<&'a Entry<'a>>,
 }
 
 /// The index entry that a server of a document becomes.
@@ -380,10 +385,11 @@ fn given<'a>(
             let Some(object) = Object::of(&tool.value, path, tool.key_span, problems) else {
                 continue;
             };
-            object.check_fields(&[CAPABILITIES], problems);
+            object.check_fields(&[CAPABILITIES, PATTERNS], problems);
             let tool_given = ToolSettings {
                 key: tool.key_span,
                 capabilities: object.optional(CAPABILITIES),
+                patterns: object.optional(PATTERNS),
             };
             given.tools.insert(&tool.key, tool_given);
         }

@@ -5,7 +5,7 @@ use super::budget::{Budget, OverBudget};
 use super::correction::{Correction, renamed};
 use super::json::{Json, with_schema};
 use super::keyword::entries;
-use super::schema_error::Refused;
+use super::schema_error::{Refused, SchemaErrorKind};
 use super::violation::{Violation, without_follow_ups};
 use agent_syntax::{Entry, Node};
 use agent_text::Span;
@@ -20,6 +20,8 @@ pub enum Unusable {
     Schema {
         /// A predicate about the schema, such as `can't be used: …`.
         message: String,
+        /// Whether a pattern is the cause.
+        of_pattern: bool,
     },
     /// Compiling the schema, or the check, exceeds the budget.
     Budget(OverBudget),
@@ -29,7 +31,7 @@ impl Unusable {
     /// Returns the reason as a predicate about the schema.
     pub fn reason(&self) -> String {
         match self {
-            Self::Schema { message } => message.clone(),
+            Self::Schema { message, .. } => message.clone(),
             Self::Budget(over) => format!("can't be evaluated: {}", over.reason()),
         }
     }
@@ -97,31 +99,31 @@ fn with_tool_schema<R>(
     look: impl FnOnce(&Schema<'_>, &mut Budget) -> Result<R, OverBudget>,
 ) -> Result<R, Vec<Unusable>> {
     let Some(schema) = schema else {
-        let message = "is missing".to_owned();
-        return Err(vec![Unusable::Schema { message }]);
+        return Err(vec![unreadable("is missing")]);
     };
     let looked = with_schema(schema, budget, |schema, budget| {
         look(&schema?, budget).map_err(Refused::OverBudget)
     });
     looked
-        .ok_or_else(|| vec![unreadable()])?
+        .ok_or_else(|| vec![unreadable("can't be read")])?
         .map_err(|refused| match refused {
             Refused::OverBudget(over) => vec![Unusable::Budget(over)],
             Refused::Invalid(errors) => {
                 let errors = errors.iter().take(SCHEMA_ERRORS);
-                let messages = errors.map(|error| {
-                    format!("can't be used, at `{}`: {}", error.pointer, error.message())
+                let unusable = errors.map(|error| Unusable::Schema {
+                    message: format!("can't be used, at `{}`: {}", error.pointer, error.message()),
+                    of_pattern: matches!(error.kind, SchemaErrorKind::Pattern { .. }),
                 });
-                messages
-                    .map(|message| Unusable::Schema { message })
-                    .collect()
+                unusable.collect()
             }
         })
 }
 
-fn unreadable() -> Unusable {
-    let message = "can't be read".to_owned();
-    Unusable::Schema { message }
+fn unreadable(message: &str) -> Unusable {
+    Unusable::Schema {
+        message: message.to_owned(),
+        of_pattern: false,
+    }
 }
 
 fn check(

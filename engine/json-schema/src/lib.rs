@@ -18,6 +18,7 @@
 //! | `introspection` | derives what a schema requires without a value |
 //! | `secrecy` | the parts of a value that a schema marks as secret |
 //! | `json` | values and schemas, for layers without access to syntax trees |
+//! | `ignored_patterns` | schemas without the patterns that can't be used |
 //! | `set` | schemas together with their texts |
 //! | `library` | the schemas of the project, with the core that they refer to |
 //! | `arguments` | checks the arguments of a call |
@@ -36,6 +37,7 @@ mod correction;
 mod documents;
 mod ecma;
 mod evaluate;
+mod ignored_patterns;
 mod introspection;
 mod json;
 mod keyword;
@@ -59,6 +61,7 @@ pub use budget::{Budget, EVALUATION_DEPTH_LIMIT, OverBudget, STEP_LIMIT};
 pub use correction::Correction;
 pub use documents::{Documents, IDENTIFIER_LIMIT, URI_LIMIT};
 pub use ecma::PatternError;
+pub use ignored_patterns::without_unusable_patterns;
 pub use introspection::{InstanceLocation, PropertyStatus};
 pub use json::{Json, JsonText, with_schema};
 pub use keyword::Draft;

@@ -93,7 +93,7 @@ pub const SERVER_POLICY: Fields<1> = fields(0, ["rateLimitPerMin"]);
 pub const SERVER_CAPABILITIES: Fields<1> = fields(0, ["tools"]);
 
 /// A tool of a server \[4\].
-pub const TOOL: Fields<5> = fields(
+pub const TOOL: Fields<6> = fields(
     0,
     [
         "description",
@@ -101,6 +101,7 @@ pub const TOOL: Fields<5> = fields(
         "outputSchema",
         "annotations",
         "x-summit-capabilities",
+        "patterns",
     ],
 );
 

@@ -11,8 +11,8 @@ use super::recovery;
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_model::{
     Category, Class, ConstraintKey, Endpoint, EndpointError, Index, IndexBuilder, Keyword, Name,
-    NameRule, NewServer, NewTool, Publisher, Residency, ResidencySet, Resource, Scope, Sensitivity,
-    ServerId, ServerVersion, Slice, Tag, ToolName, check_endpoint,
+    NameRule, NewServer, NewTool, Patterns, Publisher, Residency, ResidencySet, Resource, Scope,
+    Sensitivity, ServerId, ServerVersion, Slice, Tag, ToolName, check_endpoint,
 };
 use agent_syntax::json::{self, Kind, Reader, SyntaxError, Token};
 use agent_syntax::{Entry, Value, json_string};
@@ -499,7 +499,7 @@ impl<'t> Loader<'t, '_> {
     }
 
     fn tool(&mut self, key: &Token<'_>) -> Read<()> {
-        const FIELDS: [&str; 5] = format::TOOL.names;
+        const FIELDS: [&str; 6] = format::TOOL.names;
         let mut description = None;
         let entry = self.record("the tool", &format::TOOL, &mut |loader, field| {
             match field {
@@ -513,10 +513,13 @@ impl<'t> Loader<'t, '_> {
                         loader.reader.skip()?;
                     }
                 }
-                _ => {
+                4 => {
                     if loader.expect(Kind::Array, FIELDS[field], "a list")? {
                         loader.list(Self::block)?;
                     }
+                }
+                _ => {
+                    loader.keyword::<Patterns>(FIELDS[field])?;
                 }
             }
             Ok(())

@@ -79,7 +79,7 @@ pub use stub::{
 };
 pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{
-    ToolEntry, definition, definition_digest, is_kept_icon, locked_digest, without_icons,
+    ToolEntry, definition, definition_digest, ignoring, is_kept_icon, locked_digest, without_icons,
 };
 pub use tool_pool::tool_pool;
 pub use tools_snapshot::tools_snapshot;

@@ -6,8 +6,8 @@ use super::fields::{
 use super::read::{LOCK_LIMIT, Lowered, read};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
-    Agent, Capability, Endpoint, ForbidLabel, Grant, Keyword, Load, Lock, Name, Scope, Selection,
-    Serve, ToolName, check_endpoint, lock_order, with_fallbacks,
+    Agent, Capability, Endpoint, ForbidLabel, Grant, Keyword, Load, Lock, Name, Patterns, Scope,
+    Selection, Serve, ToolName, check_endpoint, lock_order, with_fallbacks,
 };
 use agent_syntax::{Node, Value, json};
 use agent_text::{DocumentKind, Span, Spanned};
@@ -240,6 +240,9 @@ const SELECTION: [&str; 6] = ["endpoint", "hash", "id", "integrity", "scopes", "
 /// The further fields of a selection for a capability.
 const TOOL: [&str; 5] = ["capability", "definition", "fallback", "load", "tool"];
 
+/// The field of both, for the tools whose unusable patterns are ignored.
+const PATTERNS: &str = "patterns";
+
 /// The further fields of a selection for a category.
 const CATEGORY: [&str; 4] = ["category", "load", "only", "serve"];
 
@@ -251,7 +254,11 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
     } else {
         &CATEGORY[..]
     };
-    refuse_unknown(&object, &[&SELECTION, special].concat(), problems);
+    refuse_unknown(
+        &object,
+        &[&SELECTION, special, &[PATTERNS]].concat(),
+        problems,
+    );
     let grant = if of_capability {
         granted_tool(&object, problems)
     } else {
@@ -270,7 +277,20 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
         invalid(problems, span, "not empty", message);
     }
     let version = field(&object, "version", problems);
+    let patterns =
+        object.read_or(
+            PATTERNS,
+            Vec::new(),
+            problems,
+            |node, path, problems| match &grant {
+                Some(Grant::Capability { tool, .. }) => {
+                    keyword::<Patterns>(node, path, problems).map(|_| vec![tool.clone()])
+                }
+                _ => ignoring_tools(node, path, problems),
+            },
+        );
     Some(Selection {
+        patterns: patterns?,
         grant: grant?,
         scopes: scopes?,
         id: id?,
@@ -279,6 +299,31 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
         hash: hash?,
         integrity: integrity?,
     })
+}
+
+/// Reads the tools whose unusable patterns are ignored, each with that word.
+fn ignoring_tools(
+    node: &Node<'_>,
+    path: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<ToolName>> {
+    let object = Object::of(node, path, opening(node), problems)?;
+    let mut tools = Vec::new();
+    for entry in object.entries() {
+        let path = object.path(&entry.key);
+        keyword::<Patterns>(&entry.value, &path, problems)?;
+        match ToolName::new(&*entry.key) {
+            Ok(tool) => tools.push(tool),
+            Err(_) => {
+                let message = format!("`{path}` is not named after a tool");
+                invalid(problems, entry.key_span, "not a tool name", &message);
+                return None;
+            }
+        }
+    }
+    check_sorted(&tools, node, path, problems);
+    check_written(&tools, node, path, problems);
+    Some(tools)
 }
 
 /// Reads an endpoint. Messages do not repeat its user info, which is a secret.

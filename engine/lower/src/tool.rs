@@ -1,8 +1,10 @@
 //! The definition of a tool, as an agent sees it, and its digest.
 
 use super::document::member;
+use super::format;
 use super::integrity::digest;
-use agent_model::ToolView;
+use agent_json_schema::without_unusable_patterns;
+use agent_model::{Keyword as _, Patterns, ServerView, ToolView};
 use agent_syntax::json::{Reader, parse_value, write_string};
 use agent_syntax::{Entry, Node, Value, canonical_node};
 use std::borrow::Cow;
@@ -72,6 +74,7 @@ pub fn is_kept_icon(icon: &Node<'_>) -> bool {
 pub struct ToolEntry<'e> {
     text: &'e str,
     members: Vec<Entry<'e>>,
+    patterns: Option<Patterns>,
 }
 
 impl<'e> ToolEntry<'e> {
@@ -81,7 +84,16 @@ impl<'e> ToolEntry<'e> {
             Ok(Value::Mapping(entries)) => entries,
             _ => Vec::new(),
         };
-        Self { text, members }
+        let patterns = members.iter().find(|it| it.key == format::TOOL.names[5]);
+        let patterns = patterns.and_then(|it| match &it.value.value {
+            Value::String(word) => Patterns::parse(word),
+            _ => None,
+        });
+        Self {
+            text,
+            members,
+            patterns,
+        }
     }
 
     fn member(&self, name: &str) -> Option<&Node<'e>> {
@@ -148,14 +160,34 @@ impl<'e> ToolEntry<'e> {
         members.filter_map(|key| Some((key, self.member(key)?)))
     }
 
-    /// Returns the JSON text of `inputSchema`, if the tool has one.
-    pub fn input_schema(&self) -> Option<&'e str> {
-        Some(self.member("inputSchema")?.span.of(self.text))
+    /// Returns the JSON text of `inputSchema`, if the tool has one, without the patterns that are ignored.
+    pub fn input_schema(&self) -> Option<Cow<'e, str>> {
+        self.schema("inputSchema")
     }
 
-    /// Returns the JSON text of `outputSchema`, if the tool has one.
-    pub fn output_schema(&self) -> Option<&'e str> {
-        Some(self.member("outputSchema")?.span.of(self.text))
+    /// Returns the JSON text of `outputSchema`, if the tool has one, without the patterns that are ignored.
+    pub fn output_schema(&self) -> Option<Cow<'e, str>> {
+        self.schema("outputSchema")
+    }
+
+    fn schema(&self, member: &str) -> Option<Cow<'e, str>> {
+        let text = self.member(member)?.span.of(self.text);
+        let ignoring = self.patterns.and_then(|_| without_unusable_patterns(text));
+        Some(ignoring.map_or(Cow::Borrowed(text), Cow::Owned))
+    }
+
+    /// Returns whether patterns of its schemas that can't be used are ignored.
+    pub fn patterns(&self) -> Option<Patterns> {
+        self.patterns
+    }
+
+    /// Returns whether one of its schemas has a pattern that is ignored.
+    pub fn ignores_patterns(&self) -> bool {
+        let schemas = [self.input_schema(), self.output_schema()];
+        schemas
+            .iter()
+            .flatten()
+            .any(|it| matches!(it, Cow::Owned(_)))
     }
 
     /// Returns a boolean of `annotations`, if it is present.
@@ -187,6 +219,21 @@ fn write_icons(icons: &Node<'_>, out: &mut String) {
         canonical_node(icon, out);
     }
     out.push(']');
+}
+
+/// Returns the tools of a server whose unusable patterns are ignored, of those that are covered, by name.
+pub fn ignoring<'i>(
+    server: ServerView<'i>,
+    covers: impl Fn(&str) -> bool,
+) -> impl Iterator<Item = &'i str> {
+    let covered = server.tools().filter(move |tool| covers(tool.name()));
+    let ignoring = covered.filter(|tool| {
+        // A key may be written with escapes.
+        let entry = tool.entry();
+        let may_say = entry.contains(format::TOOL.names[5]) || entry.contains('\\');
+        may_say && ToolEntry::read(tool.entry()).patterns().is_some()
+    });
+    ignoring.map(ToolView::name)
 }
 
 /// Returns the digest of a tool's definition, in the form of an integrity.

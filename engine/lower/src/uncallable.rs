@@ -46,7 +46,7 @@ fn checked<'i>(tool: ToolView<'i>, steps: &mut u64) -> Option<Uncallable<'i>> {
     ];
     schemas.into_iter().find_map(|(member, schema)| {
         let mut budget = Budget::new();
-        let problems = unusable(Some(schema?), &mut budget);
+        let problems = unusable(Some(&schema?), &mut budget);
         *steps += budget.spent();
         let why = problems.into_iter().next()?;
         Some(Uncallable { tool, member, why })
@@ -89,6 +89,18 @@ fn warning(cause: &str, tools: &[Uncallable<'_>]) -> Option<Diagnostic> {
     let mut warning = Diagnostic::new(unusable_code(&first.why), message);
     warning.severity = Severity::Warning;
     let warning = warning.label(first.tool.place(), "no client gets this tool");
-    let help = format!("leave {the_tool} out by `only`, or have the server mend the schema");
+    let mut help = format!("leave {the_tool} out by `only`, or have the server mend the schema");
+    let of_pattern = |it: &Uncallable<'_>| {
+        matches!(
+            it.why,
+            Unusable::Schema {
+                of_pattern: true,
+                ..
+            }
+        )
+    };
+    if tools.iter().all(of_pattern) {
+        help.push_str(", or give the pattern up by `patterns: ignore` in an overlay");
+    }
     Some(warning.help(help))
 }

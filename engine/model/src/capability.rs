@@ -44,6 +44,14 @@ keywords! {
 }
 
 keywords! {
+    /// What becomes of the patterns of a tool's schemas that can't be used \[4\].
+    Patterns {
+        /// They check nothing.
+        Ignore "ignore"
+    }
+}
+
+keywords! {
     /// What a gateway passes on from a server in addition to its tools \[4\], ordered by name.
     Serve {
         /// The prompts of the server.

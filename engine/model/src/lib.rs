@@ -24,7 +24,7 @@ pub use by_key::ByKey;
 pub use call_plan::{CallPlan, ListedServer, ListedTool, Planned, PlannedCall, ToolsSnapshot};
 pub use capability::{
     Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
-    Serve, Tools,
+    Patterns, Serve, Tools,
 };
 pub use endpoint::{EndpointError, check_endpoint, user_info, without_user_info};
 pub use index::{

@@ -68,6 +68,8 @@ pub struct Selection {
     pub hash: String,
     /// `sha256-` and base64 of the SHA-256 of the RFC 8785 form of the whole entry.
     pub integrity: String,
+    /// The tools of the grant whose unusable patterns are ignored: sorted, without duplicates.
+    pub patterns: Vec<ToolName>,
 }
 
 impl Selection {

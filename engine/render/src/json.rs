@@ -1,7 +1,7 @@
 //! Members that several JSON forms have in common.
 
 use agent_decide::{PolicyDecision, Rejection};
-use agent_model::{Agent, Capability, Constraints, Name, Residency, Sensitivity, Tag};
+use agent_model::{Agent, Capability, Constraints, Name, Patterns, Residency, Sensitivity, Tag};
 use agent_syntax::json::Writer;
 use agent_text::{DocumentKind, Place};
 
@@ -124,6 +124,31 @@ pub(super) fn write_names<'n>(
 ) {
     if names.len() > 0 {
         w.key(key).strings(names);
+    }
+}
+
+/// Writes the tools whose unusable patterns are ignored, if there are any: the word alone for a selected tool.
+pub(super) fn write_patterns<'n>(
+    w: &mut Writer,
+    tools: impl IntoIterator<Item = &'n str>,
+    of_tool: bool,
+) {
+    let mut tools = tools.into_iter().peekable();
+    if tools.peek().is_none() {
+        return;
+    }
+    let word = Patterns::Ignore.as_str();
+    match of_tool {
+        true => {
+            w.key("patterns").string(word);
+        }
+        false => {
+            w.key("patterns").object(|w| {
+                for tool in tools {
+                    w.key(tool).string(word);
+                }
+            });
+        }
     }
 }
 

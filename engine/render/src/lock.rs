@@ -1,6 +1,6 @@
 //! `agents.lock` \[0, 3.1\].
 
-use super::json::{ObjectMembers, write_agent, write_capability, write_names};
+use super::json::{ObjectMembers, write_agent, write_capability, write_names, write_patterns};
 use agent_model::{Grant, Load, Lock, Name, Scope, Selection, ToolName};
 use agent_syntax::json::Writer;
 
@@ -64,6 +64,8 @@ fn write_selection(w: &mut Writer, selection: &Selection) {
         w.key("load").string(load.as_str());
     }
     write_names(w, "only", only.iter().map(ToolName::as_str));
+    let tools = selection.patterns.iter().map(ToolName::as_str);
+    write_patterns(w, tools, tool.is_some());
     w.key("scopes")
         .strings(selection.scopes.iter().map(Scope::as_str));
     write_names(w, "serve", serve.iter().map(|it| it.as_str()));

@@ -5,13 +5,13 @@ use super::documents::Documents;
 use super::fallback::{Terms, terms};
 use super::limits::SERVERS_MAX;
 use super::names::{Named, served_names};
-use super::options::ObservedServer;
+use super::options::{Ignoring, ObservedServer};
 use agent_api::LockText;
 use agent_api::decide::{CallContext, EvaluationContext, PolicyEngine};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::explain::{CallReason, concealed_definition, drift_diagnostic};
 use agent_api::lower::{
-    self, Lowered, Notation, StoredDefinition, bytes_digest, concealed, locked_digest,
+    self, Lowered, Notation, StoredDefinition, ToolEntry, bytes_digest, concealed, locked_digest,
     stored_definitions,
 };
 use agent_api::model::{Grant, Health, Index, Load, Lock, Name, Serve, ServerView, ToolView};
@@ -137,6 +137,7 @@ impl Basis {
         documents: Documents,
         servers: &[ObservedServer],
         observe: bool,
+        ignoring: &Ignoring,
     ) -> Result<Self, Vec<Diagnostic>> {
         let digests = Digests::of(&documents);
         let (lock, index) = match (documents.lock, documents.index) {
@@ -191,7 +192,7 @@ impl Basis {
         let (servers, tools) = {
             let context = context_of(&index, Some(&lock.lock), &evaluation_context);
             let stored = stored.unwrap_or_default();
-            content_of(&stored, &lock.lock, context)?
+            content_of(&stored, &lock.lock, context, ignoring)?
         };
         Ok(Self {
             lock: Some(lock.lock),
@@ -392,6 +393,7 @@ fn content_of(
     stored: &[StoredDefinition],
     lock: &Lock,
     context: CallContext<'_>,
+    ignoring: &Ignoring,
 ) -> Result<(Vec<Server>, Vec<Tool>), Vec<Diagnostic>> {
     let locked = locked_loads(lock, context.index);
     let mut servers = servers_of(lock, context.index, &locked);
@@ -421,6 +423,7 @@ fn content_of(
         servers[server].tools.push(tools.len());
         let mut served = ServedTool::prepare(tool, context, &mut integrities);
         served.refusals.extend(unlistable(tool, definition));
+        served.refusals.extend(unagreed(tool, ignoring));
         let renamed = (name != tool.name()).then(|| renamed(definition, &name));
         let shown = renamed.as_deref().unwrap_or(definition);
         tools.push(Tool {
@@ -440,6 +443,26 @@ fn content_of(
         true => Ok((servers, tools)),
         false => Err(problems),
     }
+}
+
+/// Returns why no client gets a tool with ignored patterns to which the operator did not agree.
+fn unagreed(tool: ToolView<'_>, ignoring: &Ignoring) -> Option<CallReason> {
+    let (id, name) = (tool.server().id(), tool.name());
+    let agreed = ignoring.as_ref()?;
+    if agreed.contains(&(id.to_owned(), name.to_owned()))
+        || !ToolEntry::read(tool.entry()).ignores_patterns()
+    {
+        return None;
+    }
+    let name = visible(name);
+    let text = format!(
+        "the index ignores patterns of `{name}` that can't be used, and the operator has not agreed"
+    );
+    let help = format!(
+        "if its values need no check, write `tools: {{ {name}: {{ patterns: ignore }} }}` for `{id}` in \
+         `servers.local.yaml`"
+    );
+    Some(CallReason::new(Code::SchemaInvalid, text).help(help))
 }
 
 fn too_many_servers(count: usize) -> Diagnostic {

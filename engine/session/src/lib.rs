@@ -86,6 +86,6 @@ pub use messages::{
     LockedServer, Observed, ObservedEntries, Reloaded, Transition,
 };
 pub use method::{ListKind, Method};
-pub use options::{ApprovalMode, Expansion, ObservedServer, Options};
+pub use options::{ApprovalMode, Expansion, Ignoring, ObservedServer, Options};
 pub use refusal::{EFFECT_KEY, ERROR_KEY, OBSERVED_KEY, REFUSAL_KEY};
 pub use session::Session;

@@ -3,6 +3,7 @@
 use super::limits::{PAYLOAD_MAX_BYTES, SEED_BYTES};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_record::Secret;
+use std::collections::BTreeSet;
 
 /// What a client sees of tools that are locked on demand \[4, 6.1\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,6 +62,9 @@ pub struct ObservedServer {
     pub endpoint: String,
 }
 
+/// Tools by the ids of their servers; `None` for every tool.
+pub type Ignoring = Option<BTreeSet<(String, String)>>;
+
 /// What a host decides about a session before it begins.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -75,6 +79,9 @@ pub struct Options {
     pub observe: bool,
     /// The servers of a session without a lock, which only observes. A lock names its own.
     pub servers: Vec<ObservedServer>,
+    /// The tools, by the ids of their servers, whose unusable patterns the operator agrees to ignore; `None` if nobody is
+    /// asked, as when a log is replayed.
+    pub ignoring: Ignoring,
     /// Whether records hold the arguments of calls. Otherwise they hold their digests.
     pub audit_arguments: bool,
     /// How a human is asked to approve a call.
@@ -114,6 +121,7 @@ impl Default for Options {
             budget: None,
             observe: false,
             servers: Vec::new(),
+            ignoring: Some(BTreeSet::new()),
             audit_arguments: false,
             approval_mode: ApprovalMode::default(),
             payload_max_bytes: PAYLOAD_MAX_BYTES,

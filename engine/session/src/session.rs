@@ -14,7 +14,7 @@ use super::health::{Observation, ServerHealth};
 use super::limits::QUOTE_MAX_CHARS;
 use super::live::{Comparison, Live, Watch, compare};
 use super::messages::{Listed, LockedServer, Observed, Reloaded, Transition};
-use super::options::{ApprovalMode, Expansion, ObservedServer, Options};
+use super::options::{ApprovalMode, Expansion, Ignoring, ObservedServer, Options};
 use super::quota::Quotas;
 use super::records::{write_client, write_drift};
 use super::served::Served;
@@ -42,6 +42,7 @@ pub(crate) struct Settings {
     pub(crate) budget: Option<u64>,
     pub(crate) observe: bool,
     pub(crate) servers: Vec<ObservedServer>,
+    pub(crate) ignoring: Ignoring,
     pub(crate) audit_arguments: bool,
     pub(crate) approval_mode: ApprovalMode,
     pub(crate) payload_max_bytes: u64,
@@ -79,7 +80,12 @@ impl Session {
         now: Clock,
     ) -> Result<(Self, Vec<Record>), Vec<Diagnostic>> {
         let seed = options.seed()?;
-        let basis = Arc::new(Basis::read(documents, &options.servers, options.observe)?);
+        let basis = Arc::new(Basis::read(
+            documents,
+            &options.servers,
+            options.observe,
+            &options.ignoring,
+        )?);
         let mut state = match &options.state {
             Some(bytes) => State::import(bytes, &basis, now)?,
             None => State::new(&basis, now),
@@ -96,6 +102,7 @@ impl Session {
                 budget: options.budget,
                 observe: options.observe,
                 servers: options.servers,
+                ignoring: options.ignoring,
                 audit_arguments: options.audit_arguments,
                 approval_mode: options.approval_mode,
                 payload_max_bytes: options.payload_max_bytes,
@@ -121,9 +128,12 @@ impl Session {
         now: Clock,
     ) -> Result<Reloaded, Vec<Diagnostic>> {
         let Settings {
-            servers, observe, ..
+            servers,
+            observe,
+            ignoring,
+            ..
         } = &self.settings;
-        let basis = Arc::new(Basis::read(documents, servers, *observe)?);
+        let basis = Arc::new(Basis::read(documents, servers, *observe, ignoring)?);
         let list = |session: &Self| session.surface(now).list(Generation::Stateless, None);
         let before = list(self);
         let told = self.told(now);

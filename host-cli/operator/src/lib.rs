@@ -84,6 +84,8 @@ pub struct Server {
 pub struct Tool {
     /// `timeout` of a call, in seconds. It overrides that of the server.
     pub timeout: Option<Duration>,
+    /// `patterns: ignore`: the operator agrees to the index that ignores unusable patterns of its schemas.
+    pub ignores_patterns: bool,
 }
 
 /// How long a server may take for a call.
@@ -93,6 +95,21 @@ pub struct CallTime {
     pub timeout: Duration,
     /// The time of the whole call, whatever the server reports.
     pub max: Duration,
+}
+
+impl Operator {
+    /// Returns the tools whose unusable patterns may be ignored, with the ids of their servers.
+    #[must_use]
+    pub fn ignoring(&self) -> Vec<(String, String)> {
+        let tools = self.servers.iter().flat_map(|(id, server)| {
+            let ignoring = server
+                .tools
+                .iter()
+                .filter(|(_, tool)| tool.ignores_patterns);
+            ignoring.map(move |(name, _)| (id.clone(), name.clone()))
+        });
+        tools.collect()
+    }
 }
 
 impl Server {

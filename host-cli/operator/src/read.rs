@@ -155,9 +155,17 @@ impl Reader<'_, '_> {
                         tool.timeout = self.seconds(&entry.value, "`timeout`");
                         timeouts.extend(tool.timeout.map(|time| (entry.value.span, time)));
                     }
+                    "patterns" => match self.text(&entry.value, "`patterns`").as_deref() {
+                        Some("ignore") => tool.ignores_patterns = true,
+                        Some(_) => {
+                            let message = "`patterns` of a tool can only be `ignore`".to_owned();
+                            self.report(entry.value.span, message);
+                        }
+                        None => {}
+                    },
                     _ => {
                         let message = format!(
-                            "`{}` is unknown; the only key of a tool is `timeout`",
+                            "`{}` is unknown; the keys of a tool are `timeout` and `patterns`",
                             entry.key
                         );
                         self.report(entry.key_span, message);
@@ -427,7 +435,7 @@ servers:
       issuer: https://login.acme.example
       client_id: mine
       client_secret: { secret: TOKEN }
-  other: { network: host, timeout: 1, timeout_max: 3600, tools: { slow: { timeout: 30 } }, processes: 8 }
+  other: { network: host, timeout: 1, timeout_max: 3600, tools: { slow: { timeout: 30, patterns: ignore } }, processes: 8 }
 secrets:
   TOKEN: { env: ACME_TOKEN }
   PACKAGE: { file: /etc/package }
@@ -455,6 +463,7 @@ handlers:
         let other = &read.servers["other"];
         assert_eq!(other.network, Network::Host);
         assert_eq!(other.processes, Some(8));
+        assert_eq!(read.ignoring(), [("other".to_owned(), "slow".to_owned())]);
         assert_eq!(
             read.secrets["TOKEN"],
             SecretSource::Env("ACME_TOKEN".to_owned())

@@ -40,6 +40,8 @@ pub(crate) struct Decider {
     engine: Engine,
     documents: RefCell<Documents>,
     options: RefCell<Options>,
+    /// The tools whose unusable patterns the operator agrees to ignore.
+    ignoring: Vec<(String, String)>,
     zone: Zone,
     syncs: Rc<Syncs>,
     /// The last lists of resources and prompts, which another instance gets.
@@ -84,6 +86,7 @@ impl Decider {
         engine: Engine,
         documents: Documents,
         options: Options,
+        ignoring: Vec<(String, String)>,
         zone: Zone,
         mut log: AuditLog,
     ) -> Result<Opened, Failure> {
@@ -91,7 +94,7 @@ impl Decider {
             last_record: log.last_record()?,
             ..options
         };
-        let opened = open(&engine, &documents, &options, &zone)?;
+        let opened = open(&engine, &documents, (&options, &ignoring), &zone)?;
         let (mut instance, session, records) = match opened {
             Ok(opened) => opened,
             Err(problems) => return Ok(Err(problems)),
@@ -110,6 +113,7 @@ impl Decider {
             engine,
             documents: RefCell::new(documents),
             options: RefCell::new(options),
+            ignoring,
             zone,
             syncs,
             lists: RefCell::default(),
@@ -513,7 +517,8 @@ impl Decider {
     /// Returns the state of a session that got the messages of a journal.
     fn replayed(&self, journal: &Journal) -> Result<Vec<u8>, Failure> {
         let options = self.options(journal.state.clone(), None);
-        let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
+        let settings = (&options, &*self.ignoring);
+        let opened = open(&self.engine, &self.documents.borrow(), settings, &self.zone)?;
         let (mut instance, session, _) =
             opened.map_err(|_| Failure::internal("the session does not take its own state"))?;
         self.list_again(&mut instance, session)?;
@@ -531,7 +536,8 @@ impl Decider {
         state: Vec<u8>,
     ) -> Result<Result<(), Vec<Diagnostic>>, Failure> {
         let options = self.options(state.clone(), current.log.last_record()?);
-        let opened = open(&self.engine, &self.documents.borrow(), &options, &self.zone)?;
+        let settings = (&options, &*self.ignoring);
+        let opened = open(&self.engine, &self.documents.borrow(), settings, &self.zone)?;
         let (mut instance, session, mut records) = match opened {
             Ok(opened) => opened,
             Err(problems) => return Ok(Err(problems)),
@@ -637,14 +643,16 @@ type Session = (Instance, ResourceAny, Vec<AuditRecord>);
 fn open(
     engine: &Engine,
     documents: &Documents,
-    options: &Options,
+    (options, ignoring): (&Options, &[(String, String)]),
     zone: &Zone,
 ) -> Result<Result<Session, Vec<Diagnostic>>, Failure> {
     let mut instance = engine.instantiate()?;
     let now = clock(zone);
     let opened = call!(
         instance,
-        session.agent_session.call_open(documents, options, now)
+        session
+            .agent_session
+            .call_open_ignoring(documents, options, ignoring, now)
     )?;
     Ok(opened.map(|opened| (instance, opened.session, opened.records)))
 }
@@ -686,7 +694,8 @@ mod tests {
         };
         let engine = Engine::embedded().unwrap();
         let log = AuditLog::open(log, 1 << 30).unwrap();
-        let opened = Decider::open(engine, documents, options, Zone::default(), log).unwrap();
+        let opened =
+            Decider::open(engine, documents, options, Vec::new(), Zone::default(), log).unwrap();
         opened.unwrap_or_else(|problems| panic!("{problems:?}"))
     }
 

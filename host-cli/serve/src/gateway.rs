@@ -63,6 +63,8 @@ pub struct Setup {
     pub documents: Documents,
     /// The options of its session.
     pub options: Options,
+    /// The tools whose unusable patterns the operator agrees to ignore, with the ids of their servers.
+    pub ignoring: Vec<(String, String)>,
     /// The time zone of its policy.
     pub zone: Zone,
     /// Its audit log.
@@ -118,11 +120,12 @@ impl Gateway {
             access,
             documents,
             options,
+            ignoring,
             zone,
             log,
             clients,
         } = setup;
-        let decider = match Decider::open(engine, documents, options, zone, log)? {
+        let decider = match Decider::open(engine, documents, options, ignoring, zone, log)? {
             Ok(decider) => decider,
             Err(problems) => return Ok(Err(problems)),
         };

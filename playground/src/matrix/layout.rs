@@ -6,8 +6,9 @@ use agent_answer::{MatrixRow, Requirement};
 pub(super) const ROW: [u32; 3] = [14, 22, 32];
 
 /// The letters of the checks in a cell, in their order.
-pub(super) const LETTERS: [&str; MatrixRow::CHECKS] =
-    ["C", "T", "S", "A", "L", "R", "D", "U", "F", "I", "P", "E", "H"];
+pub(super) const LETTERS: [&str; MatrixRow::CHECKS] = [
+    "C", "T", "S", "A", "L", "R", "D", "U", "F", "I", "P", "E", "H",
+];
 
 /// Returns the number of requirements of categories, which come first.
 pub(super) fn categories(requirements: &[Requirement]) -> u32 {

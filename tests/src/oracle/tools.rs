@@ -395,6 +395,7 @@ pub(super) fn selections(world: &World, policy: Option<Rule>) -> Option<Vec<Tool
             id: server.id.clone(),
             integrity: integrity(&server.entry()),
             load: load(asked),
+            patterns: None,
             scopes: Vec::new(),
             tool: tool.name.clone(),
             version: server.version.clone(),

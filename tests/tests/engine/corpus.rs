@@ -140,6 +140,17 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "tests/tests/engine/run/lifecycle.rs",
         "Unavailable",
     ),
+    // Of a pattern that is not evaluated.
+    (
+        Code::PatternsNarrowed,
+        "tests/tests/engine/patterns.rs",
+        "PatternsNarrowed",
+    ),
+    (
+        Code::PatternsWidened,
+        "tests/tests/engine/patterns.rs",
+        "PatternsWidened",
+    ),
     // Of a session.
     (
         Code::ApprovalDenied,

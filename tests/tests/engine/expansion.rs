@@ -79,6 +79,7 @@ fn lock(index: &Index, tools: &[(&str, &str, &str, Load)]) -> Lock {
                 endpoint: Endpoint::new(server.endpoint()).expect("an endpoint"),
                 hash: hash(tool),
                 integrity: integrity(server),
+                patterns: Vec::new(),
             }
         })
         .collect();

@@ -23,6 +23,7 @@ mod json_test_suite;
 mod locked_policy;
 mod mova;
 mod mutation;
+mod patterns;
 mod plan;
 mod policy;
 mod properties;

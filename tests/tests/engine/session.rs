@@ -29,8 +29,8 @@ use agent_lower as lower;
 use agent_lower::{definition_digest, integrity};
 use agent_model::{
     Agent, AgentName, AgentVersion, Capability, CapabilityVerb, Category, Endpoint, ForbidLabel,
-    Grant, Load, Lock, Name, Resource, Selection, Serve, ServerId, ServerVersion, Tag, ToolName,
-    lock_order, selection_hash,
+    Grant, Load, Lock, Name, Resource, Selection, Serve, ServerId, ServerVersion, ServerView, Tag,
+    ToolName, lock_order, selection_hash,
 };
 use agent_session::health::Observation;
 use agent_session::{CallAction, Called, Client, Clock, Documents, Generation, Options, Session};
@@ -75,6 +75,12 @@ pub(crate) fn server(id: &str, tools: Value) -> Value {
 /// The capabilities of a tool with constraints.
 pub(crate) fn capability(constraints: &[&str]) -> Value {
     json!([{ "verb": "search", "resource": "internet", "constraints": constraints }])
+}
+
+/// The tools of a selection whose unusable patterns are ignored.
+fn ignored(server: ServerView<'_>, covers: &dyn Fn(&str) -> bool) -> Vec<ToolName> {
+    let names = lower::ignoring(server, covers);
+    names.map(|it| ToolName::new(it).expect("a name")).collect()
 }
 
 impl World {
@@ -187,6 +193,7 @@ impl World {
                 endpoint: Endpoint::new(server.endpoint()).expect("an endpoint"),
                 hash: hash(tool),
                 integrity: integrity(server),
+                patterns: ignored(server, &|name| name == tool.name()),
             }
         };
         let groups = self.locked.iter().map(|(id, name, load)| {
@@ -223,6 +230,7 @@ impl World {
                 endpoint: Endpoint::new(server.endpoint()).expect("an endpoint"),
                 hash: selection_hash(id, server.version(), server.endpoint(), []),
                 integrity: integrity(server),
+                patterns: ignored(server, &|_| true),
             }]
         });
         let mut groups: Vec<_> = groups.chain(of_category).collect();

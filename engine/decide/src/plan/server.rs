@@ -7,6 +7,7 @@ use crate::locked_policy::CallPolicy;
 use crate::locked_tool::{CallContext, LockedTool, Target};
 use agent_json_schema::Budget;
 use agent_lower::integrity;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The locked tool of an MCP server that a step calls.
@@ -76,11 +77,11 @@ impl<'a> KnownTool<'a> {
         denials.extend(found.changed);
         let listed = found.listed.as_ref();
         let output = listed.and_then(|it| it.output_schema());
-        denials.extend(unusable_output(output, budget));
+        denials.extend(unusable_output(output.as_deref(), budget));
         let schemas = ToolSchemas {
             listed: listed.is_some(),
-            input: listed.and_then(|it| it.input_schema()).map(str::to_owned),
-            output: output.map(str::to_owned),
+            input: listed.and_then(|it| it.input_schema()).map(Cow::into_owned),
+            output: output.map(Cow::into_owned),
         };
         let server = found.entries.first().zip(found.definition);
         let server = server.map(|(entry, definition)| ServerUse {

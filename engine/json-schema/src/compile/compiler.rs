@@ -3,10 +3,12 @@
 use crate::arena::{Check, PatternId, SubId};
 use crate::budget::{Budget, OverBudget};
 use crate::documents::{Documents, Place, Registry};
+use crate::ignored_patterns::UnusablePattern;
 use crate::keyword::{Dialect, Keyword};
 use crate::pattern::{TextPattern, TextPatternError};
 use crate::schema_error::{SCHEMA_ERROR_LIMIT, SchemaError, SchemaErrorKind};
 use agent_syntax::Node;
+use agent_text::Span;
 use std::collections::BTreeMap;
 
 /// Cost of a subschema, in steps, which bounds the memory.
@@ -62,6 +64,8 @@ pub(super) struct Compiler<'a, 'b> {
     pub(super) patterns: Vec<TextPattern>,
     /// Patterns by their text; `None` for unusable ones.
     pub(super) by_pattern: BTreeMap<&'a str, Option<PatternId>>,
+    /// Each place of an unusable pattern.
+    pub(super) unusable: &'b mut Vec<UnusablePattern>,
     /// The names in each `$dynamicRef` to a dynamic anchor.
     pub(super) anchors: Vec<&'a str>,
     pub(super) dynamic: BTreeMap<(u32, u32), SubId>,
@@ -122,8 +126,25 @@ impl<'a> Compiler<'a, '_> {
         Ok(id)
     }
 
-    /// Compiles a pattern once, however often it occurs. Returns `None` for an unusable one.
+    /// Compiles a pattern once, however often it occurs. Returns `None` for an unusable one. `name` is the place of
+    /// a pattern of `patternProperties`.
     pub(super) fn pattern(
+        &mut self,
+        at: Location<'a>,
+        name: Option<Span>,
+        pattern: &'a str,
+    ) -> Result<Option<PatternId>, OverBudget> {
+        let id = self.compiled(at, pattern)?;
+        if id.is_none() {
+            self.unusable.push(UnusablePattern {
+                span: name.unwrap_or(at.node.span),
+                is_name: name.is_some(),
+            });
+        }
+        Ok(id)
+    }
+
+    fn compiled(
         &mut self,
         at: Location<'a>,
         pattern: &'a str,

@@ -50,8 +50,10 @@ impl<'a> Compiler<'a, '_> {
         let mut patterns = Vec::new();
         let schemas = self.named_schemas(schema, fields, keyword)?;
         if let Some(node) = fields.get(keyword) {
-            for (pattern, sub) in schemas {
-                let id = self.pattern(schema.of(keyword, node), pattern)?;
+            let keys = entries(node).unwrap_or_default().iter();
+            for (entry, (pattern, sub)) in keys.zip(schemas) {
+                let name = Some(entry.key_span);
+                let id = self.pattern(schema.of(keyword, node), name, pattern)?;
                 patterns.extend(id.map(|id| (id, sub)));
             }
         }

@@ -98,7 +98,7 @@ impl<'a> Compiler<'a, '_> {
             }
             Keyword::Pattern => match self.expect(at, text(at.node), "a string") {
                 Some(pattern) => {
-                    let id = self.pattern(at, pattern)?;
+                    let id = self.pattern(at, None, pattern)?;
                     id.map(|id| Check::Pattern(id, pattern))
                 }
                 None => None,

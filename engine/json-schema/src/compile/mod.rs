@@ -12,6 +12,7 @@ mod reference;
 use super::arena::{Body, Schema, Subschema};
 use super::budget::{Budget, OverBudget};
 use super::documents::{Documents, Registry};
+use super::ignored_patterns::UnusablePattern;
 use super::keyword::{Dialect, Draft, Fields, Keyword, text};
 use super::schema_error::{Refused, SchemaErrorKind};
 use super::secrecy::is_secret;
@@ -37,6 +38,17 @@ impl<'a> Schema<'a> {
         draft: Draft,
         budget: &mut Budget,
     ) -> Result<Self, Refused> {
+        Self::compile_noting(root, documents, draft, budget, &mut Vec::new())
+    }
+
+    /// As [`Self::compile`], and adds the patterns of all documents that can't be used.
+    pub(super) fn compile_noting(
+        root: &'a Node<'a>,
+        documents: &'a Documents<'a>,
+        draft: Draft,
+        budget: &mut Budget,
+        unusable: &mut Vec<UnusablePattern>,
+    ) -> Result<Self, Refused> {
         let bytes = u64::from(root.span.end - root.span.start);
         budget.charge(1 + bytes / BYTES_PER_STEP)?;
         let mut registry = Registry::after(documents.registry());
@@ -57,6 +69,7 @@ impl<'a> Schema<'a> {
             references: BTreeMap::new(),
             patterns: Vec::new(),
             by_pattern: BTreeMap::new(),
+            unusable,
             anchors: Vec::new(),
             dynamic: BTreeMap::new(),
             dialects: BTreeMap::new(),

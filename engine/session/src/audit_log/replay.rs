@@ -29,7 +29,11 @@ impl Replay {
     /// # Errors
     /// The documents can't be obeyed, as [`Session::open`] says.
     pub fn open(documents: Documents) -> Result<Self, Vec<Diagnostic>> {
-        let (session, _) = Session::open(documents, Options::default(), Clock::default())?;
+        let options = Options {
+            ignoring: None,
+            ..Options::default()
+        };
+        let (session, _) = Session::open(documents, options, Clock::default())?;
         Ok(Self {
             verification: Verification::new(Start::Any),
             decider: Decider::new(session),

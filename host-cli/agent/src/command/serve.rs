@@ -67,7 +67,7 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<CommandAnswer, Failur
             if let (0, Some(url)) = (number, &otlp) {
                 gateway.trace(Otlp::new("agent-gateway", url, access.posts())?);
             }
-            let setup = setup(agent, args, access, documents)?;
+            let setup = setup(agent, args, (access, operator.ignoring()), documents)?;
             if let Err(problems) = gateway.add(engine, setup)? {
                 return Ok(Some(problems));
             }
@@ -206,7 +206,7 @@ fn options(name: &str, entry: Entry, folder: &Path) -> Result<ServedAgent, Failu
 fn setup(
     agent: &Served,
     args: &Serve,
-    access: Access,
+    (access, ignoring): (Access, Vec<(String, String)>),
     documents: Documents,
 ) -> Result<Setup, Failure> {
     let clients = agent.tokens.iter().map(|(client, file)| {
@@ -238,6 +238,7 @@ fn setup(
             last_record: None,
             state: None,
         },
+        ignoring,
         access,
         documents,
         zone: own.timezone.clone(),

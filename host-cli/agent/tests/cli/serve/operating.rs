@@ -462,6 +462,37 @@ fn a_locked_tool_that_nobody_can_call_is_named_once() {
 }
 
 #[test]
+fn patterns_are_ignored_if_the_operator_agrees() {
+    let project = project_of("usual", "");
+    let mut index: Value = serde_json::from_str(&project.read("mcp.index.json")).unwrap();
+    let slow = &mut index[0]["capabilities"]["tools"]["slow"];
+    slow["inputSchema"]["properties"]["seconds"]["pattern"] = json!("a(?!0)");
+    slow["patterns"] = json!("ignore");
+    project.write("mcp.index.json", index.to_string());
+    project
+        .agent("verify")
+        .exits(1)
+        .answers("unusable patterns of `slow` are newly ignored");
+    let resolved = project.agent("resolve").exits(0);
+    assert!(!resolved.stderr.contains("nobody can call"), "{resolved:#?}");
+    let noted = || {
+        let mut served = Stdio::start(&project, OPTIONS);
+        served.initialize("2025-11-25");
+        served.ask("tools/list", json!({}));
+        served.end().exits(0).stderr
+    };
+    let wanted = "the operator has not agreed";
+    let before = noted();
+    assert!(before.contains(wanted), "{before}");
+    let operator = project.read("servers.local.yaml");
+    let more = "    tools: { slow: { patterns: ignore } }\n";
+    project.write("servers.local.yaml", operator + more);
+    // The live definition still has no pattern, which is a drift.
+    let after = noted();
+    assert!(!after.contains(wanted), "{after}");
+}
+
+#[test]
 fn a_secret_among_arguments_is_warned_of() {
     let project = project_of("usual", "");
     let operator = project.read("servers.local.yaml");
