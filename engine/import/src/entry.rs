@@ -6,7 +6,7 @@ use super::claims::{Block, READONLY, Source, agree, json};
 use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
 use super::existing::ExistingEntry;
 use super::field::{Field, Scalars};
-use super::left_out::{LeftOut, MEND, claim_defect};
+use super::left_out::{LeftOut, MEND, claim_defect, schema_defect};
 use super::output::{Base, NewObject, NewValue, Origin};
 use super::overlay::{CAPABILITIES, KNOWN_LIMIT, PATTERNS, SUGGESTION_LIMIT, Settings, Target};
 use super::problems::{ImportProblems, Missing, NAMED_LIMIT};
@@ -454,6 +454,31 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             )
         };
         left_out.warn(id, declare, problems);
+        let (mut of_patterns, mut of_schemas) = (LeftOut::default(), LeftOut::default());
+        for (server, _) in described.iter() {
+            for (name, tool) in server.tools.iter().flat_map(|it| &it.tools) {
+                let Some((_, known)) = tools.members.get(*name) else {
+                    continue;
+                };
+                let text = problems.text(server.origin(tool.name));
+                if let Some((defect, of_pattern)) =
+                    schema_defect(tool, text, known.has_member(PATTERNS))
+                {
+                    let found = if of_pattern {
+                        &mut of_patterns
+                    } else {
+                        &mut of_schemas
+                    };
+                    found.add(name, defect, server.base());
+                }
+            }
+        }
+        let give_up = |name: &str| self.snippet(key, &["tools", name, PATTERNS], "ignore");
+        of_patterns.warn(id, give_up, problems);
+        of_schemas.warn(id, |_| MEND.to_owned(), problems);
+        left_out.extend(&of_patterns);
+        left_out.extend(&of_schemas);
+        tools.members.retain(|name, _| !left_out.has(name));
         for (server, _) in described.iter() {
             if let Some(tools) = &server.tools {
                 left_out.extend(&tools.left_out);

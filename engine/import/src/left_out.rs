@@ -1,11 +1,13 @@
 //! Tools that are left out, because no client can use them \[4\]: one bad tool never costs its server.
 
 use super::claims::Source;
-use super::described::member;
+use super::described::{Tool, member};
 use super::output::{Base, Origin};
 use super::overlay::{CAPABILITIES, check_capabilities};
 use super::problems::{ImportProblems, NAMED_LIMIT};
 use agent_diagnostic::{Code, Problems, Severity};
+use agent_json_schema::{Budget, Unusable, unusable, without_unusable_patterns};
+use agent_lower::unusable_code;
 use agent_model::{Name, NameError, ToolName};
 use agent_syntax::{Entry, Node, Value};
 use agent_text::sort::sort_by_key;
@@ -197,6 +199,34 @@ pub(super) fn definition_defect(tool: &[Entry<'_>], is_whole: bool, span: Span) 
         Defect::new(Code::MissingField, span, label, text)
     })
 }
+
+/// Returns the first of a tool's schemas that can't be used, and whether a pattern is the cause. Patterns that the
+/// overlay or the index ignores are none.
+pub(super) fn schema_defect(tool: &Tool<'_>, text: &Text, ignores: bool) -> Option<(Defect, bool)> {
+    let schemas = tool.fields.iter().filter(|it| SCHEMAS.contains(&&*it.key));
+    schemas.into_iter().find_map(|field| {
+        let schema = field.value.span.of(text.as_str());
+        let ignoring = ignores.then(|| without_unusable_patterns(schema)).flatten();
+        let schema = ignoring.as_deref().unwrap_or(schema);
+        let why = unusable(Some(schema), &mut Budget::new())
+            .into_iter()
+            .next()?;
+        let text = format!("`{}` {}", field.key, why.reason());
+        let of_pattern = matches!(
+            why,
+            Unusable::Schema {
+                of_pattern: true,
+                ..
+            }
+        );
+        let label = "no client could call it";
+        let defect = Defect::new(unusable_code(&why), tool.name, label, text);
+        Some((defect, of_pattern))
+    })
+}
+
+/// The fields that have schemas.
+const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
 
 /// Returns why the capabilities that a server claims for a tool can't be used.
 pub(super) fn claim_defect(claim: Source<'_>, text: &Text) -> Option<Defect> {

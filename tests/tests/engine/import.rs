@@ -134,7 +134,7 @@ fn a_server_json_of_either_schema_and_in_any_envelope_is_an_entry() {
 }
 
 #[test]
-fn an_imported_tool_that_nobody_can_call_is_named_once_where_it_stands() {
+fn an_imported_tool_that_nobody_can_call_is_left_out_and_named_where_it_stands() {
     let document = r#"{"package": "reports", "version": "1", "endpoint": "https://reports.example/mcp", "tools/list":
         {"tools": [
           {"name": "mail", "inputSchema": {"type": "object", "properties": {"to": {"pattern": "a(?!x)"}}}},
@@ -154,9 +154,13 @@ fn an_imported_tool_that_nobody_can_call_is_named_once_where_it_stands() {
     assert_eq!(place.source, DocumentKind::Import);
     assert!(place.span.of(document).contains("mail"), "{warning:#?}");
     assert!(
-        warning.message.contains("`mail` of `reports`"),
+        warning
+            .message
+            .contains("of `reports` is left out, `mail`:"),
         "{warning:#?}"
     );
+    assert!(!imported.value.index.contains("mail"));
+    assert!(imported.value.index.contains("print"));
     assert!(warning.message.contains("look-around"), "{warning:#?}");
     // An import of another document says nothing about it again.
     let other = document.replace("reports", "others").replace("(?!x)", "");

@@ -40,12 +40,20 @@ fn imported(tools: &str) -> Result<Checked<Imported>, Vec<Diagnostic>> {
     import(vec![CAPTURE.into()], Some(overlay(tools)), None)
 }
 
-fn index(send: &str) -> (String, Index) {
-    let tools = tool("send", "x-mail", send) + &tool("count", "x-count", "");
+/// An index in which both tools have the mark, or none as someone may write it.
+fn index(is_marked: bool) -> Index {
+    let tools = tool("send", "x-mail", IGNORED) + &tool("count", "x-count", IGNORED);
     let read = imported(&tools).unwrap_or_else(|found| panic!("{found:#?}"));
-    let text = read.value.index;
-    let index = lower::index(text.clone().into_bytes()).expect("an index");
-    (text, index.value)
+    let mut index: Value = serde_json::from_str(&read.value.index).expect("JSON");
+    let tools = &mut index["servers"][0]["capabilities"]["tools"];
+    for name in ["send", "count"] {
+        let tool = tools[name].as_object_mut().expect("a tool");
+        if !is_marked {
+            assert_eq!(tool.remove("patterns"), Some(json!("ignore")));
+        }
+    }
+    let index = lower::index(index.to_string().into_bytes());
+    index.expect("an index").value
 }
 
 fn lock(requires: &str, index: Index) -> Lock {
@@ -59,24 +67,36 @@ const IGNORED: &str = ", patterns: ignore";
 
 #[test]
 fn only_an_overlay_ignores_patterns() {
-    let (text, index) = index(IGNORED);
-    let entry: Value = serde_json::from_str(&text).expect("JSON");
+    let tools = tool("send", "x-mail", IGNORED) + &tool("count", "x-count", "");
+    let read = imported(&tools).unwrap_or_else(|found| panic!("{found:#?}"));
+    let entry: Value = serde_json::from_str(&read.value.index).expect("JSON");
     let tools = &entry["servers"][0]["capabilities"]["tools"];
     assert_eq!(tools["send"]["patterns"], "ignore");
-    assert_eq!(tools["count"].get("patterns"), None);
-    let uncallable = |index: &Index| {
-        let found = index.tools().filter(|it| lower::uncallable(*it).is_some());
-        found.map(|it| it.name().to_owned()).collect::<Vec<_>>()
+    // What the server says of its own tool is not heard.
+    assert_eq!(tools.get("count"), None);
+    let left_out: Vec<_> = read.value.left_out.iter().map(|it| &*it.tool).collect();
+    assert_eq!(left_out, ["count"]);
+    let warnings = read.warnings.iter();
+    let found: Vec<_> = warnings
+        .filter(|it| it.code == Code::SchemaInvalid)
+        .collect();
+    let [warning] = &found[..] else {
+        panic!("{:#?}", read.warnings);
     };
-    assert_eq!(uncallable(&index), ["count"]);
-    assert_eq!(uncallable(&self::index("").1), ["count", "send"]);
+    let helps: Vec<_> = warning.fixes.iter().map(|it| &*it.title).collect();
+    assert!(helps.concat().contains("patterns: ignore"), "{warning:#?}");
+
+    // An index that was written by hand may have such a tool, and then nobody can call it.
+    let uncallable = |index: &Index| index.tools().filter_map(lower::uncallable).count();
+    assert_eq!(uncallable(&index(true)), 0);
+    assert_eq!(uncallable(&index(false)), 2);
     // The mark is of the entry, and not of the definition.
     let send = |index: &Index| {
         let server = index.versions("mail").next().expect("the server");
         let tool = server.tool("send").expect("the tool");
         (lower::integrity(server), lower::definition_digest(tool))
     };
-    let (with, without) = (send(&index), send(&self::index("").1));
+    let (with, without) = (send(&index(true)), send(&index(false)));
     assert_ne!(with.0, without.0);
     assert_eq!(with.1, without.1);
 
@@ -92,15 +112,15 @@ fn a_lock_names_what_is_ignored_and_its_growth_is_a_widening() {
     for (requires, written) in [
         (
             "  mcp:\n    - { category: mail, permissions: [] }\n",
-            json!({ "send": "ignore" }),
+            json!({ "count": "ignore", "send": "ignore" }),
         ),
         (
             "  capabilities:\n    - { verb: write, resource: x-mail }\n",
             json!("ignore"),
         ),
     ] {
-        let older = lock(requires, index("").1);
-        let newer = lock(requires, index(IGNORED).1);
+        let older = lock(requires, index(false));
+        let newer = lock(requires, index(true));
         let text = agent_render::lock(&newer);
         let file: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(file["selections"][0]["patterns"], written);
@@ -113,16 +133,14 @@ fn a_lock_names_what_is_ignored_and_its_growth_is_a_widening() {
                 .filter(|it| matches!(it.code, Code::PatternsWidened | Code::PatternsNarrowed));
             of_patterns.map(|it| (it.code, it.widening())).collect()
         };
-        let widened = [(Code::PatternsWidened, true)];
+        let count = newer.selections[0].patterns.len();
+        let widened = vec![(Code::PatternsWidened, true); count];
         assert_eq!(found(compare(Some(&older), &newer)), widened);
-        assert_eq!(found(verify(&older, &index(IGNORED).1)), widened);
-        let narrowed = [(Code::PatternsNarrowed, false)];
+        assert_eq!(found(verify(&older, &index(true))), widened);
+        let narrowed = vec![(Code::PatternsNarrowed, false); count];
         assert_eq!(found(compare(Some(&newer), &older)), narrowed);
-        assert_eq!(found(verify(&newer, &index(IGNORED).1)), []);
+        assert_eq!(found(verify(&newer, &index(true))), []);
     }
-    // Another capability of the server has nothing to do with it.
-    let other = "  capabilities:\n    - { verb: write, resource: x-count }\n";
-    assert_eq!(lock(other, index("").1).selections[0].patterns, []);
 }
 
 #[test]

@@ -207,7 +207,7 @@ fn params(tool: &str, arguments: &Value) -> String {
 fn arguments(definition: Option<&str>) -> Value {
     let entry = definition.map(ToolEntry::read);
     let schema = entry.as_ref().and_then(ToolEntry::input_schema);
-    let schema = schema.and_then(|it| serde_json::from_str(it).ok());
+    let schema = schema.and_then(|it| serde_json::from_str(&it).ok());
     schema.map_or_else(|| json!({}), |it: Value| smallest_value(&it, &|_| None))
 }
 
@@ -215,7 +215,7 @@ fn arguments(definition: Option<&str>) -> Value {
 fn open(call: &Forwarded, whole: &Definitions) -> OpenCall {
     let entry = whole.get(&call.tool).map(|it| ToolEntry::read(it));
     let schema = entry.as_ref().and_then(ToolEntry::output_schema);
-    let schema = schema.and_then(|it| serde_json::from_str(it).ok());
+    let schema = schema.and_then(|it| serde_json::from_str(&it).ok());
     let content = schema.map(|it: Value| smallest_value(&it, &|_| None));
     let text = content
         .as_ref()

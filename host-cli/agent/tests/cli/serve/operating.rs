@@ -474,7 +474,10 @@ fn patterns_are_ignored_if_the_operator_agrees() {
         .exits(1)
         .answers("unusable patterns of `slow` are newly ignored");
     let resolved = project.agent("resolve").exits(0);
-    assert!(!resolved.stderr.contains("nobody can call"), "{resolved:#?}");
+    assert!(
+        !resolved.stderr.contains("nobody can call"),
+        "{resolved:#?}"
+    );
     let noted = || {
         let mut served = Stdio::start(&project, OPTIONS);
         served.initialize("2025-11-25");
