@@ -87,6 +87,7 @@ async fn gateway(log: &Path, token: Token) -> Gateway {
     let setup = Setup {
         name: None,
         access: access.await.unwrap(),
+        ignoring: Vec::new(),
         documents: Documents {
             lock: None,
             index: None,
