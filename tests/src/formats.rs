@@ -383,7 +383,7 @@ fn index() -> Value {
             ("MCP's hints", open()),
             ("The capabilities of the tool", list(block)),
             (
-                "What becomes of patterns of its schemas that can't be used",
+                "How patterns of its schemas are treated that can't be used",
                 keyword::<Patterns>(Json),
             ),
         ],

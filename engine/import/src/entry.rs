@@ -338,6 +338,40 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         text
     }
 
+    /// Returns the tools whose schemas can't be used, and warns of them.
+    fn unusable(
+        &self,
+        id: &str,
+        key: &str,
+        described: &[(&DescribedServer<'a>, &Target)],
+        tools: &NewObject<'a>,
+        problems: &mut ImportProblems<'_>,
+    ) -> LeftOut {
+        let (mut by_pattern, mut others) = (LeftOut::default(), LeftOut::default());
+        for (server, _) in described {
+            for (name, tool) in server.tools.iter().flat_map(|it| &it.tools) {
+                let Some((_, known)) = tools.members.get(*name) else {
+                    continue;
+                };
+                let text = problems.text(server.origin(tool.name));
+                let ignores = known.has_member(PATTERNS);
+                if let Some((defect, of_pattern)) = schema_defect(tool, text, ignores) {
+                    let found = match of_pattern {
+                        true => &mut by_pattern,
+                        false => &mut others,
+                    };
+                    found.add(name, defect, server.base());
+                }
+            }
+        }
+        let word = if self.json { r#""ignore""# } else { "ignore" };
+        let give_up = |name: &str| self.snippet(key, &["tools", name, PATTERNS], word);
+        by_pattern.warn(id, give_up, problems);
+        others.warn(id, |_| MEND.to_owned(), problems);
+        by_pattern.extend(&others);
+        by_pattern
+    }
+
     /// Merges the overlay's capabilities of tools. Warns about tools without any.
     fn tools(&self, entry: &mut NewEntry<'a>, problems: &mut ImportProblems<'_>) {
         let NewEntry {
@@ -454,30 +488,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             )
         };
         left_out.warn(id, declare, problems);
-        let (mut of_patterns, mut of_schemas) = (LeftOut::default(), LeftOut::default());
-        for (server, _) in described.iter() {
-            for (name, tool) in server.tools.iter().flat_map(|it| &it.tools) {
-                let Some((_, known)) = tools.members.get(*name) else {
-                    continue;
-                };
-                let text = problems.text(server.origin(tool.name));
-                if let Some((defect, of_pattern)) =
-                    schema_defect(tool, text, known.has_member(PATTERNS))
-                {
-                    let found = if of_pattern {
-                        &mut of_patterns
-                    } else {
-                        &mut of_schemas
-                    };
-                    found.add(name, defect, server.base());
-                }
-            }
-        }
-        let give_up = |name: &str| self.snippet(key, &["tools", name, PATTERNS], "ignore");
-        of_patterns.warn(id, give_up, problems);
-        of_schemas.warn(id, |_| MEND.to_owned(), problems);
-        left_out.extend(&of_patterns);
-        left_out.extend(&of_schemas);
+        left_out.extend(&self.unusable(id, key, described, tools, problems));
         tools.members.retain(|name, _| !left_out.has(name));
         for (server, _) in described.iter() {
             if let Some(tools) = &server.tools {

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The key of a tool's capabilities.
 pub(super) const CAPABILITIES: &str = "x-summit-capabilities";
 
-/// The key of what becomes of a tool's unusable patterns. A server never sets it.
+/// The key of the patterns that are given up. A server never sets it.
 pub(super) const PATTERNS: &str = "patterns";
 
 /// The contents of an overlay.

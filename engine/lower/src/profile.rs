@@ -110,7 +110,7 @@ fn read(root: &mut Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
         caps: Cap::ALL
             .into_iter()
             .filter_map(|cap| {
-                // What is no object was refused already.
+                // Another value than an object was refused already.
                 if !matches!(caps?.value, Value::Mapping(_)) {
                     return Some((cap, None));
                 }

@@ -44,7 +44,7 @@ keywords! {
 }
 
 keywords! {
-    /// What becomes of the patterns of a tool's schemas that can't be used \[4\].
+    /// How patterns of a tool's schemas are treated that can't be used \[4\].
     Patterns {
         /// They check nothing.
         Ignore "ignore"

@@ -320,7 +320,7 @@ fn read_approval(node: &Node<'_>) -> Option<Approval> {
 }
 
 fn read_call(node: &Node<'_>, basis: &Arc<Basis>) -> Option<(u64, OpenCall, Option<String>)> {
-    let code = |node: &Node<'_>| Code::named(&string(node)?);
+    let code = |node: &Node<'_>| Code::named(string(node)?);
     let observed: Option<Vec<_>> = items(member(node, "observed")?)?.iter().map(code).collect();
     // In place of a tool stands the method of a request for something else.
     let of = member(node, "tool")?;

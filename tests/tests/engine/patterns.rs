@@ -11,7 +11,7 @@ use agent_session::{CallAction, Options, Session};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A server's capture: `send` has a back-reference, and `count` says of itself what only an overlay may say.
+/// A server's capture: `send` has a back-reference, and `count` has a mark that only an overlay may give.
 const CAPTURE: &str = r#"{"package": "mail", "version": "1", "tools/list": {"tools": [
     {"name": "send", "description": "Sends.", "inputSchema": {"type": "object", "properties":
         {"to": {"type": "string", "pattern": "^(a)\\1$", "maxLength": 4}}}},

@@ -132,7 +132,7 @@ fn agents(args: &Serve, operator: &Operator) -> Result<(Vec<Served>, Option<Stri
         let lock = args.lock.clone();
         let lock = lock.unwrap_or_else(|| Input::File(folder.join(LOCK)));
         if tokens.is_empty() {
-            // Agents of one lock are told apart by their tokens.
+            // Each agent of one lock has a token of its own.
             let (_, file) = token_of(&lock, &format!("{name}/{CLIENT}"))?;
             tokens.push((CLIENT.to_owned(), file));
         }
