@@ -587,7 +587,7 @@ servers:
         );
         assert_eq!(
             found("servers:\n  a: { tools: { slow: { time: 1 } } }\n"),
-            ["2:25: `time` is unknown; the only key of a tool is `timeout`"]
+            ["2:25: `time` is unknown; the keys of a tool are `timeout` and `patterns`"]
         );
         // Tools belong to a server.
         assert!(

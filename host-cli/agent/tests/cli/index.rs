@@ -155,7 +155,6 @@ fn a_hostile_server_ends_at_a_limit_and_nothing_is_written() {
     for (mode, options, says) in [
         ("endless", "", "100 pages"),
         ("flood", "", "4096 tools"),
-        ("twice", "", "IMPORT_VALUE"),
         ("huge", "", "bytes"),
         ("no-tools", "", "SERVER_FAILED"),
         ("dies", "", "no reports today"),
@@ -170,6 +169,17 @@ fn a_hostile_server_ends_at_a_limit_and_nothing_is_written() {
         .notes("SERVER_FAILED");
     assert!(began.elapsed() < Duration::from_secs(30));
     assert_eq!(project.files(), ["server.py"]);
+}
+
+#[test]
+fn a_tool_that_a_server_has_twice_costs_only_itself() {
+    let project = project();
+    add(&project, "twice", "")
+        .exits(0)
+        .notes("IMPORT_VALUE")
+        .notes("the tool of `sums` is left out, `add`: several tools have this name");
+    let tools = &index(&project)["servers"][0]["capabilities"]["tools"];
+    assert_eq!(tools.get("add"), None, "{tools}");
 }
 
 #[test]
