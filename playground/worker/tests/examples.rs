@@ -179,12 +179,13 @@ fn no_two_have_the_same_name_title_or_code() {
 fn the_funnel_of_a_rejection_ends_at_its_check() {
     let checks = Session::about().checks;
     // These have no example: the first two are visible in the funnels of the others, and named tools, a label
-    // against a tool and a policy that fails have their own messages.
+    // against a tool, hidden text and a policy that fails have their own messages.
     let none = [
         "MISSING_CAPABILITY",
         "CONSTRAINT_UNMET",
         "TOOL_MISSING",
         "FORBIDDEN_ACTION",
+        "INVISIBLE_CHARACTER",
         "POLICY_ERROR",
     ];
     for code in checks.iter().filter(|code| !none.contains(&code.name())) {
