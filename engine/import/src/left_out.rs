@@ -91,12 +91,11 @@ impl LeftOut {
             };
             let shown: Vec<_> = group.iter().map(|(tool, ..)| visible(tool)).collect();
             let shown = listed(&shown, NAMED_LIMIT);
-            let (tools, are) = match group.len() {
-                1 => ("the tool".to_owned(), "is"),
-                several => (format!("{several} tools"), "are"),
+            let left_out = match group.len() {
+                1 => format!("the tool {shown} of `{server}` is left out"),
+                several => format!("{several} tools of `{server}` are left out, {shown}"),
             };
-            let text = &defect.text;
-            let message = format!("{tools} of `{server}` {are} left out, {shown}: {text}");
+            let message = format!("{left_out}: {}", defect.text);
             problems
                 .warn(defect.code, *at, defect.label, message)
                 .help(help(first));

@@ -156,7 +156,7 @@ fn an_imported_tool_that_nobody_can_call_is_left_out_and_named_where_it_stands()
     assert!(
         warning
             .message
-            .contains("of `reports` is left out, `mail`:"),
+            .contains("the tool `mail` of `reports` is left out:"),
         "{warning:#?}"
     );
     assert!(!imported.value.index.contains("mail"));
@@ -895,7 +895,7 @@ fn an_overlay_replaces_all_claims() {
 /// The warnings about tools that are left out: codes, texts of their places, and messages.
 fn left_out<'d>(imported: &Checked<Imported>, document: &'d str) -> Vec<(Code, &'d str, String)> {
     let warnings = imported.warnings.iter();
-    let found = warnings.filter(|it| it.message.contains(" left out, "));
+    let found = warnings.filter(|it| it.message.contains(" left out"));
     found
         .map(|it| {
             assert_eq!(it.severity, Severity::Warning, "{it:#?}");
@@ -956,19 +956,19 @@ fn one_bad_tool_never_costs_its_server() {
             "null",
             Code::WrongType,
             "null",
-            "`tools/list.tools[0]`: the tool is null",
+            "`tools/list.tools[0]` of `reports` is left out: the tool is null",
         ),
         (
             "[]",
             Code::WrongType,
             "[]",
-            "`tools/list.tools[0]`: the tool is a list",
+            "`tools/list.tools[0]` of `reports` is left out: the tool is a list",
         ),
         (
             r#"{"inputSchema": {}}"#,
             Code::MissingField,
             "{",
-            "`tools/list.tools[0]`: `name` is missing",
+            "`tools/list.tools[0]` of `reports` is left out: `name` is missing",
         ),
         (r#"{"name": 7}"#, Code::WrongType, "7", "`name` is a number"),
         (
@@ -981,7 +981,7 @@ fn one_bad_tool_never_costs_its_server() {
             r#"{"name": "a/b", "inputSchema": {}}"#,
             Code::InvalidName,
             "\"a/b\"",
-            "`a/b`: the name can't be used: it contains `/`",
+            "`a/b` of `reports` is left out: the name can't be used: it contains `/`",
         ),
         (
             r#"{"name": "a\tb", "inputSchema": {}}"#,
@@ -993,19 +993,19 @@ fn one_bad_tool_never_costs_its_server() {
             "{\"name\": \"a\u{200b}b\", \"inputSchema\": {}}",
             Code::InvisibleCharacter,
             "\"a\u{200b}b\"",
-            "`a<U+200B>b`: the name contains U+200B",
+            "`a<U+200B>b` of `reports` is left out: the name contains U+200B",
         ),
         (
             r#"{"name": "bad"}"#,
             Code::MissingField,
             "{",
-            "`bad`: `inputSchema` is missing",
+            "`bad` of `reports` is left out: `inputSchema` is missing",
         ),
         (
             r#"{"name": "bad", "inputSchema": null}"#,
             Code::WrongType,
             "null",
-            "`bad`: `inputSchema` is null",
+            "`bad` of `reports` is left out: `inputSchema` is null",
         ),
         (
             r#"{"name": "bad", "inputSchema": "{}"}"#,
@@ -1035,13 +1035,13 @@ fn one_bad_tool_never_costs_its_server() {
             r#"{"name": "bad", "inputSchema": {}}, {"name": "bad", "inputSchema": {}, "title": "x"}"#,
             Code::ImportValue,
             "\"bad\"",
-            "`bad`: several tools have this name",
+            "`bad` of `reports` is left out: several tools have this name",
         ),
         (
             r#"{"name": "bad", "inputSchema": {}}, {"name": "bad"}"#,
             Code::MissingField,
             "{",
-            "`bad`: `inputSchema` is missing",
+            "`bad` of `reports` is left out: `inputSchema` is missing",
         ),
     ] {
         let document = format!(

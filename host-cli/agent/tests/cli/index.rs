@@ -177,7 +177,7 @@ fn a_tool_that_a_server_has_twice_costs_only_itself() {
     add(&project, "twice", "")
         .exits(0)
         .notes("IMPORT_VALUE")
-        .notes("the tool of `sums` is left out, `add`: several tools have this name");
+        .notes("the tool `add` of `sums` is left out: several tools have this name");
     let tools = &index(&project)["servers"][0]["capabilities"]["tools"];
     assert_eq!(tools.get("add"), None, "{tools}");
 }
