@@ -5,13 +5,13 @@
 //! fixes were applied, and what the answer then adds is reported together with the problems found.
 //! Nothing that is read in this way is decided upon.
 
-use super::{CallAnswer, GroundingAnswer, PlanAnswer, match_tools, resolve};
+use super::{CallAnswer, GroundingAnswer, LockText, PlanAnswer, match_tools, resolve, verify};
 use agent_decide::{CallContext, EvaluationContext, PlanContext, PlanPolicy};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Round, Severity};
-use agent_explain::{matching_diagnostics, resolution_diagnostics};
+use agent_explain::{drift_diagnostic, matching_diagnostics, resolution_diagnostics};
 use agent_lower::{Lowered, Notation};
-use agent_syntax::Repaired;
-use agent_text::{DocumentKind, Text};
+use agent_syntax::{Repaired, repair_json};
+use agent_text::{DocumentKind, Span, Text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -138,7 +138,7 @@ fn mend(drafts: &mut BTreeMap<DocumentKind, Draft>, problems: &[Diagnostic]) -> 
         kind.may_be_edited() && drafts.contains_key(&kind)
     });
     let mut is_changed = false;
-    for (kind, draft) in drafts {
+    for (kind, draft) in &mut *drafts {
         let own = |edit: &&&Edit| edit.place.source == *kind;
         let edits: Vec<_> = round.edits.iter().filter(own).collect();
         if !edits.is_empty() {
@@ -147,7 +147,24 @@ fn mend(drafts: &mut BTreeMap<DocumentKind, Draft>, problems: &[Diagnostic]) -> 
             is_changed = true;
         }
     }
-    is_changed
+    let is_of_lock = |it: &Diagnostic| it.place().is_some_and(|at| at.source == DocumentKind::Lock);
+    let is_broken = |it: &Diagnostic| it.code == Code::JsonSyntax && is_of_lock(it);
+    is_changed | (problems.iter().any(is_broken) && repaired_lock(drafts))
+}
+
+/// Repairs the syntax of a lock, which no fix may write, so that it can be compared. Returns whether its text changed.
+fn repaired_lock(drafts: &mut BTreeMap<DocumentKind, Draft>) -> bool {
+    let Some(draft) = drafts.get_mut(&DocumentKind::Lock) else {
+        return false;
+    };
+    let text = draft.text();
+    let repairs = repair_json(text, Span::new(0, text.len()));
+    if repairs.list.is_empty() || !repairs.complete {
+        return false;
+    }
+    let edits = repairs.list.iter().map(|it| (it.edit, &*it.replacement));
+    draft.rounds.push(Repaired::new(text, edits));
+    true
 }
 
 /// Maps the places of a problem back. Returns whether it is about nothing that a fix wrote, which would be
@@ -250,7 +267,14 @@ fn answer(
     }
     let (manifest, task) = (bytes(DocumentKind::Manifest), bytes(DocumentKind::Task));
     if manifest.is_none() && task.is_none() {
-        return None;
+        let lock = refused.value(Some(LockText::read(bytes(DocumentKind::Lock)?)));
+        return Some(refused.or(|| {
+            let (Some(lock), Some(index)) = (&lock, &index) else {
+                return Vec::new();
+            };
+            let drifts = verify(lock, index, None);
+            drifts.iter().map(drift_diagnostic).collect()
+        }));
     }
     let manifest = refused.value(manifest.map(agent_lower::manifest));
     let task = refused.value(task.map(|it| agent_lower::task(it, notation)));

@@ -36,12 +36,17 @@ pub(super) fn ask(question: &str, documents: &Documents, tenant: Option<&str>) -
 impl Asked<'_> {
     /// Returns whether a question reads the documents of a kind.
     fn is_read(&self, question: &str, kind: DocumentKind) -> bool {
-        use DocumentKind::{Call, Health, Index, Lock, Manifest, Payload, Summary, Task};
+        use DocumentKind::{
+            Call, Health, Index, Lock, Manifest, Payload, Plan, Profile, Request, Summary, Task,
+            ToolPool,
+        };
         match question {
             "resolve" | "locked" => matches!(kind, Manifest | Index),
             "match" => matches!(kind, Task | Index | Health),
             "call check" => matches!(kind, Call | Index | Lock),
             "ground" => matches!(kind, Summary | Payload),
+            "plan check" => matches!(kind, Plan | ToolPool | Profile | Request | Index | Lock),
+            "verify" => matches!(kind, Lock | Index),
             _ => false,
         }
     }
