@@ -12,7 +12,7 @@ use agent_explain::{drift_diagnostic, matching_diagnostics, resolution_diagnosti
 use agent_lower::{Lowered, Notation};
 use agent_syntax::{Repaired, repair_json};
 use agent_text::{DocumentKind, Span, Text};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Maximum number of rounds of fixes. A fix that makes another possible needs a separate round.
@@ -140,9 +140,12 @@ fn mend(drafts: &mut BTreeMap<DocumentKind, Draft>, problems: &[Diagnostic]) -> 
     let mut is_changed = false;
     for (kind, draft) in &mut *drafts {
         let own = |edit: &&&Edit| edit.place.source == *kind;
-        let edits: Vec<_> = round.edits.iter().filter(own).collect();
+        let own = round.edits.iter().filter(own);
+        let mut edits: Vec<_> = own.map(|it| (it.place.span, &*it.replacement)).collect();
+        if edits.is_empty() {
+            edits = noted_keys(*kind, problems);
+        }
         if !edits.is_empty() {
-            let edits = edits.iter().map(|it| (it.place.span, &*it.replacement));
             draft.rounds.push(Repaired::new(draft.text(), edits));
             is_changed = true;
         }
@@ -150,6 +153,23 @@ fn mend(drafts: &mut BTreeMap<DocumentKind, Draft>, problems: &[Diagnostic]) -> 
     let is_of_lock = |it: &Diagnostic| it.place().is_some_and(|at| at.source == DocumentKind::Lock);
     let is_broken = |it: &Diagnostic| it.code == Code::JsonSyntax && is_of_lock(it);
     is_changed | (problems.iter().any(is_broken) && repaired_lock(drafts))
+}
+
+/// Returns the edits that make notes of keys without effect, which hide what the rest lacks.
+fn noted_keys(kind: DocumentKind, problems: &[Diagnostic]) -> Vec<(Span, &'static str)> {
+    if !matches!(kind, DocumentKind::Manifest | DocumentKind::Task) {
+        return Vec::new();
+    }
+    let without_effect = problems
+        .iter()
+        .filter(|it| matches!(it.code, Code::UnknownKey | Code::MisplacedKey));
+    let places = without_effect.filter_map(Diagnostic::place);
+    let own = places.filter(|it| it.source == kind);
+    let starts: BTreeSet<_> = own.map(|it| it.span.start as usize).collect();
+    starts
+        .into_iter()
+        .map(|at| (Span::new(at, at), "x-"))
+        .collect()
 }
 
 /// Repairs the syntax of a lock, which no fix may write, so that it can be compared. Returns whether its text changed.
