@@ -80,7 +80,7 @@ file_types! {
         #[schemars(range(min = 1, max = 1))]
         pub lock_version: u32,
         /// The digest of the policy that decided on capabilities, if one was given: `sha256-` and the
-        /// base64 of the SHA-256 of its bytes.
+        /// base64 of the SHA-256 of its text with each CRLF as LF.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String", regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
         pub policy: Option<String>,
