@@ -11,6 +11,7 @@ mod node;
 mod number;
 #[cfg(feature = "repair")]
 mod repair;
+pub mod toml;
 pub mod yaml;
 
 pub use canonical::{canonical, canonical_node};

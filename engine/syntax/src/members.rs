@@ -1,13 +1,23 @@
 //! Members and values of parsed JSON documents.
 
-use super::{Node, Value};
+use super::{Entry, Node, Value};
+
+/// Returns the entries of an object; none of another value.
+pub fn entries<'n, 't>(node: &'n Node<'t>) -> &'n [Entry<'t>] {
+    match &node.value {
+        Value::Mapping(entries) => entries,
+        _ => &[],
+    }
+}
+
+/// Returns a member of an object with its key.
+pub fn entry<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Entry<'t>> {
+    entries(node).iter().find(|it| it.key == name)
+}
 
 /// Returns a member of an object.
 pub fn member<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
-    let Value::Mapping(entries) = &node.value else {
-        return None;
-    };
-    Some(&entries.iter().find(|it| it.key == name)?.value)
+    Some(&entry(node, name)?.value)
 }
 
 /// Returns the text of a string.

@@ -61,7 +61,6 @@ mod schemas;
 mod staged;
 mod steps;
 mod task;
-mod toml;
 mod verb;
 mod verb_run;
 mod words;

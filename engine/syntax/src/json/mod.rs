@@ -8,6 +8,7 @@
 mod bytes_read;
 mod problem;
 mod reader;
+mod relaxed;
 mod tree;
 mod writer;
 
@@ -15,5 +16,6 @@ mod writer;
 pub use bytes_read::{bytes_read, count_bytes_read};
 pub use problem::{SyntaxError, report};
 pub use reader::{DEPTH_LIMIT, Kind, Reader, Token, raw_offset};
+pub use relaxed::{blank_comments, parse_blanked};
 pub use tree::{parse, strict as parse_strict, value as parse_value};
 pub use writer::{Writer, json_string, write_string};

@@ -1,9 +1,10 @@
 //! `Cargo.lock` of Cargo.
 
+use super::cargo_toml::Lines;
 use super::{PLAIN, Reader};
 use crate::failure::quoted;
-use crate::toml::{Item, Table, Value, parse};
-use agent_syntax::json_string;
+use agent_syntax::members::{items, member, string};
+use agent_syntax::{Node, Value, json_string, toml};
 
 /// The versions of the format that are read.
 const FORMATS: [&str; 2] = ["3", "4"];
@@ -13,39 +14,35 @@ const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Returns the lock file with the crates of crates.io alone.
 pub(super) fn read(text: &str, reader: &mut Reader<'_>) -> Option<String> {
-    let root = match parse(text) {
+    let lines = Lines::new(text);
+    let root = match toml::parse(text) {
         Ok(root) => root,
-        Err(fault) => {
-            reader.refuse(fault.line, fault.message, AGAIN);
+        Err(error) => {
+            reader.refuse(lines.of(error.span), error.message, AGAIN);
             return None;
         }
     };
-    let format = match root.get("version").map(|it| &it.value) {
-        Some(Value::Other(format)) if FORMATS.contains(&&**format) => format,
+    let format = match member(&root, "version").map(|it| &it.value) {
+        Some(Value::Number(format)) if FORMATS.contains(format) => format,
         _ => {
             reader.refuse(1, "the lock file is of an unknown version", AGAIN);
             return None;
         }
     };
     let mut lock = format!("version = {format}\n");
-    let packages = match root.get("package").map(|it| &it.value) {
-        Some(Value::List(packages)) => &packages[..],
-        _ => &[],
-    };
-    for item in packages {
-        let Value::Table(package) = &item.value else {
-            continue;
-        };
+    let packages = member(&root, "package").and_then(items);
+    for package in packages.unwrap_or_default() {
         // A package of the application.
-        if package.get("source").is_none() {
+        if member(package, "source").is_none() {
             continue;
         }
         match entry(package) {
             Some(entry) => lock.push_str(&entry),
             None => {
-                let name = quoted(package.text("name").unwrap_or_default());
+                let name = member(package, "name").and_then(string);
+                let name = quoted(name.unwrap_or_default());
                 let message = format!("the package {name} is no crate of crates.io with a digest");
-                reader.refuse(item.line, message, PLAIN);
+                reader.refuse(lines.of(package.span), message, PLAIN);
             }
         }
     }
@@ -56,26 +53,19 @@ pub(super) fn read(text: &str, reader: &mut Reader<'_>) -> Option<String> {
 const AGAIN: &str = "make the file again with `cargo generate-lockfile`";
 
 /// Returns the text of a package; `None` if it is not one of crates.io.
-fn entry(package: &Table) -> Option<String> {
+fn entry(package: &Node<'_>) -> Option<String> {
     let mut text = "\n[[package]]\n".to_owned();
     for name in ["name", "version", "source", "checksum"] {
-        let value = package.text(name)?;
+        let value = string(member(package, name)?)?;
         if name == "source" && value != CRATES_IO {
             return None;
         }
         text.push_str(&format!("{name} = {}\n", quoted_text(value)?));
     }
-    if let Some(Item {
-        value: Value::List(dependencies),
-        ..
-    }) = package.get("dependencies")
-    {
+    if let Some(dependencies) = member(package, "dependencies").and_then(items) {
         text.push_str("dependencies = [\n");
         for item in dependencies {
-            let Value::Text(name) = &item.value else {
-                return None;
-            };
-            text.push_str(&format!(" {},\n", quoted_text(name)?));
+            text.push_str(&format!(" {},\n", quoted_text(string(item)?)?));
         }
         text.push_str("]\n");
     }

@@ -3,7 +3,9 @@
 use super::{PLAIN, Reader};
 use crate::failure::quoted;
 use crate::language::{Language, Requirement};
-use crate::toml::{Item, Table, Value, parse};
+use agent_syntax::members::{entries, entry, items, string};
+use agent_syntax::{Entry, Node, Value, toml};
+use agent_text::{LineIndex, Span};
 
 /// The tables with dependencies. A build also resolves those that it does not use.
 const DEPENDENCIES: [&str; 5] = [
@@ -23,54 +25,53 @@ const REFUSED: [(&str, &str); 2] = [
 /// The members of an empty workspace, which has one package.
 const OF_WORKSPACE: [&str; 3] = ["resolver", "metadata", "lints"];
 
+/// The lines of a text.
+pub(super) struct Lines<'t>(&'t str, LineIndex);
+
+impl<'t> Lines<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self(text, LineIndex::new(text))
+    }
+
+    /// Returns the number of the line in which a span begins, from 1.
+    pub(super) fn of(&self, span: Span) -> usize {
+        self.1.position(self.0, span.start as usize).line as usize
+    }
+}
+
 /// Reads the dependencies of a file.
 pub(super) fn read(text: &str, reader: &mut Reader<'_>) -> Vec<Requirement> {
-    let root = match parse(text) {
+    let lines = Lines::new(text);
+    let root = match toml::parse(text) {
         Ok(root) => root,
-        Err(fault) => {
-            reader.refuse(fault.line, fault.message, "correct the TOML");
+        Err(error) => {
+            reader.refuse(lines.of(error.span), error.message, "correct the TOML");
             return Vec::new();
         }
     };
     for (name, hint) in REFUSED {
-        if let Some(item) = root.get(name) {
-            reader.refuse(item.line, format!("`{name}` is not supported"), hint);
+        if let Some(refused) = entry(&root, name) {
+            let line = lines.of(refused.key_span);
+            reader.refuse(line, format!("`{name}` is not supported"), hint);
         }
     }
-    if let Some(Item {
-        line,
-        value: Value::Table(workspace),
-    }) = root.get("workspace")
-    {
-        for (name, _) in &workspace.0 {
-            if !OF_WORKSPACE.contains(&&**name) {
-                let message = format!("{} of a workspace is not supported", quoted(name));
-                reader.refuse(*line, message, "write an application of one package");
+    if let Some(workspace) = entry(&root, "workspace") {
+        let line = lines.of(workspace.key_span);
+        for Entry { key, .. } in entries(&workspace.value) {
+            if !OF_WORKSPACE.contains(&&**key) {
+                let message = format!("{} of a workspace is not supported", quoted(key));
+                reader.refuse(line, message, "write an application of one package");
             }
         }
     }
     // The requirement of each key.
     let mut found: Vec<(String, Requirement)> = Vec::new();
-    section(&root, &mut found, reader);
-    if let Some(Item {
-        value: Value::Table(targets),
-        ..
-    }) = root.get("target")
-    {
-        for (_, item) in &targets.0 {
-            if let Value::Table(target) = &item.value {
-                section(target, &mut found, reader);
-            }
-        }
+    section(&root, &mut found, &lines, reader);
+    for target in members(&root, "target") {
+        section(&target.value, &mut found, &lines, reader);
     }
-    if let Some(Item {
-        value: Value::Table(features),
-        ..
-    }) = root.get("features")
-    {
-        for (_, item) in &features.0 {
-            enable(&item.value, &mut found);
-        }
+    for feature in members(&root, "features") {
+        enable(&feature.value, &mut found);
     }
     found
         .into_iter()
@@ -78,42 +79,56 @@ pub(super) fn read(text: &str, reader: &mut Reader<'_>) -> Vec<Requirement> {
         .collect()
 }
 
+/// Returns the members of a table in a table.
+fn members<'n, 't>(table: &'n Node<'t>, name: &str) -> &'n [Entry<'t>] {
+    entry(table, name).map_or(&[], |it| entries(&it.value))
+}
+
 /// Reads the tables of dependencies in a table.
-fn section(table: &Table, found: &mut Vec<(String, Requirement)>, reader: &mut Reader<'_>) {
+fn section(
+    table: &Node<'_>,
+    found: &mut Vec<(String, Requirement)>,
+    lines: &Lines<'_>,
+    reader: &mut Reader<'_>,
+) {
     for name in DEPENDENCIES {
-        if let Some(Item {
-            value: Value::Table(dependencies),
-            ..
-        }) = table.get(name)
-        {
-            for (key, item) in &dependencies.0 {
-                let requirement = dependency(key, item, reader);
-                found.extend(requirement.map(|it| (key.clone(), it)));
-            }
+        for declared in members(table, name) {
+            let requirement = dependency(declared, lines, reader);
+            found.extend(requirement.map(|it| (declared.key.to_string(), it)));
         }
     }
 }
 
-fn dependency(key: &str, item: &Item, reader: &mut Reader<'_>) -> Option<Requirement> {
-    let line = item.line;
+fn dependency(
+    declared: &Entry<'_>,
+    lines: &Lines<'_>,
+    reader: &mut Reader<'_>,
+) -> Option<Requirement> {
+    let key = &*declared.key;
+    let line = lines.of(declared.key_span);
     let shown = quoted(key);
-    let table = match &item.value {
-        Value::Text(versions) => {
+    let table = match &declared.value.value {
+        Value::String(versions) => {
             let parts = (key, Vec::new(), &**versions);
             return reader.requirement(line, Language::Rust, parts);
         }
-        Value::Table(table) => table,
+        Value::Mapping(table) => table,
         _ => {
             reader.refuse(line, format!("{shown} is no dependency"), PLAIN);
             return None;
         }
     };
     let mut requirement = Parts::default();
-    for (name, item) in &table.0 {
-        match (&**name, &item.value) {
-            ("version", Value::Text(text)) => requirement.versions = Some(text),
-            ("package", Value::Text(text)) => requirement.name = Some(text),
-            ("features", Value::List(list)) => requirement.features.extend(texts(list)),
+    for Entry {
+        key: name,
+        key_span,
+        value,
+    } in table
+    {
+        match (&**name, &value.value) {
+            ("version", Value::String(text)) => requirement.versions = Some(text),
+            ("package", Value::String(text)) => requirement.name = Some(text),
+            ("features", Value::Sequence(list)) => requirement.features.extend(texts(list)),
             ("default-features" | "default_features", Value::Bool(value)) => {
                 requirement.is_bare = !value;
             }
@@ -123,7 +138,7 @@ fn dependency(key: &str, item: &Item, reader: &mut Reader<'_>) -> Option<Require
                     "{} of the dependency {shown} is not supported",
                     quoted(other)
                 );
-                reader.refuse(item.line, message, PLAIN);
+                reader.refuse(lines.of(*key_span), message, PLAIN);
                 return None;
             }
         }
@@ -153,19 +168,13 @@ struct Parts<'t> {
     is_bare: bool,
 }
 
-fn texts(list: &[Item]) -> impl Iterator<Item = String> {
-    list.iter().filter_map(|item| match &item.value {
-        Value::Text(text) => Some(text.clone()),
-        _ => None,
-    })
+fn texts(list: &[Node<'_>]) -> impl Iterator<Item = String> {
+    list.iter().filter_map(string).map(str::to_owned)
 }
 
 /// Adds the features of dependencies that a feature of the application enables: a build resolves them, too.
-fn enable(feature: &Value, found: &mut [(String, Requirement)]) {
-    let Value::List(list) = feature else {
-        return;
-    };
-    for text in texts(list) {
+fn enable(feature: &Node<'_>, found: &mut [(String, Requirement)]) {
+    for text in texts(items(feature).unwrap_or_default()) {
         let Some((key, feature)) = text.split_once('/') else {
             continue;
         };
