@@ -450,7 +450,7 @@ fn health() -> Value {
 fn overlay() -> Value {
     let settings = |own: bool| {
         let mut properties = Map::new();
-        for (parent, key) in overlay_fields(own) {
+        for (parent, key) in overlay_fields() {
             let (description, mut schema) = server_value(parent, key, Yaml);
             schema["description"] = json!(description);
             match parent {

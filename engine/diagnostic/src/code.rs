@@ -216,17 +216,26 @@ catalogue! { $
     ImportClaims "IMPORT_CLAIMS" Warning
         "sources disagree about the capabilities of a tool"
         "Check what the tool does, and write its `x-summit-capabilities` into the overlay."
+    ImportConflict "IMPORT_CONFLICT" Error
+        "two documents describe one version of a server differently"
+        "Import one of the two, or give them different names or versions."
     ImportFormat "IMPORT_FORMAT" Error
         "a document has no importable form"
         "Import a `server.json`, a captured `tools/list`, or the configuration of an MCP client."
+    ImportIncomplete "IMPORT_INCOMPLETE" Warning
+        "a document is one page of several"
+        "Import the other pages too."
     ImportNoCapability "IMPORT_NO_CAPABILITY" Warning
         "a tool declares no capabilities"
         "Add `x-summit-capabilities` for the tool to the overlay, so that requirements can match it."
     ImportToolRemoved "IMPORT_TOOL_REMOVED" Warning
         "a tool of the index is missing from the capture"
         "Import a complete capture if the server still has the tool."
+    ImportUnrated "IMPORT_UNRATED" Warning
+        "nothing rates the data of a server"
+        "Write the server's `data` and `trust` into the overlay."
     ImportUnused "IMPORT_UNUSED" Warning
-        "a part of the overlay has no effect"
+        "a part of the overlay or of a document has no effect"
         "Correct the name, or remove the part."
     ImportValue "IMPORT_VALUE" Error
         "a value of an imported document can't be used unchanged"
@@ -387,6 +396,12 @@ catalogue! { $
     SensitivityExceeded "SENSITIVITY_EXCEEDED" Error
         "a server may not hold data as sensitive as required"
         "Use a server with a higher `maxSensitivity`."
+    ServerDeleted "SERVER_DELETED" Error
+        "a registry has deleted a server"
+        "Remove the server from the document, and do not use it."
+    ServerDeprecated "SERVER_DEPRECATED" Warning
+        "a registry calls a server deprecated, or has a newer version"
+        "Import the version that the registry recommends."
     ServerFailed "SERVER_FAILED" Error
         "a server did not answer a call with a result"
         "Check the server with `agent status`, then repeat the call."

@@ -2,7 +2,7 @@
 
 use super::{Applicability, Code, Diagnostic, Edit, Fix, Label, Severity};
 use agent_text::sort::sort_by_key;
-use agent_text::{DocumentKind, Span, Text};
+use agent_text::{DocumentKind, Place, Span, Text};
 
 /// The problems of one text, up to [`Problems::LIMIT`].
 #[derive(Debug)]
@@ -108,6 +108,14 @@ impl Report<'_, '_> {
     pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
         if let Some((diagnostic, text)) = &mut self.0 {
             diagnostic.labels.push(Label::new(text.place(span), label));
+        }
+        self
+    }
+
+    /// Adds a label at a place of another text.
+    pub fn also_at(mut self, place: Place, label: impl Into<String>) -> Self {
+        if let Some((diagnostic, _)) = &mut self.0 {
+            diagnostic.labels.push(Label::new(place, label));
         }
         self
     }

@@ -48,12 +48,10 @@ fn is_date(key: &str) -> bool {
 }
 
 /// Returns the result of a message, with or without its JSON-RPC envelope.
-fn result<'a>(entry: &'a Entry<'a>) -> &'a Node<'a> {
-    match &entry.value.value {
-        Value::Mapping(entries) => {
-            member(entries, "result").map_or(&entry.value, |result| &result.value)
-        }
-        _ => &entry.value,
+pub(super) fn result<'a>(message: &'a Node<'a>) -> &'a Node<'a> {
+    match &message.value {
+        Value::Mapping(entries) => member(entries, "result").map_or(message, |it| &it.value),
+        _ => message,
     }
 }
 
@@ -79,7 +77,7 @@ pub(super) fn read<'a>(
         None => entries,
     };
     let handshake = member(messages, "initialize").or_else(|| member(messages, "discover"));
-    let handshake = handshake.map(result);
+    let handshake = handshake.map(|message| result(&message.value));
     let info = handshake.and_then(server_info);
 
     // The installed package comes before the server's own name.
@@ -110,7 +108,7 @@ pub(super) fn read<'a>(
         .and_then(|entry| manifest::tools(entry, problems));
     let tools = match member(messages, "tools/list") {
         None => advertised.filter(|advertised| !advertised.tools.is_empty()),
-        Some(entry) => tools(entry, problems).map(|mut listed| {
+        Some(entry) => tools(&entry.value, entry.key_span, problems).map(|mut listed| {
             let mut advertised = advertised.unwrap_or_default();
             for (name, tool) in &mut listed.tools {
                 let claims = advertised.tools.remove(name).map(|it| it.claims);
@@ -125,10 +123,10 @@ pub(super) fn read<'a>(
     };
     Some(DescribedServer {
         document: problems.text().number(),
+        at: names[0].1,
         names,
         version,
         endpoint: endpoint(entries, problems),
-        captured: true,
         tools,
     })
 }
@@ -170,8 +168,12 @@ pub(super) fn at<'a>(node: &'a Node<'a>, path: &[&str]) -> Option<&'a Entry<'a>>
 }
 
 /// Reads the tools of a response to `tools/list`.
-fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<Tools<'a>> {
-    let answer = Object::of(result(entry), "tools/list", entry.key_span, problems)?;
+pub(super) fn tools<'a>(
+    message: &'a Node<'a>,
+    at: Span,
+    problems: &mut Problems<'_>,
+) -> Option<Tools<'a>> {
+    let answer = Object::of(result(message), "tools/list", at, problems)?;
     if let Some(error) = answer.optional("error") {
         let message = "the server answered `tools/list` with an error";
         problems
@@ -179,9 +181,7 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<Tools<
             .help("capture a response that contains tools");
         return None;
     }
-    if let Some(cursor) = answer.optional("nextCursor")
-        && cursor.value.value != Value::Null
-    {
+    if let Some(cursor) = answer.optional("nextCursor").filter(|it| has_more(it)) {
         let message = "the capture contains only the first page of tools";
         let label = "more pages exist";
         problems
@@ -190,6 +190,20 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<Tools<
     }
     let tools = answer.required("tools", "add the list of tools:\n\"tools\": []", problems)?;
     let items = list(&tools.value, "tools/list.tools", problems)?;
+    Some(listed(items, problems))
+}
+
+/// Returns whether a cursor says that more pages exist. An empty one is the end.
+pub(super) fn has_more(cursor: &Entry<'_>) -> bool {
+    match &cursor.value.value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        _ => true,
+    }
+}
+
+/// Reads the tools of a whole list.
+pub(super) fn listed<'a>(items: &'a [Node<'a>], problems: &Problems<'_>) -> Tools<'a> {
     let base = Base::of_document(problems.text().number());
     let mut found = Tools {
         complete: true,
@@ -212,7 +226,7 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<Tools<
     }
     // No client can tell which of two tools of one name it calls.
     found.tools.retain(|name, _| !found.left_out.has(name));
-    Some(found)
+    found
 }
 
 /// Reads a tool of a response to `tools/list`. Fails with its name, if it has one, and its defect.

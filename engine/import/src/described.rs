@@ -13,22 +13,22 @@ use std::collections::BTreeMap;
 pub(super) struct DescribedServer<'a> {
     /// The number of the document.
     pub(super) document: u32,
-    /// The document's names for it, with their places. Never empty; the first is the default id.
+    /// The document's names for it, with their places. The first is the default id.
     pub(super) names: Vec<(&'a str, Span)>,
+    /// The place of its name, or of its beginning.
+    pub(super) at: Span,
     /// Its version.
     pub(super) version: FieldValue<'a>,
     /// Its endpoint.
     pub(super) endpoint: FieldValue<'a>,
-    /// Whether the server described itself, so that the document can't contain what others decide.
-    pub(super) captured: bool,
     /// Its tools, if the document lists them.
     pub(super) tools: Option<Tools<'a>>,
 }
 
 impl<'a> DescribedServer<'a> {
-    /// Returns the document's first name for the server, with its place.
-    pub(super) fn name(&self) -> (&'a str, Span) {
-        self.names.first().copied().unwrap_or_default()
+    /// Returns the document's first name for the server, or an empty one.
+    pub(super) fn name(&self) -> &'a str {
+        self.names.first().map_or("", |(name, _)| name)
     }
 
     /// Returns an origin in its document.
@@ -51,11 +51,36 @@ pub(super) enum FieldValue<'a> {
     Invalid,
     /// A value, with the place that it comes from.
     Value(Cow<'a, str>, Span),
+    /// The URL of a package without its version: what precedes and what follows it.
+    OfVersion {
+        before: String,
+        after: String,
+        span: Span,
+    },
+    /// A server that is started and is no package.
+    NoPackage(Span),
     /// A value that can't be used. It is a problem only if nothing else sets the field.
     Unusable(Unusable),
 }
 
 impl<'a> FieldValue<'a> {
+    /// Returns whether two values are equal, wherever they are written.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Absent, Self::Absent) | (Self::NoPackage(_), Self::NoPackage(_)) => true,
+            (Self::Value(one, _), Self::Value(other, _)) => one == other,
+            (
+                Self::OfVersion { before, after, .. },
+                Self::OfVersion {
+                    before: other,
+                    after: end,
+                    ..
+                },
+            ) => before == other && after == end,
+            _ => false,
+        }
+    }
+
     /// Returns a value that was checked. `what` names it in the message of a refusal.
     pub(super) fn of(value: Result<Cow<'a, str>, Refusal>, what: &str, span: Span) -> Self {
         match value {

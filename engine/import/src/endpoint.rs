@@ -47,6 +47,9 @@ impl Refusal {
     }
 }
 
+/// The beginning of the endpoint of a server that is started and is no package.
+pub(super) const GENERIC: &str = "pkg:generic/";
+
 /// Returns whether a text contains a placeholder: `${VERSION}`, `{host}`, `<token>`, `$NAME`. The
 /// bound `mcp<2` is not a placeholder.
 pub(super) fn is_placeholder(text: &str) -> bool {
@@ -140,6 +143,52 @@ pub(super) struct Package<'a> {
 impl Package<'_> {
     /// Returns the package URL (purl), which does not depend on the transport.
     pub(super) fn purl(self) -> Result<String, Refusal> {
+        self.check()?;
+        let fixed = self
+            .version
+            .filter(|version| !version.is_empty() && *version != "latest");
+        match self.registry {
+            "oci" => return self.image(fixed),
+            "mcpb" => return self.bundle(fixed),
+            _ => {}
+        }
+        let (before, after) = self.unversioned()?;
+        let version = fixed.ok_or(Refusal::NoVersion)?;
+        Ok(format!("{before}{}{after}", encode(version, ":")))
+    }
+
+    /// Returns the package URL without its version: what precedes and what follows it.
+    pub(super) fn unversioned(self) -> Result<(String, String), Refusal> {
+        self.check()?;
+        let (mut name, mut repository) = (self.identifier, self.base_url);
+        let name = match (self.registry, name.split_once('/')) {
+            ("npm", Some((scope, name))) if scope.starts_with('@') && !name.contains('/') => {
+                format!("{}/{}", encode(scope, ""), encode(name, ""))
+            }
+            ("npm", Some(_)) => return Err(Refusal::Identifier),
+            ("pypi", _) => {
+                let name = name.to_ascii_lowercase();
+                encode(&name.replace('_', "-"), "")
+            }
+            ("docker", parts) => {
+                // The first part is a host if it has a dot or a port.
+                if let Some((host, rest)) = parts
+                    && (host.contains(['.', ':']) || host == "localhost")
+                {
+                    (name, repository) = (rest, Some(host));
+                }
+                encode(&name.to_ascii_lowercase(), "/")
+            }
+            ("npm" | "nuget", _) => encode(name, ""),
+            _ => return Err(Refusal::Registry),
+        };
+        let after = repository.map(|base| format!("?repository_url={}", encode(base, "/:")));
+        let before = format!("pkg:{}/{name}@", self.registry);
+        Ok((before, after.unwrap_or_default()))
+    }
+
+    /// Checks that no part is a placeholder or may be a secret.
+    fn check(self) -> Result<(), Refusal> {
         let all = [
             Some(self.identifier),
             self.version,
@@ -164,32 +213,7 @@ impl Package<'_> {
         if self.identifier.is_empty() || all.into_iter().flatten().any(has_space) {
             return Err(Refusal::Identifier);
         }
-        let fixed = self
-            .version
-            .filter(|version| !version.is_empty() && *version != "latest");
-        match self.registry {
-            "npm" | "pypi" | "nuget" => {}
-            "oci" => return self.image(fixed),
-            "mcpb" => return self.bundle(fixed),
-            _ => return Err(Refusal::Registry),
-        }
-        let version = encode(fixed.ok_or(Refusal::NoVersion)?, "");
-        let name = match (self.registry, self.identifier.split_once('/')) {
-            ("npm", Some((scope, name))) if scope.starts_with('@') && !name.contains('/') => {
-                format!("{}/{}", encode(scope, ""), encode(name, ""))
-            }
-            ("npm", Some(_)) => return Err(Refusal::Identifier),
-            ("pypi", _) => {
-                let name = self.identifier.to_ascii_lowercase();
-                encode(&name.replace('_', "-"), "")
-            }
-            _ => encode(self.identifier, ""),
-        };
-        let purl = format!("pkg:{}/{name}@{version}", self.registry);
-        Ok(match self.base_url {
-            Some(base) => format!("{purl}?repository_url={}", encode(base, "/:")),
-            None => purl,
-        })
+        Ok(())
     }
 
     /// Returns the package URL of an image: `registry/namespace/name:tag`, or with `@` and a digest.

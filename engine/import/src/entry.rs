@@ -3,7 +3,9 @@
 use super::blank::Blank;
 use super::capture::{FIELDS, ICONS};
 use super::claims::{Block, READONLY, Source, agree, json};
+use super::conflict::conflict;
 use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
+use super::endpoint::{GENERIC, encode};
 use super::existing::ExistingEntry;
 use super::field::{Field, Scalars};
 use super::left_out::{LeftOut, MEND, claim_defect, schema_defect};
@@ -38,7 +40,12 @@ pub(super) struct NewEntry<'a> {
     pub(super) left_out: LeftOut,
     /// The fields that nothing sets so far, each with the number of the last description.
     unset: BTreeMap<Field, usize>,
+    /// Whether a document, the overlay or the index rates its data.
+    pub(super) is_rated: bool,
 }
+
+/// The member that lists what nothing rates \[0\].
+const UNRATED: &str = "x-unrated";
 
 impl<'a> NewEntry<'a> {
     /// Returns the existing entry, or an empty one.
@@ -56,6 +63,7 @@ impl<'a> NewEntry<'a> {
             claimed: Vec::new(),
             left_out: LeftOut::default(),
             unset: BTreeMap::new(),
+            is_rated: false,
         }
     }
 
@@ -66,6 +74,8 @@ impl<'a> NewEntry<'a> {
 
     fn set(&mut self, field: Field, (at, value): (Option<Origin>, NewValue<'a>)) {
         self.unset.remove(&field);
+        let is_of_data = matches!(field, Field::Residency | Field::MaxSensitivity);
+        self.is_rated |= is_of_data && !matches!(value, NewValue::Fixed(_));
         match field.path() {
             (Some(parent), key) => self.value.open(parent).set(key, at, value),
             (None, key) => self.value.set(key, at, value),
@@ -99,10 +109,11 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         entry: &mut NewEntry<'a>,
         problems: &mut ImportProblems<'_>,
     ) {
+        self.report_conflict(server, target, entry, problems);
         entry.document = server.document;
         entry.described.push((server, target));
         // A problem of the whole entry, such as a duplicate, is reported at the document's name.
-        entry.value.origin = Some(server.origin(server.name().1));
+        entry.value.origin = Some(server.origin(server.at));
         for field in Field::ALL {
             match self.field(field, server, target, problems) {
                 Some(value) => entry.set(field, value),
@@ -131,17 +142,90 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         }
     }
 
+    /// Reports that a description contradicts an earlier one of an entry. Returns whether it does.
+    pub(super) fn report_conflict(
+        &self,
+        server: &DescribedServer<'a>,
+        target: &Target,
+        entry: &NewEntry<'a>,
+        problems: &mut ImportProblems<'_>,
+    ) -> bool {
+        let has_endpoint = self.settings.given(target, Field::Endpoint).is_some();
+        let mut before = entry.described.iter();
+        let found = before.find_map(|(before, _)| {
+            let found = conflict(before, server, &target.version, !has_endpoint)?;
+            Some((before, found))
+        });
+        let Some((before, found)) = found else {
+            return false;
+        };
+        let (id, version) = entry.name();
+        let (first, _) = problems.place(before.origin(found.before));
+        let message = format!(
+            "two descriptions of the server `{id}@{version}` differ in {}",
+            found.what
+        );
+        problems
+            .report(
+                Code::ImportConflict,
+                server.origin(found.now),
+                "differs here",
+                message,
+            )
+            .also_at(first, "first here")
+            .help("import one of the two, or give one of them another name or version");
+        true
+    }
+
     /// Completes an entry after all documents. Reports missing values, and puts stand-ins in their
     /// places.
     pub(super) fn complete(&self, entry: &mut NewEntry<'a>, problems: &mut ImportProblems<'_>) {
-        for (field, number) in std::mem::take(&mut entry.unset) {
+        let unset = std::mem::take(&mut entry.unset);
+        let is_unrated = |field| unset.contains_key(&field);
+        let is_unrated = is_unrated(Field::Residency) && is_unrated(Field::MaxSensitivity);
+        for (field, number) in unset {
             let (server, target) = entry.described[number];
-            let captured = entry.described.iter().any(|(server, _)| server.captured);
-            if let Some(value) = self.missing(field, captured, server, target, problems) {
+            if let Some(value) = self.missing(field, server, target, problems) {
                 entry.set(field, value);
             }
         }
+        if entry.is_rated {
+            entry.value.members.remove(UNRATED);
+        } else if is_unrated {
+            let data = NewValue::List(vec![NewValue::Fixed("\"data\"")]);
+            entry.value.set(UNRATED, None, data);
+        }
+        if entry.value.members.contains_key(UNRATED)
+            && let Some((server, _)) = entry.described.last()
+        {
+            problems
+                .unrated
+                .push((entry.id.to_owned(), server.origin(server.at)));
+        }
         self.tools(entry, problems);
+    }
+
+    /// Warns once about the servers of which nothing rates the data.
+    pub(super) fn warn_unrated(&self, problems: &mut ImportProblems<'_>) {
+        let unrated = std::mem::take(&mut problems.unrated);
+        let Some((first, at)) = unrated.first() else {
+            return;
+        };
+        let names: Vec<_> = unrated.iter().map(|(id, _)| id).collect();
+        let shown = listed(&names, NAMED_LIMIT);
+        let message = match names.len() {
+            1 => format!("nothing rates the data of the server {shown}"),
+            _ => format!("nothing rates the data of the servers {shown}"),
+        };
+        let group = match names.len() {
+            1 => &["servers", &**first][..],
+            _ => &["defaults"],
+        };
+        let residency = [group, &path(Field::Residency)].concat();
+        let help = self.snippet_at(&residency, self.placeholder(Field::Residency));
+        problems
+            .warn(Code::ImportUnrated, *at, "unrated", message)
+            .help(help);
     }
 
     /// Returns the overlay's or the document's value of a field, if there is one.
@@ -155,7 +239,6 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         if let Some(given) = self.settings.given(target, field) {
             return Some(taken(field, given));
         }
-        let name = server.name();
         let stand_in = stand_in(field, server, target);
         if self.settings.is_refused(target, field) {
             return Some((None, stand_in));
@@ -166,16 +249,26 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                 Some((None, value))
             }
             FieldValue::Invalid => Some((None, stand_in)),
-            FieldValue::Absent if field == Field::Id => match ServerId::RULE.check(name.0) {
+            // Of an unknown version, which is missing.
+            FieldValue::OfVersion { .. } if !target.has_version => Some((None, stand_in)),
+            FieldValue::OfVersion {
+                before,
+                after,
+                span,
+            } => {
+                let url = package_url(before, &target.version, after);
+                Some((None, NewValue::Text(Cow::Owned(url), server.origin(*span))))
+            }
+            FieldValue::Absent if field == Field::Id => match ServerId::RULE.check(&target.id) {
                 Ok(()) => Some((None, stand_in)),
                 Err(_) => {
-                    let unusable = bad_id(name.0, name.1);
+                    let unusable = bad_id(&target.id, server.at);
                     self.refuse(field, &unusable, server, target, problems);
                     // The stand-in prevents a second report by the loader.
                     Some((None, NewValue::Fixed(field.stand_in())))
                 }
             },
-            FieldValue::Absent | FieldValue::Unusable(_) => None,
+            FieldValue::Absent | FieldValue::NoPackage(_) | FieldValue::Unusable(_) => None,
         }
     }
 
@@ -184,30 +277,36 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
     fn missing(
         &self,
         field: Field,
-        captured: bool,
         server: &'a DescribedServer<'a>,
         target: &'a Target,
         problems: &mut ImportProblems<'_>,
     ) -> Option<(Option<Origin>, NewValue<'a>)> {
-        let stand_in = stand_in(field, server, target);
-        if let FieldValue::Unusable(unusable) = of_document(field, server) {
-            self.refuse(field, unusable, server, target, problems);
-            return Some((None, stand_in));
-        }
         if let Some(default) = self.settings.fallback(field) {
             return Some(taken(field, default));
+        }
+        let stand_in = stand_in(field, server, target);
+        match of_document(field, server) {
+            FieldValue::Unusable(unusable) => {
+                self.refuse(field, unusable, server, target, problems);
+                return Some((None, stand_in));
+            }
+            FieldValue::NoPackage(_) if !target.has_version => return Some((None, stand_in)),
+            FieldValue::NoPackage(span) => {
+                let before = format!("{GENERIC}{}@", encode(&target.id, ""));
+                let url = package_url(&before, &target.version, "");
+                return Some((None, NewValue::Text(Cow::Owned(url), server.origin(*span))));
+            }
+            _ => {}
         }
         if !field.required() {
             return None;
         }
-        if captured {
-            if let Some(value) = field.of_captured() {
-                return Some((None, NewValue::Fixed(value)));
-            }
-            if field == Field::Categories {
-                let id = NewValue::Text(Cow::Borrowed(&target.id), server.origin(server.name().1));
-                return Some((None, NewValue::List(vec![id])));
-            }
+        if let Some(value) = field.unrated() {
+            return Some((None, NewValue::Fixed(value)));
+        }
+        if field == Field::Categories {
+            let id = NewValue::Text(Cow::Borrowed(&target.id), server.origin(server.at));
+            return Some((None, NewValue::List(vec![id])));
         }
         let (key, at) = self.addressed(server, target);
         problems.blank(key, field, self.placeholder(field).to_owned());
@@ -221,7 +320,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             shared: (!field.own())
                 .then(|| self.snippet_at(&[&["defaults"], &*path].concat(), placeholder)),
         });
-        missing.add(server.name().0);
+        missing.add(server.name());
         Some((None, stand_in))
     }
 
@@ -258,7 +357,8 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
     {
         match self.settings.key(target) {
             Some((key, span)) => (key, Origin::overlay(span)),
-            None => (server.name().0, server.origin(server.name().1)),
+            None if server.names.is_empty() => ("<name>", server.origin(server.at)),
+            None => (server.name(), server.origin(server.at)),
         }
     }
 
@@ -609,7 +709,7 @@ fn take_tools<'a>(
         {
             let message = format!(
                 "the capture does not contain the tool `{name}` of `{}`",
-                server.name().0
+                server.name()
             );
             let label = "not in the capture";
             problems
@@ -669,6 +769,14 @@ fn bad_id(name: &str, span: Span) -> Unusable {
         .chars()
         .filter(|c| !c.is_control() && !ServerId::RULE.reserved.contains(c))
         .collect();
+    if name.is_empty() {
+        return Unusable {
+            span,
+            label: "without a name".to_owned(),
+            message: "the document does not name its server".to_owned(),
+            choices: Vec::new(),
+        };
+    }
     Unusable {
         span,
         label: "not a server id".to_owned(),
@@ -691,9 +799,14 @@ fn of_document<'s, 'a>(field: Field, server: &'s DescribedServer<'a>) -> &'s Fie
     }
 }
 
+/// Returns the URL of a package in a version.
+fn package_url(before: &str, version: &str, after: &str) -> String {
+    format!("{before}{}{after}", encode(version, ":"))
+}
+
 /// Returns a value that the loader accepts for a missing one.
 fn stand_in<'a>(field: Field, server: &DescribedServer<'_>, target: &'a Target) -> NewValue<'a> {
-    let at = server.origin(server.name().1);
+    let at = server.origin(server.at);
     match field {
         Field::Id => NewValue::Text(Cow::Borrowed(&target.id), at),
         Field::Version => NewValue::Text(Cow::Borrowed(&target.version), at),

@@ -27,12 +27,9 @@ pub(super) enum Scalars {
     Numbers,
 }
 
-/// Returns the fields that an overlay may set, each with the mapping that it is in: for a server, or as
-/// defaults of all servers.
-pub fn overlay_fields(own: bool) -> impl Iterator<Item = (Option<&'static str>, &'static str)> {
-    let fields = Field::ALL.into_iter();
-    let fields = fields.filter(move |field| own || !field.own());
-    fields.map(Field::path)
+/// Returns the fields that an overlay may set, for a server or as defaults, each with the mapping that it is in.
+pub fn overlay_fields() -> impl Iterator<Item = (Option<&'static str>, &'static str)> {
+    Field::ALL.into_iter().map(Field::path)
 }
 
 impl Field {
@@ -115,7 +112,7 @@ impl Field {
         !matches!(self, Self::Class | Self::RateLimit)
     }
 
-    /// Returns whether the field is specific to one server, so that it can't have a default.
+    /// Returns whether the field is specific to one server, so that no default of it is suggested.
     pub(super) fn own(self) -> bool {
         matches!(self, Self::Id | Self::Version | Self::Endpoint)
     }
@@ -129,9 +126,8 @@ impl Field {
         }
     }
 
-    /// Returns the value, in JSON, of a captured server for which nothing sets the field: it promises
-    /// nothing \[0\]. The category is the id.
-    pub(super) fn of_captured(self) -> Option<&'static str> {
+    /// Returns the value, in JSON, of a server for which nothing sets the field: it promises nothing \[0\].
+    pub(super) fn unrated(self) -> Option<&'static str> {
         match self {
             Self::Scopes | Self::Residency => Some("[]"),
             Self::MaxSensitivity => Some("\"public\""),

@@ -3,13 +3,15 @@
 //! It requires as little as is useful: every category without a scope, and the capabilities that only
 //! read. What else is offered stands in comments. Every choice is an assumption that is reported.
 
-use super::document;
-use super::{DOCUMENT_LIMIT, decode, described::member};
+use super::document::installations;
+use super::notation::Document;
+use super::{DOCUMENT_LIMIT, decode};
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_lower::MANIFEST_LIMIT;
+use agent_lower::fields::opening;
 use agent_model::{AgentName, Category, Index, Name, Resource, ServerView};
-use agent_syntax::{Value, json_string};
-use agent_text::{DocumentKind, Span, Text};
+use agent_syntax::json_string;
+use agent_text::DocumentKind;
 use std::collections::BTreeSet;
 
 /// Maximum number of names in a list; `agent discover` lists all.
@@ -244,9 +246,11 @@ impl Draft {
 
     fn client(&mut self, text: Vec<u8>) -> Result<(), NoFirstManifest> {
         let text = decode(DocumentKind::Import, text, DOCUMENT_LIMIT);
-        let text = text.map_err(NoFirstManifest::Unreadable)?;
-        let mut problems = Problems::new(&text);
-        let names = server_names(&text, &mut problems);
+        let document = Document::new(text.map_err(NoFirstManifest::Unreadable)?);
+        let mut problems = Problems::new(&document.text);
+        let names = server_names(&document, &mut problems);
+        // A server whose name appears twice is one too few.
+        let names = names.filter(|_| !problems.has_errors());
         let names = names.ok_or_else(|| NoFirstManifest::Unreadable(problems.finish()))?;
         let shown = &names[..names.len().min(LISTED)];
         if shown.is_empty() {
@@ -260,7 +264,7 @@ impl Draft {
         }
         self.left_out("servers", names.len());
         self.assume(
-            "each server has a category of its own name: list it in `categories` when you import the server"
+            "each server has a category of its own name, as `agent index import` gives it"
                 .to_owned(),
         );
         self.assume("the agent needs no scope: add what it needs to `permissions`".to_owned());
@@ -274,25 +278,23 @@ impl Draft {
 
 /// Returns the names of the servers in a client's configuration, sorted. Names that a manifest can't
 /// contain are left out.
-fn server_names(text: &Text, problems: &mut Problems<'_>) -> Option<Vec<String>> {
-    let root = document::parse(problems)?;
-    let entries = match &root.value {
-        Value::Mapping(entries) => &entries[..],
-        _ => &[],
-    };
-    let keys = ["mcpServers", "servers"];
-    let servers = keys.iter().find_map(|key| member(entries, key));
-    let Some(Value::Mapping(servers)) = servers.map(|it| &it.value.value) else {
+fn server_names<'d>(document: &'d Document, problems: &mut Problems<'d>) -> Option<Vec<String>> {
+    let root = document.parse(problems)?;
+    let Some(installations) = installations(&root) else {
         let message = "the document is not the configuration of an MCP client";
-        let open = Span::new(0, text.as_str().len().min(1));
         problems
-            .report(Code::ImportFormat, open, "no `mcpServers`", message)
+            .report(
+                Code::ImportFormat,
+                opening(&root),
+                "no `mcpServers`",
+                message,
+            )
             .help("name an index with `--index`, or a file with `mcpServers` with `--client`");
         return None;
     };
-    let names = servers.iter().map(|entry| entry.key.to_string());
-    let names = names.filter(|name| Category::new(name.as_str()).is_ok());
-    let names: BTreeSet<_> = names.collect();
+    let names = installations.iter().filter_map(|it| it.name);
+    let names = names.filter(|(name, _)| Category::new(*name).is_ok());
+    let names: BTreeSet<_> = names.map(|(name, _)| name.to_owned()).collect();
     Some(names.into_iter().collect())
 }
 

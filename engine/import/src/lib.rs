@@ -3,14 +3,17 @@
 //! A registry's `server.json`, a captured `tools/list`, a server's manifest and the configuration of
 //! an MCP client each contain a part of an index entry. A manual overlay and the existing entry supply the rest. The
 //! import guesses nothing: it reports a missing or ambiguous value with the lines to paste into the
-//! overlay.
+//! overlay. What nothing rates promises nothing, and is listed.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `described` | a document's data about a server, independent of its form |
+//! | `notation` | JSON, JSON with comments, TOML, YAML, a stream of events |
 //! | `document` | detection of a document's form |
-//! | `registry`, `capture`, `manifest`, `client` | the forms |
+//! | `registry`, `capture`, `listed`, `manifest`, `bundle`, `card`, `client` | the forms |
+//! | `launch` | the package that a command runs |
 //! | `endpoint` | checks of endpoints |
+//! | `conflict` | descriptions of one server that contradict each other |
 //! | `field` | the fields of an entry that can be set |
 //! | `claims` | what sources say that a tool can do |
 //! | `left_out` | tools that are left out, and why |
@@ -28,10 +31,13 @@
 #![forbid(unsafe_code)]
 
 mod blank;
+mod bundle;
 mod capture;
+mod card;
 mod check;
 mod claims;
 mod client;
+mod conflict;
 mod described;
 mod document;
 mod endpoint;
@@ -39,14 +45,18 @@ mod entry;
 mod existing;
 mod field;
 mod first_manifest;
+mod launch;
 mod left_out;
+mod listed;
 mod live;
 mod manifest;
+mod notation;
 mod output;
 mod overlay;
 mod problems;
 mod registry;
 
+pub use client::{CLIENT_FORMS, ClientForm};
 pub use field::overlay_fields;
 pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
 pub use left_out::LeftOutTool;
@@ -57,11 +67,11 @@ use agent_lower::{
     self, Checked, INDEX_LIMIT, Lowered, Notation, decode, uncallable, uncallable_warnings,
 };
 use agent_model::{Index, ServerView};
-use agent_syntax::json;
 use agent_text::sort::{sort_by, sort_by_key};
 use agent_text::{DocumentKind, Span, Text};
 use entry::{EntryMaker, NewEntry};
 use existing::ExistingIndex;
+use notation::{Document, STRICT};
 use output::Printer;
 use problems::ImportProblems;
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,14 +153,16 @@ pub fn import(
 /// at if it is an overlay, which may be another document.
 fn explained(
     mut found: Vec<Diagnostic>,
-    documents: &[Text],
+    documents: &[Document],
     overlay: Option<&Text>,
     notation: Notation,
     existing: Option<&Index>,
 ) -> Vec<Diagnostic> {
-    let size: usize = documents.iter().map(|it| it.as_str().len()).sum();
+    let size: usize = documents.iter().map(|it| it.text.as_str().len()).sum();
     let mut left = REREAD_LIMIT;
-    for text in documents.iter().chain(overlay) {
+    let texts = documents.iter().map(Document::to_repair);
+    let texts: Vec<_> = texts.chain([overlay.cloned()]).flatten().collect();
+    for text in &texts {
         let name = (text.source(), text.number());
         let is_here = |problem: &Diagnostic| {
             let place = problem.place();
@@ -167,14 +179,18 @@ fn explained(
             };
             left = rest;
             // The fields of an entry come from all inputs.
-            let repaired = repaired.clone().numbered(text.number());
-            let in_place = |it: &Text| match (it.source(), it.number()) == name {
-                true => repaired.clone(),
-                false => it.clone(),
-            };
-            let documents: Vec<_> = documents.iter().map(in_place).collect();
-            let overlay = overlay.map(in_place);
-            let found = match put(&documents, overlay.as_ref(), notation, existing) {
+            let documents = documents.iter().map(|it| {
+                let is_it = (it.text.source(), it.text.number()) == name;
+                if is_it {
+                    it.repaired(repaired)
+                } else {
+                    it.clone()
+                }
+            });
+            let documents: Vec<_> = documents.collect();
+            let is_overlay = |it: &Text| (it.source(), it.number()) == name;
+            let overlay = overlay.map(|it| if is_overlay(it) { repaired } else { it });
+            let found = match put(&documents, overlay, notation, existing) {
                 Ok(read) => read.warnings,
                 Err(found) => found,
             };
@@ -193,7 +209,7 @@ fn explained(
                     fix.applicability = Applicability::Display;
                 }
                 if problem.code == Code::JsonSyntax {
-                    problem.fixes.push(Fix::display(document::STRICT));
+                    problem.fixes.push(Fix::display(STRICT));
                 }
             }
             problem
@@ -203,9 +219,9 @@ fn explained(
 }
 
 /// Decodes the document of a number.
-fn decode_document(document: Vec<u8>, number: u32) -> Result<Text, Vec<Diagnostic>> {
+fn decode_document(document: Vec<u8>, number: u32) -> Result<Document, Vec<Diagnostic>> {
     match decode(DocumentKind::Import, document, DOCUMENT_LIMIT) {
-        Ok(text) => Ok(text.numbered(number)),
+        Ok(text) => Ok(Document::new(text.numbered(number))),
         Err(mut problems) => {
             for label in problems.iter_mut().flat_map(|problem| &mut problem.labels) {
                 label.place.number = number;
@@ -246,7 +262,7 @@ impl Slot<'_, '_> {
 }
 
 fn put(
-    documents: &[Text],
+    documents: &[Document],
     overlay: Option<&Text>,
     notation: Notation,
     existing: Option<&Index>,
@@ -258,13 +274,15 @@ fn put(
         overlay.unwrap_or(&no_overlay),
         existing.map_or(&no_index, Index::text),
     );
-    let roots: Vec<_> = problems.import.iter_mut().map(json::parse).collect();
+    let parsed = documents.iter().zip(&mut problems.import);
+    let roots: Vec<_> = parsed
+        .map(|(document, problems)| document.parse(problems))
+        .collect();
     let overlay_root = overlay.map(|_| notation.parse(&mut problems.overlay));
     let json = overlay.is_some_and(|text| notation.is_json(text.as_str()));
-    let read: Vec<_> = roots
-        .iter()
+    let read: Vec<_> = (documents.iter().zip(&roots))
         .zip(&mut problems.import)
-        .map(|(root, problems)| document::read(root.as_ref()?, problems))
+        .map(|((document, root), problems)| document::read(document, root.as_ref()?, problems))
         .collect();
     let settings = match &overlay_root {
         Some(root) => root
@@ -298,10 +316,13 @@ fn put(
             .entry((&*target.id, &*target.version))
             .or_insert(next);
         // A repetition in one document becomes another entry, which the loader refuses.
-        if entries
-            .get(*number)
-            .is_none_or(|entry| entry.document == server.document)
+        let known = entries.get(*number);
+        if let Some(entry) = known.filter(|entry| entry.document == server.document)
+            && maker.report_conflict(server, target, entry, &mut problems)
         {
+            continue;
+        }
+        if known.is_none_or(|entry| entry.document == server.document) {
             *number = next;
             entries.push(NewEntry::new(target, before.as_ref()));
         }
@@ -311,6 +332,8 @@ fn put(
         maker.complete(entry, &mut problems);
     }
     problems.report_missing();
+    maker.warn_unrated(&mut problems);
+    overlay.check_defaults(described.len(), &mut problems.overlay);
     overlay.warn_unused(&targets, &described, &existing, &mut problems.overlay);
 
     let replaced: BTreeSet<_> = before.iter().flatten().map(|it| it.server.rank()).collect();
@@ -369,6 +392,8 @@ fn put(
         first.fixes.push(Fix::display(maker.overlay(&blanks)));
     }
     if failed {
+        // What an error prevents is not rated yet.
+        found.retain(|it| it.code != Code::ImportUnrated);
         return Err(found);
     }
     let mut imported = Imported {

@@ -1,7 +1,7 @@
 //! What a host captured from a live server, as a document to import.
 
 use super::capture::{at, server_info};
-use super::endpoint::encode;
+use super::endpoint::{GENERIC, encode};
 use agent_model::Index;
 use agent_syntax::json::{Reader, parse_strict, parse_value};
 use agent_syntax::{Value, json_string};
@@ -78,9 +78,6 @@ impl LiveServer {
         (!reported.is_empty() && reported != version).then_some(reported)
     }
 }
-
-/// The beginning of the endpoint of a server that is started and is no package.
-const GENERIC: &str = "pkg:generic/";
 
 /// Returns a text as it is if it is strict JSON. Any other becomes a string, which the import refuses at its
 /// place.

@@ -21,9 +21,9 @@ pub(super) fn read<'a>(
     Some(DescribedServer {
         document: problems.text().number(),
         names: vec![name],
+        at: name.1,
         version: version(server.optional("version"), problems),
         endpoint: FieldValue::Absent,
-        captured: true,
         tools: tools(advertised, problems),
     })
 }

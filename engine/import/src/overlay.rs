@@ -56,6 +56,8 @@ pub(super) struct Target {
     pub(super) id: String,
     /// Its version, or a stand-in.
     pub(super) version: String,
+    /// Whether its version is known.
+    pub(super) has_version: bool,
     /// The overlay's entries found by the document's names for it.
     named: Vec<usize>,
     /// The overlay's entry found by its id.
@@ -141,19 +143,36 @@ impl<'a> Settings<'a> {
                 _ => {}
             }
         }
+        // A server without a name is the only one of the overlay.
+        let is_nameless = server.names.is_empty();
+        let only = self
+            .servers
+            .first()
+            .filter(|_| is_nameless && self.servers.len() == 1);
+        target.named.extend(only.map(|_| 0));
         // A missing value is reported later; its stand-in must not equal another server's name.
         let stand_in = || format!("missing {number}");
-        target.id = match self.given(&target, Field::Id) {
-            Some(entry) => string(&entry.value).map_or_else(stand_in, str::to_owned),
-            None => server.name().0.to_owned(),
+        let default = |field| {
+            self.fallback(field)
+                .filter(|_| field != Field::Id || is_nameless)
+        };
+        let given = |target: &Target, field| self.given(target, field).or_else(|| default(field));
+        target.id = match (given(&target, Field::Id), only) {
+            (Some(entry), _) => string(&entry.value).map_or_else(stand_in, str::to_owned),
+            (None, Some((key, ..))) => (*key).to_owned(),
+            (None, None) => server.name().to_owned(),
         };
         let by_id = self.by_key.get(&*target.id).copied();
         target.by_id = by_id.filter(|number| !target.named.contains(number));
-        target.version = match (self.given(&target, Field::Version), &server.version) {
-            (Some(entry), _) => string(&entry.value).map_or_else(stand_in, str::to_owned),
-            (None, FieldValue::Value(version, _)) => version.clone().into_owned(),
-            (None, _) => stand_in(),
+        let version = match (self.given(&target, Field::Version), &server.version) {
+            (None, FieldValue::Value(version, _)) => Some(version.clone().into_owned()),
+            (given, _) => {
+                let given = given.or_else(|| self.fallback(Field::Version));
+                given.and_then(|it| string(&it.value)).map(str::to_owned)
+            }
         };
+        target.has_version = version.is_some();
+        target.version = version.unwrap_or_else(stand_in);
         let name = format!("{}@{}", target.id, target.version);
         let by_version = self.by_key.get(&*name).copied();
         target.by_version = by_version.filter(|it| target.matches().all(|other| other != *it));
@@ -195,6 +214,25 @@ impl<'a> Settings<'a> {
     pub(super) fn key(&self, target: &Target) -> Option<(&'a str, Span)> {
         let (key, span, _) = &self.servers[target.matches().next()?];
         Some((key, *span))
+    }
+
+    /// Reports defaults that are specific to a server, and would be those of several.
+    pub(super) fn check_defaults(&self, servers: usize, problems: &mut Problems<'_>) {
+        for field in [Field::Id, Field::Endpoint] {
+            let Some(entry) = self.fallback(field).filter(|_| servers > 1) else {
+                continue;
+            };
+            let key = field.path().1;
+            let message = format!("the default `{key}` would be that of {servers} servers");
+            problems
+                .report(
+                    Code::ImportValue,
+                    entry.key_span,
+                    "of several servers",
+                    message,
+                )
+                .help(format!("set `{key}` of each server below `servers`"));
+        }
     }
 
     /// Warns about entries that match no server.
@@ -336,7 +374,7 @@ fn given<'a>(
     problems: &mut Problems<'_>,
 ) -> ServerSettings<'a> {
     let mut given = ServerSettings::default();
-    let fields = || Field::ALL.into_iter().filter(|field| own || !field.own());
+    let fields = || Field::ALL.into_iter();
     let Some(object) = Object::of(&entry.value, path, entry.key_span, problems) else {
         given.refused.extend(fields());
         return given;

@@ -1,6 +1,7 @@
 //! The problems of all inputs of an import.
 
 use super::field::Field;
+use super::notation::Document;
 use super::output::Origin;
 use agent_diagnostic::{Code, Diagnostic, Problems, Report};
 use agent_text::{DocumentKind, Place, Text};
@@ -19,6 +20,8 @@ pub(super) struct ImportProblems<'t> {
     pub(super) blanks: BTreeMap<(String, Field), String>,
     /// The servers without a required field.
     pub(super) missing: BTreeMap<Field, Missing>,
+    /// The ids of the servers of which nothing rates the data, each with its place.
+    pub(super) unrated: Vec<(String, Origin)>,
 }
 
 /// Servers without a required field.
@@ -50,13 +53,14 @@ pub(super) const NAMED_LIMIT: usize = 5;
 
 impl<'t> ImportProblems<'t> {
     /// Returns an empty collection.
-    pub(super) fn new(import: &'t [Text], overlay: &'t Text, index: &'t Text) -> Self {
+    pub(super) fn new(import: &'t [Document], overlay: &'t Text, index: &'t Text) -> Self {
         Self {
-            import: import.iter().map(Problems::new).collect(),
+            import: import.iter().map(|it| Problems::new(&it.text)).collect(),
             overlay: Problems::new(overlay),
             index: Problems::new(index),
             blanks: BTreeMap::new(),
             missing: BTreeMap::new(),
+            unrated: Vec::new(),
         }
     }
 

@@ -1,43 +1,135 @@
-//! `server.json` of an MCP registry, in the schemas 2025-12-11 and 2025-07-09.
+//! `server.json` of an MCP registry, of every schema since 2025-07-09: in camel case, and in snake case before.
 
+use super::capture::{at, has_more};
 use super::described::{DescribedServer, FieldValue, Unusable, member};
 use super::endpoint::{Package, Refusal, check_url, is_placeholder};
-use agent_diagnostic::Problems;
+use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::{Object, each, list, opening, text};
+use agent_syntax::members::{items, string};
 use agent_syntax::{Entry, Node, Value};
-use agent_text::Span;
+use agent_text::{Span, visible_text};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Reads the servers of a registry's response.
-pub(super) fn servers<'a>(
-    node: &'a Node<'a>,
+/// The member in which the registry has what it says of a server.
+const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
+
+/// Returns whether a list is one of a registry. The entries of an index have an id.
+pub(super) fn is_page(list: &Node<'_>) -> bool {
+    let Value::Sequence(items) = &list.value else {
+        return false;
+    };
+    items.iter().all(|item| match &item.value {
+        Value::Mapping(entries) => {
+            member(entries, "id").is_none()
+                && (member(entries, "server").is_some() || member(entries, "name").is_some())
+        }
+        _ => false,
+    })
+}
+
+/// Reads the servers of a registry's page.
+pub(super) fn page<'a>(
+    root: &'a Node<'a>,
+    servers: &'a Node<'a>,
     problems: &mut Problems<'_>,
 ) -> Vec<DescribedServer<'a>> {
-    let Value::Sequence(items) = &node.value else {
-        return Vec::new();
+    let cursor = ["nextCursor", "next_cursor"].into_iter();
+    let mut cursor = cursor.filter_map(|key| at(root, &["metadata", key]));
+    if let Some(cursor) = cursor.find(|it| has_more(it)) {
+        let message = "the document is one page of a registry's servers";
+        problems
+            .report(
+                Code::ImportIncomplete,
+                cursor.key_span,
+                "more pages exist",
+                message,
+            )
+            .help("import the other pages too");
+    }
+    let items = items(servers).unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| response(item, problems))
+        .collect()
+}
+
+/// Reads a server with what the registry says of it.
+pub(super) fn response<'a>(
+    response: &'a Node<'a>,
+    problems: &mut Problems<'_>,
+) -> Option<DescribedServer<'a>> {
+    let node = at(response, &["server"]).map_or(response, |it| &it.value);
+    let read = server(node, problems)?;
+    let of_registry = |key: &str| {
+        let official = at(response, &["_meta", OFFICIAL, key]);
+        official
+            .or_else(|| at(node, &["_meta", OFFICIAL, key]))
+            .or_else(|| at(node, &[key]))
     };
-    let servers = items.iter().map(|item| match &item.value {
-        Value::Mapping(entries) => member(entries, "server").map_or(item, |entry| &entry.value),
-        _ => item,
-    });
-    servers.filter_map(|node| server(node, problems)).collect()
+    let says = |key: &str| of_registry(key).and_then(|it| string(&it.value));
+    let name = shown(&read);
+    let reason = says("statusMessage").map(|text| format!(": {}", visible_text(cut(text))));
+    let reason = reason.unwrap_or_default();
+    let status = of_registry("status").map(|it| (it.value.span, string(&it.value)));
+    match status {
+        Some((span, Some("deleted"))) => {
+            let message = format!("the registry has deleted the server {name}{reason}");
+            problems
+                .report(Code::ServerDeleted, span, "deleted", message)
+                .help("remove the server from the document, and do not use it");
+            return None;
+        }
+        Some((span, Some("deprecated"))) => {
+            let message = format!("the registry calls the server {name} deprecated{reason}");
+            problems
+                .report(Code::ServerDeprecated, span, "deprecated", message)
+                .help("import the server that replaces it");
+        }
+        _ => {}
+    }
+    let latest = of_registry("isLatest").or_else(|| of_registry("is_latest"));
+    if let Some(latest) = latest.filter(|it| it.value.value == Value::Bool(false)) {
+        let message = format!("the registry has a newer version of the server {name}");
+        problems
+            .report(
+                Code::ServerDeprecated,
+                latest.value.span,
+                "not the latest",
+                message,
+            )
+            .help("import the latest version");
+    }
+    Some(read)
+}
+
+/// Returns the name and the version of a server for a message.
+fn shown(server: &DescribedServer<'_>) -> String {
+    match &server.version {
+        FieldValue::Value(version, _) => format!("`{}@{version}`", server.name()),
+        _ => format!("`{}`", server.name()),
+    }
+}
+
+/// Maximum length of a registry's reason in a message, in characters.
+const REASON_LIMIT: usize = 200;
+
+fn cut(text: &str) -> &str {
+    let end = text.char_indices().nth(REASON_LIMIT);
+    end.map_or(text, |(at, _)| &text[..at])
 }
 
 /// Reads one server. Returns `None` if it has no name.
-pub(super) fn server<'a>(
-    node: &'a Node<'a>,
-    problems: &mut Problems<'_>,
-) -> Option<DescribedServer<'a>> {
+fn server<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<DescribedServer<'a>> {
     let server = Object::of(node, "the server", opening(node), problems)?.rename("");
     let help = "add the name of the server:\n\"name\": \"com.example/reports\"";
     let name = server.read("name", help, problems, spanned_text)?;
     Some(DescribedServer {
         document: problems.text().number(),
         names: vec![name],
+        at: name.1,
         version: version(server.optional("version"), problems),
         endpoint: endpoint(&server, problems),
-        captured: false,
         tools: None,
     })
 }

@@ -178,6 +178,16 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "QuotaMissing",
     ),
     (
+        Code::ServerDeleted,
+        "tests/tests/engine/forms.rs",
+        "ServerDeleted",
+    ),
+    (
+        Code::ServerDeprecated,
+        "tests/tests/engine/forms.rs",
+        "ServerDeprecated",
+    ),
+    (
         Code::ServerFailed,
         "tests/tests/engine/session/results.rs",
         "ServerFailed",
@@ -404,9 +414,19 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "ImportClaims",
     ),
     (
+        Code::ImportConflict,
+        "tests/tests/engine/forms.rs",
+        "ImportConflict",
+    ),
+    (
         Code::ImportFormat,
         "tests/tests/engine/import.rs",
         "ImportFormat",
+    ),
+    (
+        Code::ImportIncomplete,
+        "tests/tests/engine/forms.rs",
+        "ImportIncomplete",
     ),
     (
         Code::ImportNoCapability,
@@ -417,6 +437,11 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         Code::ImportToolRemoved,
         "tests/tests/engine/import.rs",
         "ImportToolRemoved",
+    ),
+    (
+        Code::ImportUnrated,
+        "tests/tests/engine/import.rs",
+        "ImportUnrated",
     ),
     (
         Code::ImportUnused,

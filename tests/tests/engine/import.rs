@@ -33,12 +33,20 @@ fn indented(lines: &str) -> String {
 }
 
 fn run(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> Checked<Imported> {
-    import(
+    let existing = existing.map(|text| text.as_bytes().to_vec());
+    but_unrated(import(
         vec![document.as_bytes().to_vec()],
         overlay,
-        existing.map(|text| text.as_bytes().to_vec()),
-    )
-    .unwrap_or_else(|problems| panic!("{problems:#?}"))
+        existing,
+    ))
+}
+
+/// What was imported, without the warning that nothing rates the data of a server.
+fn but_unrated(imported: Result<Checked<Imported>, Vec<Diagnostic>>) -> Checked<Imported> {
+    let mut imported = imported.unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let is_other = |it: &Diagnostic| it.code != Code::ImportUnrated;
+    imported.warnings.retain(is_other);
+    imported
 }
 
 fn refuse(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> Vec<Diagnostic> {
@@ -299,69 +307,42 @@ servers:
     assert_eq!(over, INDEX.replace("read:reports", "write:reports"));
 }
 
+/// A document that lacks what only its author knows.
+const NAMED: &str = r#"{"name": "com.acme/reports", "remotes": []}"#;
+
 #[test]
 fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
-    let problems = refuse(r#"{"name": "com.acme/reports", "remotes": []}"#, None, None);
-    let document = r#"{"name": "com.acme/reports", "remotes": []}"#;
-    let found = places(&problems, &[(DocumentKind::Import, document)]);
-    assert_eq!(
-        found,
-        [(
-            Code::MissingField,
-            DocumentKind::Import,
-            "\"com.acme/reports\""
-        ); 8]
+    let problems = refuse(NAMED, None, None);
+    let missing = (
+        Code::MissingField,
+        DocumentKind::Import,
+        "\"com.acme/reports\"",
     );
-    let all: Vec<_> = problems
-        .iter()
-        .map(|problem| &*problem.fixes[0].title)
-        .collect();
-    assert_eq!(problems[0].fixes.len(), 2);
-    assert!(problems[1..].iter().all(|problem| problem.fixes.len() == 1));
     assert_eq!(
-        all[4],
-        "add to the overlay, a file that `--overlay` names:\nversion: v0.1\nservers:\n  com.acme/reports:\n    data:\n      residency: \"<any, eu-only or us-only>\""
+        places(&problems, &[(DocumentKind::Import, NAMED)]),
+        [missing; 2]
     );
-    // What is pasted together is an overlay that leaves nothing to be said.
-    let mut overlay = "version: v0.1\nservers:\n  com.acme/reports:\n".to_owned();
-    let (mut parent, mut last) = ("", "");
-    for help in &all {
-        let lines: Vec<_> = help.lines().skip(4).collect();
-        if let [group, field] = lines[..] {
-            if parent != group {
-                parent = group;
-                overlay.push_str(&format!("{group}\n"));
-            }
-            last = field;
-        } else if let [field] = lines[..] {
-            last = field;
-        }
-        overlay.push_str(&format!("{last}\n"));
-    }
-    // Unchanged, every placeholder is refused once, and nothing else.
-    let problems = refuse(document, yaml(&*overlay), None);
-    assert_eq!(problems.len(), 8, "{problems:#?}");
+    let titles = |number: usize| {
+        let fixes = problems[number].fixes.iter();
+        fixes.map(|it| &*it.title).collect::<Vec<_>>()
+    };
+    let paste = "add to the overlay, a file that `--overlay` names:\nversion: v0.1\nservers:\n  com.acme/reports:\n    ";
+    assert_eq!(titles(1), [format!("{paste}endpoint: \"<endpoint>\"")]);
+    let [own, all] = titles(0)[..] else {
+        panic!("{problems:#?}");
+    };
+    assert_eq!(own, format!("{paste}version: \"<version>\""));
+    // What is pasted is an overlay that leaves nothing to be said but its placeholders.
+    let (_, overlay) = all.split_once(":\n").expect("lines");
+    let problems = refuse(NAMED, yaml(overlay), None);
+    assert_eq!(problems.len(), 2, "{problems:#?}");
     for problem in &problems {
         assert_eq!(problem.code, Code::ImportValue);
         assert_eq!(problem.labels[0].place.source, DocumentKind::Overlay);
     }
-    for (placeholder, value) in [
-        ("<version>", "1.0.0"),
-        ("<endpoint>", "pkg:generic/reports"),
-        ("<category>", "reporting"),
-        ("<scope>", "read:reports"),
-        ("<any, eu-only or us-only>", "any"),
-        (
-            "<public, internal, confidential, pii.low, pii.moderate or pii.high>",
-            "public",
-        ),
-        ("<true or false>", "false"),
-        ("<publisher>", "Acme"),
-    ] {
-        assert!(overlay.contains(placeholder), "{placeholder} in {overlay}");
-        overlay = overlay.replace(placeholder, value);
-    }
-    let imported = run(document, yaml(overlay), None);
+    let overlay = overlay.replace("<version>", "1.0.0");
+    let overlay = overlay.replace("<endpoint>", "pkg:generic/reports");
+    let imported = run(NAMED, yaml(overlay), None);
     assert!(imported.warnings.is_empty());
     assert_eq!(imported.value.added, ["com.acme/reports@1.0.0"]);
 }
@@ -369,20 +350,81 @@ fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
 #[test]
 fn what_is_missing_is_missed_in_the_overlay_where_it_speaks_of_the_server() {
     let overlay = "{\"servers\": {\"com.acme/reports\": {\"categories\": [], \"scopes\": []}}}";
-    let problems = refuse(SERVER_JSON, yaml(overlay), None);
-    let found = places(&problems, &[(DocumentKind::Overlay, overlay)]);
-    assert_eq!(
-        found,
-        [(
-            Code::MissingField,
-            DocumentKind::Overlay,
-            "\"com.acme/reports\""
-        ); 4]
+    let problems = refuse(NAMED, yaml(overlay), None);
+    let missing = (
+        Code::MissingField,
+        DocumentKind::Overlay,
+        "\"com.acme/reports\"",
     );
     assert_eq!(
-        problems[2].fixes[0].title,
-        "add to the overlay:\n\"servers\": { \"com.acme/reports\": { \"trust\": { \"signed\": \"<true or false>\" } } }"
+        places(&problems, &[(DocumentKind::Overlay, overlay)]),
+        [missing; 2]
     );
+    assert_eq!(
+        problems[1].fixes[0].title,
+        "add to the overlay:\n\"servers\": { \"com.acme/reports\": { \"endpoint\": \"<endpoint>\" } }"
+    );
+}
+
+#[test]
+fn what_nothing_rates_promises_nothing_and_is_listed_once() {
+    let documents = [SERVER_JSON, &capture_of("one", "a")].map(|it| it.as_bytes().to_vec());
+    let overlay = |more: &str| {
+        yaml(format!(
+            "servers: {{ one: {{ endpoint: pkg:generic/e, tools: {{ a: {{ x-summit-capabilities: [] }} }} }} }}\n{more}"
+        ))
+    };
+    let imported = import(documents.to_vec(), overlay(""), None).expect("an index");
+    let [warning] = &imported.warnings[..] else {
+        panic!("{:#?}", imported.warnings);
+    };
+    assert_eq!(warning.code, Code::ImportUnrated);
+    assert!(
+        warning
+            .message
+            .ends_with("the servers `com.acme/reports`, `one`"),
+        "{warning:#?}"
+    );
+    assert!(
+        warning.fixes[0]
+            .title
+            .contains("defaults:\n  data:\n    residency:")
+    );
+    let index = imported.value.index;
+    let entries: serde_json::Value = serde_json::from_str(&index).expect("an index");
+    for entry in entries["servers"].as_array().expect("servers") {
+        assert_eq!(
+            entry["data"],
+            serde_json::json!({ "residency": [], "maxSensitivity": "public" })
+        );
+        assert_eq!(
+            entry["trust"],
+            serde_json::json!({ "signed": false, "publisher": "unknown" })
+        );
+        assert_eq!(entry["categories"], serde_json::json!([entry["id"]]));
+        assert_eq!(entry["x-unrated"], serde_json::json!(["data"]));
+    }
+    // A rating takes the mark away, and an import without one leaves the rating.
+    let rating = overlay("defaults: { data: { residency: eu-only } }\n");
+    let new = import(documents.to_vec(), rating.clone(), None).expect("an index");
+    assert!(new.warnings.is_empty() && !new.value.index.contains("x-unrated"));
+    let own = yaml(
+        "servers: { one: { data: { residency: any } }, com.acme/reports: { data: { residency: any } } }",
+    );
+    let rated = import(documents.to_vec(), own, Some(index.into_bytes())).expect("an index");
+    assert!(
+        !rated.value.index.contains("x-unrated"),
+        "{}",
+        rated.value.index
+    );
+    let kept = import(
+        documents.to_vec(),
+        overlay(""),
+        Some(rated.value.index.clone().into_bytes()),
+    );
+    let kept = kept.expect("an index");
+    assert!(kept.warnings.is_empty(), "{:#?}", kept.warnings);
+    assert_eq!(kept.value.index, rated.value.index);
 }
 
 #[test]
@@ -490,10 +532,7 @@ fn the_configuration_of_a_client_gives_urls_and_no_secrets() {
         assert!(!imported.index.contains("hunter2") && !imported.index.contains("KEY"));
     }
     let secret = CLIENT.replace("/reports\"", "/reports?key=sk-hunter2-0123456789\"");
-    let broken = CLIENT.replace(
-        "\"sk-hunter2-0123456789\" }\n    }",
-        "\"sk-hunter2-0123456789\", }\n    }",
-    );
+    let broken = CLIENT.replace("\"API_KEY\": ", "\"API_KEY\" ");
     let user = CLIENT.replace("https://mcp", "https://hunter2:hunter2@mcp");
     let path = CLIENT.replace("example/reports", "example/sk-hunter2-0123456789");
     for document in [CLIENT, &secret, &broken, &user, &path] {
@@ -505,7 +544,7 @@ fn the_configuration_of_a_client_gives_urls_and_no_secrets() {
             "{problems:#?}"
         );
     }
-    // A comma hides no missing field.
+    // A missing colon hides no missing field.
     let found = refuse(&broken, None, None);
     for code in [Code::JsonSyntax, Code::MissingField] {
         assert!(found.iter().any(|it| it.code == code), "{found:#?}");
@@ -525,15 +564,21 @@ fn the_configuration_of_a_client_gives_urls_and_no_secrets() {
 }
 
 #[test]
-fn an_editor_s_file_with_comments_is_refused_with_what_to_do() {
+fn comments_are_read_where_a_client_reads_them() {
     for document in ["{ // servers\n  \"servers\": {} }", "{ \"servers\": {}, }"] {
+        assert!(run(document, None, None).value.added.is_empty());
+    }
+    for document in [
+        "{ // tools\n  \"tools/list\": {} }",
+        "{ \"name\": \"a\", \"remotes\": [], }",
+    ] {
         let problems = refuse(document, None, None);
-        assert_eq!(problems[0].code, Code::JsonSyntax);
+        let syntax = problems.iter().find(|it| it.code == Code::JsonSyntax);
+        let syntax = syntax.unwrap_or_else(|| panic!("{problems:#?}"));
         assert!(
-            problems[0].fixes[1]
+            syntax.fixes[1]
                 .title
-                .contains("comments and trailing commas"),
-            "{problems:?}"
+                .contains("comments and trailing commas")
         );
     }
 }
@@ -705,7 +750,10 @@ fn a_captured_server_needs_nothing_invented() {
         "publisher": "unknown",
         "signed": false
       },
-      "version": "1"
+      "version": "1",
+      "x-unrated": [
+        "data"
+      ]
     }
   ]
 }
@@ -724,9 +772,6 @@ fn a_captured_server_needs_nothing_invented() {
     );
     let kept = run(&document, yaml(overlay), Some(&more)).value.index;
     assert_eq!(kept, more);
-    // Others have to be asked of a server that a registry lists.
-    let problems = refuse(SERVER_JSON, None, None);
-    assert_eq!(problems.len(), 6, "{problems:#?}");
 }
 
 /// The overlay of a server of which only the endpoint is missing.
@@ -1431,7 +1476,7 @@ fn an_id_that_looks_like_another_is_warned_of_where_both_stand() {
 }
 
 fn run_all(documents: &[&str], overlay: Option<Overlay>) -> Checked<Imported> {
-    import(bytes(documents), overlay, None).unwrap_or_else(|problems| panic!("{problems:#?}"))
+    but_unrated(import(bytes(documents), overlay, None))
 }
 
 fn refuse_all(documents: &[&str], overlay: Option<Overlay>) -> Vec<Diagnostic> {
@@ -1581,7 +1626,6 @@ fn documents_of_no_form_or_of_two_are_refused() {
             r#"{"mcpServers": {}, "tools/list": {"tools": []}}"#,
             Code::ImportFormat,
         ),
-        (r#"{"mcpServers": {}, "servers": {}}"#, Code::ImportFormat),
         (
             r#"{"tools/list": {"tools": []}, "2025-11-25": {"tools/list": {"tools": []}}}"#,
             Code::ImportFormat,
@@ -1596,8 +1640,13 @@ fn documents_of_no_form_or_of_two_are_refused() {
         assert_eq!(problems[0].code, code, "{document}: {problems:#?}");
         assert!(problems.iter().any(|p| !p.fixes.is_empty()) || code == Code::WrongType);
     }
-    let none = run(r#"{"mcpServers": {}}"#, None, None).value;
-    assert_eq!(none.index, "{\n  \"servers\": []\n}\n");
+    for document in [
+        r#"{"mcpServers": {}}"#,
+        r#"{"mcpServers": {}, "servers": {}}"#,
+    ] {
+        let none = run(document, None, None).value;
+        assert_eq!(none.index, "{\n  \"servers\": []\n}\n");
+    }
 }
 
 #[test]
@@ -1741,7 +1790,7 @@ fn hostile_inputs_end() {
         Code::InputTooLarge
     );
     let many: Vec<_> = (0..20_000)
-        .map(|n| format!("\"s{n}\": {{\"command\": \"x\"}}"))
+        .map(|n| format!("\"s{n}\": {{\"url\": \"x\"}}"))
         .collect();
     let many = format!("{{\"mcpServers\": {{{}}}}}", many.join(","));
     let problems = refuse(&many, None, None);

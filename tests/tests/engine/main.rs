@@ -16,6 +16,7 @@ mod edits;
 mod expansion;
 mod first_manifest;
 mod formats;
+mod forms;
 mod grounding;
 mod hostile;
 mod import;
