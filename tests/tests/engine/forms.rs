@@ -40,6 +40,9 @@ fn refusal<'d>(document: &'d str, overlay: &str) -> (Code, &'d str, String) {
     (first.code, place.span.of(document), first.message)
 }
 
+/// The page about imports.
+const PAGE: &str = include_str!("../../../docs/reference/index-import.md");
+
 /// A form, a document in it, and the entries that it becomes in version 1.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 
@@ -214,6 +217,8 @@ fn every_form_of_a_client_is_read() {
         let path = form.path.join(".");
         let mut cases = CLIENTS.iter().map(|(form, ..)| *form);
         assert!(cases.any(|it| it == path), "no case for `{path}`");
+        let row = format!("\n| `{path}` | {} |\n", form.clients);
+        assert!(PAGE.contains(&row), "the page lacks {row}");
     }
 }
 
