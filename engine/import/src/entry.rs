@@ -173,7 +173,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                 message,
             )
             .also_at(first, "first here")
-            .help("import one of the two, or give one of them another name or version");
+            .help("import one of the two, or name one otherwise: by `package` of a capture, or its key");
         true
     }
 
@@ -310,6 +310,10 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         }
         let (key, at) = self.addressed(server, target);
         problems.blank(key, field, self.placeholder(field).to_owned());
+        if target.id.is_empty() {
+            // The missing name is reported, with everything else to write.
+            return Some((None, stand_in));
+        }
         let placeholder = self.placeholder(field);
         let path = path(field);
         let missing = problems.missing.entry(field).or_insert_with(|| Missing {
@@ -351,14 +355,20 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
     }
 
     /// Returns the overlay's key for a server, and the place at which missing values are reported.
-    fn addressed<'n>(&self, server: &DescribedServer<'n>, target: &Target) -> (&'n str, Origin)
+    fn addressed<'n>(&self, server: &DescribedServer<'n>, target: &'n Target) -> (&'n str, Origin)
     where
         'a: 'n,
     {
         match self.settings.key(target) {
             Some((key, span)) => (key, Origin::overlay(span)),
-            None if server.names.is_empty() => ("<name>", server.origin(server.at)),
-            None => (server.name(), server.origin(server.at)),
+            None => {
+                let name = match server.names.first() {
+                    Some((name, _)) => name,
+                    None if target.id.is_empty() => "<name>",
+                    None => &target.id,
+                };
+                (name, server.origin(server.at))
+            }
         }
     }
 

@@ -323,9 +323,23 @@ fn every_form_of_a_list_of_tools_is_read() {
         assert_eq!(entries(&document, defaults), [expected], "{document}");
         let imported = imported(&[&document], OWNED).expect("an index").value;
         assert!(imported.index.contains("\"find\": {"), "{}", imported.index);
-        let (code, _, message) = refusal(&document, "");
-        assert_eq!(code, Code::ImportValue, "{message}");
-        assert!(message.contains("does not name its server"), "{message}");
+        let mut problems = self::imported(&[&document], "").expect_err("no name");
+        problems.retain(|it| it.severity == Severity::Error);
+        let [nameless] = &problems[..] else {
+            panic!("{problems:#?}");
+        };
+        assert_eq!(nameless.code, Code::ImportValue);
+        assert!(
+            nameless.message.contains("does not name its server"),
+            "{nameless:#?}"
+        );
+        let whole = nameless.fixes.last().expect("what to write");
+        for field in ["id", "version", "endpoint"] {
+            assert!(
+                whole.title.contains(&format!("{field}: \"<{field}>\"")),
+                "{whole:#?}"
+            );
+        }
     }
     for document in [
         of(
