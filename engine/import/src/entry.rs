@@ -304,13 +304,16 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         if let Some(value) = field.unrated() {
             return Some((None, NewValue::Fixed(value)));
         }
-        if field == Field::Categories {
+        if field == Field::Categories && !target.id.is_empty() {
             let id = NewValue::Text(Cow::Borrowed(&target.id), server.origin(server.at));
             return Some((None, NewValue::List(vec![id])));
         }
         let (key, at) = self.addressed(server, target);
-        problems.blank(key, field, self.placeholder(field).to_owned());
-        if target.id.is_empty() {
+        let is_nameless = target.id.is_empty();
+        if !is_nameless || field.own() {
+            problems.blank(key, field, self.placeholder(field).to_owned());
+        }
+        if is_nameless {
             // The missing name is reported, with everything else to write.
             return Some((None, stand_in));
         }
