@@ -381,6 +381,9 @@ catalogue! { $
     SchemaBudget "SCHEMA_BUDGET" Error
         "evaluating a schema would exceed its budget"
         "Simplify the schema, above all references that multiply."
+    SchemaDraft "SCHEMA_DRAFT" Warning
+        "a schema that names no draft is read as an older one"
+        "Have the server name the draft of its schemas, by `$schema`."
     SchemaInvalid "SCHEMA_INVALID" Error
         "a schema can't be used"
         "Correct the schema at the place shown; it may not refer to another host."

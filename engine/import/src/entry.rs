@@ -8,15 +8,16 @@ use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
 use super::endpoint::{GENERIC, encode};
 use super::existing::ExistingEntry;
 use super::field::{Field, Scalars};
-use super::left_out::{LeftOut, MEND, claim_defect, schema_defect};
+use super::left_out::{LeftOut, MEND, SchemaForm, claim_defect, schema_form};
 use super::output::{Base, NewObject, NewValue, Origin};
 use super::overlay::{CAPABILITIES, KNOWN_LIMIT, PATTERNS, SUGGESTION_LIMIT, Settings, Target};
 use super::problems::{ImportProblems, Missing, NAMED_LIMIT};
 use agent_diagnostic::Code;
+use agent_json_schema::Draft;
 use agent_lower::is_kept_icon;
 use agent_model::{Name, ServerId};
 use agent_syntax::{Entry, Node, Value, json_string};
-use agent_text::{DocumentKind, Span, listed, nearest};
+use agent_text::{DocumentKind, Span, listed, nearest, visible};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -451,7 +452,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         text
     }
 
-    /// Returns the tools whose schemas can't be used, and warns of them.
+    /// Returns the tools whose schemas can't be used, and warns of them and of those of older drafts.
     fn unusable(
         &self,
         id: &str,
@@ -461,21 +462,42 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         problems: &mut ImportProblems<'_>,
     ) -> LeftOut {
         let (mut by_pattern, mut others) = (LeftOut::default(), LeftOut::default());
+        let mut older = BTreeMap::<Draft, Vec<(&str, Origin)>>::new();
         for (server, _) in described {
             for (name, tool) in server.tools.iter().flat_map(|it| &it.tools) {
                 let Some((_, known)) = tools.members.get(*name) else {
                     continue;
                 };
                 let text = problems.text(server.origin(tool.name));
-                let ignores = known.has_member(PATTERNS);
-                if let Some((defect, of_pattern)) = schema_defect(tool, text, ignores) {
-                    let found = match of_pattern {
-                        true => &mut by_pattern,
-                        false => &mut others,
-                    };
-                    found.add(name, defect, server.base());
+                match schema_form(tool, text, known.has_member(PATTERNS)) {
+                    SchemaForm::Usual => {}
+                    SchemaForm::Older(draft) => {
+                        let at = server.origin(tool.name);
+                        older.entry(draft).or_default().push((name, at));
+                    }
+                    SchemaForm::Unusable { defect, of_pattern } => {
+                        let found = match of_pattern {
+                            true => &mut by_pattern,
+                            false => &mut others,
+                        };
+                        found.add(name, defect, server.base());
+                    }
                 }
             }
+        }
+        for (draft, tools) in older {
+            let names: Vec<_> = tools.iter().map(|(name, _)| visible(name)).collect();
+            let shown = listed(&names, NAMED_LIMIT);
+            let of = if names.len() == 1 {
+                "the tool"
+            } else {
+                "the tools"
+            };
+            let draft = draft.name();
+            let message = format!("the schemas of {of} {shown} of `{id}` are read as {draft}");
+            problems
+                .warn(Code::SchemaDraft, tools[0].1, "names no draft", message)
+                .help("have the server name the draft, by `$schema`, or use draft 2020-12");
         }
         let word = if self.json { r#""ignore""# } else { "ignore" };
         let give_up = |name: &str| self.snippet(key, &["tools", name, PATTERNS], word);

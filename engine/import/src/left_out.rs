@@ -6,7 +6,7 @@ use super::output::{Base, Origin};
 use super::overlay::{CAPABILITIES, check_capabilities};
 use super::problems::{ImportProblems, NAMED_LIMIT};
 use agent_diagnostic::{Code, Problems, Severity};
-use agent_json_schema::{Budget, Unusable, unusable, without_unusable_patterns};
+use agent_json_schema::{Budget, Draft, Unusable, draft, without_unusable_patterns};
 use agent_lower::unusable_code;
 use agent_model::{Name, NameError, ToolName};
 use agent_syntax::{Entry, Node, Value};
@@ -199,17 +199,32 @@ pub(super) fn definition_defect(tool: &[Entry<'_>], is_whole: bool, span: Span) 
     })
 }
 
-/// Returns the first of a tool's schemas that can't be used, and whether a pattern is the cause. Patterns that the
-/// overlay or the index ignores are none.
-pub(super) fn schema_defect(tool: &Tool<'_>, text: &Text, ignores: bool) -> Option<(Defect, bool)> {
-    let schemas = tool.fields.iter().filter(|it| SCHEMAS.contains(&&*it.key));
-    schemas.into_iter().find_map(|field| {
+/// What is known of a tool's schemas.
+pub(super) enum SchemaForm {
+    /// All are of the newest draft, or of one that they name.
+    Usual,
+    /// One that names no draft has the form of an older one.
+    Older(Draft),
+    /// One can't be used, by a pattern or otherwise.
+    Unusable { defect: Defect, of_pattern: bool },
+}
+
+/// Returns what is known of a tool's schemas. Patterns that the overlay or the index ignores are no defect.
+pub(super) fn schema_form(tool: &Tool<'_>, text: &Text, ignores: bool) -> SchemaForm {
+    let mut form = SchemaForm::Usual;
+    for field in tool.fields.iter().filter(|it| SCHEMAS.contains(&&*it.key)) {
         let schema = field.value.span.of(text.as_str());
         let ignoring = ignores.then(|| without_unusable_patterns(schema)).flatten();
         let schema = ignoring.as_deref().unwrap_or(schema);
-        let why = unusable(Some(schema), &mut Budget::new())
-            .into_iter()
-            .next()?;
+        let why = match draft(Some(schema), &mut Budget::new()) {
+            Ok(Draft::Draft202012) => continue,
+            Ok(older) => {
+                form = SchemaForm::Older(older);
+                continue;
+            }
+            Err(reasons) => reasons.into_iter().next(),
+        };
+        let Some(why) = why else { continue };
         let text = format!("`{}` {}", field.key, why.reason());
         let of_pattern = matches!(
             why,
@@ -220,8 +235,9 @@ pub(super) fn schema_defect(tool: &Tool<'_>, text: &Text, ignores: bool) -> Opti
         );
         let label = "no client could call it";
         let defect = Defect::new(unusable_code(&why), tool.name, label, text);
-        Some((defect, of_pattern))
-    })
+        return SchemaForm::Unusable { defect, of_pattern };
+    }
+    form
 }
 
 /// The fields that have schemas.

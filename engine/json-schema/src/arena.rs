@@ -1,7 +1,7 @@
 //! Compiled schemas: all subschemas in one list, which refer to others by number.
 
 use super::documents::{Document, SharedList};
-use super::keyword::Keyword;
+use super::keyword::{Draft, Keyword};
 use super::number::{Decimal, Divisor};
 use super::pattern::TextPattern;
 use super::types::Types;
@@ -19,6 +19,8 @@ pub(super) type PatternId = u32;
 /// A compiled schema, for any number of instances. It borrows the trees that it was compiled from.
 #[derive(Debug)]
 pub struct Schema<'a> {
+    /// The draft, unless the schema names another one.
+    pub(super) draft: Draft,
     pub(super) root: SubId,
     pub(super) subs: Vec<Subschema<'a>>,
     pub(super) patterns: Vec<TextPattern>,

@@ -4,7 +4,7 @@ use super::arena::Schema;
 use super::budget::{Budget, OverBudget};
 use super::correction::{Correction, renamed};
 use super::json::{Json, with_schema};
-use super::keyword::entries;
+use super::keyword::{Draft, entries};
 use super::schema_error::{Refused, SchemaErrorKind};
 use super::violation::{Violation, without_follow_ups};
 use agent_syntax::{Entry, Node};
@@ -71,7 +71,7 @@ pub enum ArgumentProblem {
 /// Returns all problems of the arguments, whose text begins at `offset` of the plan, by the schema of
 /// their tool. A tool without a schema can't be called.
 ///
-/// The schema is of draft 2020-12, or of draft-07 if its `$schema` says so. Arguments must be an
+/// The schema is of draft 2020-12, unless its `$schema` or its form says otherwise ([`with_schema`]). Arguments must be an
 /// object, even if the schema does not require it. All their names must be declared, unless an
 /// `additionalProperties` of the schema allows others.
 pub fn arguments(
@@ -88,8 +88,15 @@ pub fn arguments(
 
 /// Returns the reasons why the schema of a tool can't be used.
 pub fn unusable(schema: Option<&str>, budget: &mut Budget) -> Vec<Unusable> {
-    let usable = with_tool_schema(schema, budget, |_, _| Ok(()));
-    usable.err().unwrap_or_default()
+    draft(schema, budget).err().unwrap_or_default()
+}
+
+/// Returns the draft of the schema of a tool, unless it names one: the newest whose forms it has.
+///
+/// # Errors
+/// The reasons why the schema can't be used.
+pub fn draft(schema: Option<&str>, budget: &mut Budget) -> Result<Draft, Vec<Unusable>> {
+    with_tool_schema(schema, budget, |schema, _| Ok(schema.draft))
 }
 
 /// Calls a function with the schema of a tool.

@@ -239,8 +239,8 @@ impl<'a> Registry<'a> {
             metaschema = Draft::of(uri).map_or(Metaschema::Other(node, uri), Metaschema::Draft);
         }
         // A resource may have another draft than the one around it, which applies to its `$id`.
-        let older = metaschema.draft() == Draft::Draft07;
-        // In draft-07 `$ref` disables the keywords beside it.
+        let older = metaschema.draft() != Draft::Draft202012;
+        // In the older drafts `$ref` disables the keywords beside it.
         let id = fields.text(Keyword::Id);
         let id = id.filter(|_| !older || fields.get(Keyword::Ref).is_none());
         let (name, fragment) = id.map_or(("", None), uri::split);

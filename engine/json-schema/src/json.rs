@@ -5,7 +5,7 @@ use super::budget::{Budget, OverBudget};
 use super::documents::Documents;
 use super::keyword::{Draft, entries, items, text};
 use super::pointer::{at_pointer, child};
-use super::schema_error::Refused;
+use super::schema_error::{Refused, SchemaError, SchemaErrorKind};
 use super::violation::Violation;
 use agent_syntax::json::{Reader, parse_strict, parse_value};
 use agent_syntax::{Node, Value, canonical_node};
@@ -108,6 +108,8 @@ impl Schema<'_> {
 
 /// Calls a function with the schema of a JSON text, which may refer only to itself and the
 /// metaschemas. Returns `None` for invalid JSON.
+///
+/// A schema that names no draft and has no form of draft 2020-12 is of draft-07, or else of draft-04.
 pub fn with_schema<R>(
     text: &str,
     budget: &mut Budget,
@@ -118,6 +120,32 @@ pub fn with_schema<R>(
     }
     let root = parse_value(&mut Reader::new(text)).ok()?;
     let documents = Documents::new();
-    let schema = Schema::compile(&root, &documents, Draft::Draft202012, budget);
+    let schema = compile(&root, &documents, budget);
     Some(look(schema, budget))
+}
+
+/// Compiles a schema in the newest draft whose forms it has.
+fn compile<'a>(
+    root: &'a Node<'a>,
+    documents: &'a Documents<'a>,
+    budget: &mut Budget,
+) -> Result<Schema<'a>, Refused> {
+    let newest = Schema::compile(root, documents, Draft::Draft202012, budget);
+    let names_draft = entries(root).is_none_or(|it| it.iter().any(|it| it.key == "$schema"));
+    if names_draft || !has_other_form(&newest) {
+        return newest;
+    }
+    for older in [Draft::Draft07, Draft::Draft04] {
+        let schema = Schema::compile(root, documents, older, budget);
+        if !has_other_form(&schema) {
+            return schema;
+        }
+    }
+    newest
+}
+
+/// Returns whether a keyword has a form that its draft does not have.
+fn has_other_form(compiled: &Result<Schema<'_>, Refused>) -> bool {
+    let is_form = |it: &SchemaError| matches!(it.kind, SchemaErrorKind::NotASchema { .. });
+    matches!(compiled, Err(Refused::Invalid(errors)) if errors.iter().any(is_form))
 }

@@ -1,10 +1,12 @@
-//! The keywords of both drafts: their vocabularies, and the forms in which they hold subschemas.
+//! The keywords of the drafts: their vocabularies, and the forms in which they hold subschemas.
 
 use agent_syntax::{Entry, Node, Value};
 
 /// A draft of JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Draft {
+    /// Draft-04, `http://json-schema.org/draft-04/schema#`: draft-07 with exclusive bounds that are booleans.
+    Draft04,
     /// Draft-07, `http://json-schema.org/draft-07/schema#`.
     Draft07,
     /// Draft 2020-12, `https://json-schema.org/draft/2020-12/schema`.
@@ -12,11 +14,21 @@ pub enum Draft {
 }
 
 impl Draft {
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Draft04 => "draft-04",
+            Self::Draft07 => "draft-07",
+            Self::Draft202012 => "draft 2020-12",
+        }
+    }
+
     /// Returns the draft that a `$schema` names.
     pub(super) fn of(schema: &str) -> Option<Self> {
         let schema = schema.strip_suffix('#').unwrap_or(schema);
         let (_, rest) = schema.split_once("://json-schema.org/")?;
         match rest {
+            "draft-04/schema" => Some(Self::Draft04),
             "draft-07/schema" => Some(Self::Draft07),
             "draft/2020-12/schema" => Some(Self::Draft202012),
             _ => None,
@@ -24,7 +36,7 @@ impl Draft {
     }
 }
 
-/// A vocabulary of draft 2020-12. Draft-07 has all their keywords in one.
+/// A vocabulary of draft 2020-12. The older drafts have all their keywords in one.
 #[derive(Clone, Copy)]
 enum Vocabulary {
     Core,
@@ -82,14 +94,14 @@ macro_rules! keywords {
 
             /// Returns the form in which it holds subschemas in a draft.
             pub(super) fn form(self, draft: Draft) -> Form {
-                let forms = match self { $(Self::$case => [Form::$draft07, Form::$draft202012],)* };
-                forms[draft as usize]
+                let [older, newest] = match self { $(Self::$case => [Form::$draft07, Form::$draft202012],)* };
+                if draft == Draft::Draft202012 { newest } else { older }
             }
         }
     };
 }
 
-// Name, vocabulary, form in draft-07, form in draft 2020-12.
+// Name, vocabulary, form in the older drafts, form in draft 2020-12.
 keywords! {
     Schema "$schema" Core Plain Plain
     Id "$id" Core Plain Plain

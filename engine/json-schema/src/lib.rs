@@ -1,4 +1,4 @@
-//! JSON Schema, drafts 2020-12 and 07: checks values, and explains each violation.
+//! JSON Schema, drafts 2020-12, 07 and 04: checks values, and explains each violation.
 //!
 //! The evaluator is our own, because schemas come from others and may be hostile. References that
 //! multiply, patterns that explode and lists of a million values end at the same step on every
@@ -56,7 +56,7 @@ mod violation;
 mod wording;
 
 pub use arena::Schema;
-pub use arguments::{ArgumentProblem, Unusable, arguments, unusable};
+pub use arguments::{ArgumentProblem, Unusable, arguments, draft, unusable};
 pub use budget::{Budget, EVALUATION_DEPTH_LIMIT, OverBudget, STEP_LIMIT};
 pub use correction::Correction;
 pub use documents::{Documents, IDENTIFIER_LIMIT, URI_LIMIT};

@@ -87,7 +87,9 @@ impl SchemaError {
             }
             SchemaErrorKind::UnknownDraft(schema) => {
                 let schema = quoted(schema);
-                format!("{schema} is not a supported draft; supported are 2020-12 and draft-07")
+                format!(
+                    "{schema} is not a supported draft; supported are 2020-12, draft-07 and draft-04"
+                )
             }
             SchemaErrorKind::TakenIdentifier(id) => {
                 format!("another schema has the identifier {}", quoted(id))

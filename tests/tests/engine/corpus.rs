@@ -178,6 +178,11 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "QuotaMissing",
     ),
     (
+        Code::SchemaDraft,
+        "tests/tests/engine/forms.rs",
+        "SchemaDraft",
+    ),
+    (
         Code::ServerDeleted,
         "tests/tests/engine/forms.rs",
         "ServerDeleted",

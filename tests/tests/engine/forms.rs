@@ -602,3 +602,42 @@ fn hostile_configurations_end_and_show_no_secret() {
         assert!(!shown.contains("hunter2"), "{}", &document[..80]);
     }
 }
+
+#[test]
+fn schemas_of_older_drafts_are_read_and_named() {
+    let tool =
+        |name: &str, schema: &str| format!("{{ \"name\": \"{name}\", \"inputSchema\": {schema} }}");
+    let tools = [
+        tool(
+            "tuple",
+            r#"{ "properties": { "a": { "items": [{}, {}] } } }"#,
+        ),
+        tool(
+            "bound",
+            r#"{ "properties": { "a": { "minimum": 0, "exclusiveMinimum": true } } }"#,
+        ),
+        tool("usual", "{}"),
+        tool("none", r#"{ "type": "objekt" }"#),
+    ];
+    let document = format!("{{ \"tools\": [{}] }}", tools.join(", "));
+    let imported = imported(&[&document], OWNED).expect("an index");
+    let found: Vec<_> = imported
+        .warnings
+        .iter()
+        .map(|it| (it.code, &*it.message))
+        .collect();
+    for expected in [
+        (
+            Code::SchemaDraft,
+            "the schemas of the tool `tuple` of `a` are read as draft-07",
+        ),
+        (
+            Code::SchemaDraft,
+            "the schemas of the tool `bound` of `a` are read as draft-04",
+        ),
+    ] {
+        assert!(found.contains(&expected), "{found:#?}");
+    }
+    let left_out: Vec<_> = imported.value.left_out.iter().map(|it| &*it.tool).collect();
+    assert_eq!(left_out, ["none"]);
+}

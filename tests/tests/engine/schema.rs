@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout)]
 
 mod hostile;
+mod older;
 mod other;
 mod suite;
 mod words;

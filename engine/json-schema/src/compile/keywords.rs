@@ -21,8 +21,8 @@ impl<'a> Compiler<'a, '_> {
         mut fields: Fields<'a>,
     ) -> Result<Vec<Rule<'a>>, OverBudget> {
         let draft = dialect.draft;
-        // In draft-07 `$ref` disables the keywords beside it; references can lead into definitions.
-        let alone = draft == Draft::Draft07 && fields.get(Keyword::Ref).is_some();
+        // In older drafts `$ref` disables the keywords beside it; references can lead into definitions.
+        let alone = draft != Draft::Draft202012 && fields.get(Keyword::Ref).is_some();
         fields.retain(|it| {
             dialect.knows(it) && (!alone || matches!(it, Keyword::Ref | Keyword::Definitions))
         });
@@ -81,6 +81,19 @@ impl<'a> Compiler<'a, '_> {
                 Some(values) => Some(self.members(at, values)?),
                 None => None,
             },
+            Keyword::Maximum | Keyword::Minimum if is_exclusive(at.keyword, draft, fields) => None,
+            Keyword::ExclusiveMaximum | Keyword::ExclusiveMinimum
+                if draft == Draft::Draft04 && matches!(at.node.value, Value::Bool(_)) =>
+            {
+                let bound = inclusive(at.keyword);
+                let bound = fields
+                    .get(bound)
+                    .filter(|_| is_exclusive(bound, draft, fields));
+                match bound {
+                    Some(bound) => self.number(at.within(bound))?,
+                    None => None,
+                }
+            }
             Keyword::MultipleOf
             | Keyword::Maximum
             | Keyword::ExclusiveMaximum
@@ -260,6 +273,24 @@ impl<'a> Compiler<'a, '_> {
 }
 
 /// Returns a whole number that is not negative.
+/// Returns the bound of a pair that includes its number.
+fn inclusive(keyword: Keyword) -> Keyword {
+    match keyword {
+        Keyword::ExclusiveMaximum => Keyword::Maximum,
+        _ => Keyword::Minimum,
+    }
+}
+
+/// Returns whether a bound of draft-04 excludes its number.
+fn is_exclusive(bound: Keyword, draft: Draft, fields: &Fields<'_>) -> bool {
+    let exclusive = match bound {
+        Keyword::Maximum => Keyword::ExclusiveMaximum,
+        _ => Keyword::ExclusiveMinimum,
+    };
+    let flag = fields.get(exclusive).map(|it| &it.value);
+    draft == Draft::Draft04 && flag == Some(&Value::Bool(true))
+}
+
 fn natural(node: &Node<'_>) -> Option<u64> {
     match node.value {
         Value::Number(number) => Decimal::new(number).natural(),

@@ -89,6 +89,7 @@ impl<'a> Schema<'a> {
             return Err(Refused::Invalid(compiler.errors));
         }
         Ok(Self {
+            draft,
             root,
             subs,
             patterns: compiler.patterns,
