@@ -150,7 +150,7 @@ fn all_errors_of_a_schema_are_reported() {
             "/allOf `allOf` must be a list of schemas that is not empty",
             "/$defs/x/$schema `$schema` must be a string",
             "/$defs/x/pattern the pattern can't be used: references to groups are not supported: they take more than linear time, at byte 0",
-            "/$defs/y/$schema `https://json-schema.org/draft/2019-09/schema` is not a supported draft; supported are 2020-12 and draft-07",
+            "/$defs/y/$schema `https://json-schema.org/draft/2019-09/schema` is not a supported draft; supported are 2020-12, draft-07 and draft-04",
             "/properties/a a schema must be an object or a boolean",
             "/properties/b/$ref no known schema has the reference `#/$defs/none`",
             "/properties/c/$ref `https://other.example/x.json` refers to another host, and schemas are never fetched",
