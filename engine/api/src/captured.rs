@@ -7,10 +7,7 @@ use agent_lower::{self as lower, Checked, Lowered, concealed, definition_digest}
 use agent_model::ServerView;
 use agent_text::{DocumentKind, Span};
 
-/// How data is rated while a server is captured: a user of options has no overlay.
-const RATE: &str = "rate it with `--residency` and `--max-sensitivity`";
-
-/// How a capability is declared while a server is captured.
+/// How a capability is declared while a server is captured: a user of options has no overlay.
 const DECLARE: &str = "declare it with `--capability TOOL=VERB:RESOURCE`, or with `x-summit-capabilities` in a file for `--overlay`";
 
 /// An index, compared with what its servers say now.
@@ -38,13 +35,11 @@ pub fn add(
     let version = server.version.clone().or_else(|| server.reported_version());
     let document = server.document(version.as_deref(), false);
     let mut added = import(vec![document], overlay, existing.clone())?;
-    for warning in &mut added.warnings {
-        let option = match warning.code {
-            Code::ImportNoCapability => DECLARE,
-            Code::ImportUnrated => RATE,
-            _ => continue,
-        };
-        warning.fixes = vec![Fix::display(option)];
+    // The options leave out what nothing rates.
+    added.warnings.retain(|it| it.code != Code::ImportUnrated);
+    let undeclared = added.warnings.iter_mut();
+    for warning in undeclared.filter(|it| it.code == Code::ImportNoCapability) {
+        warning.fixes = vec![Fix::display(DECLARE)];
     }
     if let Some(known) = added
         .value

@@ -15,6 +15,7 @@ use agent_mcp_protocol::{
 };
 use agent_operator::{CallTime, Network, Oauth, Operator, Server as Entry, Value};
 use agent_way_out::{Proxy, Resolver, WayOut, form, headers};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -238,7 +239,11 @@ impl Access {
                 let (value, is_secret) = secrets.value(value)?;
                 Ok((&**name, value, is_secret))
             });
-            let mut own = own.collect::<Result<Vec<_>, String>>()?;
+            let own = own.collect::<Result<Vec<_>, String>>()?;
+            let own = own
+                .iter()
+                .map(|(name, value, is_secret)| (*name, &**value, *is_secret));
+            let mut own: Vec<_> = own.collect();
             own.extend(token.as_deref().map(|token| ("authorization", token, true)));
             let path = with_query(&server.target, entry, secrets)?;
             Ok::<_, String>((target(connection)?, headers(own)?, path))
@@ -351,7 +356,7 @@ impl Environment for Access {
         Some(&self.entries.get(id)?.oauth)
     }
 
-    fn value<'v>(&'v self, value: &'v Value) -> Result<&'v str, String> {
+    fn value<'v>(&'v self, value: &'v Value) -> Result<Cow<'v, str>, String> {
         Ok(self.secrets.value(value)?.0)
     }
 }
@@ -398,7 +403,7 @@ fn with_query(target: &str, entry: &Entry, secrets: &Secrets) -> Result<String, 
     let mut target = target.to_owned();
     for (name, value) in &entry.query {
         target.push(if target.contains('?') { '&' } else { '?' });
-        target.push_str(&form(&[(name, secrets.value(value)?.0)]));
+        target.push_str(&form(&[(name, &secrets.value(value)?.0)]));
     }
     Ok(target)
 }

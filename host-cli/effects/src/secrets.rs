@@ -2,7 +2,8 @@
 
 use agent_host::contract::run::Secret as Redacted;
 use agent_host::{Failure, Signals};
-use agent_operator::{Operator, Secret, SecretSource, SecretUnavailable, Value};
+use agent_operator::{Operator, Part, Secret, SecretSource, SecretUnavailable, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,12 +62,19 @@ impl Secrets {
         }
     }
 
-    /// Returns a value of the operator's configuration, and whether it is a secret.
-    pub(crate) fn value<'v>(&'v self, value: &'v Value) -> Result<(&'v str, bool), String> {
-        match value {
-            Value::Literal(value) => Ok((value, false)),
-            Value::Secret(name) => Ok((self.get(name)?, true)),
+    /// Returns a value of the operator's configuration, and whether it contains a secret.
+    pub(crate) fn value<'v>(&'v self, value: &'v Value) -> Result<(Cow<'v, str>, bool), String> {
+        let (mut text, mut is_secret) = (Cow::Borrowed(""), false);
+        for part in &value.0 {
+            text += match part {
+                Part::Literal(literal) => &**literal,
+                Part::Secret(name) => {
+                    is_secret = true;
+                    self.get(name)?
+                }
+            };
         }
+        Ok((text, is_secret))
     }
 }
 

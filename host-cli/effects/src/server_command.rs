@@ -25,7 +25,7 @@ pub(crate) async fn launch(
     entry: &Entry,
     secrets: &Secrets,
 ) -> Result<Launch, String> {
-    let text = |value| secrets.value(value).map(|(text, _)| text.to_owned());
+    let text = |value| secrets.value(value).map(|(text, _)| text.into_owned());
     let arguments = entry.command.iter().skip(1).chain(&entry.arguments);
     let arguments = arguments.map(|it| text(it).map(Into::into));
     let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
@@ -38,8 +38,7 @@ pub(crate) async fn launch(
     };
     command.arguments.extend(arguments);
     for (name, value) in &entry.env {
-        let (value, _) = secrets.value(value)?;
-        command.env.insert(name.into(), value.into());
+        command.env.insert(name.into(), text(value)?.into());
     }
     command.cwd.clone_from(&entry.workdir);
     command.read.extend(entry.read.iter().cloned());

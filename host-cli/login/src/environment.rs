@@ -2,6 +2,7 @@
 
 use agent_operator::{Oauth, Value};
 use agent_way_out::{Target, WayOut};
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,5 +32,5 @@ pub trait Environment {
     /// # Errors
     ///
     /// The reason why its secret can't be had.
-    fn value<'v>(&'v self, value: &'v Value) -> Result<&'v str, String>;
+    fn value<'v>(&'v self, value: &'v Value) -> Result<Cow<'v, str>, String>;
 }

@@ -185,7 +185,7 @@ impl Login<'_> {
                 None => Ok(OauthClient::public(id)),
                 Some(secret) => {
                     let secret = fetch.environment.value(secret)?;
-                    OauthClient::confidential(id, secret, issuer)
+                    OauthClient::confidential(id, &secret, issuer)
                 }
             };
         }

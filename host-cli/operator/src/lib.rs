@@ -7,7 +7,7 @@
 //! | item | content |
 //! |---|---|
 //! | [`Operator`] | the file as a whole |
-//! | [`Server`], [`Network`], [`Value`] | how a server is started and what it may reach |
+//! | [`Server`], [`Network`], [`Value`], [`Part`] | how a server is started and what it may reach |
 //! | [`Tool`], [`CallTime`] | how long a server may take for a call |
 //! | [`Secret`], [`SecretSource`] | a value that nothing shows, and where it comes from |
 //! | [`Handler`] | a handler of a third party that may run |
@@ -140,13 +140,39 @@ pub struct Oauth {
     pub client_secret: Option<Value>,
 }
 
-/// A value, or the name of a secret that contains it.
+/// A value: the texts of its parts, one behind the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// The value itself.
+pub struct Value(pub Vec<Part>);
+
+/// A part of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The text itself.
     Literal(String),
-    /// The name of a secret.
+    /// The name of a secret that contains it.
     Secret(String),
+}
+
+impl Value {
+    /// Returns a value without a secret.
+    #[must_use]
+    pub fn literal(text: impl Into<String>) -> Self {
+        Self(vec![Part::Literal(text.into())])
+    }
+
+    /// Returns the value of a secret.
+    #[must_use]
+    pub fn secret(name: impl Into<String>) -> Self {
+        Self(vec![Part::Secret(name.into())])
+    }
+
+    /// Returns the names of its secrets.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Secret(name) => Some(&**name),
+        })
+    }
 }
 
 /// The network of a server.

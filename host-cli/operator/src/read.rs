@@ -1,6 +1,6 @@
 //! Reading the content, with all problems at once.
 
-use super::{Handler, Network, Oauth, Operator, SecretSource, Server, Tool, Value};
+use super::{Handler, Network, Oauth, Operator, Part, SecretSource, Server, Tool, Value};
 use agent_diagnostic::{Code, Problems};
 use agent_syntax::{Entry, Node, Value as Yaml, yaml};
 use agent_text::{DocumentKind, Span, Text};
@@ -306,17 +306,37 @@ impl Reader<'_, '_> {
         values.collect()
     }
 
-    /// Reads a value: a text, or `{secret: NAME}`.
+    /// Reads a value: a part, or a list of parts.
     fn value(&mut self, node: &Node<'_>, name: &str) -> Option<Value> {
+        let parts = match &node.value {
+            Yaml::Sequence(parts) if !parts.is_empty() => parts,
+            _ => std::slice::from_ref(node),
+        };
+        let parts = parts.iter().map(|part| self.part(part, name));
+        parts.collect::<Option<_>>().map(Value)
+    }
+
+    /// Reads a part of a value: a text, or `{secret: NAME}`.
+    fn part(&mut self, node: &Node<'_>, name: &str) -> Option<Part> {
         let Yaml::Mapping(entries) = &node.value else {
-            return self.text(node, name).map(Value::Literal);
+            let text = self.text(node, name)?;
+            // A variable of a client's configuration, which would be sent as it is written.
+            if text.contains("${") {
+                let message = format!(
+                    "the text in {name} contains `${{`, and no variable is filled in; name a secret, as in \
+                     `[\"Bearer \", {{ secret: NAME }}]`"
+                );
+                self.report(node.span, message);
+            }
+            return Some(Part::Literal(text));
         };
         match &entries[..] {
             [entry] if entry.key == "secret" => {
-                self.text(&entry.value, "`secret`").map(Value::Secret)
+                self.text(&entry.value, "`secret`").map(Part::Secret)
             }
             _ => {
-                let message = format!("a value in {name} is a text or `{{secret: NAME}}`");
+                let message =
+                    format!("a value in {name} is a text, `{{secret: NAME}}`, or a list of these");
                 self.report(node.span, message);
                 None
             }
@@ -410,7 +430,7 @@ impl Reader<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::operator;
-    use crate::{Network, SecretSource, Value};
+    use crate::{Network, Part, SecretSource, Value};
     use std::path::PathBuf;
     use std::time::Duration;
 
@@ -446,9 +466,9 @@ handlers:
 "#;
         let read = operator(text.to_owned()).unwrap();
         let acme = &read.servers["acme"];
-        assert_eq!(acme.command[2], Value::Secret("PACKAGE".to_owned()));
-        assert_eq!(acme.env["TOKEN"], Value::Secret("TOKEN".to_owned()));
-        assert_eq!(acme.arguments[1], Value::Literal("/srv".to_owned()));
+        assert_eq!(acme.command[2], Value::secret("PACKAGE"));
+        assert_eq!(acme.env["TOKEN"], Value::secret("TOKEN"));
+        assert_eq!(acme.arguments[1], Value::literal("/srv"));
         let hosts = vec![
             ("api.acme.example".to_owned(), 443),
             ("[::1]".to_owned(), 80),
@@ -458,7 +478,7 @@ handlers:
         assert!(acme.unfenced);
         assert_eq!(acme.oauth.scopes, Some(vec!["read".to_owned()]));
         assert_eq!(acme.oauth.client_id.as_deref(), Some("mine"));
-        let secret = Some(Value::Secret("TOKEN".to_owned()));
+        let secret = Some(Value::secret("TOKEN"));
         assert_eq!(acme.oauth.client_secret, secret);
         let other = &read.servers["other"];
         assert_eq!(other.network, Network::Host);
@@ -474,6 +494,41 @@ handlers:
         );
         assert_eq!(read.handlers[0].kind, "http");
         assert_eq!(operator(String::new()).unwrap(), crate::Operator::default());
+    }
+
+    #[test]
+    fn a_value_may_have_parts() {
+        let headers = |value: &str| {
+            let text = format!("servers:\n  a: {{ headers: {{ Authorization: {value} }} }}\n");
+            operator(text).map(|read| read.servers["a"].headers["Authorization"].clone())
+        };
+        let text = |text: &str| Part::Literal(text.to_owned());
+        let token = || Part::Secret("TOKEN".to_owned());
+        for (written, parts) in [
+            ("Bearer", vec![text("Bearer")]),
+            ("{ secret: TOKEN }", vec![token()]),
+            (
+                "[\"Bearer \", { secret: TOKEN }]",
+                vec![text("Bearer "), token()],
+            ),
+            (
+                "[{ secret: TOKEN }, \":\", { secret: TOKEN }]",
+                vec![token(), text(":"), token()],
+            ),
+        ] {
+            assert_eq!(headers(written), Ok(Value(parts)), "{written}");
+        }
+        // A variable of a client's configuration would be sent as it is written.
+        for written in ["\"Bearer ${TOKEN}\"", "[\"${TOKEN}\", { secret: TOKEN }]"] {
+            let found = headers(written).unwrap_err();
+            assert!(
+                found[0].contains("[\"Bearer \", { secret: NAME }]"),
+                "{found:?}"
+            );
+        }
+        for written in ["[]", "[[a]]", "[{ secret: TOKEN, x: y }]"] {
+            assert!(headers(written).is_err(), "{written}");
+        }
     }
 
     #[test]

@@ -110,19 +110,20 @@ fn a_tool_without_capabilities_names_the_option() {
     let server = live("1", &[("add", "Adds.")]);
     for given in [None, overlay("categories: [math]")] {
         let warnings = add(&server, given, None).unwrap().warnings;
-        let found: Vec<_> = warnings.iter().map(|it| it.code).collect();
-        assert_eq!(found, [Code::ImportUnrated, Code::ImportNoCapability]);
-        let options = ["`--residency`", "`--capability TOOL=VERB:RESOURCE`"];
-        for (warning, option) in warnings.iter().zip(options) {
-            let [help] = &warning.fixes[..] else {
-                panic!("{warning:#?}");
-            };
-            assert!(help.title.contains(option), "{help:?}");
-            assert!(!help.title.contains("add to the overlay"), "{help:?}");
-        }
+        let [warning] = &warnings[..] else {
+            panic!("{warnings:#?}");
+        };
+        assert_eq!(warning.code, Code::ImportNoCapability);
+        let [help] = &warning.fixes[..] else {
+            panic!("{warning:#?}");
+        };
+        assert!(
+            help.title.contains("`--capability TOOL=VERB:RESOURCE`"),
+            "{help:?}"
+        );
+        assert!(!help.title.contains("add to the overlay"), "{help:?}");
     }
-    let rated = format!("{DECLARED}, data: {{ residency: any, maxSensitivity: public }}");
-    let warnings = add(&server, overlay(&rated), None).unwrap().warnings;
+    let warnings = add(&server, overlay(DECLARED), None).unwrap().warnings;
     assert!(warnings.is_empty(), "{warnings:#?}");
 }
 
@@ -163,8 +164,7 @@ fn a_bad_tool_costs_itself_alone() {
     let add_tool = json!({ "name": "add", "inputSchema": {} });
     let server = listing(json!([null, add_tool, { "name": "mul", "inputSchema": null }]));
     let added = add(&server, overlay(DECLARED), None).unwrap();
-    let is_about_tool = |it: &&Diagnostic| it.code != Code::ImportUnrated;
-    let found = added.warnings.iter().filter(is_about_tool);
+    let found = added.warnings.iter();
     let codes: Vec<_> = found.map(|it| (it.code, it.severity)).collect();
     assert_eq!(
         codes,

@@ -11,7 +11,7 @@ use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::importer::Overlay;
 use agent_host::input::{INDEX_MAX, Input};
 use agent_host::{Failure, call, output};
-use agent_operator::{Network, Operator, Server as Entry, Value, usual_path};
+use agent_operator::{Network, Operator, Part, Server as Entry, Value, usual_path};
 use agent_packages::Package;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{items, member, string};
@@ -154,7 +154,7 @@ fn configure_start(args: &IndexAdd, operator: &mut Operator) -> Result<Option<St
         }));
     }
     let package = package(&args.command);
-    let literal = |words: &[String]| words.iter().cloned().map(Value::Literal).collect();
+    let literal = |words: &[String]| words.iter().map(Value::literal).collect();
     let mut entry = known.clone().unwrap_or_default();
     match &package {
         // The installed package is started, as `agent serve` does.
@@ -215,12 +215,8 @@ fn package(command: &[String]) -> Option<((String, Package), &[String])> {
 impl Started {
     /// Shows what is started, before it is.
     fn announce(&self) {
-        let shown = |value: &Value| match value {
-            Value::Literal(text) => json_string(text),
-            Value::Secret(name) => format!("{{secret: {name}}}"),
-        };
         let words = self.entry.command.iter().chain(&self.entry.arguments);
-        let words = words.map(shown).collect::<Vec<_>>().join(" ");
+        let words = words.map(yaml).collect::<Vec<_>>().join(" ");
         let fence = match self.entry.unfenced {
             true => "without a sandbox, as `servers.local.yaml` says",
             false => "in the sandbox",
@@ -250,10 +246,7 @@ impl Started {
         output::note("servers:");
         output::note(format_args!("  {}:", json_string(&self.id)));
         let words = |words: &[Value]| {
-            let words = words.iter().map(|it| match it {
-                Value::Literal(text) => json_string(text),
-                Value::Secret(name) => format!("{{ secret: {} }}", json_string(name)),
-            });
+            let words = words.iter().map(yaml);
             words.collect::<Vec<_>>().join(", ")
         };
         let line = |key: &str, value: String| {
@@ -271,6 +264,19 @@ impl Started {
             let hosts = hosts.map(|(host, port)| json_string(&format!("{host}:{port}")));
             line("network", hosts.collect::<Vec<_>>().join(", "));
         }
+    }
+}
+
+/// Returns a value as `servers.local.yaml` has it.
+fn yaml(value: &Value) -> String {
+    let parts = value.0.iter().map(|part| match part {
+        Part::Literal(text) => json_string(text),
+        Part::Secret(name) => format!("{{ secret: {} }}", json_string(name)),
+    });
+    let parts: Vec<_> = parts.collect();
+    match &parts[..] {
+        [only] => only.clone(),
+        _ => format!("[{}]", parts.join(", ")),
     }
 }
 

@@ -6,7 +6,7 @@ use agent_effects::{Access, Capture, Resolver, Wanted};
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::importer::{EntryDifference, LiveServer};
 use agent_host::{Failure, Signals, block_on, output};
-use agent_operator::{Operator, Value};
+use agent_operator::Operator;
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(super) fn operator(file: Option<&Path>) -> Result<Operator, Failure> {
     let operator = operator.map_err(Failure::new)?;
     for (id, server) in &operator.servers {
         for value in server.command.iter().chain(&server.arguments) {
-            if let Value::Secret(secret) = value {
+            for secret in value.secrets() {
                 output::note(format_args!(
                     "warning: the secret `{secret}` is an argument of `{id}`, which the process table shows: give it by `env`"
                 ));

@@ -60,7 +60,8 @@ fn a_started_server_becomes_an_entry_that_promises_nothing() {
             "categories": ["sums"], "scopes": [],
             "data": { "residency": [], "maxSensitivity": "public" },
             "trust": { "signed": false, "publisher": "unknown" },
-            "capabilities": { "tools": { "add": tool, "subtract": tool } }
+            "capabilities": { "tools": { "add": tool, "subtract": tool } },
+            "x-unrated": ["data"]
         }] })
     );
 }

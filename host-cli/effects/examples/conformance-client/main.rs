@@ -90,7 +90,7 @@ fn operator(context: &Value) -> Operator {
             scopes: None,
             issuer: Some(issuer),
             client_id: Some(id),
-            client_secret: Some(Configured::Literal(secret)),
+            client_secret: Some(Configured::literal(secret)),
         };
         let server = Server {
             oauth,
