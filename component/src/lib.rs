@@ -6,6 +6,7 @@ mod audit;
 mod capability;
 #[cfg(feature = "full")]
 mod catalogue;
+mod clients;
 mod convert;
 #[cfg(feature = "full")]
 mod daemon;

@@ -93,20 +93,20 @@ pub const CLIENT_FORMS: [ClientForm; 11] = [
 ];
 
 /// The keys of a server's URL.
-const URLS: [&str; 4] = ["url", "serverUrl", "httpUrl", "uri"];
+pub(super) const URLS: [&str; 4] = ["url", "serverUrl", "httpUrl", "uri"];
 
 /// The keys of a server's command.
-const COMMANDS: [&str; 2] = ["command", "cmd"];
+pub(super) const COMMANDS: [&str; 2] = ["command", "cmd"];
 
 /// A server in the configuration of a client.
 #[derive(Debug)]
 pub(super) struct Installation<'a> {
     /// The path of keys to it.
-    path: String,
+    pub(super) path: String,
     /// Its name; `None` in a snippet without one.
     pub(super) name: Option<(&'a str, Span)>,
     /// Its configuration.
-    node: &'a Node<'a>,
+    pub(super) node: &'a Node<'a>,
 }
 
 /// Returns the servers in the configuration of a client, and the place that identifies it; `None` if the document is
@@ -202,7 +202,7 @@ fn spanned<'a>(entry: &'a Entry<'a>) -> Option<(&'a str, Span)> {
 }
 
 /// Returns the members of the object in which some clients keep what reaches a server.
-fn nested<'a>(node: &'a Node<'a>) -> &'a [Entry<'a>] {
+pub(super) fn nested<'n, 't>(node: &'n Node<'t>) -> &'n [Entry<'t>] {
     let inner = ["transport", "config"]
         .into_iter()
         .filter_map(|key| entry(node, key));
@@ -254,12 +254,7 @@ fn server<'a>(
     let Installation { path, name, node } = installation;
     let at = name.map_or_else(|| opening(node), |(_, span)| span);
     let server = Object::of(node, path, at, problems)?;
-    let switched_off = [("disabled", true), ("enabled", false)]
-        .into_iter()
-        .find_map(|(key, off)| {
-            let switch = server.optional(key)?;
-            (flag(&switch.value) == Some(off)).then_some(switch)
-        });
+    let switched_off = enabled(node);
     if let Some(switch) = switched_off {
         let message = match name {
             Some((name, _)) => format!("the client does not start the server `{name}`"),
@@ -270,17 +265,9 @@ fn server<'a>(
             .help("enable the server to import it");
         return None;
     }
-    let inner = nested(node);
-    let find = |keys: &[&str]| {
-        keys.iter()
-            .find_map(|key| server.optional(key).or_else(|| member(inner, key)))
-    };
-    let (mut version, endpoint) = match (find(&URLS), find(&COMMANDS)) {
+    let (mut version, endpoint) = match (find_entry(node, &URLS), find_entry(node, &COMMANDS)) {
         (Some(url), None) => (FieldValue::Absent, remote(url, &server, problems)),
-        (None, Some(command)) => {
-            let args = find(&["args"]).map_or(&[][..], |it| items(&it.value).unwrap_or_default());
-            started(command, args, problems)?
-        }
+        (None, Some(command)) => started(command, node, problems)?,
         (Some(url), Some(_)) => (
             FieldValue::Absent,
             FieldValue::Unusable(Unusable {
@@ -313,12 +300,75 @@ fn server<'a>(
     })
 }
 
-/// Returns a boolean.
-fn flag(node: &Node<'_>) -> Option<bool> {
-    match &node.value {
-        Value::Bool(value) => Some(*value),
-        Value::Plain(text) => text.parse().ok(),
-        _ => None,
+/// Returns the entry of the first of some keys, also of what is nested.
+fn find_entry<'n, 't>(node: &'n Node<'t>, keys: &[&str]) -> Option<&'n Entry<'t>> {
+    let inner = nested(node);
+    keys.iter()
+        .find_map(|key| entry(node, key).or_else(|| member(inner, key)))
+}
+
+/// Returns the value of the first of some keys, also of what is nested.
+pub(super) fn find<'n, 't>(node: &'n Node<'t>, keys: &[&str]) -> Option<&'n Node<'t>> {
+    Some(&find_entry(node, keys)?.value)
+}
+
+/// Returns the entry by which the client does not start a server.
+pub(super) fn enabled<'n, 't>(node: &'n Node<'t>) -> Option<&'n Entry<'t>> {
+    [("disabled", true), ("enabled", false)]
+        .into_iter()
+        .find_map(|(key, off)| {
+            let switch = entry(node, key)?;
+            let flag = match &switch.value.value {
+                Value::Bool(value) => Some(*value),
+                Value::Plain(text) => text.parse().ok(),
+                _ => None,
+            };
+            (flag == Some(off)).then_some(switch)
+        })
+}
+
+/// The words of a command.
+pub(super) struct Words<'a> {
+    pub(super) program: &'a str,
+    pub(super) arguments: Vec<&'a str>,
+    /// The arguments that are values of their own.
+    nodes: &'a [Node<'a>],
+}
+
+impl<'a> Words<'a> {
+    /// Returns the words of a command and of the arguments beside it; `None` if one is not a string.
+    pub(super) fn of(command: &'a Node<'a>, server: &'a Node<'a>) -> Option<Self> {
+        let beside = find(server, &["args"]).and_then(items).unwrap_or_default();
+        // Zed had a mapping; OpenCode has a list.
+        let (program, nodes) = match &command.value {
+            Value::Mapping(inner) => {
+                let args = member(inner, "args").and_then(|it| items(&it.value));
+                (&member(inner, "path")?.value, args.unwrap_or_default())
+            }
+            Value::Sequence(words) => words.split_first()?,
+            _ => (command, beside),
+        };
+        let word = |node: &'a Node<'a>| match &node.value {
+            Value::String(text) | Value::Plain(text) => Some(&**text),
+            Value::Number(text) => Some(*text),
+            _ => None,
+        };
+        let program = word(program)?;
+        let mut arguments: Vec<_> = nodes.iter().map(word).collect::<Option<_>>()?;
+        // Some clients take a whole line.
+        let mut line = program.split_whitespace();
+        let program = match arguments.is_empty() {
+            true => line.next().unwrap_or_default(),
+            false => program,
+        };
+        if arguments.is_empty() {
+            arguments.extend(line);
+        }
+        Some(Self {
+            program,
+            arguments,
+            nodes,
+        })
     }
 }
 
@@ -369,44 +419,17 @@ fn variable(text: &str) -> Option<&str> {
 /// Returns the version and the endpoint of a server that a command starts. Reports a command of a wrong type.
 fn started<'a>(
     command: &'a Entry<'a>,
-    args: &'a [Node<'a>],
+    server: &'a Node<'a>,
     problems: &mut Problems<'_>,
 ) -> Option<(FieldValue<'a>, FieldValue<'a>)> {
-    // Zed had a mapping; OpenCode has a list.
-    let (program, args) = match &command.value.value {
-        Value::Mapping(inner) => {
-            let args = member(inner, "args").and_then(|it| items(&it.value));
-            (
-                member(inner, "path").map(|it| &it.value),
-                args.unwrap_or_default(),
-            )
-        }
-        Value::Sequence(words) => match words.split_first() {
-            Some((program, args)) => (Some(program), args),
-            None => (None, args),
-        },
-        _ => (Some(&command.value), args),
-    };
-    let program = match program {
-        Some(program) => text(program, &command.key, problems)?,
-        None => "",
-    };
-    let words = args.iter().map(|it| match &it.value {
-        Value::String(text) | Value::Plain(text) => Some(&**text),
-        _ => None,
-    });
-    let mut words: Vec<_> = words.map_while(|word| word).collect();
-    // Some clients take a whole line.
-    let mut line = program.split_whitespace();
-    let program = match words.is_empty() {
-        true => line.next().unwrap_or_default(),
-        false => program,
-    };
-    if words.is_empty() {
-        words.extend(line);
-    }
     let span = command.value.span;
-    let found = LaunchedPackage::of(program, &words);
+    let Some(words) = Words::of(&command.value, server) else {
+        if !matches!(command.value.value, Value::Mapping(_) | Value::Sequence(_)) {
+            text(&command.value, &command.key, problems)?;
+        }
+        return Some((FieldValue::Absent, FieldValue::NoPackage(span)));
+    };
+    let found = LaunchedPackage::of(words.program, &words.arguments);
     let purl = found.and_then(|it| Some((it, it.purl()?)));
     let Some((package, (before, after))) = purl else {
         return Some((FieldValue::Absent, FieldValue::NoPackage(span)));
@@ -415,7 +438,7 @@ fn started<'a>(
         Value::String(text) | Value::Plain(text) => text.contains(package.name),
         _ => false,
     };
-    let span = args.iter().find(has_name).map_or(span, |it| it.span);
+    let span = words.nodes.iter().find(has_name).map_or(span, |it| it.span);
     let version = match package.version {
         Some(version) => FieldValue::Value(Cow::Borrowed(version), span),
         None => FieldValue::Absent,

@@ -135,6 +135,6 @@ pub(super) struct Tool<'a> {
 }
 
 /// Returns the member of a key.
-pub(super) fn member<'a>(entries: &'a [Entry<'a>], key: &str) -> Option<&'a Entry<'a>> {
+pub(super) fn member<'n, 't>(entries: &'n [Entry<'t>], key: &str) -> Option<&'n Entry<'t>> {
     entries.iter().find(|entry| entry.key == key)
 }

@@ -11,6 +11,8 @@ pub(super) struct LaunchedPackage<'a> {
     pub(super) name: &'a str,
     /// The version, if the command fixes it.
     pub(super) version: Option<&'a str>,
+    /// The number of arguments that are the package's own: the last ones.
+    pub(super) own: usize,
 }
 
 impl<'a> LaunchedPackage<'a> {
@@ -62,31 +64,33 @@ fn base_name(program: &str) -> &str {
     found.unwrap_or(name)
 }
 
-/// Returns the first argument that is not an option, or the value of the option `names`. Of the options in
-/// `valued`, the next argument is the value.
-fn first<'a>(args: &[&'a str], names: &[&str], valued: impl Fn(&str) -> bool) -> Option<&'a str> {
+/// Returns the first argument that is not an option, or the value of the option `names`, and the number of arguments
+/// for what it names. Of the options in `valued`, the next argument is the value.
+fn first<'a>(
+    args: &[&'a str],
+    names: &[&str],
+    valued: impl Fn(&str) -> bool,
+) -> Option<(&'a str, usize)> {
     let mut args = args.iter().copied();
-    let mut positional = None;
+    let mut named = None;
     while let Some(arg) = args.next() {
         let (option, value) = match arg.split_once('=') {
             Some((option, value)) => (option, Some(value)),
             None => (arg, None),
         };
-        if names.contains(&option) {
-            return value.or_else(|| args.next());
-        }
         if arg == "--" {
-            return args.next();
-        }
-        if !arg.starts_with('-') {
-            positional = Some(arg);
-            break;
-        }
-        if value.is_none() && valued(option) {
+            let next = args.next();
+            return Some((named.or(next)?, args.len()));
+        } else if names.contains(&option) {
+            // What follows is the name of a program in the package.
+            named = value.or_else(|| args.next());
+        } else if !arg.starts_with('-') {
+            return Some((named.unwrap_or(arg), args.len()));
+        } else if value.is_none() && valued(option) {
             args.next();
         }
     }
-    positional
+    Some((named?, 0))
 }
 
 fn npm<'a>(args: &[&'a str]) -> Option<LaunchedPackage<'a>> {
@@ -100,7 +104,7 @@ fn npm<'a>(args: &[&'a str]) -> Option<LaunchedPackage<'a>> {
     if args.iter().any(|arg| matches!(*arg, "-c" | "--call")) {
         return None;
     }
-    let spec = first(args, &["-p", "--package"], valued)?;
+    let (spec, own) = first(args, &["-p", "--package"], valued)?;
     // The `@` of a scope is the first character.
     let at = spec.char_indices().skip(1).find(|(_, c)| *c == '@');
     let (name, version) = match at {
@@ -126,6 +130,7 @@ fn npm<'a>(args: &[&'a str]) -> Option<LaunchedPackage<'a>> {
         registry: "npm",
         name,
         version: version.filter(is_exact),
+        own,
     })
 }
 
@@ -146,7 +151,7 @@ fn python<'a>(args: &[&'a str], from: &str) -> Option<LaunchedPackage<'a>> {
         "--cache-dir",
         "--pip-args",
     ];
-    let spec = first(args, &[from], |option| VALUED.contains(&option))?;
+    let (spec, own) = first(args, &[from], |option| VALUED.contains(&option))?;
     let end = spec.find(|c: char| !(c.is_ascii_alphanumeric() || "-._".contains(c)));
     let (name, rest) = spec.split_at(end.unwrap_or(spec.len()));
     let rest = match rest.strip_prefix('[') {
@@ -160,6 +165,7 @@ fn python<'a>(args: &[&'a str], from: &str) -> Option<LaunchedPackage<'a>> {
         registry: "pypi",
         name,
         version: version.filter(|version| is_number_first(version)),
+        own,
     })
 }
 
@@ -189,7 +195,7 @@ fn image<'a>(args: &[&'a str]) -> Option<LaunchedPackage<'a>> {
         !letters.is_empty() && letters.chars().all(|c| "itdqP".contains(c))
     };
     let valued = |option: &str| !FLAGS.contains(&option) && !is_short(option);
-    let image = first(args, &[], valued)?;
+    let (image, own) = first(args, &[], valued)?;
     let is_image = |c: char| c.is_ascii_alphanumeric() || "-._/:@".contains(c);
     if !image.chars().all(is_image) {
         return None;
@@ -205,6 +211,7 @@ fn image<'a>(args: &[&'a str]) -> Option<LaunchedPackage<'a>> {
         registry: "docker",
         name,
         version: version.filter(|version| *version != "latest"),
+        own,
     })
 }
 
@@ -216,13 +223,21 @@ mod tests {
         let words: Vec<_> = command.split(' ').collect();
         let found = LaunchedPackage::of(words[0], &words[1..])?;
         let (before, after) = found.purl()?;
-        Some(format!("{before}{}{after}", found.version.unwrap_or("?")))
+        let own = &words[words.len() - found.own..];
+        let own = own
+            .iter()
+            .map(|word| format!(" {word}"))
+            .collect::<String>();
+        Some(format!(
+            "{before}{}{after}{own}",
+            found.version.unwrap_or("?")
+        ))
     }
 
     #[test]
     fn a_command_names_its_package() {
         for (command, purl) in [
-            ("npx -y @a/b@1.2.3 --key x", "pkg:npm/%40a/b@1.2.3"),
+            ("npx -y @a/b@1.2.3 --key x", "pkg:npm/%40a/b@1.2.3 --key x"),
             ("npx @a/b", "pkg:npm/%40a/b@?"),
             ("npx -y b@latest", "pkg:npm/b@?"),
             ("npx b@1", "pkg:npm/b@?"),
@@ -232,12 +247,13 @@ mod tests {
                 "/usr/bin/npx --package=b@1.0.0-rc.1 run",
                 "pkg:npm/b@1.0.0-rc.1",
             ),
-            ("npx -p b@1.0.0 run", "pkg:npm/b@1.0.0"),
+            ("npx -p b@1.0.0 run x", "pkg:npm/b@1.0.0 x"),
             ("npx --registry u b", "pkg:npm/b@?"),
             ("C:\\n\\npx.cmd -y b", "pkg:npm/b@?"),
             ("cmd /c npx -y b@1.0.0", "pkg:npm/b@1.0.0"),
             ("env A=b npx b", "pkg:npm/b@?"),
             ("npm exec -- b", "pkg:npm/b@?"),
+            ("npm exec --package=b -- run x", "pkg:npm/b@? x"),
             ("pnpm dlx b", "pkg:npm/b@?"),
             ("bunx b", "pkg:npm/b@?"),
             ("uvx A_b", "pkg:pypi/a-b@?"),
@@ -248,7 +264,10 @@ mod tests {
             ("uv tool run a", "pkg:pypi/a@?"),
             ("pipx run --spec a==2 b", "pkg:pypi/a@2"),
             ("docker run -i --rm -e TOKEN a/b", "pkg:docker/a/b@?"),
-            ("docker run -it -e A=b mcp/x:1.0 y", "pkg:docker/mcp/x@1.0"),
+            (
+                "docker run -it -e A=b mcp/x:1.0 y",
+                "pkg:docker/mcp/x@1.0 y",
+            ),
             (
                 "docker run --rm ghcr.io/a/b:v1",
                 "pkg:docker/a/b@v1?repository_url=ghcr.io",

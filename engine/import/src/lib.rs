@@ -12,6 +12,7 @@
 //! | `document` | detection of a document's form |
 //! | `registry`, `capture`, `listed`, `manifest`, `bundle`, `card`, `client` | the forms |
 //! | `launch` | the package that a command runs |
+//! | `installed`, `setting` | how a client starts or reaches a server, and which values are secrets |
 //! | `endpoint` | checks of endpoints |
 //! | `conflict` | descriptions of one server that contradict each other |
 //! | `field` | the fields of an entry that can be set |
@@ -45,6 +46,7 @@ mod entry;
 mod existing;
 mod field;
 mod first_manifest;
+mod installed;
 mod launch;
 mod left_out;
 mod listed;
@@ -55,12 +57,18 @@ mod output;
 mod overlay;
 mod problems;
 mod registry;
+mod setting;
 
 pub use client::{CLIENT_FORMS, ClientForm};
 pub use field::overlay_fields;
 pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
+pub use installed::{
+    InstalledServer, RemoteServer, RunPackage, ServerCommand, ServerStart, installed_servers,
+    run_package,
+};
 pub use left_out::LeftOutTool;
 pub use live::{LiveServer, Renamed, renamed};
+pub use setting::{Setting, SettingPart, Variable};
 
 use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Severity};
 use agent_lower::{

@@ -75,6 +75,7 @@ pub(crate) enum Command {
     Ask(Box<Ask>),
     Serve(Box<Serve>),
     Status(Status),
+    Clients(Clients),
     Login(Login),
     #[command(subcommand)]
     Audit(Audit),
@@ -1200,6 +1201,21 @@ pub(crate) struct Status {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: DataFormat,
+}
+
+/// Show the MCP clients of this user, with their servers
+///
+/// Reads the configurations of known clients, those of the user and of the working folder, and lists the servers: what
+/// is started or where it is, the package, and whether the gateway governs it. Values of environments and headers
+/// are not shown. Starts nothing. The exit code is 1 if a configuration can't be read.
+#[derive(Args, Debug)]
+pub(crate) struct Clients {
+    /// A client, or the file of one; may be repeated [default: all that are found]
+    #[arg(long = "client", value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) clients: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Who asks a human to approve a call.

@@ -218,9 +218,11 @@ fn the_host_does_not_depend_on_the_engine() {
         ("component/pack", &[]),
         ("host-cli/aot", &[]),
         ("host-cli/app-proxy", &["agent-text"]),
+        ("host-cli/adopt", &[]),
         (
             "host-cli/agent",
             &[
+                "agent-adopt",
                 "agent-app",
                 "agent-effects",
                 "agent-evidence",

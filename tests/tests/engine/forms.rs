@@ -2,7 +2,8 @@
 
 use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_import::{
-    CLIENT_FORMS, Imported, NoFirstManifest, Offer, Overlay, first_manifest, import,
+    CLIENT_FORMS, Imported, NoFirstManifest, Offer, Overlay, ServerStart, Setting, SettingPart,
+    Variable, first_manifest, import, installed_servers,
 };
 use agent_lower::{Checked, Notation};
 use serde_json::{Value, json};
@@ -640,4 +641,113 @@ fn schemas_of_older_drafts_are_read_and_named() {
     }
     let left_out: Vec<_> = imported.value.left_out.iter().map(|it| &*it.tool).collect();
     assert_eq!(left_out, ["none"]);
+}
+
+/// A value in a line: plain texts as they are, secrets in angles, variables in braces.
+fn shown(setting: &Setting) -> String {
+    let parts = setting.0.iter().map(|part| match part {
+        SettingPart::Plain(text) => text.clone(),
+        SettingPart::Secret(text) => format!("<{text}>"),
+        SettingPart::Variable(Variable::Environment { name, .. }) => format!("{{{name}}}"),
+        SettingPart::Variable(other) => format!("{other:?}"),
+    });
+    parts.collect()
+}
+
+/// How the servers of a configuration are started or reached, a line each.
+fn installed(document: &str) -> Vec<String> {
+    let servers = installed_servers(document.as_bytes().to_vec());
+    let servers = servers.unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let keyed = |values: &[(String, Setting)]| {
+        let values = values
+            .iter()
+            .map(|(key, value)| format!(" {key}={}", shown(value)));
+        values.collect::<String>()
+    };
+    let lines = servers.iter().map(|server| {
+        let start = match &server.start {
+            ServerStart::Unknown => "unknown".to_owned(),
+            ServerStart::Command(it) => {
+                let words = it.arguments.iter().map(|it| format!(" {}", shown(it)));
+                let words: String = words.collect();
+                let package = it.package.as_ref().map(|it| {
+                    let version = it.version.as_deref().unwrap_or("?");
+                    format!(
+                        " = {}{version}{} +{}",
+                        it.url.0, it.url.1, it.arguments_from
+                    )
+                });
+                let folder = it.folder.as_ref().map(|it| format!(" in {}", shown(it)));
+                format!(
+                    "{}{words};{}{}{}",
+                    shown(&it.program),
+                    keyed(&it.environment),
+                    folder.unwrap_or_default(),
+                    package.unwrap_or_default()
+                )
+            }
+            ServerStart::Remote(it) => {
+                let user_info = it.user_info.as_ref().map(|it| format!(" <{it}>"));
+                format!(
+                    "{}{};{} ?{}",
+                    shown(&it.url),
+                    user_info.unwrap_or_default(),
+                    keyed(&it.headers),
+                    keyed(&it.query)
+                )
+            }
+        };
+        let off = if server.is_enabled { "" } else { " off" };
+        format!("{}: {start}{off}", server.path)
+    });
+    lines.collect()
+}
+
+#[test]
+fn a_configuration_says_how_its_servers_are_started_and_with_what() {
+    for (document, expected) in [
+        (
+            r#"{ "mcpServers": {
+                "files": { "command": "npx", "args": ["-y", "@acme/files@1.0.0", "/home/me"], "cwd": "/srv",
+                    "env": { "ACME_KEY": "hunter2hunter2", "NODE_ENV": "production", "PORT": 80 } },
+                "db": { "command": "uvx", "args": ["db", "--password", "hunter2", "postgres://a:b@db.example/x"], "disabled": true },
+                "remote": { "url": "https://me:hunter2@a.example/mcp?key=hunter2&v=%2B1#x", "headers": { "Authorization": "Bearer ${TOKEN}", "Accept": "*/*" } },
+                "both": { "url": "https://a.example", "command": "a" }
+            } }"#,
+            &[
+                "mcpServers.files: npx -y @acme/files@1.0.0 /home/me; ACME_KEY=<hunter2hunter2> NODE_ENV=production PORT=80 in /srv = pkg:npm/%40acme/files@1.0.0 +2",
+                "mcpServers.db: uvx db --password <hunter2> <postgres://a:b@db.example/x>; = pkg:pypi/db@? +1 off",
+                "mcpServers.remote: https://a.example/mcp <me:hunter2>; Authorization=Bearer {TOKEN} Accept=*/* ? key=<hunter2> v=<+1>",
+                "mcpServers.both: unknown",
+            ][..],
+        ),
+        (
+            "[mcp_servers.a]\nurl = \"https://a.example/mcp\"\nbearer_token_env_var = \"TOKEN\"\nhttp_headers = { X-Region = \"eu\" }\nenv_http_headers = { X-Key = \"KEY\" }\n\n[mcp_servers.b]\ncommand = \"b\"\nenv_vars = [\"HOME_URL\"]\nenabled = false\n",
+            &[
+                "mcp_servers.a: https://a.example/mcp; X-Region=<eu> X-Key={KEY} Authorization=Bearer {TOKEN} ?",
+                "mcp_servers.b: b; HOME_URL={HOME_URL} off",
+            ],
+        ),
+        (
+            r#"{ "mcp": { "a": { "type": "local", "command": ["bunx", "a", "-v"], "environment": { "A_TOKEN": "{env:A_TOKEN}" } } } }"#,
+            &["mcp.a: bunx a -v; A_TOKEN={A_TOKEN} = pkg:npm/a@? +1"],
+        ),
+        (
+            r#"{ "context_servers": { "a": { "command": { "path": "npx", "args": ["a"], "env": { "A_TOKEN": "abcdefgh" } } } } }"#,
+            &["context_servers.a: npx a; A_TOKEN=<abcdefgh> = pkg:npm/a@? +1"],
+        ),
+        (
+            "mcpServers:\n- name: a\n  url: https://a.example/mcp\n  requestOptions: { headers: { X-Key: abcdefgh } }\n",
+            &["mcpServers[0]: https://a.example/mcp; X-Key=<abcdefgh> ?"],
+        ),
+    ] {
+        assert_eq!(installed(document), expected, "{document}");
+    }
+    let problems = installed_servers(b"{ \"tools\": [] }".to_vec()).expect_err("no client");
+    assert_eq!(problems[0].code, Code::ImportFormat);
+    let twice = b"{ \"mcpServers\": { \"a\": {}, \"a\": {} } }".to_vec();
+    assert_eq!(
+        installed_servers(twice).expect_err("twice")[0].code,
+        Code::DuplicateKey
+    );
 }

@@ -7,6 +7,7 @@ use super::session::usual_links;
 use crate::args::{IndexAdd, Rating};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::capability::Notation;
+use agent_host::contract::clients::RunPackage;
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::importer::Overlay;
 use agent_host::input::{INDEX_MAX, Input};
@@ -33,7 +34,7 @@ pub(super) fn run(args: &IndexAdd, session: &mut CommandSession) -> Result<Comma
         false => Some(session.text(DocumentKind::Index, &existing, INDEX_MAX)?),
     };
     let mut operator = operator(args.capture.servers.as_deref())?;
-    let started = configure_start(args, &mut operator)?;
+    let started = configure_start(args, &mut operator, session)?;
     if let Some(started) = &started
         && !session.quiet
     {
@@ -133,7 +134,11 @@ struct Started {
 
 /// Decides how a server is started, and puts it into the configuration for this run. Returns `None` for a
 /// server with a URL.
-fn configure_start(args: &IndexAdd, operator: &mut Operator) -> Result<Option<Started>, Failure> {
+fn configure_start(
+    args: &IndexAdd,
+    operator: &mut Operator,
+    session: &mut CommandSession,
+) -> Result<Option<Started>, Failure> {
     if args.url.is_some() {
         return Ok(None);
     }
@@ -153,12 +158,12 @@ fn configure_start(args: &IndexAdd, operator: &mut Operator) -> Result<Option<St
             version: None,
         }));
     }
-    let package = package(&args.command);
+    let package = package(&args.command, session)?;
     let literal = |words: &[String]| words.iter().map(Value::literal).collect();
     let mut entry = known.clone().unwrap_or_default();
     match &package {
         // The installed package is started, as `agent serve` does.
-        Some((_, rest)) => entry.arguments = literal(rest),
+        Some((_, _, own)) => entry.arguments = literal(own),
         None => entry.command = literal(&args.command),
     }
     let read = args.fence.read.iter();
@@ -178,7 +183,7 @@ fn configure_start(args: &IndexAdd, operator: &mut Operator) -> Result<Option<St
     }
     operator.servers.insert(id.clone(), entry.clone());
     let (package_url, version) = match package {
-        Some((package, _)) => (Some(package.0), Some(package.1.version().to_owned())),
+        Some((package, url, _)) => (Some(url), Some(package.version().to_owned())),
         None => (None, None),
     };
     Ok(Some(Started {
@@ -190,26 +195,27 @@ fn configure_start(args: &IndexAdd, operator: &mut Operator) -> Result<Option<St
     }))
 }
 
-/// Returns the package that a command runs, with its URL, and the arguments for it: `npx [-y] NAME@VERSION` and
-/// `uvx NAME@VERSION`.
-fn package(command: &[String]) -> Option<((String, Package), &[String])> {
-    let (program, rest) = command.split_first()?;
-    let (registry, rest) = match program.as_str() {
-        "npx" => {
-            let yes = rest.first().is_some_and(|it| it == "-y" || it == "--yes");
-            ("npm", &rest[usize::from(yes)..])
-        }
-        "uvx" => ("pypi", rest),
-        _ => return None,
+/// Returns the package that a command runs in a fixed version, with its URL, and the arguments for it.
+fn package<'c>(
+    command: &'c [String],
+    session: &mut CommandSession,
+) -> Result<Option<(Package, String, &'c [String])>, Failure> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Ok(None);
     };
-    let (named, arguments) = rest.split_first()?;
-    let named = match named.strip_prefix('@') {
-        Some(scoped) => format!("%40{scoped}"),
-        None => named.clone(),
+    let found = call!(session.engine, clients.call_package_of(program, arguments))?;
+    let Some(RunPackage {
+        url_before,
+        url_after,
+        version: Some(version),
+        arguments_from,
+    }) = found
+    else {
+        return Ok(None);
     };
-    let url = format!("pkg:{registry}/{named}");
-    let package = Package::parse(&url).ok()?;
-    Some(((url, package), arguments))
+    let url = format!("{url_before}{version}{url_after}");
+    let own = arguments.get(arguments_from as usize..).unwrap_or_default();
+    Ok(Package::parse(&url).ok().map(|package| (package, url, own)))
 }
 
 impl Started {

@@ -3,6 +3,7 @@
 mod app;
 mod ask;
 mod audit;
+mod clients;
 mod completions;
 mod diff;
 mod discover;
@@ -95,6 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
         Command::RunPlan(it) => run_plan::run(it, &mut open(&it.run.output)?),
         Command::Serve(it) => serve::run(it, global),
         Command::Status(it) => status::run(it),
+        Command::Clients(it) => clients::run(it, &mut open(&it.output)?),
         Command::Login(it) => login::run(it, &mut open(&Output::TEXT)?),
         Command::Audit(Audit::Verify(it)) => audit::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),

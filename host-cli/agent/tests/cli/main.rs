@@ -10,6 +10,7 @@ mod attacks;
 mod audit;
 mod canary;
 mod capabilities;
+mod clients;
 mod codes;
 mod engines;
 mod faults;

@@ -90,6 +90,7 @@ macro_rules! call {
     (@audit $engine:ident) => { $engine.agent_engine_audit() };
     (@capability $engine:ident) => { $engine.agent_engine_capability() };
     (@catalogue $engine:ident) => { $engine.agent_engine_catalogue() };
+    (@clients $engine:ident) => { $engine.agent_engine_clients() };
     (@daemon $engine:ident) => { $engine.agent_engine_daemon() };
     (@diagnostic $engine:ident) => { $engine.agent_engine_diagnostic() };
     (@evidence $engine:ident) => { $engine.agent_engine_evidence() };

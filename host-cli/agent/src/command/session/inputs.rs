@@ -5,7 +5,8 @@ use crate::args::{self, PolicyOptions, TaskContext};
 use agent_host::contract::capability::{
     EvaluationContext, Health, Matching, Notation, Task, Tenant,
 };
-use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
+use agent_host::contract::clients::InstalledServer;
+use agent_host::contract::diagnostic::{Code, Diagnostic, DocumentKind};
 use agent_host::contract::evidence::RunFolder;
 use agent_host::contract::explanation::{Former, Origin, Stored};
 use agent_host::contract::grounding::Grounding;
@@ -317,6 +318,30 @@ impl CommandSession {
         }
         let merged = call!(self.engine, importer.call_merge(&texts, overlay, index))?;
         Ok(self.accept(merged))
+    }
+
+    /// Reads the servers in the configuration of a client, the `number`th. Settings `may_lack` servers.
+    pub(crate) fn installed_servers(
+        &mut self,
+        input: &Input,
+        number: u32,
+        may_lack: bool,
+    ) -> Result<Option<Vec<InstalledServer>>, Failure> {
+        let text = self.read(input, TEXT_MAX)?;
+        self.remember_one_of(DocumentKind::Import, number, input, text.clone());
+        let installed = call!(self.engine, clients.call_installed(&text))?;
+        let mut problems = match installed {
+            Ok(servers) => return Ok(Some(servers)),
+            Err(problems) => problems,
+        };
+        if may_lack && problems.iter().all(|it| it.code == Code::ImportFormat) {
+            return Ok(Some(Vec::new()));
+        }
+        for label in problems.iter_mut().flat_map(|it| &mut it.labels) {
+            label.place.span.number = number;
+        }
+        self.add(problems);
+        Ok(None)
     }
 
     /// Reads the folder of a run, so that diagnostics may point into its files.
