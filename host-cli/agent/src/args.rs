@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Status(Status),
     Clients(Clients),
     Login(Login),
+    Logout(Logout),
     #[command(subcommand)]
     Audit(Audit),
     #[command(subcommand)]
@@ -1303,6 +1304,28 @@ pub(crate) struct Login {
     /// Maximum time until the user has agreed, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+}
+
+/// Forget the token of a remote server
+///
+/// Deletes what `agent login` keeps of a server, or of all servers. The authorization server may accept the token until it
+/// expires. The exit code is 1 if no token is kept.
+#[derive(Args, Debug)]
+pub(crate) struct Logout {
+    /// The server in the index, as ID or ID@VERSION, or its URL
+    #[arg(
+        value_name = "SERVER",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    pub(crate) server: Option<String>,
+
+    /// Forget the tokens of all servers
+    #[arg(long)]
+    pub(crate) all: bool,
 
     #[command(flatten)]
     pub(crate) index: IndexOption,

@@ -148,6 +148,19 @@ impl Store {
         }
     }
 
+    /// Forgets the access to a server by its endpoint, or to all servers. Returns the endpoints.
+    ///
+    /// # Errors
+    ///
+    /// When a file can't be read or written. Other programs may then have tokens still.
+    pub async fn forget(&self, endpoint: Option<&str>) -> Result<Vec<String>, Failure> {
+        if !self.root.exists() {
+            return Ok(Vec::new());
+        }
+        let locked = self.lock().await?;
+        locked.forget(endpoint)
+    }
+
     fn unwritable(&self, error: &std::io::Error) -> Failure {
         let root = self.root.display();
         Failure::new(format_args!("can't write `{root}`: {error}"))
@@ -158,21 +171,8 @@ impl Locked<'_> {
     /// Keeps the access to a server, instead of an earlier one.
     pub(super) fn keep(&self, grant: &Grant) -> Result<(), Failure> {
         let root = &self.store.root;
-        let unwritable = |error: std::io::Error| self.store.unwritable(&error);
         // A server that changed its issuer has no token of the former one.
-        for file in fs::read_dir(root)
-            .map_err(unwritable)?
-            .take(ISSUERS)
-            .flatten()
-        {
-            let path = file.path();
-            let mut grants = read(&path).map_err(Failure::new)?;
-            let before = grants.len();
-            grants.retain(|it| it.endpoint != grant.endpoint);
-            if grants.len() < before {
-                write(&path, &grants)?;
-            }
-        }
+        self.forget(Some(&grant.endpoint))?;
         let digest = Sha256::digest(grant.issuer.as_bytes());
         let path = root.join(format!("{}.json", hex(&digest[..16])));
         let mut grants = match path.exists() {
@@ -181,6 +181,27 @@ impl Locked<'_> {
         };
         grants.push(grant.clone());
         write(&path, &grants)
+    }
+
+    /// Forgets the access to a server by its endpoint, or to all servers. Returns the endpoints.
+    fn forget(&self, endpoint: Option<&str>) -> Result<Vec<String>, Failure> {
+        let unwritable = |error: std::io::Error| self.store.unwritable(&error);
+        let files = fs::read_dir(&self.store.root).map_err(unwritable)?;
+        let mut forgotten = Vec::new();
+        for file in files.take(ISSUERS).flatten() {
+            let path = file.path();
+            let is_meant = |it: &Grant| endpoint.is_none_or(|endpoint| it.endpoint == endpoint);
+            let grants = read(&path).map_err(Failure::new)?;
+            let (gone, kept): (Vec<_>, Vec<_>) = grants.into_iter().partition(is_meant);
+            match (gone.is_empty(), kept.is_empty()) {
+                (true, _) => {}
+                (false, true) => fs::remove_file(&path).map_err(unwritable)?,
+                (false, false) => write(&path, &kept)?,
+            }
+            forgotten.extend(gone.into_iter().map(|it| it.endpoint));
+        }
+        forgotten.sort_unstable();
+        Ok(forgotten)
     }
 }
 

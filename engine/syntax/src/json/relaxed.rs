@@ -57,7 +57,7 @@ pub fn blank_comments(text: &str) -> Option<String> {
     has_found.then_some(blanked)
 }
 
-/// Returns what stands for a byte of a comment.
+/// Returns the blank that replaces a byte of a comment.
 fn blank(byte: u8) -> char {
     match byte {
         b'\n' => '\n',

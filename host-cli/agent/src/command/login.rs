@@ -1,30 +1,18 @@
-//! `agent login`: a token for a remote server.
+//! `agent login` and `agent logout`: the token of a remote server.
 
 use super::CommandAnswer;
 use super::live_servers::{operator, unreachable};
 use super::session::CommandSession;
-use crate::args::Login;
+use crate::args::{IndexOption, Login, Logout};
 use agent_effects::{Access, Resolver};
 use agent_host::contract::importer::IndexedServer;
 use agent_host::{Failure, Signals, block_on, call, output};
-use agent_login::Login as Flow;
+use agent_login::{Login as Flow, Store};
 use std::time::Duration;
 
 pub(super) fn run(args: &Login, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
-    // A server that requires a login can't be captured into an index before.
-    let server = match args.server.starts_with("https://") || args.server.starts_with("http://") {
-        true => IndexedServer {
-            id: args.server.clone(),
-            version: String::new(),
-            endpoint: args.server.clone(),
-        },
-        false => {
-            let Some(index) = session.index(&args.index.index)? else {
-                return session.refuse();
-            };
-            let known = call!(session.engine, importer.call_servers(index))?;
-            server(known, &args.server)?
-        }
+    let Some(server) = named(&args.server, &args.index, session)? else {
+        return session.refuse();
     };
     let operator = operator(args.servers.as_deref())?;
     let engine = session.component();
@@ -64,6 +52,53 @@ pub(super) fn run(args: &Login, session: &mut CommandSession) -> Result<CommandA
             session.refuse_for(problems)
         }
     }
+}
+
+pub(super) fn forget(
+    args: &Logout,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
+    let server = match &args.server {
+        None => None,
+        Some(name) => match named(name, &args.index, session)? {
+            Some(server) => Some(server),
+            None => return session.refuse(),
+        },
+    };
+    let store = Store::usual().ok_or_else(|| Failure::new("this user has no folder for tokens"))?;
+    let endpoint = server.as_ref().map(|it| &*it.endpoint);
+    let forgotten = block_on(store.forget(endpoint))?;
+    for endpoint in &forgotten {
+        session.note(format_args!(
+            "forgot the token of {}",
+            output::visible(endpoint)
+        ));
+    }
+    if forgotten.is_empty() {
+        session.note("no token is kept");
+    }
+    Ok(CommandAnswer::yes_if(!forgotten.is_empty()))
+}
+
+/// Returns the server of a name or a URL; `None` for an index that is refused. A server that requires a login can't
+/// be captured into an index before.
+fn named(
+    name: &str,
+    index: &IndexOption,
+    session: &mut CommandSession,
+) -> Result<Option<IndexedServer>, Failure> {
+    if name.starts_with("https://") || name.starts_with("http://") {
+        return Ok(Some(IndexedServer {
+            id: name.to_owned(),
+            version: String::new(),
+            endpoint: name.to_owned(),
+        }));
+    }
+    let Some(index) = session.index(&index.index)? else {
+        return Ok(None);
+    };
+    let known = call!(session.engine, importer.call_servers(index))?;
+    server(known, name).map(Some)
 }
 
 /// Returns the server of a name, which has one URL.

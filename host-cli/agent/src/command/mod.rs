@@ -98,6 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
         Command::Status(it) => status::run(it),
         Command::Clients(it) => clients::run(it, &mut open(&it.output)?),
         Command::Login(it) => login::run(it, &mut open(&Output::TEXT)?),
+        Command::Logout(it) => login::forget(it, &mut open(&Output::TEXT)?),
         Command::Audit(Audit::Verify(it)) => audit::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),

@@ -340,6 +340,38 @@ fn a_login_gives_a_token_to_its_server_alone() {
 }
 
 #[test]
+fn a_logout_forgets_the_token() {
+    let project = Project::empty();
+    let (server, other) = (start("usual"), start("usual"));
+    let [url, more] = [&server, &other].map(|it| format!("{}/mcp", it.origin()));
+    let kept = || {
+        let files = fs::read_dir(project.path("state/agent/credentials")).unwrap();
+        files
+            .map(|it| fs::read_to_string(it.unwrap().path()).unwrap())
+            .collect::<String>()
+    };
+    run(&project, &format!("logout {url}"))
+        .exits(1)
+        .notes("no token is kept");
+    for url in [&url, &more] {
+        login(&project, &format!("login {url}"), honest).0.exits(0);
+    }
+    run(&project, &format!("logout {url}"))
+        .exits(0)
+        .answers_nothing()
+        .notes(&format!("forgot the token of {url}"))
+        .notes_not("access-1");
+    assert!(!kept().contains(&url) && kept().contains(&more));
+    run(&project, &format!("index add tracker {url}"))
+        .exits(1)
+        .notes(&format!("agent login {url}"));
+    run(&project, "logout --all").exits(0).notes(&more);
+    assert_eq!(kept(), "");
+    run(&project, "logout --all").exits(1);
+    run(&project, "logout").exits(2);
+}
+
+#[test]
 fn a_token_is_renewed_when_it_expires_or_is_refused() {
     for mode in ["expired", "revoked"] {
         let project = Project::empty();
