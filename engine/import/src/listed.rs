@@ -38,10 +38,8 @@ pub(super) fn read<'a>(
         _ => tools(root, opening(root), problems),
     };
     let find = |paths: &[&[&str]]| {
-        let found = paths.iter().filter_map(|path| at(root, path));
-        found
-            .filter(|it| matches!(it.value.value, Value::String(_)))
-            .next()
+        let mut found = paths.iter().filter_map(|path| at(root, path));
+        found.find(|it| matches!(it.value.value, Value::String(_)))
     };
     let name = find(&NAMES).and_then(|it| Some((text(&it.value, "", problems)?, it.value.span)));
     let version = version(find(&VERSIONS), problems);

@@ -6,6 +6,7 @@ use agent_syntax::json::{self, blank_comments, parse_blanked};
 use agent_syntax::{Node, toml, yaml};
 use agent_text::{DocumentKind, Span, Text};
 use std::ops::Range;
+use std::slice;
 
 /// The help for a document that is not JSON.
 pub(super) const STRICT: &str = "write strict JSON: remove comments and trailing commas";
@@ -174,7 +175,7 @@ fn event_stream(text: &str) -> Option<String> {
             "" if content.is_empty() => events.push(Vec::new()),
             "" | "event" | "id" | "retry" => {}
             // The body behind a header may be JSON itself.
-            _ if header > 0 => return Some(kept(text, &[header..text.len()])),
+            _ if header > 0 => return Some(kept(text, slice::from_ref(&(header..text.len())))),
             _ => return None,
         }
         at += line.len();

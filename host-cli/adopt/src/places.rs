@@ -102,7 +102,7 @@ pub struct ConfigurationFile {
     pub is_of_user: bool,
 }
 
-/// The folders in which configurations are looked for.
+/// The folders with configurations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folders {
     /// The user's home.
