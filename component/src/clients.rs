@@ -7,6 +7,7 @@ use crate::bindings::exports::agent::engine::clients::{
 };
 use crate::convert::all;
 use agent_api::documents::{self, Variable, installed_servers, run_package};
+use agent_api::{CLIENT_LIMITS, client_limits};
 
 impl Guest for Component {
     fn installed(document: Vec<u8>) -> Result<Vec<InstalledServer>, Vec<Diagnostic>> {
@@ -16,6 +17,13 @@ impl Guest for Component {
     fn package_of(program: String, arguments: Vec<String>) -> Option<RunPackage> {
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
         run_package(&program, &arguments).map(Into::into)
+    }
+
+    fn limits(client: String, tools: String) -> Result<Vec<Diagnostic>, Vec<String>> {
+        match CLIENT_LIMITS.iter().find(|it| it.name == client) {
+            Some(limits) => Ok(all(client_limits(limits, &tools).unwrap_or_default())),
+            None => Err(CLIENT_LIMITS.iter().map(|it| it.name.to_owned()).collect()),
+        }
     }
 }
 

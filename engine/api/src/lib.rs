@@ -42,7 +42,7 @@ mod together;
 #[path = "alone.rs"]
 mod together;
 
-pub use agent_explain::{Mended, mend, unusable_tools};
+pub use agent_explain::{CLIENT_LIMITS, Mended, client_limits, mend, unusable_tools};
 pub use agent_import::{first_manifest, import};
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};

@@ -108,6 +108,9 @@ catalogue! { $
     Cancelled "CANCELLED" Error
         "the user cancelled a run"
         "Run the plan again."
+    ClientLimit "CLIENT_LIMIT" Warning
+        "a client refuses a tool, or takes fewer tools"
+        "Have the server change the tool, or lock fewer tools."
     ConflictMarkers "CONFLICT_MARKERS" Error
         "an input contains a conflict of a merge"
         "Keep one side of each conflict, and remove the lines with the markers."

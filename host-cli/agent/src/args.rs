@@ -428,6 +428,10 @@ pub(crate) enum Explanation {
 /// Token counts are estimates: the bytes of a definition in RFC 8785 form, divided by four.
 #[derive(Args, Debug)]
 pub(crate) struct Tools {
+    /// A client, or the interface of a model, whose limits are compared: anthropic, cursor, gemini, openai, vscode
+    #[arg(long = "for", value_name = "CLIENT")]
+    pub(crate) client: Option<String>,
+
     /// The lock, or `-` for standard input
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) lock: Input,

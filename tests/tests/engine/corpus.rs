@@ -419,6 +419,11 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "ImportClaims",
     ),
     (
+        Code::ClientLimit,
+        "tests/tests/engine/client_limits.rs",
+        "ClientLimit",
+    ),
+    (
         Code::ImportConflict,
         "tests/tests/engine/forms.rs",
         "ImportConflict",

@@ -7,6 +7,7 @@ mod broken;
 mod call;
 mod captured;
 mod captures;
+mod client_limits;
 mod compact;
 mod corpus;
 mod definitions;

@@ -13,6 +13,14 @@ pub(super) fn run(args: &Tools, session: &mut CommandSession) -> Result<CommandA
     };
     match call!(session.engine, expansion.call_expose(lock, index))? {
         Ok(exposed) => {
+            if let Some(client) = &args.client {
+                let tools = &exposed.tools_list;
+                let limits = call!(session.engine, clients.call_limits(client, tools))?;
+                session.add(limits.map_err(|known| {
+                    Failure::new(format_args!("the limits of `{client}` are not known"))
+                        .help(format_args!("name one of {}", known.join(", ")))
+                })?);
+            }
             session.show(|_| Ok(exposed.text), |_| Ok(exposed.tools_list))?;
             Ok(CommandAnswer::Yes)
         }

@@ -142,3 +142,34 @@ fn what_can_not_be_read_is_named_and_the_others_are_listed() {
         .notes("IMPORT_FORMAT")
         .notes("other.json:1:1");
 }
+
+#[test]
+fn tools_beyond_the_limits_of_a_client_are_warned_of() {
+    let project = Project::empty();
+    let long = "a".repeat(65);
+    let capture = json!({
+        "package": "sums", "version": "1", "endpoint": "https://sums.example/mcp",
+        "tools/list": { "tools": [{ "name": long, "inputSchema": { "anyOf": [{}] } }] }
+    });
+    project.write("capture.json", capture.to_string());
+    project.agent("index import capture.json").exits(0);
+    project.write(
+        "agents.md",
+        "---\nname: a\nversion: 1.0.0\nrequires:\n  mcp:\n    - category: sums\n      permissions: []\n---\n",
+    );
+    project.agent("resolve").exits(0);
+    let run = project.agent("tools --for openai").exits(0).answers(&long);
+    run.notes("CLIENT_LIMIT")
+        .notes("the API of OpenAI refuses the tool")
+        .notes("more than 64 characters")
+        .notes("has `anyOf`");
+    project
+        .agent("tools --for cursor")
+        .exits(0)
+        .notes_not("CLIENT_LIMIT");
+    project
+        .agent("tools --for other")
+        .exits(2)
+        .answers_nothing()
+        .notes("name one of anthropic, cursor, gemini, openai, vscode");
+}
