@@ -5,6 +5,7 @@
 use super::described::{DescribedServer, FieldValue, Unusable, member};
 use super::endpoint::{Refusal, check_url};
 use super::launch::LaunchedPackage;
+use super::setting::{SettingKind, SettingPart, setting};
 use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::{Object, opening, text};
 use agent_syntax::members::{entries, entry, items};
@@ -396,24 +397,13 @@ fn remote<'a>(
     }
 }
 
-/// Returns the name of the first variable in a text: `${NAME}`, `${NAME:-default}`, `${input:NAME}`, `{env:NAME}`,
-/// `$NAME`. The default may be a secret.
-fn variable(text: &str) -> Option<&str> {
-    let starts = ["${", "{", "$"];
-    let at = starts
-        .iter()
-        .filter_map(|start| Some((text.find(start)?, start.len())));
-    let (at, len) = at.min_by_key(|(at, len)| (*at, usize::MAX - len))?;
-    let name = &text[at + len..];
-    let prefix = ["env:", "input:"]
-        .into_iter()
-        .find(|prefix| name.starts_with(prefix));
-    let start = prefix.map_or(0, str::len);
-    let is_end = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
-    let end = name[start..]
-        .find(is_end)
-        .map_or(name.len(), |end| start + end);
-    (end > start).then(|| &name[..end])
+/// Returns the name of the first variable in a text. Its default may be a secret.
+fn variable(text: &str) -> Option<String> {
+    let mut parts = setting(text, SettingKind::Path).0.into_iter();
+    parts.find_map(|part| match part {
+        SettingPart::Variable(variable) => Some(variable.name()),
+        _ => None,
+    })
 }
 
 /// Returns the version and the endpoint of a server that a command starts. Reports a command of a wrong type.
@@ -451,25 +441,4 @@ fn started<'a>(
             span,
         },
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::variable;
-
-    #[test]
-    fn a_variable_is_named_without_its_default() {
-        for (text, name) in [
-            ("${API_BASE:-https://x.example}/mcp", "API_BASE"),
-            ("https://x.example/${input:token}", "input:token"),
-            ("https://x.example/{env:TOKEN}", "env:TOKEN"),
-            ("https://$HOST/mcp", "HOST"),
-            ("{host}/${x}", "host"),
-        ] {
-            assert_eq!(variable(text), Some(name), "{text}");
-        }
-        for text in ["https://x.example", "{}", "$"] {
-            assert_eq!(variable(text), None, "{text}");
-        }
-    }
 }

@@ -37,7 +37,19 @@ pub enum Variable {
     Other(String),
 }
 
-/// The kind of a value, by where it stands.
+impl Variable {
+    /// Returns the name in a client's configuration.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Environment { name, .. } | Self::Other(name) => name.clone(),
+            Self::Input(id) => format!("input:{id}"),
+            Self::WorkingFolder => "workspaceFolder".to_owned(),
+            Self::Home => "userHome".to_owned(),
+        }
+    }
+}
+
+/// The kind of a value, by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SettingKind<'k> {
     /// The value of an environment variable, a header or a parameter of a query, by its key.

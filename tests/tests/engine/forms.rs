@@ -6,6 +6,7 @@ use agent_import::{
     Variable, first_manifest, import, installed_servers,
 };
 use agent_lower::{Checked, Notation};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn imported(documents: &[&str], overlay: &str) -> Result<Checked<Imported>, Vec<Diagnostic>> {
@@ -232,7 +233,7 @@ fn what_a_person_has_to_give_is_named() {
             "API_BASE",
         ),
         ("https://a.example/${input:tenant}", "input:tenant"),
-        ("https://{env:HOST}/mcp", "env:HOST"),
+        ("https://{env:HOST}/mcp", "HOST"),
     ] {
         let document = remote(url);
         let (code, place, message) = refusal(&document, "defaults: { version: \"1\" }");
@@ -750,4 +751,30 @@ fn a_configuration_says_how_its_servers_are_started_and_with_what() {
         installed_servers(twice).expect_err("twice")[0].code,
         Code::DuplicateKey
     );
+}
+
+proptest! {
+    #[test]
+    fn no_configuration_panics(text in r#"([a-b=."'\[\]{},#\\\n u0-9:/*-]|\PC){0,80}"#) {
+        for before in ["[mcp_servers.a]\n", "{ // a\n\"mcpServers\": {", "mcpServers:\n  a:\n    ", "data: ", ""] {
+            let document = format!("{before}{text}");
+            let _ = imported(&[&document], "defaults: { version: \"1\" }");
+            let _ = installed_servers(document.into_bytes());
+        }
+    }
+
+    #[test]
+    fn texts_of_toml_come_back(text in "\\PC{0,20}") {
+        let quoted = text.replace('\\', "\\\\").replace('"', "\\\"");
+        let document = format!("[mcp_servers.a]\nurl = \"https://a.example\"\nhttp_headers = {{ Accept = \"{quoted}\" }}\n");
+        let read = installed_servers(document.into_bytes());
+        let [server] = &read.expect("a configuration")[..] else { panic!("one server") };
+        let ServerStart::Remote(remote) = &server.start else { panic!("a URL") };
+        let parts = remote.headers[0].1.0.iter().map(|part| match part {
+            SettingPart::Plain(text) | SettingPart::Secret(text) => text.clone(),
+            SettingPart::Variable(_) => String::new(),
+        });
+        let whole: String = parts.collect();
+        prop_assert!(whole == text || text.contains(['$', '{', '%', '~']), "{whole:?} of {text:?}");
+    }
 }

@@ -158,12 +158,12 @@ fn configure_start(
             version: None,
         }));
     }
-    let package = package(&args.command, session)?;
+    let launched = launched(&args.command, session)?;
     let literal = |words: &[String]| words.iter().map(Value::literal).collect();
     let mut entry = known.clone().unwrap_or_default();
-    match &package {
+    match &launched {
         // The installed package is started, as `agent serve` does.
-        Some((_, _, own)) => entry.arguments = literal(own),
+        Some(launched) => entry.arguments = literal(launched.arguments),
         None => entry.command = literal(&args.command),
     }
     let read = args.fence.read.iter();
@@ -182,10 +182,8 @@ fn configure_start(
         )));
     }
     operator.servers.insert(id.clone(), entry.clone());
-    let (package_url, version) = match package {
-        Some((package, url, _)) => (Some(url), Some(package.version().to_owned())),
-        None => (None, None),
-    };
+    let version = launched.as_ref().map(|it| it.package.version().to_owned());
+    let package_url = launched.map(|it| it.url);
     Ok(Some(Started {
         id,
         is_configured: known.is_some(),
@@ -195,11 +193,19 @@ fn configure_start(
     }))
 }
 
-/// Returns the package that a command runs in a fixed version, with its URL, and the arguments for it.
-fn package<'c>(
+/// A package that a command runs in a fixed version.
+struct Launched<'c> {
+    package: Package,
+    url: String,
+    /// The package's own arguments.
+    arguments: &'c [String],
+}
+
+/// Returns the package that a command runs in a fixed version.
+fn launched<'c>(
     command: &'c [String],
     session: &mut CommandSession,
-) -> Result<Option<(Package, String, &'c [String])>, Failure> {
+) -> Result<Option<Launched<'c>>, Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Ok(None);
     };
@@ -214,8 +220,12 @@ fn package<'c>(
         return Ok(None);
     };
     let url = format!("{url_before}{version}{url_after}");
-    let own = arguments.get(arguments_from as usize..).unwrap_or_default();
-    Ok(Package::parse(&url).ok().map(|package| (package, url, own)))
+    let package = Package::parse(&url).ok();
+    Ok(package.map(|package| Launched {
+        package,
+        url,
+        arguments: arguments.get(arguments_from as usize..).unwrap_or_default(),
+    }))
 }
 
 impl Started {
