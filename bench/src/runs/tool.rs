@@ -121,7 +121,7 @@ fn locked(folder: &Path) -> Result<(Vec<u8>, Vec<u8>), Box<dyn Error>> {
 fn operator(script: &Path, unfenced: bool) -> Operator {
     let command = [PYTHON.to_owned(), script.display().to_string()];
     let server = Server {
-        command: command.map(Setting::Literal).into(),
+        command: command.map(Setting::literal).into(),
         read: vec![script.to_owned()],
         unfenced,
         ..Server::default()
