@@ -126,7 +126,7 @@ pub(super) fn read<'a>(
         at: names[0].1,
         names,
         version,
-        endpoint: endpoint(entries, problems),
+        endpoint: endpoint(member(entries, "endpoint"), problems),
         tools,
     })
 }
@@ -138,8 +138,11 @@ pub(super) fn server_info<'a>(handshake: &'a Node<'a>) -> Option<&'a Entry<'a>> 
 }
 
 /// Reads the endpoint at which the server was captured: a URL without a secret, or a package URL.
-fn endpoint<'a>(entries: &'a [Entry<'a>], problems: &mut Problems<'_>) -> FieldValue<'a> {
-    let Some(entry) = member(entries, "endpoint") else {
+pub(super) fn endpoint<'a>(
+    entry: Option<&'a Entry<'a>>,
+    problems: &mut Problems<'_>,
+) -> FieldValue<'a> {
+    let Some(entry) = entry else {
         return FieldValue::Absent;
     };
     match text(&entry.value, "endpoint", problems) {

@@ -2,7 +2,7 @@
 
 use super::capture::FIELDS;
 use super::described::{DescribedServer, FieldValue, Tool, Tools};
-use super::endpoint::encode;
+use super::endpoint::package_url;
 use agent_syntax::canonical_node;
 use agent_text::{Span, visible};
 use std::borrow::Cow;
@@ -66,10 +66,7 @@ fn endpoint<'s>(value: &'s FieldValue<'_>, version: &str) -> Option<(Cow<'s, str
             before,
             after,
             span,
-        } => Some((
-            format!("{before}{}{after}", encode(version, ":")).into(),
-            *span,
-        )),
+        } => Some((package_url(before, version, after).into(), *span)),
         _ => None,
     }
 }

@@ -273,6 +273,11 @@ impl Package<'_> {
     }
 }
 
+/// Returns the URL of a package in a version.
+pub(super) fn package_url(before: &str, version: &str, after: &str) -> String {
+    format!("{before}{}{after}", encode(version, ":"))
+}
+
 fn has_space(text: &str) -> bool {
     text.contains(|c: char| c.is_whitespace() || c.is_control())
 }

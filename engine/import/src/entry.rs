@@ -5,7 +5,7 @@ use super::capture::{FIELDS, ICONS};
 use super::claims::{Block, READONLY, Source, agree, json};
 use super::conflict::conflict;
 use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
-use super::endpoint::{GENERIC, encode};
+use super::endpoint::{GENERIC, encode, package_url};
 use super::existing::ExistingEntry;
 use super::field::{Field, Scalars};
 use super::left_out::{LeftOut, MEND, SchemaForm, claim_defect, schema_form};
@@ -832,11 +832,6 @@ fn of_document<'s, 'a>(field: Field, server: &'s DescribedServer<'a>) -> &'s Fie
         Field::Endpoint => &server.endpoint,
         _ => &FieldValue::Absent,
     }
-}
-
-/// Returns the URL of a package in a version.
-fn package_url(before: &str, version: &str, after: &str) -> String {
-    format!("{before}{}{after}", encode(version, ":"))
 }
 
 /// Returns a value that the loader accepts for a missing one.

@@ -5,6 +5,7 @@ use super::described::member;
 use super::document::installations;
 use super::launch::LaunchedPackage;
 use super::notation::Document;
+use super::overlay::string as text;
 use super::setting::{Setting, SettingKind, SettingPart, Variable, setting};
 use super::{DOCUMENT_LIMIT, decode};
 use agent_diagnostic::{Code, Diagnostic, Problems};
@@ -241,12 +242,4 @@ fn keyed(node: &Node<'_>, keys: &[&str]) -> Vec<(String, Setting)> {
         ))
     });
     values.collect()
-}
-
-/// Returns the text of a string.
-fn text<'a>(node: &'a Node<'_>) -> Option<&'a str> {
-    match &node.value {
-        Value::String(text) | Value::Plain(text) => Some(text),
-        _ => None,
-    }
 }

@@ -1,13 +1,11 @@
 //! A list of tools alone: the answer to `tools/list`, its result, or the list in it.
 
-use super::capture::{at, listed, tools};
-use super::described::{DescribedServer, FieldValue, member};
-use super::endpoint::check_url;
+use super::capture::{at, endpoint, listed, tools};
+use super::described::{DescribedServer, member};
 use super::registry::version;
 use agent_diagnostic::Problems;
 use agent_lower::fields::{opening, text};
 use agent_syntax::{Node, Value};
-use std::borrow::Cow;
 
 /// The members that may name the server, in the order of their precedence.
 const NAMES: [&[&str]; 5] = [
@@ -43,16 +41,7 @@ pub(super) fn read<'a>(
     };
     let name = find(&NAMES).and_then(|it| Some((text(&it.value, "", problems)?, it.value.span)));
     let version = version(find(&VERSIONS), problems);
-    let endpoint = match find(&ENDPOINTS).map(|it| &it.value) {
-        Some(Node {
-            value: Value::String(url),
-            span,
-        }) => {
-            let checked = check_url(url).map(|()| Cow::Borrowed(&**url));
-            FieldValue::of(checked, "the URL of the server", *span)
-        }
-        _ => FieldValue::Absent,
-    };
+    let endpoint = endpoint(find(&ENDPOINTS), problems);
     Some(DescribedServer {
         document: problems.text().number(),
         names: name.into_iter().collect(),

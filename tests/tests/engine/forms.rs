@@ -359,6 +359,11 @@ fn every_form_of_a_list_of_tools_is_read() {
     ] {
         assert_eq!(entries(&document, ""), [expected], "{document}");
     }
+    let package = of(
+        "{ \"server\": \"a\", \"version\": \"1\", \"endpoint\": \"pkg:npm/a@1\", \"tools\": ",
+        " }",
+    );
+    assert_eq!(entries(&package, ""), ["a 1 pkg:npm/a@1"]);
     let more = of("{ \"tools\": ", ", \"nextCursor\": \"x\" }");
     assert_eq!(refusal(&more, OWNED).0, Code::ImportFormat);
     let failed = r#"{ "jsonrpc": "2.0", "id": 1, "error": { "code": -32601, "message": "no" } }"#;
