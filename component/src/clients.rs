@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::clients::{
-    Diagnostic, EnvironmentVariable, Guest, InstalledServer, NamedSetting, RemoteServer,
+    Diagnostic, EnvironmentVariable, Gateway, Guest, InstalledServer, NamedSetting, RemoteServer,
     RunPackage, ServerCommand, ServerStart, SettingPart,
 };
 use crate::convert::all;
@@ -23,6 +23,36 @@ impl Guest for Component {
         match CLIENT_LIMITS.iter().find(|it| it.name == client) {
             Some(limits) => Ok(all(client_limits(limits, &tools).unwrap_or_default())),
             None => Err(CLIENT_LIMITS.iter().map(|it| it.name.to_owned()).collect()),
+        }
+    }
+
+    fn govern(
+        document: Vec<u8>,
+        place: Vec<String>,
+        servers: Vec<String>,
+        gateway: Gateway,
+    ) -> Result<String, Vec<Diagnostic>> {
+        documents::govern(document, &place, &servers, &gateway.into()).map_err(all)
+    }
+
+    fn release(
+        document: Vec<u8>,
+        place: Vec<String>,
+        gateway: Gateway,
+        original: Vec<u8>,
+        servers: Vec<String>,
+    ) -> Result<String, Vec<Diagnostic>> {
+        let gateway = gateway.into();
+        documents::release(document, &place, &gateway, original, &servers).map_err(all)
+    }
+}
+
+impl From<Gateway> for documents::Gateway {
+    fn from(gateway: Gateway) -> Self {
+        Self {
+            name: gateway.name,
+            program: gateway.program,
+            arguments: gateway.arguments,
         }
     }
 }

@@ -27,6 +27,25 @@ pub struct ClientForm {
     pub seen: &'static str,
     /// Whether the last key has other uses, so that only what looks like a server is one.
     is_shared: bool,
+    /// How a server that is started is written.
+    pub(super) shape: EntryShape,
+}
+
+/// How a client writes a server that it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EntryShape {
+    /// `command` and `args`.
+    Command,
+    /// The same with `type: stdio`.
+    Typed,
+    /// The same with `source: custom`.
+    Custom,
+    /// `type: local`, and `command` as a list of words.
+    Words,
+    /// `transport` with `type`, `command` and `args`.
+    Nested,
+    /// `type: stdio`, with `cmd` and `args`.
+    Extension,
 }
 
 impl ClientForm {
@@ -41,7 +60,13 @@ impl ClientForm {
             source,
             seen: "2026-11",
             is_shared: false,
+            shape: EntryShape::Command,
         }
+    }
+
+    const fn written(mut self, shape: EntryShape) -> Self {
+        self.shape = shape;
+        self
     }
 
     const fn shared(mut self) -> Self {
@@ -66,31 +91,40 @@ pub const CLIENT_FORMS: [ClientForm; 11] = [
         &["servers"],
         "VS Code, `.vscode/mcp.json`",
         "VS Code: MCP configuration reference",
-    ),
+    )
+    .written(EntryShape::Typed),
     ClientForm::new(
         &["mcp", "servers"],
         "VS Code, settings",
         "VS Code: MCP servers in user settings",
-    ),
+    )
+    .written(EntryShape::Typed),
     ClientForm::new(
         &["mcp.servers"],
         "VS Code, settings",
         "VS Code: MCP servers in user settings",
-    ),
-    ClientForm::new(&["context_servers"], "Zed", "Zed: Model Context Protocol"),
+    )
+    .written(EntryShape::Typed),
+    ClientForm::new(&["context_servers"], "Zed", "Zed: Model Context Protocol")
+        .written(EntryShape::Custom),
     ClientForm::new(
         &["mcp_servers"],
         "Codex, `config.toml`",
         "Codex: configuration of MCP servers",
     ),
-    ClientForm::new(&["mcp"], "OpenCode", "OpenCode: MCP servers").shared(),
+    ClientForm::new(&["mcp"], "OpenCode", "OpenCode: MCP servers")
+        .shared()
+        .written(EntryShape::Words),
     ClientForm::new(
         &["experimental", "modelContextProtocolServers"],
         "Continue, `config.json`",
         "Continue: Model Context Protocol",
-    ),
+    )
+    .written(EntryShape::Nested),
     ClientForm::new(&["amp.mcpServers"], "Amp", "Amp: manual, MCP"),
-    ClientForm::new(&["extensions"], "Goose", "Goose: configuration files").shared(),
+    ClientForm::new(&["extensions"], "Goose", "Goose: configuration files")
+        .shared()
+        .written(EntryShape::Extension),
 ];
 
 /// The keys of a server's URL.
@@ -108,6 +142,15 @@ pub(super) struct Installation<'a> {
     pub(super) name: Option<(&'a str, Span)>,
     /// Its configuration.
     pub(super) node: &'a Node<'a>,
+    /// Where it stands; `None` in a snippet.
+    pub(super) place: Option<ServersPlace<'a>>,
+}
+
+/// The object or list in the configuration of a client that a server stands in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ServersPlace<'a> {
+    pub(super) form: &'static ClientForm,
+    pub(super) servers: &'a Node<'a>,
 }
 
 /// Returns the servers in the configuration of a client, and the place that identifies it; `None` if the document is
@@ -118,6 +161,10 @@ pub(super) fn installations<'a>(root: &'a Node<'a>) -> Option<(Vec<Installation<
     for form in &CLIENT_FORMS {
         collect(form.path, String::new(), root, &mut |path, servers| {
             let mut inner = named(path, &servers.value);
+            for it in &mut inner {
+                let servers = &servers.value;
+                it.place = Some(ServersPlace { form, servers });
+            }
             // A list may be one of a registry or of an index.
             let is_doubtful = form.is_shared || matches!(servers.value.value, Value::Sequence(_));
             if is_doubtful {
@@ -141,6 +188,7 @@ pub(super) fn snippet<'a>(root: &'a Node<'a>) -> Option<Vec<Installation<'a>>> {
             path,
             name,
             node: root,
+            place: None,
         }]);
     }
     let flat = named("", root);
@@ -185,12 +233,14 @@ fn named<'a>(path: &str, servers: &'a Node<'a>) -> Vec<Installation<'a>> {
         path: inner(&entry.key),
         name: Some((&*entry.key, entry.key_span)),
         node: &entry.value,
+        place: None,
     });
     let items = items(servers).unwrap_or_default().iter().enumerate();
     let items = items.map(|(number, node)| Installation {
         path: format!("{path}[{number}]"),
         name: entry(node, "name").and_then(spanned),
         node,
+        place: None,
     });
     members.chain(items).collect()
 }
@@ -252,7 +302,9 @@ fn server<'a>(
     installation: Installation<'a>,
     problems: &mut Problems<'_>,
 ) -> Option<DescribedServer<'a>> {
-    let Installation { path, name, node } = installation;
+    let Installation {
+        path, name, node, ..
+    } = installation;
     let at = name.map_or_else(|| opening(node), |(_, span)| span);
     let server = Object::of(node, path, at, problems)?;
     let switched_off = enabled(node);

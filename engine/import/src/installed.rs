@@ -102,6 +102,27 @@ pub fn installed_servers(document: Vec<u8>) -> Result<Vec<InstalledServer>, Vec<
     Ok(installations.iter().map(installed).collect())
 }
 
+impl ServerStart {
+    /// Returns the start by a command without an environment.
+    pub(super) fn of_words(program: &str, arguments: &[&str]) -> Self {
+        Self::Command(ServerCommand {
+            program: setting(program, SettingKind::Path),
+            arguments: argument_settings(arguments),
+            environment: Vec::new(),
+            environment_file: None,
+            folder: None,
+            package: run_package(program, arguments),
+        })
+    }
+}
+
+fn argument_settings(words: &[&str]) -> Vec<Setting> {
+    let before = [None].into_iter().chain(words.iter().copied().map(Some));
+    let arguments = words.iter().zip(before);
+    let arguments = arguments.map(|(word, before)| setting(word, SettingKind::Argument(before)));
+    arguments.collect()
+}
+
 /// Returns the package that a command runs.
 pub fn run_package(program: &str, arguments: &[&str]) -> Option<RunPackage> {
     let package = LaunchedPackage::of(program, arguments)?;
@@ -112,7 +133,7 @@ pub fn run_package(program: &str, arguments: &[&str]) -> Option<RunPackage> {
     })
 }
 
-fn installed(installation: &Installation<'_>) -> InstalledServer {
+pub(super) fn installed(installation: &Installation<'_>) -> InstalledServer {
     let node = installation.node;
     let command = find(node, &super::client::COMMANDS);
     let start = match (find(node, &super::client::URLS), command) {
@@ -135,12 +156,6 @@ fn installed(installation: &Installation<'_>) -> InstalledServer {
 }
 
 fn server_command(node: &Node<'_>, command: &Node<'_>, words: &Words<'_>) -> ServerCommand {
-    let mut arguments = Vec::new();
-    let mut before = None;
-    for word in &words.arguments {
-        arguments.push(setting(word, SettingKind::Argument(before)));
-        before = Some(*word);
-    }
     let mut environment = keyed(node, &["env", "environment", "envs"]);
     // Zed had the environment inside of the command.
     environment.extend(keyed(command, &["env"]));
@@ -155,7 +170,7 @@ fn server_command(node: &Node<'_>, command: &Node<'_>, words: &Words<'_>) -> Ser
     };
     ServerCommand {
         program: setting(words.program, SettingKind::Path),
-        arguments,
+        arguments: argument_settings(&words.arguments),
         environment,
         environment_file: path(&["envFile"]),
         folder: path(&["cwd", "workdir", "workingDirectory"]),

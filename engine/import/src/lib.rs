@@ -22,6 +22,7 @@
 //! | `blank` | what an overlay has to set, as text to paste |
 //! | `entry` | the merged entry |
 //! | `live` | what a host captured from a live server, as a document |
+//! | `governed` | a configuration with a gateway in the place of servers |
 //! | `first_manifest` | a first manifest, from an index or the configuration of a client |
 //! | `output` | values with their origins, and the writer |
 //! | `check` | mapping of the loader's problems back to the origins |
@@ -46,6 +47,7 @@ mod entry;
 mod existing;
 mod field;
 mod first_manifest;
+mod governed;
 mod installed;
 mod launch;
 mod left_out;
@@ -62,6 +64,7 @@ mod setting;
 pub use client::{CLIENT_FORMS, ClientForm};
 pub use field::overlay_fields;
 pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
+pub use governed::{Gateway, govern, release};
 pub use installed::{
     InstalledServer, RemoteServer, RunPackage, ServerCommand, ServerStart, installed_servers,
     run_package,

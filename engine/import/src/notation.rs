@@ -42,9 +42,25 @@ impl Document {
         Self { text, notation }
     }
 
+    /// Does the same for the configuration of a client, which may have comments even without a server.
+    pub(super) fn of_client(text: Text) -> Self {
+        let mut document = Self::new(text);
+        if let (Notation::Json, Some(blanked)) =
+            (&document.notation, blank_comments(document.text.as_str()))
+        {
+            document.notation = Notation::Relaxed(blanked);
+        }
+        document
+    }
+
     /// Returns whether the notation is JSON.
     pub(super) fn is_json(&self) -> bool {
         matches!(self.notation, Notation::Json | Notation::Relaxed(_))
+    }
+
+    /// Returns whether the notation is TOML.
+    pub(super) fn is_toml(&self) -> bool {
+        matches!(self.notation, Notation::Toml)
     }
 
     /// Parses the document. Reports a problem and returns `None` if that fails.

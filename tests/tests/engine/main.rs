@@ -18,6 +18,7 @@ mod expansion;
 mod first_manifest;
 mod formats;
 mod forms;
+mod governed;
 mod grounding;
 mod hostile;
 mod import;
