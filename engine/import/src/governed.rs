@@ -54,20 +54,24 @@ pub fn govern(
             problems.report(Code::ImportFormat, opening(at.servers), "", message);
             return None;
         }
-        if let Some(other) = within
-            .iter()
-            .find(|it| it.is_named(&gateway.name) && !servers.contains(&it.path))
-        {
-            let message = format!("the client has a server `{}` already", gateway.name);
-            let span = opening(other.node);
-            problems.report(Code::ImportFormat, span, "another server", message);
-            return None;
-        }
-        let beside = cut.first().or(within.last()).copied();
-        let new = gateway_entry(parsed, at, beside, gateway);
         let mut expected = kept(parsed, |it| !servers.contains(&it.path));
-        expected.push(gateway.installed());
-        Some((replace(parsed, at, within, &cut, vec![new])?, expected))
+        let named = within.iter().find(|it| it.is_named(&gateway.name));
+        let new = match named.filter(|it| !servers.contains(&it.path)) {
+            // More servers go to a gateway that is there.
+            Some(other) if installed(other).start.starts_as(gateway) => Vec::new(),
+            Some(other) => {
+                let message = format!("the client has a server `{}` already", gateway.name);
+                let span = opening(other.node);
+                problems.report(Code::ImportFormat, span, "another server", message);
+                return None;
+            }
+            None => {
+                let beside = cut.first().or(within.last()).copied();
+                expected.push(gateway.installed());
+                vec![gateway_entry(parsed, at, beside, gateway)]
+            }
+        };
+        Some((replace(parsed, at, within, &cut, new)?, expected))
     })
 }
 
@@ -434,7 +438,10 @@ fn replace(
         .filter_map(|(_, ranges)| ranges.first().cloned())
         .collect();
     let Some(first) = cut_ranges.first() else {
-        let new = new?.join(",\n");
+        let Some(new) = new else {
+            return Some(edits);
+        };
+        let new = new.join(",\n");
         edits.push(added_member(parsed, at.servers, &members, &new));
         return Some(edits);
     };

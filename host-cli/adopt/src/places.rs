@@ -163,7 +163,9 @@ pub fn find(folders: &Folders) -> Vec<ConfigurationFile> {
     found
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
+/// Returns whether two paths lead to one file.
+#[must_use]
+pub fn is_same(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,
         _ => one == other,

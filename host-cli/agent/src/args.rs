@@ -76,6 +76,7 @@ pub(crate) enum Command {
     Serve(Box<Serve>),
     Status(Status),
     Clients(Clients),
+    Adopt(Box<Adopt>),
     Login(Login),
     Logout(Logout),
     #[command(subcommand)]
@@ -1223,6 +1224,78 @@ pub(crate) struct Clients {
     pub(crate) output: Output,
 }
 
+/// Let the gateway stand in for the servers of MCP clients
+///
+/// Lists the servers of the clients' configurations, with their packages, and starts nothing before a yes. Then installs
+/// the packages, lists the tools of each server in the sandbox, moves secrets out of the configuration, writes
+/// an index, a manifest and a lock, and changes the configuration: the client starts `agent serve` instead of the servers. What can't
+/// run in the sandbox stays as it is. The exit code is 1 if a server stays ungoverned.
+///
+/// A configuration of the working folder may be a stranger's: name its file, and approve the digest of what was
+/// listed.
+#[derive(Args, Debug)]
+pub(crate) struct Adopt {
+    /// A client, or the file of one; may be repeated [default: all of this user]
+    #[arg(long = "client", value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) clients: Vec<String>,
+
+    /// Adopt what is listed of this user's own configurations, without a question
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) yes: bool,
+
+    /// Adopt what is listed of a stranger's configurations, by the digest of the list
+    #[arg(
+        long,
+        value_name = "DIGEST",
+        requires = "clients",
+        conflicts_with = "dry_run"
+    )]
+    pub(crate) approve: Option<String>,
+
+    /// Change nothing, and show what would change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Give the configurations their servers back
+    #[arg(long, conflicts_with_all = ["yes", "approve", "dry_run", "forget"])]
+    pub(crate) undo: bool,
+
+    /// Remove the backups, so that nothing can be undone any more
+    #[arg(long, conflicts_with_all = ["yes", "approve", "dry_run"])]
+    pub(crate) forget: bool,
+
+    /// What a client would ask its user for, from a file; may be repeated
+    #[arg(long = "input", value_name = "ID=FILE", value_parser = input)]
+    pub(crate) inputs: Vec<(String, PathBuf)>,
+
+    /// A destination that a server may reach, by its name; may be repeated [default: no network]
+    #[arg(long = "reach", value_name = "SERVER=HOST:PORT", value_parser = reach)]
+    pub(crate) reach: Vec<(String, (String, u16))>,
+
+    #[command(flatten)]
+    pub(crate) registries: Registries,
+
+    /// The operator's servers and secrets [default: `agent/servers.local.yaml` in the user's configuration folder]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) servers: Option<PathBuf>,
+
+    /// Maximum time of each server until it has listed its tools, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+}
+
+/// Returns the id and the file of an answer.
+fn input(text: &str) -> Result<(String, PathBuf), &'static str> {
+    let (id, file) = text.split_once('=').ok_or("the file is missing")?;
+    Ok((id.to_owned(), file.into()))
+}
+
+/// Returns the name of a server with a destination.
+fn reach(text: &str) -> Result<(String, (String, u16)), &'static str> {
+    let (name, host) = text.rsplit_once('=').ok_or("the server is missing")?;
+    Ok((name.to_owned(), destination(host)?))
+}
+
 /// Who asks a human to approve a call.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ApprovalsMode {
@@ -1544,6 +1617,16 @@ pub(crate) struct ServersInstall {
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) lock: Input,
 
+    #[command(flatten)]
+    pub(crate) registries: Registries,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// What npm and pip reach.
+#[derive(Args, Debug)]
+pub(crate) struct Registries {
     /// Another destination of npm and pip; an address that is not public needs an entry of its own
     #[arg(long = "allow-host", value_name = "HOST:PORT")]
     pub(crate) allowed_hosts: Vec<String>,
@@ -1551,9 +1634,6 @@ pub(crate) struct ServersInstall {
     /// The network of npm and pip
     #[arg(long, value_enum, default_value_t = ClientNetwork::Registries)]
     pub(crate) network: ClientNetwork,
-
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 /// The network of the registries' clients.

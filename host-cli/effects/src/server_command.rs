@@ -25,6 +25,7 @@ pub(crate) async fn launch(
     entry: &Entry,
     secrets: &Secrets,
 ) -> Result<Launch, String> {
+    check_origin(entry, &server.endpoint)?;
     let text = |value| secrets.value(value).map(|(text, _)| text.into_owned());
     let arguments = entry.command.iter().skip(1).chain(&entry.arguments);
     let arguments = arguments.map(|it| text(it).map(Into::into));
@@ -66,6 +67,20 @@ pub(crate) async fn launch(
     })
 }
 
+/// Checks that a package is the one that the operator's entry is for. A foreign lock may give its id to another one,
+/// which would get its secrets.
+fn check_origin(entry: &Entry, endpoint: &str) -> Result<(), String> {
+    let Some(origin) = entry.origin.as_deref().filter(|it| it.starts_with("pkg:")) else {
+        return Ok(());
+    };
+    match endpoint.strip_prefix(origin) {
+        Some(rest) if rest.is_empty() || rest.starts_with('@') => Ok(()),
+        _ => Err(format!(
+            "its `origin` in `servers.local.yaml` is {origin}, and the lock names {endpoint}"
+        )),
+    }
+}
+
 /// Returns the command of an installed package, and the digest of its closure.
 async fn installed(server: &Server) -> Result<(Command, String), String> {
     let (id, endpoint) = (&server.id, &server.endpoint);
@@ -103,4 +118,31 @@ fn find(program: &str) -> Result<PathBuf, String> {
         .map(|folder| folder.join(program));
     let found = found.into_iter().find(|path| Path::is_file(path));
     found.ok_or_else(|| format!("there is no program `{program}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, check_origin};
+
+    #[test]
+    fn an_entry_is_for_its_package_alone() {
+        let check = |origin: &str, endpoint: &str| {
+            let entry = Entry {
+                origin: Some(origin.to_owned()),
+                ..Entry::default()
+            };
+            check_origin(&entry, endpoint).is_ok()
+        };
+        assert!(check("pkg:npm/acme", "pkg:npm/acme@1.0.0"));
+        assert!(check("https://acme.example", "pkg:npm/acme@1.0.0"));
+        for other in [
+            "pkg:npm/acme-evil@1.0.0",
+            "pkg:pypi/acme@1.0.0",
+            "pkg:npm/%40evil/acme@1.0.0",
+            "https://acme.example",
+        ] {
+            assert!(!check("pkg:npm/acme", other), "{other}");
+        }
+        assert!(check_origin(&Entry::default(), "pkg:npm/acme@1.0.0").is_ok());
+    }
 }

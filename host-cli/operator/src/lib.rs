@@ -10,6 +10,7 @@
 //! | [`Server`], [`Network`], [`Value`], [`Part`] | how a server is started and what it may reach |
 //! | [`Tool`], [`CallTime`] | how long a server may take for a call |
 //! | [`Secret`], [`SecretSource`] | a value that nothing shows, and where it comes from |
+//! | [`Additions`], [`Added`] | entries that are added to the file, whose other lines stay |
 //! | [`Handler`] | a handler of a third party that may run |
 //! | [`Agents`], [`ServedAgent`] | the agents that one gateway serves |
 
@@ -17,9 +18,11 @@ mod file;
 mod read;
 mod read_agents;
 mod secret;
+mod write;
 
 pub use file::{Unreadable, usual_path};
 pub use secret::{SECRET_MIN_BYTES, Secret, SecretSource, SecretUnavailable};
+pub use write::{Added, Additions, lines, value_text};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -51,7 +54,8 @@ pub struct Server {
     pub arguments: Vec<Value>,
     /// `env`: the whole environment.
     pub env: BTreeMap<String, Value>,
-    /// `origin` of a server over HTTP, such as `https://mcp.acme.example`: nothing else gets `headers` and `query`.
+    /// `origin`: of a server over HTTP, such as `https://mcp.acme.example`, or of a package, such as `pkg:npm/acme`.
+    /// Nothing else gets what the entry has.
     pub origin: Option<String>,
     /// `headers` of each request to a server over HTTP.
     pub headers: BTreeMap<String, Value>,

@@ -61,6 +61,8 @@ impl Reader<'_, '_> {
     fn operator(&mut self, root: &Node<'_>, operator: &mut Operator) {
         for entry in self.mapping(root, "the file") {
             match &*entry.key {
+                // The last entry below it was removed.
+                "servers" | "secrets" | "handlers" if entry.value.value == Yaml::Null => {}
                 "servers" => {
                     for entry in self.mapping(&entry.value, "`servers`") {
                         let server = self.server(&entry.value);
@@ -179,11 +181,16 @@ impl Reader<'_, '_> {
 
     fn origin(&mut self, node: &Node<'_>) -> Option<String> {
         let text = self.text(node, "`origin`")?;
+        let package = text.strip_prefix("pkg:").and_then(|it| it.split_once('/'));
+        if package.is_some_and(|(kind, name)| !kind.is_empty() && !name.is_empty()) {
+            return Some(text);
+        }
         let host = ["https://", "http://"]
             .iter()
             .find_map(|it| text.strip_prefix(it));
         if host.is_none_or(|host| host.is_empty() || host.contains(['/', '?', '#', '@', '\\'])) {
-            let message = "`origin` is a scheme with a host, such as `https://mcp.acme.example`";
+            let message = "`origin` is a scheme with a host, such as `https://mcp.acme.example`, or a package without its \
+                           version, such as `pkg:npm/acme`";
             self.report(node.span, message);
         }
         Some(text.to_ascii_lowercase())

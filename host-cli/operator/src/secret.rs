@@ -2,10 +2,11 @@
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -90,17 +91,14 @@ impl SecretSource {
                 (text(read, &from)?, from)
             }
             Self::Keyring(item) => {
-                let lookup = ["secret-tool", "lookup", "service", "agent", "name", item];
                 let from = format!("the item `{item}` of the keyring");
-                (
-                    output(&lookup.map(str::to_owned), &from, TIME, is_cancelled)?,
-                    from,
-                )
+                let argv = keyring("lookup", item);
+                (output(&argv, None, &from, TIME, is_cancelled)?, from)
             }
             Self::Command(argv) => {
                 let program = argv.first().map_or("", String::as_str);
                 let from = format!("the command `{program}`");
-                (output(argv, &from, TIME, is_cancelled)?, from)
+                (output(argv, None, &from, TIME, is_cancelled)?, from)
             }
         };
         match value.len() {
@@ -113,6 +111,77 @@ impl SecretSource {
             _ => Ok(Secret(value)),
         }
     }
+}
+
+impl SecretSource {
+    /// Keeps a value in the user's keyring, or in a file that only this user can read.
+    ///
+    /// # Errors
+    ///
+    /// When it can't be kept there within 10 seconds, or the source is a variable or a command.
+    pub fn keep(&self, value: &str, is_cancelled: &AtomicBool) -> Result<(), SecretUnavailable> {
+        match self {
+            Self::Keyring(item) => {
+                let mut argv = keyring("store", item);
+                argv.insert(2, format!("--label=agent: {item}"));
+                let from = format!("the item `{item}` of the keyring");
+                output(&argv, Some(value), &from, TIME, is_cancelled).map(drop)
+            }
+            Self::File(path) => write(path, value)
+                .map_err(|error| unavailable(format!("the file `{}`: {error}", path.display()))),
+            Self::Env(_) | Self::Command(_) => {
+                Err(unavailable("its source keeps no value".to_owned()))
+            }
+        }
+    }
+
+    /// Removes a value that [`Self::keep`] kept. One that is not there is no error.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::keep`].
+    pub fn forget(&self, is_cancelled: &AtomicBool) -> Result<(), SecretUnavailable> {
+        match self {
+            Self::Keyring(item) => {
+                let from = format!("the item `{item}` of the keyring");
+                output(&keyring("clear", item), None, &from, TIME, is_cancelled).map(drop)
+            }
+            Self::File(path) => match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    let path = path.display();
+                    Err(unavailable(format!("the file `{path}`: {error}")))
+                }
+                _ => Ok(()),
+            },
+            Self::Env(_) | Self::Command(_) => Ok(()),
+        }
+    }
+}
+
+/// Returns the command that does something with an item of the user's keyring.
+fn keyring(action: &str, item: &str) -> Vec<String> {
+    let argv = ["secret-tool", action, "service", "agent", "name", item];
+    argv.map(str::to_owned).to_vec()
+}
+
+/// Writes a file that only this user can read, in a folder that only this user can read.
+fn write(path: &Path, value: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".tmp");
+    let staged = folder.join(name);
+    // One that a killed program left may belong to nobody else: the folder is this user's.
+    let _ = fs::remove_file(&staged);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    let mut file = options.open(&staged)?;
+    file.write_all(value.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&staged, path)
 }
 
 fn unavailable(message: String) -> SecretUnavailable {
@@ -138,9 +207,11 @@ fn text(bytes: Vec<u8>, from: &str) -> Result<String, SecretUnavailable> {
     Ok(text)
 }
 
-/// Returns the output of the operator's own program, which ends in time or is ended with all of its group.
+/// Returns the output of the operator's own program, which gets a text, and ends in time or is ended with all of its
+/// group.
 fn output(
     argv: &[String],
+    given: Option<&str>,
     from: &str,
     time: Duration,
     is_cancelled: &AtomicBool,
@@ -154,10 +225,22 @@ fn output(
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .stdin(Stdio::null())
+        .stdin(match given {
+            Some(_) => Stdio::piped(),
+            None => Stdio::null(),
+        })
         .stdout(Stdio::piped())
         .process_group(0);
+    if given.is_some() {
+        // The caller says why it can't be kept.
+        command.stderr(Stdio::null());
+    }
     let mut child = command.spawn().map_err(io)?;
+    if let (Some(mut stdin), Some(given)) = (child.stdin.take(), given) {
+        let given = given.to_owned();
+        // A program that does not read it fails by itself.
+        thread::spawn(move || stdin.write_all(given.as_bytes()));
+    }
     let (sender, printed) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
         thread::spawn(move || {
@@ -203,6 +286,8 @@ mod tests {
     use super::{SecretSource, output};
     use rustix::process::{Pid, test_kill_process};
     use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
     use std::sync::atomic::AtomicBool;
     use std::thread;
     use std::time::{Duration, Instant};
@@ -232,6 +317,29 @@ mod tests {
             .value(&NEVER)
             .unwrap();
         assert_eq!(command.expose(), "another value");
+    }
+
+    #[test]
+    fn a_value_is_kept_where_only_this_user_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secrets/key");
+        let source = SecretSource::File(path.clone());
+        for value in ["a long value", "another value"] {
+            source.keep(value, &NEVER).unwrap();
+            assert_eq!(source.value(&NEVER).unwrap().expose(), value);
+        }
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        // A folder that can't be written has no part of it.
+        fs::create_dir(folder.path().join("secrets/other")).unwrap();
+        let other = SecretSource::File(folder.path().join("secrets/other"));
+        let refused = other.keep("a long value", &NEVER).unwrap_err();
+        assert!(!refused.0.contains("a long value"), "{refused}");
+        source.forget(&NEVER).unwrap();
+        source.forget(&NEVER).unwrap();
+        assert!(!path.exists());
+        let variable = SecretSource::Env("AGENT_TEST".to_owned());
+        assert!(variable.keep("a long value", &NEVER).is_err());
     }
 
     #[test]
@@ -272,7 +380,7 @@ mod tests {
             let script = script.replace("FILE", file.to_str().unwrap());
             let argv = ["/bin/sh", "-c", &script].map(str::to_owned);
             let begin = Instant::now();
-            let refused = output(&argv, "the command", Duration::from_secs(1), &NEVER).unwrap_err();
+            let refused = output(&argv, None, "the command", Duration::from_secs(1), &NEVER).unwrap_err();
             assert!(refused.0.contains("within 1 s"), "{refused}");
             assert!(begin.elapsed() < Duration::from_secs(60));
             let started = fs::read_to_string(file).unwrap();

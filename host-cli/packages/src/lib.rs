@@ -12,6 +12,7 @@
 //! | [`Network`] | what a client may reach |
 //! | [`Store`] | the folder of installed packages |
 //! | [`Installed`], [`Item`] | how an installed server is started, and its closure |
+//! | [`Facts`] | what a registry says of a package |
 //! | [`Requirement`], [`Requirements`], [`Resolved`], [`AppPackages`] | what an app needs; its exact closure, to decide on before anything is installed; what the app is given |
 
 mod app;
@@ -19,6 +20,7 @@ mod cargo;
 mod client;
 mod error;
 mod go;
+mod look_up;
 mod network;
 mod npm;
 mod package;
@@ -29,6 +31,7 @@ mod tree;
 
 pub use app::{AppPackages, Resolved};
 pub use error::Error;
+pub use look_up::Facts;
 pub use network::{Network, ProxyMaker};
 pub use package::{Package, Registry};
 pub use requirement::{MAX_REQUIREMENTS, Requirement, Requirements, Version};

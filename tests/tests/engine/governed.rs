@@ -219,6 +219,27 @@ fn a_gateway_is_added_where_the_client_looks() {
 }
 
 #[test]
+fn more_servers_go_to_a_gateway_that_is_there() {
+    let before =
+        "{ \"mcpServers\": { \"a\": { \"command\": \"x\" }, \"b\": { \"command\": \"y\" } } }";
+    let one = governed(before, "mcpServers", &["mcpServers.a"]);
+    let both = governed(&one, "mcpServers", &["mcpServers.b"]);
+    let read = installed_servers(both.clone().into_bytes()).expect("a configuration");
+    let names: Vec<_> = read.iter().map(|it| &*it.name).collect();
+    assert_eq!(names, ["agent"]);
+    assert_eq!(governed(&both, "mcpServers", &[]), both);
+    assert_eq!(
+        released(
+            &both,
+            "mcpServers",
+            before,
+            &["mcpServers.a", "mcpServers.b"]
+        ),
+        before
+    );
+}
+
+#[test]
 fn an_entry_that_was_changed_stays() {
     let before = "{ \"mcpServers\": { \"a\": { \"command\": \"x\" } } }";
     let after = governed(before, "mcpServers", &["mcpServers.a"]);

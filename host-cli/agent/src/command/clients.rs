@@ -27,7 +27,8 @@ pub(super) fn run(args: &Clients, session: &mut CommandSession) -> Result<Comman
         return Err(Failure::new(message).help("name a configuration with `--client FILE`"));
     }
     let (mut found, mut is_whole) = (Vec::new(), true);
-    for ((client, path), number) in files.into_iter().zip(0..) {
+    for (file, number) in files.into_iter().zip(0..) {
+        let ClientFile { client, path, .. } = file;
         let input = Input::File(path.clone());
         // The settings of an editor need not have servers.
         match session.installed_servers(&input, number, client.is_some())? {
@@ -44,21 +45,50 @@ pub(super) fn run(args: &Clients, session: &mut CommandSession) -> Result<Comman
     Ok(CommandAnswer::yes_if(is_whole))
 }
 
-/// Returns the configurations of the named clients and files, with the clients; those of all clients if none is named.
-fn files(named: &[String]) -> Result<Vec<(Option<&'static str>, PathBuf)>, Failure> {
-    let all = find(&Folders::usual()).into_iter();
-    let all: Vec<_> = all.map(|it| (Some(it.client), it.path)).collect();
+/// A configuration that exists, or that was named.
+#[derive(Clone)]
+pub(super) struct ClientFile {
+    /// The client, unless only the file was named.
+    pub(super) client: Option<&'static str>,
+    pub(super) path: PathBuf,
+    /// Whether it is a configuration of this user, not of a folder.
+    pub(super) is_own: bool,
+    /// Whether the file itself was named.
+    pub(super) is_named: bool,
+}
+
+/// Returns the configurations of the named clients and files; those of all clients if none is named.
+pub(super) fn files(named: &[String]) -> Result<Vec<ClientFile>, Failure> {
+    let all = find(&Folders::usual()).into_iter().map(|it| ClientFile {
+        client: Some(it.client),
+        path: it.path,
+        is_own: it.is_of_user,
+        is_named: false,
+    });
+    let all: Vec<_> = all.collect();
     if named.is_empty() {
         return Ok(all);
     }
     let mut files = Vec::new();
     for name in named {
         let Some(client) = CLIENTS.iter().find(|it| it.name == name) else {
-            files.push((None, PathBuf::from(name)));
+            let path = PathBuf::from(name);
+            let is_it = |it: &&ClientFile| agent_adopt::is_same(&it.path, &path);
+            let known = all.iter().find(is_it).cloned();
+            let unknown = || ClientFile {
+                client: None,
+                path: path.clone(),
+                is_own: false,
+                is_named: true,
+            };
+            files.push(ClientFile {
+                is_named: true,
+                ..known.unwrap_or_else(unknown)
+            });
             continue;
         };
         let before = files.len();
-        let own = all.iter().filter(|(of, _)| *of == Some(client.name));
+        let own = all.iter().filter(|it| it.client == Some(client.name));
         files.extend(own.cloned());
         if files.len() == before {
             let message = format_args!("no configuration of `{name}` was found");
@@ -109,7 +139,7 @@ fn text(found: &[Found], is_whole: bool) -> Vec<StyledSpan> {
 }
 
 /// Returns whether the gateway is the server.
-fn is_governed(server: &InstalledServer) -> bool {
+pub(super) fn is_governed(server: &InstalledServer) -> bool {
     let ServerStart::Command(command) = &server.start else {
         return false;
     };
@@ -123,7 +153,7 @@ fn is_governed(server: &InstalledServer) -> bool {
 }
 
 /// Returns what is started, or where the server is.
-fn start(server: &InstalledServer) -> String {
+pub(super) fn start(server: &InstalledServer) -> String {
     match &server.start {
         ServerStart::Command(command) => {
             let words = [&command.program].into_iter().chain(&command.arguments);
@@ -138,7 +168,7 @@ fn start(server: &InstalledServer) -> String {
 }
 
 /// Returns what a server gets, with the names of values alone.
-fn details(server: &InstalledServer) -> Vec<(&'static str, String)> {
+pub(super) fn details(server: &InstalledServer) -> Vec<(&'static str, String)> {
     let names = |settings: &[NamedSetting]| {
         let names = settings.iter().map(|it| &*it.name);
         names.collect::<Vec<_>>().join(", ")
@@ -183,7 +213,7 @@ fn details(server: &InstalledServer) -> Vec<(&'static str, String)> {
 }
 
 /// Returns the URL of the package that a server runs.
-fn package_url(server: &InstalledServer) -> Option<String> {
+pub(super) fn package_url(server: &InstalledServer) -> Option<String> {
     let ServerStart::Command(command) = &server.start else {
         return None;
     };

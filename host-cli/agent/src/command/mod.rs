@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod adopt;
 mod app;
 mod ask;
 mod audit;
@@ -97,6 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
         Command::Serve(it) => serve::run(it, global),
         Command::Status(it) => status::run(it),
         Command::Clients(it) => clients::run(it, &mut open(&it.output)?),
+        Command::Adopt(it) => adopt::run(it, global, &mut open(&Output::TEXT)?),
         Command::Login(it) => login::run(it, &mut open(&Output::TEXT)?),
         Command::Logout(it) => login::forget(it, &mut open(&Output::TEXT)?),
         Command::Audit(Audit::Verify(it)) => audit::verify(it, &mut open(&it.output)?),

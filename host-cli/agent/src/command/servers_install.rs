@@ -2,7 +2,7 @@
 
 use super::CommandAnswer;
 use super::session::CommandSession;
-use crate::args::{ClientNetwork, ServersInstall};
+use crate::args::{ClientNetwork, Registries, ServersInstall};
 use agent_effects::{Resolver, proxy};
 use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::{Failure, block_on, call};
@@ -28,22 +28,8 @@ pub(super) fn run(
     let urls = args.ids.iter().filter(|it| is_url(it));
     locked.extend(urls.map(|url| (url.clone(), url.clone())));
     let packages = packages(&args.ids, &locked)?;
-    let store =
-        Store::usual().ok_or_else(|| Failure::new("this user has no folder for packages"))?;
-    let network = match args.network {
-        ClientNetwork::Host => Network::Host,
-        ClientNetwork::Registries => {
-            let engine = session.component();
-            Network::Registries {
-                proxy: Box::new(move |hosts| {
-                    let made = proxy(&engine, hosts, Resolver::system());
-                    made.map_err(|failure| failure.message)
-                }),
-                resolver: Resolver::system(),
-                more: args.allowed_hosts.clone(),
-            }
-        }
-    };
+    let store = store()?;
+    let network = network(&args.registries, session);
     let installed = block_on(install(&store, packages, &network))?;
     session.show(|_| Ok(text(&installed)), |_| Ok(json(&installed)))?;
     if installed.is_empty() {
@@ -53,6 +39,29 @@ pub(super) fn run(
         ));
     }
     Ok(CommandAnswer::Yes)
+}
+
+/// Returns the network of npm and pip.
+pub(super) fn network(registries: &Registries, session: &CommandSession) -> Network {
+    match registries.network {
+        ClientNetwork::Host => Network::Host,
+        ClientNetwork::Registries => {
+            let engine = session.component();
+            Network::Registries {
+                proxy: Box::new(move |hosts| {
+                    let made = proxy(&engine, hosts, Resolver::system());
+                    made.map_err(|failure| failure.message)
+                }),
+                resolver: Resolver::system(),
+                more: registries.allowed_hosts.clone(),
+            }
+        }
+    }
+}
+
+/// Returns the store of packages.
+pub(super) fn store() -> Result<Store, Failure> {
+    Store::usual().ok_or_else(|| Failure::new("this user has no folder for packages"))
 }
 
 /// Returns the packages to install by the ids of their servers.
@@ -79,14 +88,18 @@ fn packages(
     named.collect()
 }
 
+/// Returns the best sandbox of this machine.
+pub(super) async fn sandbox() -> Result<Sandbox, Failure> {
+    let best = Sandbox::best().await;
+    best.map_err(|none| Failure::new(none).help("run `agent sandbox check` for what is missing"))
+}
+
 async fn install(
     store: &Store,
     packages: Vec<(String, Package)>,
     network: &Network,
 ) -> Result<Vec<(String, Package, Installed)>, Failure> {
-    let sandbox = Sandbox::best()
-        .await
-        .map_err(|none| Failure::new(none).help("run `agent sandbox check` for what is missing"))?;
+    let sandbox = sandbox().await?;
     let mut all = Vec::new();
     for (id, package) in packages {
         let installed = store.install(&package, &sandbox, network).await;

@@ -121,15 +121,23 @@ impl Mending {
 impl MendedFile {
     /// Returns the change of the file as a unified diff.
     fn diff(&self) -> String {
-        let before = String::from_utf8_lossy(&self.before);
-        let mut options = DiffOptions::new();
-        let name = self.path.display().to_string();
-        options.set_original_filename(name.clone());
-        options.set_modified_filename(name);
-        let patch = options.create_patch(&before, &self.text);
-        let formatter = PatchFormatter::new().suppress_blank_empty(false);
-        formatter.fmt_patch(&patch).to_string()
+        difference(
+            &self.path,
+            &String::from_utf8_lossy(&self.before),
+            &self.text,
+        )
     }
+}
+
+/// Returns the change of a file as a unified diff.
+pub(crate) fn difference(path: &Path, before: &str, after: &str) -> String {
+    let mut options = DiffOptions::new();
+    let name = path.display().to_string();
+    options.set_original_filename(name.clone());
+    options.set_modified_filename(name);
+    let patch = options.create_patch(before, after);
+    let formatter = PatchFormatter::new().suppress_blank_empty(false);
+    formatter.fmt_patch(&patch).to_string()
 }
 
 impl CommandSession {

@@ -5,7 +5,7 @@ mod inputs;
 mod mending;
 
 pub(super) use inputs::{DEFINITIONS, MANIFESTS, NewLock};
-pub(super) use mending::{mending, usual_links};
+pub(super) use mending::{difference, mending, usual_links};
 
 use crate::args::{Format, Global, Output};
 use agent_host::contract::capability::Tenant;

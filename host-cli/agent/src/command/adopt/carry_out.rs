@@ -1,0 +1,651 @@
+//! Adopting the servers of a configuration, step by step. The client's file is changed last: whatever ended an earlier
+//! run, the next one begins with the same configuration and comes to the same files.
+
+use super::Folders;
+use super::found::Configuration;
+use crate::args::{Adopt, Arguments, CaptureOptions, Global, INDEX, LOCK};
+use crate::command::live_servers::{Target, capture, operator};
+use crate::command::servers_install::{network, sandbox, store};
+use crate::command::session::{CommandSession, DEFINITIONS, MANIFESTS};
+use crate::command::{self, CommandAnswer};
+use agent_adopt::{
+    Adoptable, Kept, KeptSecret, NewSecret, Reached, Record, Ungoverned, content, identify,
+    lasting_program, private_folder, replace, replace_private,
+};
+use agent_host::contract::clients::{Gateway, InstalledServer};
+use agent_host::contract::diagnostic::Diagnostic;
+use agent_host::contract::first_manifest::Offer;
+use agent_host::contract::importer::LiveServer;
+use agent_host::input::Input;
+use agent_host::{Failure, block_on, call, hex, output};
+use agent_operator::{Additions, Network, Operator, SecretSource};
+use agent_packages::{Facts, Package};
+use clap::Parser as _;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// The name of the gateway in a client's configuration.
+pub(super) const GATEWAY: &str = "agent";
+
+/// The audit log of a gateway.
+const AUDIT: &str = "agent.audit.jsonl";
+
+/// Nothing ends the short commands of the keyring.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// What became of the servers of one place of a configuration.
+pub(super) struct Outcome {
+    pub(super) client: String,
+    pub(super) file: PathBuf,
+    /// The new content of the file.
+    pub(super) written: Option<String>,
+    /// The folder of the gateway.
+    pub(super) folder: PathBuf,
+    /// The names of the servers with their ids and versions.
+    pub(super) governed: Vec<(String, String)>,
+    pub(super) ungoverned: Vec<(String, Ungoverned)>,
+    /// How many secrets were moved to the keyring, and how many to files.
+    pub(super) secrets: (usize, usize),
+}
+
+impl Outcome {
+    pub(super) fn is_whole(&self) -> bool {
+        self.ungoverned.is_empty()
+    }
+}
+
+/// A server on its way to the gateway.
+struct Server<'c> {
+    installed: &'c InstalledServer,
+    id: String,
+    /// The package URL, or the URL; `None` for another program.
+    endpoint: Option<String>,
+    version: Option<String>,
+    additions: Additions,
+    kept: Vec<KeptSecret>,
+}
+
+/// The adoption of this run.
+pub(super) struct Adoption<'a> {
+    args: &'a Adopt,
+    global: &'a Global,
+    folders: &'a Folders,
+    session: &'a mut CommandSession,
+    program: PathBuf,
+    /// The operator's configuration as the next step finds it.
+    operator: Operator,
+    /// Whether the keyring is there, once it was tried.
+    has_keyring: Option<bool>,
+}
+
+impl<'a> Adoption<'a> {
+    pub(super) fn new(
+        args: &'a Adopt,
+        global: &'a Global,
+        folders: &'a Folders,
+        session: &'a mut CommandSession,
+    ) -> Result<Self, Failure> {
+        let has_file = folders.operator.exists();
+        Ok(Self {
+            program: lasting_program(&folders.data, env!("CARGO_PKG_VERSION"))?,
+            operator: match has_file {
+                true => operator(Some(&folders.operator))?,
+                false => Operator::default(),
+            },
+            args,
+            global,
+            folders,
+            session,
+            has_keyring: None,
+        })
+    }
+
+    /// Adopts the servers of a configuration.
+    pub(super) fn carry_out(
+        &mut self,
+        configuration: &Configuration,
+    ) -> Result<Vec<Outcome>, Failure> {
+        let mut text = configuration.text.clone();
+        let mut outcomes = Vec::new();
+        for (place, servers) in configuration.places() {
+            let outcome = self.adopt(configuration, place, servers, &text)?;
+            if let Some(written) = &outcome.written {
+                text = written.clone().into_bytes();
+            }
+            outcomes.push(outcome);
+        }
+        // The file has the text of its last place.
+        let last = outcomes.iter().rposition(|it| it.written.is_some());
+        for (number, outcome) in outcomes.iter_mut().enumerate() {
+            if Some(number) != last {
+                outcome.written = None;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    fn adopt(
+        &mut self,
+        configuration: &Configuration,
+        place: &str,
+        servers: Vec<(&InstalledServer, &Adoptable, Option<&Facts>)>,
+        before: &[u8],
+    ) -> Result<Outcome, Failure> {
+        let mut outcome = Outcome {
+            client: configuration.client.clone(),
+            file: configuration.path.clone(),
+            written: None,
+            folder: folder(configuration, place, self.folders),
+            governed: Vec::new(),
+            ungoverned: Vec::new(),
+            secrets: (0, 0),
+        };
+        let mut ready = Vec::new();
+        for (installed, server, facts) in servers {
+            match self.prepare(installed, server, facts)? {
+                Ok(server) => ready.push(server),
+                Err(reason) => outcome.ungoverned.push((installed.name.clone(), reason)),
+            }
+        }
+        let staged = self.folders.state.join("agent/adopt/.staged");
+        if staged.exists() {
+            fs::remove_dir_all(&staged).map_err(|error| unwritable(&staged, &error))?;
+        }
+        private_folder(&staged)?;
+        let ready = self.capture(ready, &outcome.folder, &staged, &mut outcome.ungoverned)?;
+        let ready = self.resolve(ready, &outcome.folder, &staged, &mut outcome.ungoverned)?;
+        if !ready.is_empty() {
+            self.write(configuration, place, ready, before, &staged, &mut outcome)?;
+        }
+        fs::remove_dir_all(&staged).map_err(|error| unwritable(&staged, &error))?;
+        Ok(outcome)
+    }
+
+    /// Installs the package of a server, and moves its secrets.
+    fn prepare<'c>(
+        &mut self,
+        installed: &'c InstalledServer,
+        server: &Adoptable,
+        facts: Option<&Facts>,
+    ) -> Result<Result<Server<'c>, Ungoverned>, Failure> {
+        let name = &installed.name;
+        let hosts = self.args.reach.iter().filter(|(server, _)| server == name);
+        let hosts: Vec<_> = hosts.map(|(_, host)| host.clone()).collect();
+        let network = match hosts.is_empty() {
+            true => Network::None,
+            false => Network::Hosts(hosts),
+        };
+        let (endpoint, version) = match &server.reached {
+            Reached::Program => (None, None),
+            Reached::Url(url) => (Some(url.clone()), None),
+            Reached::Package(package) => {
+                let version = facts.map(|it| &it.version).or(package.version.as_ref());
+                let version = version.cloned().unwrap_or_default();
+                let url = package.url(&version);
+                self.say(format_args!("installing {url}"));
+                if let Err(reason) = self.install(&url)? {
+                    return Ok(Err(reason));
+                }
+                (Some(url), Some(version))
+            }
+        };
+        let (id, entry, is_known) = identify(name, server, &network, &self.operator);
+        let mut additions = Additions::default();
+        let mut kept = Vec::new();
+        for (name, secret) in entry.secrets {
+            let source = match secret {
+                NewSecret::Variable(variable) => SecretSource::Env(variable),
+                NewSecret::Value(value) => {
+                    let secret = self.keep(&name, &value)?;
+                    let source = secret.source();
+                    // One that was there before belongs to an earlier adoption.
+                    if !self.operator.secrets.contains_key(&name) {
+                        kept.push(secret);
+                    }
+                    source
+                }
+            };
+            if self.operator.secrets.get(&name) != Some(&source) {
+                additions.secrets.push((name.clone(), source.clone()));
+            }
+            self.operator.secrets.insert(name, source);
+        }
+        if !is_known {
+            additions.servers.push((id.clone(), entry.server.clone()));
+        }
+        self.operator.servers.insert(id.clone(), entry.server);
+        Ok(Ok(Server {
+            installed,
+            id,
+            endpoint,
+            version,
+            additions,
+            kept,
+        }))
+    }
+
+    fn install(&self, url: &str) -> Result<Result<(), Ungoverned>, Failure> {
+        let package = match Package::parse(url) {
+            Ok(package) => package,
+            Err(error) => {
+                let reason = Ungoverned::new(error.to_string(), "name an exact version");
+                return Ok(Err(reason));
+            }
+        };
+        let (store, network) = (store()?, network(&self.args.registries, self.session));
+        let installed = block_on(async {
+            let sandbox = sandbox().await?;
+            Ok::<_, Failure>(store.install(&package, &sandbox, &network).await)
+        })?;
+        Ok(installed.map(drop).map_err(|error| {
+            let help = error.help().map_or_else(
+                || "install npm for `npx`, and Python with pip for `uvx`".to_owned(),
+                str::to_owned,
+            );
+            Ungoverned::new(error.to_string(), help)
+        }))
+    }
+
+    /// Keeps a secret in the keyring, or in a file if there is none.
+    fn keep(&mut self, name: &str, value: &str) -> Result<KeptSecret, Failure> {
+        if self.has_keyring != Some(false) {
+            let item = KeptSecret::Keyring(name.to_owned());
+            let source = item.source();
+            let kept = source.keep(value, &NEVER);
+            // A keyring that is locked takes nothing.
+            let read = kept.and_then(|()| source.value(&NEVER));
+            let is_kept = read.is_ok_and(|it| it.expose() == value);
+            self.has_keyring = Some(is_kept);
+            if is_kept {
+                return Ok(item);
+            }
+            self.say("no keyring takes secrets: they go to files that only you can read");
+        }
+        let file = agent_adopt::usual_id(name).replace('/', "-");
+        let path = self.folders.data.join("agent/secrets").join(file);
+        let kept = KeptSecret::File(path);
+        let source = kept.source();
+        source.keep(value, &NEVER).map_err(Failure::new)?;
+        Ok(kept)
+    }
+
+    /// Lists the tools of each server, and adds it to the index of the gateway.
+    fn capture<'c>(
+        &mut self,
+        servers: Vec<Server<'c>>,
+        folder: &Path,
+        staged: &Path,
+        ungoverned: &mut Vec<(String, Ungoverned)>,
+    ) -> Result<Vec<Server<'c>>, Failure> {
+        let mut index = content(&folder.join(INDEX))?;
+        let mut captured = Vec::new();
+        for mut server in servers {
+            let target = Target {
+                id: server.id.clone(),
+                version: server.version.clone(),
+                endpoint: server.endpoint.clone(),
+            };
+            let options = CaptureOptions {
+                index: PathBuf::new(),
+                servers: None,
+                timeout: self.args.timeout,
+            };
+            self.say(format_args!("listing the tools of {}", server.id));
+            let listed = capture(vec![target], &self.operator, &options, self.session)?;
+            let added = match listed.into_iter().next() {
+                Some(Ok(live)) => self.add(&live, &mut index)?,
+                Some(Err(message)) => Err(Ungoverned::new(message, help_for(&server))),
+                None => return Err(Failure::internal("nothing was captured")),
+            };
+            match added {
+                Ok(version) => {
+                    server.version = Some(version);
+                    captured.push(server);
+                }
+                Err(reason) => {
+                    self.give_up(&server);
+                    ungoverned.push((server.installed.name.clone(), reason));
+                }
+            }
+        }
+        if let Some(index) = index {
+            let path = staged.join(INDEX);
+            fs::write(&path, index).map_err(|error| unwritable(&path, &error))?;
+        }
+        Ok(captured)
+    }
+
+    /// Adds a server to an index. Returns its version.
+    fn add(
+        &mut self,
+        live: &LiveServer,
+        index: &mut Option<Vec<u8>>,
+    ) -> Result<Result<String, Ungoverned>, Failure> {
+        let engine = &mut self.session.engine;
+        let known = match index {
+            None => Vec::new(),
+            Some(text) => match call!(engine, inputs.index.call_load(text))? {
+                Err(problems) => return Ok(Err(refused(&problems))),
+                Ok(read) => call!(engine, importer.call_servers(read))?,
+            },
+        };
+        // A run that was ended may have added it already.
+        if let Some(known) = known.iter().find(|it| {
+            it.id == live.id
+                && live
+                    .version
+                    .as_ref()
+                    .is_none_or(|version| it.version == *version)
+        }) {
+            return Ok(Ok(known.version.clone()));
+        }
+        let added = call!(engine, importer.call_add(live, None, index.as_deref()))?;
+        Ok(match added {
+            Err(problems) => Err(refused(&problems)),
+            Ok(imported) => {
+                *index = Some(imported.index.into_bytes());
+                let added = imported.added.first();
+                let version = added.and_then(|it| it.rsplit_once('@'));
+                Ok(version.map_or_else(String::new, |(_, version)| version.to_owned()))
+            }
+        })
+    }
+
+    /// Takes back what was kept for a server that stays ungoverned.
+    fn give_up(&mut self, server: &Server<'_>) {
+        for (id, _) in &server.additions.servers {
+            self.operator.servers.remove(id);
+        }
+        for (name, _) in &server.additions.secrets {
+            self.operator.secrets.remove(name);
+        }
+        for secret in &server.kept {
+            if let Err(error) = secret.source().forget(&NEVER) {
+                output::note(format_args!("warning: {error}"));
+            }
+        }
+    }
+
+    /// Writes a manifest and resolves it. Servers that the lock does not have stay ungoverned.
+    fn resolve<'c>(
+        &mut self,
+        servers: Vec<Server<'c>>,
+        folder: &Path,
+        staged: &Path,
+        ungoverned: &mut Vec<(String, Ungoverned)>,
+    ) -> Result<Vec<Server<'c>>, Failure> {
+        if servers.is_empty() {
+            return Ok(servers);
+        }
+        let name = folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let existing = MANIFESTS.iter().find_map(|it| {
+            let text = content(&folder.join(it)).ok()??;
+            Some((*it, text))
+        });
+        let index = content(&staged.join(INDEX))?.unwrap_or_default();
+        let drafted = |this: &mut Self, index: &[u8]| this.draft(&name, index);
+        let (manifest, text) = match existing {
+            None => (MANIFESTS[0], drafted(self, &index)?),
+            Some((manifest, text)) => {
+                // One that is as it was drafted requires the new servers, too.
+                let before = content(&folder.join(INDEX))?;
+                let before = before.map(|before| drafted(self, &before)).transpose()?;
+                match before.is_some_and(|before| before.as_bytes() == text) {
+                    true => (manifest, drafted(self, &index)?),
+                    false => (manifest, String::from_utf8_lossy(&text).into_owned()),
+                }
+            }
+        };
+        let path = staged.join(manifest);
+        fs::write(&path, text).map_err(|error| unwritable(&path, &error))?;
+        self.say("resolving");
+        let lock = staged.join(LOCK);
+        let mut words: Vec<_> = ["agent", "--quiet", "resolve"].map(Into::into).to_vec();
+        words.extend(
+            self.global
+                .engine
+                .iter()
+                .flat_map(|engine| ["--engine".into(), engine.clone().into_os_string()]),
+        );
+        words.extend([
+            path.clone().into(),
+            "--index".into(),
+            staged.join(INDEX).into(),
+        ]);
+        words.extend(["--lock".into(), lock.clone().into()]);
+        let arguments = Arguments::try_parse_from(words);
+        let arguments = arguments.map_err(|error| Failure::internal(error.to_string()))?;
+        let answer = command::run(&arguments)?;
+        let locked = match answer {
+            CommandAnswer::Yes => self.session.lock(&Input::File(lock))?,
+            _ => None,
+        };
+        let Some(locked) = locked else {
+            let path = folder.join(manifest);
+            let message = format_args!("`{}` can't be resolved with these servers", path.display());
+            return Err(Failure::new(message).help("see above, and correct it"));
+        };
+        let selections = call!(self.session.engine, lockfile.lock.call_selections(locked))?;
+        let ids: BTreeSet<_> = selections.into_iter().map(|it| it.id).collect();
+        let (locked, others): (Vec<_>, Vec<_>) =
+            servers.into_iter().partition(|it| ids.contains(&it.id));
+        for server in others {
+            self.give_up(&server);
+            let reason = Ungoverned::new(
+                format!("`{manifest}` of its gateway does not require it"),
+                format!("add `- category: {}` to `requires.mcp`", server.id),
+            );
+            ungoverned.push((server.installed.name.clone(), reason));
+        }
+        Ok(locked)
+    }
+
+    /// Returns a first manifest, which requires every server of an index.
+    fn draft(&mut self, name: &str, index: &[u8]) -> Result<String, Failure> {
+        let engine = &mut self.session.engine;
+        let none = || Failure::internal("there is no first manifest of the index");
+        let index = call!(engine, inputs.index.call_load(index))?.map_err(|_| none())?;
+        let offer = Offer::Index(index);
+        let made = call!(engine, first_manifest.call_make(name, b"", &offer))?;
+        made.map(|draft| draft.text).map_err(|_| none())
+    }
+
+    /// Writes everything: first the record with the backup, last the client's file.
+    fn write(
+        &mut self,
+        configuration: &Configuration,
+        place: &str,
+        servers: Vec<Server<'_>>,
+        before: &[u8],
+        staged: &Path,
+        outcome: &mut Outcome,
+    ) -> Result<(), Failure> {
+        let folder = &outcome.folder;
+        let gateway = gateway(&self.program, folder, self.folders);
+        let paths: Vec<_> = servers.iter().map(|it| it.installed.path.clone()).collect();
+        let keys = [place.to_owned()];
+        let governed = call!(
+            self.session.engine,
+            clients.call_govern(before, &keys, &paths, &gateway)
+        )?;
+        let after = match governed {
+            Ok(text) => text,
+            Err(problems) => {
+                let reason = refused(&problems);
+                for server in servers {
+                    self.give_up(&server);
+                    outcome
+                        .ungoverned
+                        .push((server.installed.name.clone(), reason.clone()));
+                }
+                return Ok(());
+            }
+        };
+        let mut additions = Additions::default();
+        let mut secrets = Vec::new();
+        for server in &servers {
+            additions
+                .servers
+                .extend(server.additions.servers.iter().cloned());
+            additions
+                .secrets
+                .extend(server.additions.secrets.iter().cloned());
+            secrets.extend(server.kept.iter().cloned());
+        }
+        let operator_before = content(&self.folders.operator)?;
+        let operator_text = operator_before.clone().unwrap_or_default();
+        let operator_text = String::from_utf8_lossy(&operator_text).into_owned();
+        let added = additions.add_to(&operator_text).map_err(|why| {
+            let path = self.folders.operator.display();
+            Failure::new(format_args!("`{path}` can't be changed: {why}"))
+        })?;
+        let mut made = BTreeMap::new();
+        let names = [INDEX, MANIFESTS[0], MANIFESTS[1], DEFINITIONS, LOCK];
+        for name in names {
+            let Some(new) = content(&staged.join(name))? else {
+                continue;
+            };
+            let old = content(&folder.join(name))?;
+            let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+            made.insert(folder.join(name), (old.map(text), text(new)));
+        }
+        let record = Record {
+            client: configuration.client.clone(),
+            file: configuration.path.clone(),
+            after: after.clone(),
+            place: place.to_owned(),
+            servers: paths,
+            gateway: gateway.name.clone(),
+            command: [gateway.program]
+                .into_iter()
+                .chain(gateway.arguments)
+                .collect(),
+            operator: self.folders.operator.clone(),
+            lines: added.lines,
+            secrets,
+            made,
+        };
+        self.folders.records().keep(&record, before)?;
+        if !additions.servers.is_empty() || !additions.secrets.is_empty() {
+            replace_private(
+                &self.folders.operator,
+                operator_before.as_deref(),
+                added.text.as_bytes(),
+            )?;
+        }
+        // The lock comes last, as `agent resolve` writes it.
+        for name in names {
+            let path = folder.join(name);
+            let Some((old, new)) = record.made.get(&path) else {
+                continue;
+            };
+            let old = old.as_ref().map(String::as_bytes);
+            match configuration.is_own {
+                true => replace_private(&path, old, new.as_bytes())?,
+                false => replace(&path, old, new.as_bytes())?,
+            }
+        }
+        replace(&configuration.path, Some(before), after.as_bytes())?;
+        outcome.written = Some(after);
+        for secret in &record.secrets {
+            match secret {
+                KeptSecret::Keyring(_) => outcome.secrets.0 += 1,
+                KeptSecret::File(_) => outcome.secrets.1 += 1,
+            }
+        }
+        let named = servers.into_iter().map(|it| {
+            let version = it.version.unwrap_or_default();
+            (it.installed.name.clone(), format!("{}@{version}", it.id))
+        });
+        outcome.governed = named.collect();
+        Ok(())
+    }
+
+    fn say(&mut self, line: impl std::fmt::Display) {
+        self.session.note(line);
+    }
+}
+
+/// Returns the folder of the gateway's documents: the user's own, or that of the project's file.
+pub(super) fn folder(configuration: &Configuration, place: &str, folders: &Folders) -> PathBuf {
+    if !configuration.is_own {
+        let folder = configuration.path.parent().unwrap_or(Path::new("/"));
+        return folder.to_owned();
+    }
+    // The folder of a client's usual place has its name; each other place has one of its own.
+    let name = match place.contains('.') && place.starts_with("projects.") {
+        false => configuration.client.clone(),
+        true => {
+            let digest = Sha256::digest(place.as_bytes());
+            format!("{}-{}", configuration.client, hex(&digest[..4]))
+        }
+    };
+    let file = configuration.path.file_stem().unwrap_or_default();
+    let folder = folders.config.join("agent/gateways").join(name);
+    let records = folders.records().all().unwrap_or_default();
+    let is_other = |it: &Kept| {
+        it.record.file != configuration.path
+            && it.record.made.keys().any(|path| path.starts_with(&folder))
+    };
+    // A client may have two files.
+    match records.iter().any(is_other) {
+        false => folder,
+        true => folder.with_file_name(format!(
+            "{}-{}",
+            configuration.client,
+            agent_adopt::usual_id(&file.to_string_lossy())
+        )),
+    }
+}
+
+/// Returns the gateway of a folder's documents, as a client starts it.
+pub(super) fn gateway(program: &Path, folder: &Path, folders: &Folders) -> Gateway {
+    let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let own = |path: &Path| path.to_string_lossy().into_owned();
+    let arguments = [
+        ("--lock", file(LOCK)),
+        ("--index", file(INDEX)),
+        ("--audit", file(AUDIT)),
+        ("--servers", own(&folders.operator)),
+    ];
+    let arguments = arguments
+        .into_iter()
+        .flat_map(|(option, value)| [option.to_owned(), value]);
+    Gateway {
+        name: GATEWAY.to_owned(),
+        program: own(program),
+        arguments: ["serve".to_owned()].into_iter().chain(arguments).collect(),
+    }
+}
+
+/// Returns what to do about a server that can't be captured.
+fn help_for(server: &Server<'_>) -> String {
+    let name = &server.installed.name;
+    match &server.endpoint {
+        Some(url) if !url.starts_with("pkg:") => {
+            format!("check the URL and its headers; a login: `agent login {url}`")
+        }
+        _ => format!("if it needs the network, pass `--reach {name}=HOST:PORT`"),
+    }
+}
+
+fn refused(problems: &[Diagnostic]) -> Ungoverned {
+    let first = problems.first();
+    let reason = first.map_or_else(String::new, |it| it.message.clone());
+    let fix = first.and_then(|it| it.fixes.first());
+    let help = fix.map_or("correct its entry in the client's configuration", |it| {
+        &*it.title
+    });
+    Ungoverned::new(reason, help)
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format_args!("can't write `{}`: {error}", path.display()))
+}

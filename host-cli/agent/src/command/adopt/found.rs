@@ -1,0 +1,228 @@
+//! The configurations of clients, and what the gateway can do with each server.
+
+use super::Folders;
+use crate::args::Adopt;
+use crate::command::clients::{self, is_governed};
+use crate::command::servers_install::{network, sandbox, store};
+use crate::command::session::CommandSession;
+use agent_adopt::{Adoptable, Reached, Surroundings, Ungoverned, adoptable, content};
+use agent_host::contract::clients::InstalledServer;
+use agent_host::input::Input;
+use agent_host::{Failure, block_on, hex};
+use agent_packages::{Facts, Registry};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A configuration with its servers.
+pub(super) struct Configuration {
+    /// The client, or the name of its file.
+    pub(super) client: String,
+    /// The absolute path of the file.
+    pub(super) path: PathBuf,
+    /// Whether it is a configuration of this user, not of a folder.
+    pub(super) is_own: bool,
+    /// Its content.
+    pub(super) text: Vec<u8>,
+    pub(super) servers: Vec<Candidate>,
+}
+
+/// A server of a configuration.
+pub(super) struct Candidate {
+    pub(super) server: InstalledServer,
+    pub(super) state: State,
+}
+
+/// What can be done with a server.
+pub(super) enum State {
+    /// The gateway itself.
+    Gateway,
+    /// The client does not start it.
+    Disabled,
+    Adoptable {
+        server: Box<Adoptable>,
+        /// What the registry says of its package.
+        facts: Option<Facts>,
+    },
+    Ungoverned(Ungoverned),
+}
+
+impl Configuration {
+    pub(super) fn has_adoptable(&self) -> bool {
+        self.servers
+            .iter()
+            .any(|it| matches!(it.state, State::Adoptable { .. }))
+    }
+
+    /// Returns the adoptable servers by the keys to their object or list.
+    pub(super) fn places(
+        &self,
+    ) -> BTreeMap<&str, Vec<(&InstalledServer, &Adoptable, Option<&Facts>)>> {
+        let mut places = BTreeMap::<_, Vec<_>>::new();
+        for candidate in &self.servers {
+            if let State::Adoptable { server, facts } = &candidate.state {
+                let of_place = places.entry(place(&candidate.server)).or_default();
+                of_place.push((&candidate.server, &**server, facts.as_ref()));
+            }
+        }
+        places
+    }
+}
+
+/// Returns the keys to the object or list of a server, joined by dots.
+pub(super) fn place(server: &InstalledServer) -> &str {
+    let named = server.path.strip_suffix(&*server.name);
+    let named = named.and_then(|it| it.strip_suffix('.'));
+    named.unwrap_or_else(|| server.path.rsplit_once('[').map_or("", |(place, _)| place))
+}
+
+/// Reads the configurations that the options name. `None` if one can't be read; the findings say why.
+pub(super) fn configurations(
+    args: &Adopt,
+    folders: &Folders,
+    session: &mut CommandSession,
+) -> Result<Option<Vec<Configuration>>, Failure> {
+    let inputs = args.inputs.iter().map(|(id, file)| {
+        let answer = fs::read_to_string(file);
+        let answer = answer.map_err(|error| {
+            Failure::new(format_args!("can't read `{}`: {error}", file.display()))
+        })?;
+        Ok((id.clone(), answer.trim_end_matches(['\n', '\r']).to_owned()))
+    });
+    let mut surroundings = Surroundings {
+        home: folders.home.clone(),
+        project: None,
+        variables: std::env::vars().collect(),
+        inputs: inputs.collect::<Result<_, Failure>>()?,
+        own_folders: folders.own(),
+    };
+    let (mut found, mut is_whole) = (Vec::new(), true);
+    let files = clients::files(&args.clients)?;
+    if files.is_empty() {
+        let message = "no configuration of an MCP client was found";
+        return Err(Failure::new(message).help("name a configuration with `--client FILE`"));
+    }
+    for (file, number) in files.into_iter().zip(0..) {
+        // A file of the working folder has to be named.
+        if !file.is_own && !file.is_named {
+            session.note(format_args!(
+                "`{}` may be a stranger's: list it with `--client {0}`",
+                file.path.display()
+            ));
+            continue;
+        }
+        let path = std::path::absolute(&file.path);
+        let path = path.map_err(|error| Failure::new(error.to_string()))?;
+        let Some(text) = content(&path)? else {
+            return Err(Failure::new(format_args!(
+                "there is no `{}`",
+                path.display()
+            )));
+        };
+        let may_lack = file.client.is_some();
+        let servers = session.installed_servers(&Input::File(path.clone()), number, may_lack)?;
+        let Some(servers) = servers else {
+            is_whole = false;
+            continue;
+        };
+        let folder = || path.parent().map(Path::to_owned);
+        surroundings.project = if file.is_own { None } else { folder() };
+        let servers = servers.into_iter().map(|server| Candidate {
+            state: state(&server, &surroundings),
+            server,
+        });
+        found.push(Configuration {
+            client: file.client.map_or_else(|| name(&path), str::to_owned),
+            is_own: file.is_own,
+            servers: servers.collect(),
+            path,
+            text,
+        });
+    }
+    found.retain(|it| !it.servers.is_empty());
+    Ok(is_whole.then_some(found))
+}
+
+fn name(path: &Path) -> String {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    agent_adopt::usual_id(&name)
+}
+
+fn state(server: &InstalledServer, surroundings: &Surroundings) -> State {
+    if is_governed(server) {
+        return State::Gateway;
+    }
+    if !server.is_enabled {
+        return State::Disabled;
+    }
+    match adoptable(server, surroundings) {
+        Ok(adoptable) => State::Adoptable {
+            server: Box::new(adoptable),
+            facts: None,
+        },
+        Err(reason) => State::Ungoverned(reason),
+    }
+}
+
+/// Looks the packages up: the newest version of one without a version, and who published it.
+pub(super) fn look_up(
+    found: &mut [Configuration],
+    args: &Adopt,
+    session: &CommandSession,
+) -> Result<(), Failure> {
+    let store = store()?;
+    let network = network(&args.registries, session);
+    block_on(async {
+        let mut best = None;
+        for candidate in found.iter_mut().flat_map(|it| &mut it.servers) {
+            let State::Adoptable { server, facts } = &mut candidate.state else {
+                continue;
+            };
+            let Reached::Package(package) = &server.reached else {
+                continue;
+            };
+            let sandbox = match &best {
+                Some(sandbox) => sandbox,
+                None => best.insert(sandbox().await?),
+            };
+            let registry = match package.origin.starts_with("pkg:npm/") {
+                true => Registry::Npm,
+                false => Registry::PyPi,
+            };
+            let (name, version) = (package.name(), package.version.as_deref());
+            let found = store.look_up(registry, &name, version, sandbox, &network);
+            match found.await {
+                Ok(found) => *facts = Some(found),
+                // Who published a version that is named does not decide.
+                Err(_) if version.is_some_and(|it| package.is_exact(it)) => {}
+                Err(error) => {
+                    let help = error.help().unwrap_or("name the version in its arguments");
+                    let reason = Ungoverned::new(error.to_string(), help);
+                    candidate.state = State::Ungoverned(reason);
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Returns the digest of everything that was listed: the files, and the versions that they do not name.
+pub(super) fn digest(found: &[Configuration]) -> String {
+    let mut digest = Sha256::new();
+    for configuration in found {
+        digest.update(Sha256::digest(
+            configuration.path.to_string_lossy().as_bytes(),
+        ));
+        digest.update(Sha256::digest(&configuration.text));
+        for candidate in &configuration.servers {
+            if let State::Adoptable {
+                facts: Some(facts), ..
+            } = &candidate.state
+            {
+                digest.update(Sha256::digest(&facts.version));
+            }
+        }
+    }
+    format!("sha256-{}", hex(&digest.finalize()))
+}

@@ -1,0 +1,169 @@
+//! `agent adopt`: the gateway stands in for the servers of MCP clients.
+
+mod carry_out;
+mod found;
+mod listing;
+mod undo;
+
+use super::CommandAnswer;
+use super::session::CommandSession;
+use crate::args::{Adopt, Global};
+use agent_adopt::{Records, private_folder, stays};
+use agent_host::{Failure, output};
+use agent_operator::usual_path;
+use carry_out::{Adoption, Outcome};
+use found::Configuration;
+use std::env;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+
+/// The folders of this user.
+struct Folders {
+    home: PathBuf,
+    config: PathBuf,
+    data: PathBuf,
+    state: PathBuf,
+    /// The operator's configuration.
+    operator: PathBuf,
+}
+
+impl Folders {
+    fn usual(operator: Option<PathBuf>) -> Result<Self, Failure> {
+        let none = || Failure::new("this user has no folder for configurations").help("set `HOME`");
+        let home = env::home_dir()
+            .filter(|it| it.is_absolute())
+            .ok_or_else(none)?;
+        let named = |variable: &str, below: &str| {
+            let named = env::var_os(variable).map(PathBuf::from);
+            let named = named.filter(|path| path.is_absolute());
+            named.unwrap_or_else(|| home.join(below))
+        };
+        Ok(Self {
+            config: named("XDG_CONFIG_HOME", ".config"),
+            data: named("XDG_DATA_HOME", ".local/share"),
+            state: named("XDG_STATE_HOME", ".local/state"),
+            operator: operator.or_else(usual_path).ok_or_else(none)?,
+            home,
+        })
+    }
+
+    fn records(&self) -> Records {
+        Records::new(&self.state)
+    }
+
+    /// The folders with what this program obeys.
+    fn own(&self) -> Vec<PathBuf> {
+        [&self.config, &self.data, &self.state]
+            .map(|folder| folder.join("agent"))
+            .to_vec()
+    }
+}
+
+pub(super) fn run(
+    args: &Adopt,
+    global: &Global,
+    session: &mut CommandSession,
+) -> Result<CommandAnswer, Failure> {
+    let folders = Folders::usual(args.servers.clone())?;
+    let _lock = lock(&folders)?;
+    if args.undo {
+        return undo::undo(args, &folders, session);
+    }
+    if args.forget {
+        return undo::forget(args, &folders, session);
+    }
+    let Some(mut found) = found::configurations(args, &folders, session)? else {
+        return session.refuse();
+    };
+    found::look_up(&mut found, args, session)?;
+    output::print_text(&listing::text(&found))?;
+    let digest = found::digest(&found);
+    let strangers = found.iter().any(|it| !it.is_own && it.has_adoptable());
+    if let Some(approved) = args.approve.as_ref().filter(|it| **it != digest) {
+        let message = format_args!("the digest is {digest}, not `{approved}`");
+        return Err(Failure::new(message).help("look at the list again, and approve its digest"));
+    }
+    let is_adoptable = |it: &Configuration| it.has_adoptable();
+    if !found.iter().any(is_adoptable) {
+        session.note("no server can be adopted");
+        return Ok(CommandAnswer::yes_if(!listing::has_ungoverned(&found)));
+    }
+    if args.dry_run {
+        listing::show_changes(&found, &folders, session)?;
+        if strangers {
+            session.note(format_args!(
+                "approve a stranger's file with `--approve {digest}`"
+            ));
+        }
+        return Ok(CommandAnswer::Yes);
+    }
+    let is_own = found.iter().any(|it| it.is_own && it.has_adoptable());
+    let is_agreed = is_own
+        && args.approve.is_none()
+        && (args.yes || output::ask("Adopt these servers? [y/N] "));
+    if strangers && args.approve.is_none() {
+        session.note(format_args!(
+            "a file that is not your own configuration may be a stranger's: look at its commands, then pass \
+             `--approve {digest}`"
+        ));
+    }
+    let agreed = found.iter().filter(|it| {
+        it.has_adoptable()
+            && if it.is_own {
+                is_agreed
+            } else {
+                args.approve.is_some()
+            }
+    });
+    let agreed: Vec<_> = agreed.collect();
+    if agreed.is_empty() {
+        session.note("nothing was changed or started; `agent adopt --yes` adopts what is listed");
+        return Ok(CommandAnswer::No);
+    }
+    let mut adoption = Adoption::new(args, global, &folders, session)?;
+    let mut outcomes = Vec::new();
+    for configuration in agreed {
+        outcomes.extend(adoption.carry_out(configuration)?);
+    }
+    let is_kept = settle(&outcomes)?;
+    output::print_text(&listing::outcomes(&outcomes))?;
+    let all = outcomes.iter().all(Outcome::is_whole) && !listing::has_ungoverned(&found);
+    Ok(CommandAnswer::yes_if(all && is_kept))
+}
+
+/// Waits whether running clients write over the new configurations, and names them.
+fn settle(outcomes: &[Outcome]) -> Result<bool, Failure> {
+    let mut is_kept = true;
+    for outcome in outcomes {
+        let Some(new) = &outcome.written else {
+            continue;
+        };
+        if !stays(&outcome.file, new.as_bytes())? {
+            let (client, file) = (&outcome.client, outcome.file.display());
+            output::note(format_args!(
+                "`{client}` has written `{file}` again, without the gateway: end it, and run this again"
+            ));
+            is_kept = false;
+        }
+    }
+    Ok(is_kept)
+}
+
+/// Waits for no other adoption: two would write the same files.
+fn lock(folders: &Folders) -> Result<File, Failure> {
+    let folder = folders.state.join("agent");
+    private_folder(&folder)?;
+    let path = folder.join("adopt.lock");
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(0o600);
+    let failed = |error: std::io::Error| {
+        Failure::new(format_args!("can't write `{}`: {error}", path.display()))
+    };
+    let file = options.open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Failure::new("another `agent adopt` runs")),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
