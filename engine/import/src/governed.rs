@@ -486,6 +486,8 @@ fn removed(parsed: &Parsed<'_>, start: usize, end: usize) -> Range<usize> {
         (Some(before), Some(rest)) if rest.trim().is_empty() => {
             start - before.len()..end + rest.len()
         }
+        // A comment behind it stays.
+        (Some(_), Some(rest)) => start..end + (rest.len() - rest.trim_start_matches(' ').len()),
         (None, _) => {
             // The space in front of it.
             let before = text[..start].trim_end_matches(' ').len();
@@ -677,7 +679,7 @@ fn gateway_entry(
                 |it: &Installation<'_>| parsed.text[it.node.span.start as usize..].starts_with('{');
             return match beside.filter(|it| is_line(it)) {
                 Some(_) => {
-                    let name = json_string(&gateway.name);
+                    let name = key(&gateway.name);
                     format!("{name} = {}\n", flow_value(at.form, gateway, " = ", false))
                 }
                 None => toml_table(at.form, gateway),
@@ -704,6 +706,15 @@ fn gateway_entry(
     }
 }
 
+/// Returns a key of YAML or TOML, in quotes if it needs them.
+fn key(name: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    match name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_bare) {
+        true => name.to_owned(),
+        false => json_string(name),
+    }
+}
+
 /// Returns the members of an entry; in a list it has its name.
 fn all_fields(form: &ClientForm, gateway: &Gateway, is_list: bool) -> Vec<(&'static str, String)> {
     let needs_name = is_list || form.shape == EntryShape::Extension;
@@ -716,8 +727,11 @@ fn all_fields(form: &ClientForm, gateway: &Gateway, is_list: bool) -> Vec<(&'sta
 /// Returns the value of a gateway's entry in one line.
 fn flow_value(form: &ClientForm, gateway: &Gateway, assigns: &str, is_list: bool) -> String {
     let fields = all_fields(form, gateway, is_list).into_iter();
-    let quoted = |key: &str| json_string(key);
-    let fields = fields.map(|(key, value)| format!("{}{assigns}{value}", quoted(key)));
+    let is_json = assigns.starts_with(':');
+    let fields = fields.map(|(key, value)| match is_json {
+        true => format!("\"{key}\"{assigns}{value}"),
+        false => format!("{key}{assigns}{value}"),
+    });
     format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
 }
 
@@ -760,7 +774,7 @@ fn yaml_entry(form: &ClientForm, gateway: &Gateway, indentation: &str, is_list: 
     let fields = all_fields(form, gateway, is_list).into_iter();
     if !is_list {
         let lines = fields.map(|(key, value)| format!("{indentation}  {key}: {value}\n"));
-        let name = json_string(&gateway.name);
+        let name = key(&gateway.name);
         return format!("{indentation}{name}:\n{}", lines.collect::<String>());
     }
     let lines = fields.enumerate().map(|(number, (key, value))| {
@@ -774,6 +788,6 @@ fn yaml_entry(form: &ClientForm, gateway: &Gateway, indentation: &str, is_list: 
 fn toml_table(form: &ClientForm, gateway: &Gateway) -> String {
     let fields = all_fields(form, gateway, false).into_iter();
     let lines = fields.map(|(key, value)| format!("{key} = {value}\n"));
-    let (path, name) = (form.path.join("."), json_string(&gateway.name));
+    let (path, name) = (form.path.join("."), key(&gateway.name));
     format!("[{path}.{name}]\n{}", lines.collect::<String>())
 }

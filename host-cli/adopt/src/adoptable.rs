@@ -17,6 +17,9 @@ pub struct Surroundings {
     pub project: Option<PathBuf>,
     /// The environment of the client, as far as it is this program's.
     pub variables: BTreeMap<String, String>,
+    /// The interpreter of Python, and its folder if it is not that of the system: the program may be a script that
+    /// chooses one.
+    pub python: Option<(PathBuf, Option<PathBuf>)>,
     /// What the client would ask its user for, by id.
     pub inputs: BTreeMap<String, String>,
     /// The folders of this program, which no server may write.
@@ -267,19 +270,43 @@ impl Surroundings {
             entry.workdir = Some(folder);
         }
         let Some(package) = installed else {
-            let program = match program.contains('/') {
-                true => self.absolute(&program).to_string_lossy().into_owned(),
-                false => program,
-            };
-            let path = Path::new(&program);
-            if path.is_absolute() && !path.starts_with("/usr") {
-                entry.read.extend(path.parent().map(Path::to_owned));
-            }
+            let (program, folder) = self.program(&program)?;
+            entry.read.extend(folder);
+            let program = program.to_string_lossy().into_owned();
             entry.command = vec![vec![TextPart::Literal(program)]];
             return Ok((Reached::Program, entry));
         };
         entry.origin = Some(origin_of(package).to_owned());
         Ok((Reached::Package(package_of(package)), entry))
+    }
+
+    /// Returns the path of a program, and the folder that it needs if it is not one of the system.
+    fn program(&self, program: &str) -> Result<(PathBuf, Option<PathBuf>), Ungoverned> {
+        if let ("python" | "python3", Some(python)) = (program, &self.python) {
+            return Ok(python.clone());
+        }
+        let path = match program.contains('/') {
+            true => Some(self.absolute(program)),
+            false => self.variables.get("PATH").and_then(|folders| {
+                let folders = std::env::split_paths(folders).filter(|it| it.is_absolute());
+                folders.map(|it| it.join(program)).find(|it| it.is_file())
+            }),
+        };
+        let path = path.ok_or_else(|| {
+            Ungoverned::new(
+                format!("there is no program `{program}`"),
+                "install it, or name its path as the command",
+            )
+        })?;
+        if ["/usr", "/bin"].iter().any(|it| path.starts_with(it)) {
+            return Ok((path, None));
+        }
+        // A link in a folder of programs leads to the folder of the runtime.
+        let path = path.canonicalize().unwrap_or(path);
+        let folder = path.parent().map(Path::to_owned);
+        let runtime = folder.as_ref().filter(|it| it.ends_with("bin"));
+        let runtime = runtime.and_then(|it| it.parent()).map(Path::to_owned);
+        Ok((path, runtime.or(folder)))
     }
 
     /// Allows the files that an argument names: a folder may be written, and a program's file is read with its folder.

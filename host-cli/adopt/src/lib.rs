@@ -25,4 +25,4 @@ pub use identity::{identify, usual_id};
 pub use places::{CLIENTS, ClientPlaces, ConfigurationFile, Folders, find, is_same};
 pub use program::{lasting_path, lasting_program};
 pub use record::{Kept, KeptSecret, Record, Records};
-pub use replace::{content, private_folder, replace, replace_private, stays};
+pub use replace::{content, private_folder, replace, replace_of_stranger, replace_private, stays};

@@ -12,6 +12,10 @@ pub struct ClientPlaces {
     pub of_user: &'static [&'static str],
     /// The files of a project, below its folder.
     pub of_project: &'static [&'static str],
+    /// The keys to the servers in the first file of a user.
+    pub servers: &'static [&'static str],
+    /// The name of the limits of the models that get its tools, if they are known.
+    pub limits: Option<&'static str>,
 }
 
 /// The clients whose places are known.
@@ -20,16 +24,22 @@ pub const CLIENTS: [ClientPlaces; 13] = [
         name: "amp",
         of_user: &[".config/amp/settings.json"],
         of_project: &[],
+        servers: &["amp.mcpServers"],
+        limits: None,
     },
     ClientPlaces {
         name: "claude-code",
         of_user: &[".claude.json"],
         of_project: &[".mcp.json"],
+        servers: &["mcpServers"],
+        limits: Some("anthropic"),
     },
     ClientPlaces {
         name: "claude-desktop",
         of_user: &[".config/Claude/claude_desktop_config.json"],
         of_project: &[],
+        servers: &["mcpServers"],
+        limits: Some("anthropic"),
     },
     ClientPlaces {
         name: "cline",
@@ -37,31 +47,43 @@ pub const CLIENTS: [ClientPlaces; 13] = [
             ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
         ],
         of_project: &[],
+        servers: &["mcpServers"],
+        limits: None,
     },
     ClientPlaces {
         name: "codex",
         of_user: &[".codex/config.toml"],
         of_project: &[".codex/config.toml"],
+        servers: &["mcp_servers"],
+        limits: Some("openai"),
     },
     ClientPlaces {
         name: "continue",
         of_user: &[".continue/config.yaml", ".continue/config.json"],
         of_project: &[],
+        servers: &["mcpServers"],
+        limits: None,
     },
     ClientPlaces {
         name: "cursor",
         of_user: &[".cursor/mcp.json"],
         of_project: &[".cursor/mcp.json"],
+        servers: &["mcpServers"],
+        limits: Some("cursor"),
     },
     ClientPlaces {
         name: "gemini",
         of_user: &[".gemini/settings.json"],
         of_project: &[".gemini/settings.json"],
+        servers: &["mcpServers"],
+        limits: Some("gemini"),
     },
     ClientPlaces {
         name: "goose",
         of_user: &[".config/goose/config.yaml"],
         of_project: &[],
+        servers: &["extensions"],
+        limits: None,
     },
     ClientPlaces {
         name: "opencode",
@@ -70,6 +92,8 @@ pub const CLIENTS: [ClientPlaces; 13] = [
             ".config/opencode/opencode.jsonc",
         ],
         of_project: &["opencode.json", "opencode.jsonc"],
+        servers: &["mcp"],
+        limits: None,
     },
     ClientPlaces {
         name: "vscode",
@@ -78,16 +102,22 @@ pub const CLIENTS: [ClientPlaces; 13] = [
             ".config/Code/User/settings.json",
         ],
         of_project: &[".vscode/mcp.json"],
+        servers: &["servers"],
+        limits: Some("vscode"),
     },
     ClientPlaces {
         name: "windsurf",
         of_user: &[".codeium/windsurf/mcp_config.json"],
         of_project: &[],
+        servers: &["mcpServers"],
+        limits: None,
     },
     ClientPlaces {
         name: "zed",
         of_user: &[".config/zed/settings.json"],
         of_project: &[".zed/settings.json"],
+        servers: &["context_servers"],
+        limits: None,
     },
 ];
 
@@ -111,6 +141,17 @@ pub struct Folders {
     pub config: Option<PathBuf>,
     /// The folder of a project.
     pub project: PathBuf,
+}
+
+impl ClientPlaces {
+    /// Returns the user's file of this client: the first that exists, or else the first one. `None` without a home.
+    #[must_use]
+    pub fn file_of_user(&self, folders: &Folders) -> Option<PathBuf> {
+        let files = self.of_user.iter();
+        let files: Vec<_> = files.filter_map(|path| folders.of_user(path)).collect();
+        let existing = files.iter().find(|path| path.is_file()).cloned();
+        existing.or_else(|| files.into_iter().next())
+    }
 }
 
 impl Folders {

@@ -77,6 +77,9 @@ pub(crate) enum Command {
     Status(Status),
     Clients(Clients),
     Adopt(Box<Adopt>),
+    Connect(Connect),
+    Disconnect(Disconnect),
+    Doctor(Doctor),
     Login(Login),
     Logout(Logout),
     #[command(subcommand)]
@@ -1080,6 +1083,10 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) servers: Option<PathBuf>,
 
+    /// Warn once of tools that a client, or the interface of a model, refuses: anthropic, cursor, gemini, openai, vscode
+    #[arg(long = "for", value_name = "CLIENT", conflicts_with = "config")]
+    pub(crate) client: Option<String>,
+
     /// Send spans of requests and calls to the OpenTelemetry collector at this URL, by OTLP over HTTP in JSON
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub(crate) otlp: Option<String>,
@@ -1294,6 +1301,61 @@ fn input(text: &str) -> Result<(String, PathBuf), &'static str> {
 fn reach(text: &str) -> Result<(String, (String, u16)), &'static str> {
     let (name, host) = text.rsplit_once('=').ok_or("the server is missing")?;
     Ok((name.to_owned(), destination(host)?))
+}
+
+/// Let an MCP client start the gateway, too
+///
+/// Adds `agent serve` with a lock to the configuration of a client, whose other lines stay. `agent adopt` does the same and
+/// takes the client's servers over.
+#[derive(Args, Debug)]
+pub(crate) struct Connect {
+    /// The client, or the file of one [default: the only one that is found]
+    #[arg(value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) client: Option<String>,
+
+    /// The lock to serve
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    /// The operator's servers and secrets [default: `agent/servers.local.yaml` in the user's configuration folder]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) servers: Option<PathBuf>,
+
+    /// Change nothing, and show what would change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Remove the gateway from the configuration of an MCP client
+///
+/// Only the entry of `agent serve` goes. `agent adopt --undo` brings the servers back that an adoption took over.
+#[derive(Args, Debug)]
+pub(crate) struct Disconnect {
+    /// The client, or the file of one [default: the only one that is found]
+    #[arg(value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) client: Option<String>,
+
+    /// Change nothing, and show what would change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Check what the gateways of this user need
+///
+/// The sandbox, the clients of registries, the operator's servers and secrets, the lock, the index and the packages of each
+/// gateway, logins, backups of adoptions and processes that were left. Each problem comes with what to do. The exit code is
+/// 1 if there is one. Starts no server.
+#[derive(Args, Debug)]
+pub(crate) struct Doctor {
+    /// The operator's servers and secrets [default: `agent/servers.local.yaml` in the user's configuration folder]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) servers: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Who asks a human to approve a call.

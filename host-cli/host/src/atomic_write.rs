@@ -42,10 +42,26 @@ impl StagedFile {
     ///
     /// As [`StagedFile::new`], and for a link that may not be followed.
     pub fn with_links(path: &Path, content: &[u8], links: Links) -> Result<Self, Failure> {
-        Self::write(path, content, links).map_err(|error| unwritable(path, &error))
+        Self::write(path, content, links, None).map_err(|error| unwritable(path, &error))
     }
 
-    fn write(path: &Path, bytes: &[u8], links: Links) -> io::Result<Self> {
+    /// Does the same as [`StagedFile::new`] to a file that only this user may read, new or not.
+    ///
+    /// # Errors
+    ///
+    /// As [`StagedFile::new`].
+    pub fn private(path: &Path, content: &[u8]) -> Result<Self, Failure> {
+        let mode = Some(Permissions::from_mode(0o600));
+        let written = Self::write(path, content, Links::Followed, mode);
+        written.map_err(|error| unwritable(path, &error))
+    }
+
+    fn write(
+        path: &Path,
+        bytes: &[u8],
+        links: Links,
+        mode: Option<Permissions>,
+    ) -> io::Result<Self> {
         let (target, permissions) = existing(path, links)?;
         let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let mut prefix = OsString::from(".");
@@ -54,10 +70,11 @@ impl StagedFile {
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(".tmp");
         // The permissions of any new file, before the user's mask is applied.
-        builder.permissions(Permissions::from_mode(0o666));
+        let usual = Permissions::from_mode(0o666);
+        builder.permissions(mode.clone().unwrap_or(usual));
         let mut content = builder.tempfile_in(folder(&target))?;
         content.write_all(bytes)?;
-        if let Some(permissions) = permissions {
+        if let Some(permissions) = mode.or(permissions) {
             content.as_file().set_permissions(permissions)?;
         }
         content.as_file().sync_all()?;

@@ -31,4 +31,4 @@ mod store;
 pub use environment::{Environment, FindTarget};
 pub use flow::{LoggedIn, Login};
 pub use refresh::bearer;
-pub use store::Store;
+pub use store::{KeptLogin, Store};

@@ -36,6 +36,17 @@ pub struct Store {
     root: PathBuf,
 }
 
+/// A login to a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptLogin {
+    /// The endpoint of the server.
+    pub endpoint: String,
+    /// When the token expires, in seconds since 1970.
+    pub expires: Option<u64>,
+    /// Whether it is renewed without the user.
+    pub is_renewable: bool,
+}
+
 /// The folder while no other program changes it. Dropping it lets others do so.
 pub(super) struct Locked<'s> {
     store: &'s Store,
@@ -85,6 +96,26 @@ impl Store {
             }
         }
         Ok(None)
+    }
+
+    /// Returns every login, without its tokens. A file that can't be read is an error.
+    ///
+    /// # Errors
+    ///
+    /// When a file of tokens can't be read.
+    pub fn logins(&self) -> Result<Vec<KeptLogin>, String> {
+        let files = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let mut logins = Vec::new();
+        for file in files.take(ISSUERS) {
+            let grants = read(&file.path())?.into_iter();
+            logins.extend(grants.map(|grant| KeptLogin {
+                is_renewable: grant.refresh_token.is_some(),
+                endpoint: grant.endpoint,
+                expires: grant.expires,
+            }));
+        }
+        logins.sort_by(|a, b| a.endpoint.cmp(&b.endpoint));
+        Ok(logins)
     }
 
     /// Returns every token as a secret. A file that can't be read is an error where its token is needed.

@@ -249,6 +249,12 @@ fn limits() -> Limits {
     }
 }
 
+/// Returns whether a program is in the folders of `PATH`.
+#[must_use]
+pub fn has_client(name: &str) -> bool {
+    program(name).is_ok()
+}
+
 /// Returns the path of a program in the folders of `PATH`.
 pub(crate) fn program(name: &str) -> Result<PathBuf, Error> {
     let folders = env::var_os("PATH").unwrap_or_default();

@@ -30,9 +30,11 @@ mod store;
 mod tree;
 
 pub use app::{AppPackages, Resolved};
+pub use client::has_client;
 pub use error::Error;
 pub use look_up::Facts;
 pub use network::{Network, ProxyMaker};
 pub use package::{Package, Registry};
+pub use pip::python;
 pub use requirement::{MAX_REQUIREMENTS, Requirement, Requirements, Version};
 pub use store::{Installed, Item, Store};

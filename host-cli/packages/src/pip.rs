@@ -162,7 +162,11 @@ pub(crate) fn libraries(folder: &Path) -> PathBuf {
 
 /// Returns the interpreter, and its folder if it is not that of the system. `python3` itself may be a script
 /// that chooses one.
-pub(crate) fn python() -> Result<(PathBuf, Option<PathBuf>), Error> {
+///
+/// # Errors
+///
+/// When there is no `python3`, or it does not run.
+pub fn python() -> Result<(PathBuf, Option<PathBuf>), Error> {
     let launcher = program("python3")?;
     let named = Command::new(&launcher)
         .args(["-I", "-c", WHICH])

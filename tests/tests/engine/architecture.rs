@@ -218,7 +218,7 @@ fn the_host_does_not_depend_on_the_engine() {
         ("component/pack", &[]),
         ("host-cli/aot", &[]),
         ("host-cli/app-proxy", &["agent-text"]),
-        ("host-cli/adopt", &[]),
+        ("host-cli/adopt", &["agent-host", "agent-operator"]),
         (
             "host-cli/agent",
             &[

@@ -92,6 +92,12 @@ const CASES: &[Case] = &[
         &["mcpServers.b", "mcpServers.c"],
         r#"{"mcpServers":{"a":{"command":"x"},"agent": { "command": "/opt/agent", "args": ["serve", "--lock", "/l"] }}}"#,
     ),
+    (
+        "{ \"mcpServers\": {\n  \"a\": { \"command\": \"x\" },\n  \"b\": { \"command\": \"y\" }, // of b\n  \"c\": { \"command\": \"z\" }\n} }",
+        "mcpServers",
+        &["mcpServers.a", "mcpServers.b"],
+        "{ \"mcpServers\": {\n  \"agent\": {\n    \"command\": \"/opt/agent\",\n    \"args\": [\"serve\", \"--lock\", \"/l\"]\n  },\n  // of b\n  \"c\": { \"command\": \"z\" }\n} }",
+    ),
     // The forms of clients.
     (
         "{\r\n  \"servers\": {\r\n    \"a\": { \"command\": \"x\" }\r\n  }\r\n}\r\n",
@@ -115,19 +121,19 @@ const CASES: &[Case] = &[
         "model = \"m\"\n\n# of a\n[mcp_servers.a]\ncommand = \"x\" # why\n\n[mcp_servers.a.env]\nA = \"b\"\n\n# of b\n[mcp_servers.b]\nurl = \"https://b.example/mcp\"\n\n[tui]\nx = 1\n",
         "mcp_servers",
         &["mcp_servers.a"],
-        "model = \"m\"\n\n# of a\n[mcp_servers.\"agent\"]\ncommand = \"/opt/agent\"\nargs = [\"serve\", \"--lock\", \"/l\"]\n\n\n# of b\n[mcp_servers.b]\nurl = \"https://b.example/mcp\"\n\n[tui]\nx = 1\n",
+        "model = \"m\"\n\n# of a\n[mcp_servers.agent]\ncommand = \"/opt/agent\"\nargs = [\"serve\", \"--lock\", \"/l\"]\n\n\n# of b\n[mcp_servers.b]\nurl = \"https://b.example/mcp\"\n\n[tui]\nx = 1\n",
     ),
     (
         "[mcp_servers]\na = { command = \"x\" }\nb = { command = \"y\" }\n",
         "mcp_servers",
         &["mcp_servers.b"],
-        "[mcp_servers]\na = { command = \"x\" }\n\"agent\" = { \"command\" = \"/opt/agent\", \"args\" = [\"serve\", \"--lock\", \"/l\"] }\n",
+        "[mcp_servers]\na = { command = \"x\" }\nagent = { command = \"/opt/agent\", args = [\"serve\", \"--lock\", \"/l\"] }\n",
     ),
     (
         "extensions:\n  # of a\n  a:\n    cmd: x\n    args: [y]\n    envs:\n      A: b\n  builtin:\n    type: builtin\nGOOSE_MODEL: m\n",
         "extensions",
         &["extensions.a"],
-        "extensions:\n  # of a\n  \"agent\":\n    name: \"agent\"\n    type: \"stdio\"\n    enabled: true\n    cmd: \"/opt/agent\"\n    args: [\"serve\", \"--lock\", \"/l\"]\n  builtin:\n    type: builtin\nGOOSE_MODEL: m\n",
+        "extensions:\n  # of a\n  agent:\n    name: \"agent\"\n    type: \"stdio\"\n    enabled: true\n    cmd: \"/opt/agent\"\n    args: [\"serve\", \"--lock\", \"/l\"]\n  builtin:\n    type: builtin\nGOOSE_MODEL: m\n",
     ),
     (
         "name: x\nmcpServers:\n  - name: a\n    command: x\n    args:\n      - y\n  - name: b\n    command: z\nrules: []\n",
@@ -190,12 +196,12 @@ fn a_gateway_is_added_where_the_client_looks() {
         (
             "model = \"m\"",
             "mcp_servers",
-            "model = \"m\"\n\n[mcp_servers.\"agent\"]\ncommand = \"/opt/agent\"\nargs = [\"serve\", \"--lock\", \"/l\"]\n",
+            "model = \"m\"\n\n[mcp_servers.agent]\ncommand = \"/opt/agent\"\nargs = [\"serve\", \"--lock\", \"/l\"]\n",
         ),
         (
             "GOOSE_MODEL: m\n",
             "extensions",
-            "GOOSE_MODEL: m\nextensions:\n  \"agent\":\n    name: \"agent\"\n    type: \"stdio\"\n    enabled: true\n    cmd: \"/opt/agent\"\n    args: [\"serve\", \"--lock\", \"/l\"]\n",
+            "GOOSE_MODEL: m\nextensions:\n  agent:\n    name: \"agent\"\n    type: \"stdio\"\n    enabled: true\n    cmd: \"/opt/agent\"\n    args: [\"serve\", \"--lock\", \"/l\"]\n",
         ),
         (
             "mcpServers:\n- name: a\n  command: x",

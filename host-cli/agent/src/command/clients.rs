@@ -167,6 +167,22 @@ pub(super) fn start(server: &InstalledServer) -> String {
     }
 }
 
+/// Returns the words of a command as its configuration has them; none of another server.
+pub(super) fn words(server: &InstalledServer) -> Vec<String> {
+    let ServerStart::Command(command) = &server.start else {
+        return Vec::new();
+    };
+    let whole = |setting: &Vec<SettingPart>| {
+        let parts = setting.iter().map(|part| match part {
+            SettingPart::Secret(text) => text.clone(),
+            other => shown(std::slice::from_ref(other)),
+        });
+        parts.collect()
+    };
+    let words = [&command.program].into_iter().chain(&command.arguments);
+    words.map(whole).collect()
+}
+
 /// Returns what a server gets, with the names of values alone.
 pub(super) fn details(server: &InstalledServer) -> Vec<(&'static str, String)> {
     let names = |settings: &[NamedSetting]| {

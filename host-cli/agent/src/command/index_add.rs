@@ -12,11 +12,11 @@ use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::importer::Overlay;
 use agent_host::input::{INDEX_MAX, Input};
 use agent_host::{Failure, call, output};
-use agent_operator::{Network, Operator, Part, Server as Entry, Value, usual_path};
+use agent_operator::{Network, Operator, Server as Entry, Value, lines, usual_path, value_text};
 use agent_packages::Package;
+use agent_syntax::Node;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{items, member, string};
-use agent_syntax::{Node, json_string};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -173,6 +173,13 @@ fn configure_start(
     if !args.fence.network.is_empty() {
         entry.network = Network::Hosts(args.fence.network.clone());
     }
+    if known.is_none() {
+        // Another server of this id gets nothing of the entry.
+        entry.origin = Some(match &launched {
+            Some(launched) => launched.origin.clone(),
+            None => format!("pkg:generic/{id}"),
+        });
+    }
     if known.as_ref().is_some_and(|known| *known != entry) {
         return Err(Failure::new(format_args!(
             "`servers.local.yaml` starts `{id}` in another way"
@@ -197,6 +204,8 @@ fn configure_start(
 struct Launched<'c> {
     package: Package,
     url: String,
+    /// The URL without the version.
+    origin: String,
     /// The package's own arguments.
     arguments: &'c [String],
 }
@@ -224,6 +233,7 @@ fn launched<'c>(
     Ok(package.map(|package| Launched {
         package,
         url,
+        origin: url_before.trim_end_matches('@').to_owned(),
         arguments: arguments.get(arguments_from as usize..).unwrap_or_default(),
     }))
 }
@@ -232,7 +242,7 @@ impl Started {
     /// Shows what is started, before it is.
     fn announce(&self) {
         let words = self.entry.command.iter().chain(&self.entry.arguments);
-        let words = words.map(yaml).collect::<Vec<_>>().join(" ");
+        let words = words.map(value_text).collect::<Vec<_>>().join(" ");
         let fence = match self.entry.unfenced {
             true => "without a sandbox, as `servers.local.yaml` says",
             false => "in the sandbox",
@@ -260,39 +270,9 @@ impl Started {
             "`agent serve` needs this entry; add it to `{path}`:"
         ));
         output::note("servers:");
-        output::note(format_args!("  {}:", json_string(&self.id)));
-        let words = |words: &[Value]| {
-            let words = words.iter().map(yaml);
-            words.collect::<Vec<_>>().join(", ")
-        };
-        let line = |key: &str, value: String| {
-            if !value.is_empty() {
-                output::note(format_args!("    {key}: [{value}]"));
-            }
-        };
-        line("command", words(&entry.command));
-        line("arguments", words(&entry.arguments));
-        let read = entry.read.iter();
-        let read = read.map(|path| json_string(&path.to_string_lossy()));
-        line("read", read.collect::<Vec<_>>().join(", "));
-        if let Network::Hosts(hosts) = &entry.network {
-            let hosts = hosts.iter();
-            let hosts = hosts.map(|(host, port)| json_string(&format!("{host}:{port}")));
-            line("network", hosts.collect::<Vec<_>>().join(", "));
+        for line in lines(&self.id, entry) {
+            output::note(format_args!("  {line}"));
         }
-    }
-}
-
-/// Returns a value as `servers.local.yaml` has it.
-fn yaml(value: &Value) -> String {
-    let parts = value.0.iter().map(|part| match part {
-        Part::Literal(text) => json_string(text),
-        Part::Secret(name) => format!("{{ secret: {} }}", json_string(name)),
-    });
-    let parts: Vec<_> = parts.collect();
-    match &parts[..] {
-        [only] => only.clone(),
-        _ => format!("[{}]", parts.join(", ")),
     }
 }
 

@@ -54,10 +54,11 @@ pub(super) fn capture(
         let access = Access::new(operator, engine, Resolver::system(), &mut signals).await?;
         let mut all = Vec::new();
         for target in targets {
+            let program = format!("pkg:generic/{}", target.id);
             let wanted = Wanted {
                 id: &target.id,
                 version: target.version.as_deref().unwrap_or_default(),
-                endpoint: target.endpoint.as_deref().unwrap_or("pkg:generic/"),
+                endpoint: target.endpoint.as_deref().unwrap_or(&program),
                 time,
             };
             all.push(match access.capture(wanted, &mut signals).await? {

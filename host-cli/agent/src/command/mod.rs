@@ -6,8 +6,10 @@ mod ask;
 mod audit;
 mod clients;
 mod completions;
+mod connect;
 mod diff;
 mod discover;
+mod doctor;
 mod evidence;
 mod expand;
 mod explain;
@@ -99,6 +101,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
         Command::Status(it) => status::run(it),
         Command::Clients(it) => clients::run(it, &mut open(&it.output)?),
         Command::Adopt(it) => adopt::run(it, global, &mut open(&Output::TEXT)?),
+        Command::Connect(it) => connect::connect(it, &mut open(&Output::TEXT)?),
+        Command::Disconnect(it) => connect::disconnect(it, &mut open(&Output::TEXT)?),
+        Command::Doctor(it) => doctor::run(it, &mut open(&it.output)?),
         Command::Login(it) => login::run(it, &mut open(&Output::TEXT)?),
         Command::Logout(it) => login::forget(it, &mut open(&Output::TEXT)?),
         Command::Audit(Audit::Verify(it)) => audit::verify(it, &mut open(&it.output)?),

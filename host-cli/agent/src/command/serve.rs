@@ -5,6 +5,7 @@ use super::live_servers::operator;
 use super::observing::observed;
 use super::running::{present, text};
 use super::session::{CommandSession, DEFINITIONS};
+use super::tools::warn_of_limits;
 use crate::args::{
     ApprovalsMode, EvaluationContext, ExpansionMode, Global, INDEX, IndexOption, LOCK, NamedServer,
     Output, PolicyOptions, Serve, ServedAgent,
@@ -56,6 +57,13 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<CommandAnswer, Failur
         agents: &agents,
         session: CommandSession::open(global, &Output::TEXT)?,
     };
+    if let Some(client) = &args.client {
+        let agent = &agents[0];
+        let index = &agent.args.index.index;
+        if !agent.has_no_lock() && !agent.lock.is_missing() && !index.is_missing() {
+            warn_of_limits(client, &agent.lock, index, &mut source.session)?;
+        }
+    }
     let served = block_on(async {
         let mut signals = Signals::new()?;
         let mut gateway = Gateway::default();

@@ -3,6 +3,8 @@
 use super::CommandAnswer;
 use super::session::CommandSession;
 use crate::args::Tools;
+use agent_host::contract::diagnostic::Diagnostic;
+use agent_host::input::Input;
 use agent_host::{Failure, call};
 
 pub(super) fn run(args: &Tools, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
@@ -14,16 +16,43 @@ pub(super) fn run(args: &Tools, session: &mut CommandSession) -> Result<CommandA
     match call!(session.engine, expansion.call_expose(lock, index))? {
         Ok(exposed) => {
             if let Some(client) = &args.client {
-                let tools = &exposed.tools_list;
-                let limits = call!(session.engine, clients.call_limits(client, tools))?;
-                session.add(limits.map_err(|known| {
-                    Failure::new(format_args!("the limits of `{client}` are not known"))
-                        .help(format_args!("name one of {}", known.join(", ")))
-                })?);
+                let found = limits(client, &exposed.tools_list, session)?;
+                session.add(found);
             }
             session.show(|_| Ok(exposed.text), |_| Ok(exposed.tools_list))?;
             Ok(CommandAnswer::Yes)
         }
         Err(problems) => session.refuse_for(problems),
     }
+}
+
+/// Returns a warning for each limit of a client that tools exceed.
+fn limits(
+    client: &str,
+    tools: &str,
+    session: &mut CommandSession,
+) -> Result<Vec<Diagnostic>, Failure> {
+    let limits = call!(session.engine, clients.call_limits(client, tools))?;
+    limits.map_err(|known| {
+        Failure::new(format_args!("the limits of `{client}` are not known"))
+            .help(format_args!("name one of {}", known.join(", ")))
+    })
+}
+
+/// Prints a warning for each limit of a client that the tools of a lock exceed. A lock that exposes no tools exceeds
+/// none.
+pub(super) fn warn_of_limits(
+    client: &str,
+    lock: &Input,
+    index: &Input,
+    session: &mut CommandSession,
+) -> Result<(), Failure> {
+    let (Some(lock), Some(index)) = (session.lock(lock)?, session.index(index)?) else {
+        return Ok(());
+    };
+    if let Ok(exposed) = call!(session.engine, expansion.call_expose(lock, index))? {
+        let found = limits(client, &exposed.tools_list, session)?;
+        session.warn(found)?;
+    }
+    Ok(())
 }

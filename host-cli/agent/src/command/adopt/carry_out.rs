@@ -3,14 +3,16 @@
 
 use super::Folders;
 use super::found::Configuration;
-use crate::args::{Adopt, Arguments, CaptureOptions, Global, INDEX, LOCK};
+use crate::args::{AUDIT, Adopt, Arguments, CaptureOptions, Global, INDEX, LOCK};
 use crate::command::live_servers::{Target, capture, operator};
 use crate::command::servers_install::{network, sandbox, store};
 use crate::command::session::{CommandSession, DEFINITIONS, MANIFESTS};
+use crate::command::tools::warn_of_limits;
 use crate::command::{self, CommandAnswer};
 use agent_adopt::{
-    Adoptable, Kept, KeptSecret, NewSecret, Reached, Record, Ungoverned, content, identify,
-    lasting_program, private_folder, replace, replace_private,
+    Adoptable, CLIENTS, ClientPlaces, Kept, KeptSecret, NewSecret, Reached, Record, Ungoverned,
+    content, identify, lasting_program, private_folder, replace, replace_of_stranger,
+    replace_private,
 };
 use agent_host::contract::clients::{Gateway, InstalledServer};
 use agent_host::contract::diagnostic::Diagnostic;
@@ -29,9 +31,6 @@ use std::sync::atomic::AtomicBool;
 
 /// The name of the gateway in a client's configuration.
 pub(super) const GATEWAY: &str = "agent";
-
-/// The audit log of a gateway.
-const AUDIT: &str = "agent.audit.jsonl";
 
 /// Nothing ends the short commands of the keyring.
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -158,6 +157,7 @@ impl<'a> Adoption<'a> {
         let ready = self.capture(ready, &outcome.folder, &staged, &mut outcome.ungoverned)?;
         let ready = self.resolve(ready, &outcome.folder, &staged, &mut outcome.ungoverned)?;
         if !ready.is_empty() {
+            self.warn_of_limits(configuration, &staged)?;
             self.write(configuration, place, ready, before, &staged, &mut outcome)?;
         }
         fs::remove_dir_all(&staged).map_err(|error| unwritable(&staged, &error))?;
@@ -185,7 +185,6 @@ impl<'a> Adoption<'a> {
                 let version = facts.map(|it| &it.version).or(package.version.as_ref());
                 let version = version.cloned().unwrap_or_default();
                 let url = package.url(&version);
-                self.say(format_args!("installing {url}"));
                 if let Err(reason) = self.install(&url)? {
                     return Ok(Err(reason));
                 }
@@ -227,7 +226,7 @@ impl<'a> Adoption<'a> {
         }))
     }
 
-    fn install(&self, url: &str) -> Result<Result<(), Ungoverned>, Failure> {
+    fn install(&mut self, url: &str) -> Result<Result<(), Ungoverned>, Failure> {
         let package = match Package::parse(url) {
             Ok(package) => package,
             Err(error) => {
@@ -236,6 +235,9 @@ impl<'a> Adoption<'a> {
             }
         };
         let (store, network) = (store()?, network(&self.args.registries, self.session));
+        if !matches!(store.installed(&package), Ok(Some(_))) {
+            self.say(format_args!("installing {url}"));
+        }
         let installed = block_on(async {
             let sandbox = sandbox().await?;
             Ok::<_, Failure>(store.install(&package, &sandbox, &network).await)
@@ -468,7 +470,7 @@ impl<'a> Adoption<'a> {
         outcome: &mut Outcome,
     ) -> Result<(), Failure> {
         let folder = &outcome.folder;
-        let gateway = gateway(&self.program, folder, self.folders);
+        let gateway = self.gateway(configuration, folder);
         let paths: Vec<_> = servers.iter().map(|it| it.installed.path.clone()).collect();
         let keys = [place.to_owned()];
         let governed = call!(
@@ -549,10 +551,13 @@ impl<'a> Adoption<'a> {
             let old = old.as_ref().map(String::as_bytes);
             match configuration.is_own {
                 true => replace_private(&path, old, new.as_bytes())?,
-                false => replace(&path, old, new.as_bytes())?,
+                false => replace_of_stranger(&path, old, new.as_bytes())?,
             }
         }
-        replace(&configuration.path, Some(before), after.as_bytes())?;
+        match configuration.is_own {
+            true => replace(&configuration.path, Some(before), after.as_bytes())?,
+            false => replace_of_stranger(&configuration.path, Some(before), after.as_bytes())?,
+        }
         outcome.written = Some(after);
         for secret in &record.secrets {
             match secret {
@@ -566,6 +571,27 @@ impl<'a> Adoption<'a> {
         });
         outcome.governed = named.collect();
         Ok(())
+    }
+
+    /// Returns the gateway of a configuration's client.
+    fn gateway(&self, configuration: &Configuration, folder: &Path) -> Gateway {
+        let files = (&*folder.join(LOCK), &*folder.join(INDEX));
+        let client = places_of(&configuration.client);
+        gateway(&self.program, files, &self.folders.operator, client)
+    }
+
+    /// Warns of tools that the models behind a client refuse.
+    fn warn_of_limits(
+        &mut self,
+        configuration: &Configuration,
+        staged: &Path,
+    ) -> Result<(), Failure> {
+        let limits = places_of(&configuration.client).and_then(|it| it.limits);
+        let Some(limits) = limits else {
+            return Ok(());
+        };
+        let file = |name: &str| Input::File(staged.join(name));
+        warn_of_limits(limits, &file(LOCK), &file(INDEX), self.session)
     }
 
     fn say(&mut self, line: impl std::fmt::Display) {
@@ -605,24 +631,34 @@ pub(super) fn folder(configuration: &Configuration, place: &str, folders: &Folde
     }
 }
 
-/// Returns the gateway of a folder's documents, as a client starts it.
-pub(super) fn gateway(program: &Path, folder: &Path, folders: &Folders) -> Gateway {
-    let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+/// Returns the gateway of a lock and an index, as a client starts it. Its audit log is beside the lock.
+pub(in crate::command) fn gateway(
+    program: &Path,
+    (lock, index): (&Path, &Path),
+    operator: &Path,
+    client: Option<&ClientPlaces>,
+) -> Gateway {
     let own = |path: &Path| path.to_string_lossy().into_owned();
-    let arguments = [
-        ("--lock", file(LOCK)),
-        ("--index", file(INDEX)),
-        ("--audit", file(AUDIT)),
-        ("--servers", own(&folders.operator)),
+    let options = [
+        ("--lock", own(lock)),
+        ("--index", own(index)),
+        ("--audit", own(&lock.with_file_name(AUDIT))),
+        ("--servers", own(operator)),
     ];
-    let arguments = arguments
-        .into_iter()
-        .flat_map(|(option, value)| [option.to_owned(), value]);
+    let limits = client.and_then(|it| it.limits);
+    let limits = limits.map(|it| ("--for", it.to_owned()));
+    let options = options.into_iter().chain(limits);
+    let options = options.flat_map(|(option, value)| [option.to_owned(), value]);
     Gateway {
         name: GATEWAY.to_owned(),
         program: own(program),
-        arguments: ["serve".to_owned()].into_iter().chain(arguments).collect(),
+        arguments: ["serve".to_owned()].into_iter().chain(options).collect(),
     }
+}
+
+/// Returns the client of a name.
+pub(super) fn places_of(client: &str) -> Option<&'static ClientPlaces> {
+    CLIENTS.iter().find(|it| it.name == client)
 }
 
 /// Returns what to do about a server that can't be captured.

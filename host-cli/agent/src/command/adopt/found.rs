@@ -3,6 +3,7 @@
 use super::Folders;
 use crate::args::Adopt;
 use crate::command::clients::{self, is_governed};
+use crate::command::connect::place;
 use crate::command::servers_install::{network, sandbox, store};
 use crate::command::session::CommandSession;
 use agent_adopt::{Adoptable, Reached, Surroundings, Ungoverned, adoptable, content};
@@ -70,11 +71,10 @@ impl Configuration {
     }
 }
 
-/// Returns the keys to the object or list of a server, joined by dots.
-pub(super) fn place(server: &InstalledServer) -> &str {
-    let named = server.path.strip_suffix(&*server.name);
-    let named = named.and_then(|it| it.strip_suffix('.'));
-    named.unwrap_or_else(|| server.path.rsplit_once('[').map_or("", |(place, _)| place))
+/// Configurations, and whether a stranger's was not read.
+pub(super) struct Found {
+    pub(super) configurations: Vec<Configuration>,
+    pub(super) has_skipped: bool,
 }
 
 /// Reads the configurations that the options name. `None` if one can't be read; the findings say why.
@@ -82,7 +82,7 @@ pub(super) fn configurations(
     args: &Adopt,
     folders: &Folders,
     session: &mut CommandSession,
-) -> Result<Option<Vec<Configuration>>, Failure> {
+) -> Result<Option<Found>, Failure> {
     let inputs = args.inputs.iter().map(|(id, file)| {
         let answer = fs::read_to_string(file);
         let answer = answer.map_err(|error| {
@@ -94,10 +94,11 @@ pub(super) fn configurations(
         home: folders.home.clone(),
         project: None,
         variables: std::env::vars().collect(),
+        python: agent_packages::python().ok(),
         inputs: inputs.collect::<Result<_, Failure>>()?,
         own_folders: folders.own(),
     };
-    let (mut found, mut is_whole) = (Vec::new(), true);
+    let (mut found, mut is_whole, mut has_skipped) = (Vec::new(), true, false);
     let files = clients::files(&args.clients)?;
     if files.is_empty() {
         let message = "no configuration of an MCP client was found";
@@ -106,6 +107,7 @@ pub(super) fn configurations(
     for (file, number) in files.into_iter().zip(0..) {
         // A file of the working folder has to be named.
         if !file.is_own && !file.is_named {
+            has_skipped = true;
             session.note(format_args!(
                 "`{}` may be a stranger's: list it with `--client {0}`",
                 file.path.display()
@@ -141,7 +143,10 @@ pub(super) fn configurations(
         });
     }
     found.retain(|it| !it.servers.is_empty());
-    Ok(is_whole.then_some(found))
+    Ok(is_whole.then_some(Found {
+        configurations: found,
+        has_skipped,
+    }))
 }
 
 fn name(path: &Path) -> String {

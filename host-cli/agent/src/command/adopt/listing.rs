@@ -1,8 +1,9 @@
 //! What is shown: the servers before anything is started, the changes, and what became of each server.
 
 use super::Folders;
-use super::carry_out::{Outcome, folder, gateway};
+use super::carry_out::{Outcome, folder, gateway, places_of};
 use super::found::{Candidate, Configuration, State};
+use crate::args::{INDEX, LOCK};
 use crate::command::clients::{details, package_url, start};
 use crate::command::session::{CommandSession, difference};
 use agent_adopt::{Adoptable, Reached, Ungoverned, lasting_path};
@@ -117,7 +118,9 @@ pub(super) fn show_changes(
         for (place, servers) in configuration.places() {
             let paths: Vec<_> = servers.iter().map(|(it, ..)| it.path.clone()).collect();
             let folder = folder(configuration, place, folders);
-            let gateway = gateway(&program, &folder, folders);
+            let files = (&*folder.join(LOCK), &*folder.join(INDEX));
+            let client = places_of(&configuration.client);
+            let gateway = gateway(&program, files, &folders.operator, client);
             let keys = [place.to_owned()];
             let after = call!(
                 session.engine,

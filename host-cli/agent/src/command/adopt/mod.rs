@@ -11,6 +11,7 @@ use crate::args::{Adopt, Global};
 use agent_adopt::{Records, private_folder, stays};
 use agent_host::{Failure, output};
 use agent_operator::usual_path;
+pub(super) use carry_out::gateway;
 use carry_out::{Adoption, Outcome};
 use found::Configuration;
 use std::env;
@@ -19,17 +20,17 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 /// The folders of this user.
-struct Folders {
+pub(super) struct Folders {
     home: PathBuf,
-    config: PathBuf,
-    data: PathBuf,
+    pub(super) config: PathBuf,
+    pub(super) data: PathBuf,
     state: PathBuf,
     /// The operator's configuration.
-    operator: PathBuf,
+    pub(super) operator: PathBuf,
 }
 
 impl Folders {
-    fn usual(operator: Option<PathBuf>) -> Result<Self, Failure> {
+    pub(super) fn usual(operator: Option<PathBuf>) -> Result<Self, Failure> {
         let none = || Failure::new("this user has no folder for configurations").help("set `HOME`");
         let home = env::home_dir()
             .filter(|it| it.is_absolute())
@@ -48,7 +49,7 @@ impl Folders {
         })
     }
 
-    fn records(&self) -> Records {
+    pub(super) fn records(&self) -> Records {
         Records::new(&self.state)
     }
 
@@ -73,9 +74,10 @@ pub(super) fn run(
     if args.forget {
         return undo::forget(args, &folders, session);
     }
-    let Some(mut found) = found::configurations(args, &folders, session)? else {
+    let Some(found) = found::configurations(args, &folders, session)? else {
         return session.refuse();
     };
+    let (mut found, has_skipped) = (found.configurations, found.has_skipped);
     found::look_up(&mut found, args, session)?;
     output::print_text(&listing::text(&found))?;
     let digest = found::digest(&found);
@@ -87,7 +89,8 @@ pub(super) fn run(
     let is_adoptable = |it: &Configuration| it.has_adoptable();
     if !found.iter().any(is_adoptable) {
         session.note("no server can be adopted");
-        return Ok(CommandAnswer::yes_if(!listing::has_ungoverned(&found)));
+        let is_whole = !has_skipped && !listing::has_ungoverned(&found);
+        return Ok(CommandAnswer::yes_if(is_whole));
     }
     if args.dry_run {
         listing::show_changes(&found, &folders, session)?;
@@ -128,7 +131,8 @@ pub(super) fn run(
     }
     let is_kept = settle(&outcomes)?;
     output::print_text(&listing::outcomes(&outcomes))?;
-    let all = outcomes.iter().all(Outcome::is_whole) && !listing::has_ungoverned(&found);
+    let all =
+        outcomes.iter().all(Outcome::is_whole) && !has_skipped && !listing::has_ungoverned(&found);
     Ok(CommandAnswer::yes_if(all && is_kept))
 }
 
