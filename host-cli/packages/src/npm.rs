@@ -18,6 +18,9 @@ use std::process::{Command, Stdio};
 const INSTALL: &str = "install";
 const INSTALL_LOCKED: &str = "ci";
 
+/// The command that shows what the registry says of a package.
+const VIEW: &str = "view";
+
 /// The versions of all packages, below the folder.
 const LOCK: &str = "package-lock.json";
 
@@ -102,6 +105,36 @@ pub(crate) async fn resolve(
     let run = client.run(requirements, sandbox, network, &registries, &PROXIED);
     run.await?;
     locked(requirements, folder)
+}
+
+/// Returns what the registry says of the version that a requirement comes to, as npm prints it.
+pub(crate) async fn view(
+    requirements: &Requirements,
+    folder: &Path,
+    sandbox: &Sandbox,
+    network: &Network,
+) -> Result<Value, Error> {
+    let npm = program("npm")?;
+    let registries = registries(&npm, folder)?;
+    let mut client = client(npm, VIEW, folder);
+    for requirement in requirements.list() {
+        let version = match &requirement.version {
+            Version::Any => "latest",
+            Version::Exact(version) | Version::Range(version) => version,
+        };
+        client.argument(format!("{}@{version}", requirement.name));
+    }
+    client.arguments([
+        "version",
+        "_npmUser",
+        "maintainers",
+        "author",
+        "time",
+        "--json",
+    ]);
+    let run = client.output(requirements, sandbox, network, &registries, &PROXIED);
+    serde_json::from_slice(&run.await?)
+        .map_err(|error| Error::new(format!("`npm view` of `{requirements}`: {error}")))
 }
 
 /// Installs exactly the resolved packages, which have to have the recorded digests.

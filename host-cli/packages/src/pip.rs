@@ -6,6 +6,7 @@ use crate::store::Start;
 use crate::{Error, Item, Network, Package, Requirement, Requirements};
 use agent_sandbox::Sandbox;
 use serde::Deserialize;
+use serde_json::Value;
 use std::env;
 use std::fmt::Display;
 use std::fs;
@@ -102,16 +103,40 @@ pub(crate) async fn resolve(
     sandbox: &Sandbox,
     network: &Network,
 ) -> Result<Vec<Item>, Error> {
+    dry_run(requirements, &[], folder, sandbox, network).await?;
+    reported(requirements, folder)
+}
+
+/// Returns the metadata of the version that a requirement comes to.
+pub(crate) async fn view(
+    requirements: &Requirements,
+    folder: &Path,
+    sandbox: &Sandbox,
+    network: &Network,
+) -> Result<Value, Error> {
+    dry_run(requirements, &["--no-deps"], folder, sandbox, network).await?;
+    let mut report: Value = read(&folder.join(REPORT))?;
+    Ok(report["install"][0]["metadata"].take())
+}
+
+/// Lets pip report what it would install.
+async fn dry_run(
+    requirements: &Requirements,
+    more: &[&str],
+    folder: &Path,
+    sandbox: &Sandbox,
+    network: &Network,
+) -> Result<(), Error> {
     let (python, runtime) = python()?;
     let mut client = client(&python, runtime.as_ref(), folder);
     client.arguments(["--dry-run", "--ignore-installed"]);
+    more.iter().for_each(|option| client.argument(option));
     for requirement in requirements.list() {
         client.argument(wanted(requirement));
     }
     let indexes = indexes(&python, folder)?;
     let run = client.run(requirements, sandbox, network, &indexes, &PROXIED);
-    run.await?;
-    reported(requirements, folder)
+    run.await
 }
 
 /// Returns a requirement as an argument of pip (PEP 508).

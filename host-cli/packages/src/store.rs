@@ -173,9 +173,7 @@ impl Store {
         let (start, closure) = match package.registry() {
             Registry::Npm => npm::install(package, staged.path(), sandbox, network).await?,
             Registry::PyPi => pip::install(package, staged.path(), sandbox, network).await?,
-            Registry::CratesIo | Registry::Go => {
-                return Err(Error::new("a server is a package of npm or PyPI"));
-            }
+            Registry::CratesIo | Registry::Go => return Err(Error::no_server()),
         };
         let record = Record {
             package: package.to_string(),
