@@ -2,10 +2,10 @@
 //! registries a part fails.
 
 use agent_pack::Workspace;
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use super::run_named;
-use crate::folder;
+use crate::{apt, folder};
 
 /// The tests of real servers, in the package of the program. Other parts leave them out.
 pub(super) const TESTS: &str = "real_servers::";
@@ -21,8 +21,12 @@ pub(super) fn one(workspace: &Workspace) -> Result<()> {
     check(workspace, QUICKEST)
 }
 
+/// The packages of Debian with a keyring that needs no desktop.
+const KEYRING: [&str; 3] = ["dbus", "gnome-keyring", "libsecret-tools"];
+
 /// Tests all servers.
 pub(super) fn all(workspace: &Workspace) -> Result<()> {
+    apt::install(&KEYRING).context("the tests need a keyring: install it")?;
     check(workspace, TESTS)
 }
 

@@ -4,6 +4,7 @@
 //! `cargo xtask test real-servers` runs all of these tests, and every run of `cargo xtask test` those of
 //! [`time`]. Without the registries they fail.
 
+mod adopt;
 mod capture;
 mod everything;
 mod filesystem;
