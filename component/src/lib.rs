@@ -6,6 +6,7 @@ mod audit;
 mod capability;
 #[cfg(feature = "full")]
 mod catalogue;
+#[cfg(feature = "full")]
 mod clients;
 mod convert;
 #[cfg(feature = "full")]

@@ -1,6 +1,6 @@
 //! Packages of an app: first resolved, so that a policy can decide on all of them, and then installed.
 
-use crate::store::{AGAIN, RECORD, digest, private, sync_folder, trusted, write_synced};
+use crate::store::{AGAIN, RECORD, digest, sync_folder, trusted, write_synced};
 use crate::tree;
 use crate::{Error, Item, Network, Registry, Requirements, Store, cargo, go, npm, pip};
 use agent_sandbox::Sandbox;
@@ -95,11 +95,7 @@ impl Store {
         sandbox: &Sandbox,
         network: &Network,
     ) -> Result<Resolved, Error> {
-        private(self.root())?;
-        let staged = tempfile::Builder::new()
-            .prefix(".staged-")
-            .tempdir_in(self.root())
-            .map_err(Error::file(self.root()))?;
+        let staged = self.stage()?;
         let folder = staged.path();
         let closure = match requirements.registry {
             Registry::Npm => npm::resolve(&requirements, folder, sandbox, network).await?,

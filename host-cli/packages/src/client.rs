@@ -49,6 +49,8 @@ const CERTIFICATES: [&str; 5] = [
 /// A call of a client.
 pub(crate) struct RegistryClient {
     name: &'static str,
+    /// What it does with a package, in messages.
+    purpose: &'static str,
     command: Command,
     /// URLs that it may reach in addition to the registries, if their hosts are public.
     more: Vec<String>,
@@ -62,9 +64,15 @@ impl RegistryClient {
         command.env.insert("PATH".into(), PATH.into());
         Self {
             name,
+            purpose: "install",
             command,
             more: Vec::new(),
         }
+    }
+
+    /// Names what the client does with a package, where it does not install one.
+    pub(crate) fn purpose(&mut self, purpose: &'static str) {
+        self.purpose = purpose;
     }
 
     pub(crate) fn arguments<const N: usize>(&mut self, arguments: [&str; N]) {
@@ -143,8 +151,8 @@ impl RegistryClient {
         registries: &[String],
         proxied: &[&str],
     ) -> Result<Vec<u8>, Error> {
-        let name = self.name;
-        let failed = |why: String| Error::new(format!("{name} can't install `{package}`: {why}"));
+        let (name, purpose) = (self.name, self.purpose);
+        let failed = |why: String| Error::new(format!("{name} can't {purpose} `{package}`: {why}"));
         let proxy = network.proxy(registries, &self.more).await?;
         match &proxy {
             Some(_) => {

@@ -12,11 +12,6 @@ pub struct Error {
 }
 
 impl Error {
-    /// A package of another registry is no server.
-    pub(crate) fn no_server() -> Self {
-        Self::new("a server is a package of npm or PyPI")
-    }
-
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),

@@ -11,8 +11,8 @@
 //! | [`Package`], [`Registry`] | a package URL: registry, name and exact version |
 //! | [`Network`] | what a client may reach |
 //! | [`Store`] | the folder of installed packages |
+//! | [`Facts`] | what a registry says of a package, before it is installed |
 //! | [`Installed`], [`Item`] | how an installed server is started, and its closure |
-//! | [`Facts`] | what a registry says of a package |
 //! | [`Requirement`], [`Requirements`], [`Resolved`], [`AppPackages`] | what an app needs; its exact closure, to decide on before anything is installed; what the app is given |
 
 mod app;

@@ -1,10 +1,12 @@
 //! The client `npm`: installing a package, and what it installed.
 
 use crate::client::{RegistryClient, program, read};
+use crate::look_up::{self, Facts};
 use crate::requirement::Version;
 use crate::store::Start;
-use crate::{Error, Item, Network, Package, Requirements};
+use crate::{Error, Item, Network, Package, Registry, Requirement, Requirements};
 use agent_sandbox::Sandbox;
+use semver::Version as Semantic;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -18,8 +20,18 @@ use std::process::{Command, Stdio};
 const INSTALL: &str = "install";
 const INSTALL_LOCKED: &str = "ci";
 
-/// The command that shows what the registry says of a package.
+/// The command that prints what the registry says of a package.
 const VIEW: &str = "view";
+
+/// The tag of the version that npm installs without another one.
+const NEWEST: &str = "latest";
+
+/// The fields of a version that decide which one of several is installed. npm prints an object only for several
+/// fields.
+const CHOICE: [&str; 4] = ["name", "version", "deprecated", "dist-tags.latest"];
+
+/// The fields of a version that [`Facts`] are made of, but for its time.
+const FACTS: [&str; 5] = ["name", "version", "_npmUser", "maintainers", "author"];
 
 /// The versions of all packages, below the folder.
 const LOCK: &str = "package-lock.json";
@@ -107,34 +119,75 @@ pub(crate) async fn resolve(
     locked(requirements, folder)
 }
 
-/// Returns what the registry says of the version that a requirement comes to, as npm prints it.
-pub(crate) async fn view(
-    requirements: &Requirements,
+/// Returns what the registry says of a package.
+pub(crate) async fn look_up(
+    wanted: &Requirement,
     folder: &Path,
     sandbox: &Sandbox,
     network: &Network,
-) -> Result<Value, Error> {
+) -> Result<Facts, Error> {
     let npm = program("npm")?;
     let registries = registries(&npm, folder)?;
-    let mut client = client(npm, VIEW, folder);
-    for requirement in requirements.list() {
-        let version = match &requirement.version {
-            Version::Any => "latest",
-            Version::Exact(version) | Version::Range(version) => version,
-        };
-        client.argument(format!("{}@{version}", requirement.name));
-    }
-    client.arguments([
-        "version",
-        "_npmUser",
-        "maintainers",
-        "author",
-        "time",
-        "--json",
-    ]);
-    let run = client.output(requirements, sandbox, network, &registries, &PROXIED);
-    serde_json::from_slice(&run.await?)
-        .map_err(|error| Error::new(format!("`npm view` of `{requirements}`: {error}")))
+    let view = async |version: &str, fields: &[&str]| {
+        let mut client = client(npm.clone(), VIEW, folder);
+        client.purpose(look_up::PURPOSE);
+        client.arguments(["--json"]);
+        client.argument(format!("{}@{version}", wanted.name));
+        for field in fields {
+            client.argument(*field);
+        }
+        let printed = client.output(wanted, sandbox, network, &registries, &PROXIED);
+        Ok(views(wanted, &printed.await?))
+    };
+    let version = match &wanted.version {
+        Version::Exact(version) => version.clone(),
+        Version::Any => chosen(wanted, &view(NEWEST, &CHOICE).await?)?,
+        Version::Range(range) => chosen(wanted, &view(range, &CHOICE).await?)?,
+    };
+    // The times of all versions are long.
+    let time = format!("time[{version}]");
+    let fields: Vec<_> = FACTS.into_iter().chain([&*time]).collect();
+    facts(wanted, &version, &view(&version, &fields).await?)
+}
+
+/// Returns what `npm view` prints of a package's versions: an object, a list of several, or nothing.
+fn views(wanted: &Requirement, printed: &[u8]) -> Vec<Value> {
+    let views = match serde_json::from_slice(printed) {
+        Ok(Value::Array(views)) => views,
+        Ok(view) => vec![view],
+        Err(_) => Vec::new(),
+    };
+    let is_of_package = |it: &Value| it["name"] == *wanted.name;
+    views.into_iter().filter(is_of_package).collect()
+}
+
+/// Returns the version that npm installs, of those that fit: the newest by its tag, else by its number. A deprecated
+/// one is the last choice.
+fn chosen(wanted: &Requirement, views: &[Value]) -> Result<String, Error> {
+    let numbered = views.iter().filter_map(|it| {
+        let version = it["version"].as_str()?;
+        let is_current = !matches!(&it["deprecated"], Value::String(why) if !why.is_empty());
+        let is_newest = is_current && it["dist-tags.latest"] == version;
+        let number = Semantic::parse(version).ok()?;
+        Some(((is_current, is_newest, number), version))
+    });
+    let newest = numbered.max_by(|(a, _), (b, _)| a.cmp(b));
+    newest
+        .map(|(_, version)| version.to_owned())
+        .ok_or_else(|| unknown(wanted))
+}
+
+/// Returns the facts of an exact version.
+fn facts(wanted: &Requirement, version: &str, views: &[Value]) -> Result<Facts, Error> {
+    let mut found = views.iter().filter(|it| it["version"] == version);
+    let view = found.next().ok_or_else(|| unknown(wanted))?;
+    let publishers = ["_npmUser", "maintainers", "author"].map(|field| &view[field]);
+    let published = &view[format!("time[{version}]")];
+    Facts::new(Registry::Npm, version, &publishers, published)
+}
+
+fn unknown(wanted: &Requirement) -> Error {
+    Error::new(format!("`npm view` reports no version of `{wanted}`"))
 }
 
 /// Installs exactly the resolved packages, which have to have the recorded digests.
@@ -295,7 +348,102 @@ fn start(package: &Package, folder: &Path) -> Result<PathBuf, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_elsewhere;
+    use super::{chosen, facts, is_elsewhere, views};
+    use crate::{Requirement, Version};
+    use serde_json::json;
+    use std::slice;
+
+    fn acme() -> Requirement {
+        Requirement::new("acme", Version::Any)
+    }
+
+    #[test]
+    fn a_view_is_an_object_or_a_list() {
+        let read = |printed: &str| views(&acme(), printed.as_bytes()).len();
+        let one = r#"{ "name": "acme", "version": "1.0.0" }"#;
+        assert_eq!(read(one), 1);
+        assert_eq!(read(&format!("[{one}, {one}]")), 2);
+        for none in [
+            "",
+            "\"1.0.0\"",
+            "[[], 1, null]",
+            "{",
+            r#"{ "name": ["acme"] }"#,
+            r#"{ "name": "other", "version": "1.0.0" }"#,
+        ] {
+            assert_eq!(read(none), 0, "{none}");
+        }
+    }
+
+    #[test]
+    fn npm_installs_the_newest_version_that_is_not_deprecated() {
+        let view = |version: &str, latest: &str, deprecated: &str| json!({ "version": version, "deprecated": deprecated, "dist-tags.latest": latest });
+        for (fit, expected) in [
+            (
+                vec![("1.9.0", "9.0.0", ""), ("1.10.0", "9.0.0", "")],
+                "1.10.0",
+            ),
+            (
+                vec![("1.9.0", "1.9.0", ""), ("1.10.0", "1.9.0", "")],
+                "1.9.0",
+            ),
+            (
+                vec![("1.9.0", "1.10.0", ""), ("1.10.0", "1.10.0", "broken")],
+                "1.9.0",
+            ),
+            (
+                vec![("1.9.0", "1.9.0", "old"), ("1.10.0", "1.9.0", "old")],
+                "1.10.0",
+            ),
+            (
+                vec![("2.0.0-rc.1", "1.0.0", ""), ("2.0.0-rc.10", "1.0.0", "")],
+                "2.0.0-rc.10",
+            ),
+        ] {
+            let fit: Vec<_> = fit.into_iter().map(|(a, b, c)| view(a, b, c)).collect();
+            assert_eq!(chosen(&acme(), &fit).unwrap(), expected);
+        }
+        // A registry may leave fields out, or write others.
+        let fit = [
+            json!({ "version": "1.0.0" }),
+            json!({ "version": 2 }),
+            json!({ "version": "3.0" }),
+        ];
+        assert_eq!(chosen(&acme(), &fit).unwrap(), "1.0.0");
+        let refused = chosen(&acme(), &fit[1..]).unwrap_err().to_string();
+        assert_eq!(refused, "`npm view` reports no version of `acme`");
+    }
+
+    #[test]
+    fn a_publisher_is_the_user_or_a_maintainer_or_the_author() {
+        let publisher = |fields: &[&str]| {
+            let mut view = json!({
+                "version": "1.0.0", "_npmUser": "ann <ann@acme.example>",
+                "maintainers": ["bob <bob@acme.example>", "eve"],
+                "author": { "name": "Acme Ltd." }, "time[1.0.0]": "2025-03-01T10:00:00.000Z"
+            });
+            for field in fields {
+                view.as_object_mut().unwrap().remove(*field);
+            }
+            let facts = facts(&acme(), "1.0.0", &[view]).unwrap();
+            assert_eq!(facts.published.as_deref(), Some("2025-03-01"));
+            facts.publisher
+        };
+        assert_eq!(publisher(&[]).as_deref(), Some("ann"));
+        assert_eq!(publisher(&["_npmUser"]).as_deref(), Some("bob"));
+        let found = publisher(&["_npmUser", "maintainers"]);
+        assert_eq!(found.as_deref(), Some("Acme Ltd."));
+        assert_eq!(publisher(&["_npmUser", "maintainers", "author"]), None);
+
+        let view = json!({ "version": "1.0.0", "time[2.0.0]": "2025-03-01" });
+        assert_eq!(
+            facts(&acme(), "1.0.0", slice::from_ref(&view))
+                .unwrap()
+                .published,
+            None
+        );
+        assert!(facts(&acme(), "1.0.1", &[view]).is_err());
+    }
 
     #[test]
     fn packages_are_needed_from_the_registry() {

@@ -6,6 +6,9 @@ use std::fmt;
 /// Maximum length of a name, in bytes: that of npm.
 const NAME_MAX: usize = 214;
 
+/// Maximum length of an exact version, in bytes: that of npm.
+const VERSION_MAX: usize = 256;
+
 /// A registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Registry {
@@ -99,11 +102,12 @@ pub(crate) fn is_name(registry: Registry, name: &str) -> bool {
 
 /// Returns whether a text is one version of a package.
 pub(crate) fn is_exact(registry: Registry, version: &str) -> bool {
-    match registry {
+    let is_valid = match registry {
         Registry::Npm | Registry::CratesIo => is_semantic(version),
         Registry::PyPi => is_exact_of_pypi(version),
         Registry::Go => version.strip_prefix('v').is_some_and(is_semantic),
-    }
+    };
+    is_valid && version.len() <= VERSION_MAX
 }
 
 /// Returns whether a text is the part of a name. It is also the name of a file.

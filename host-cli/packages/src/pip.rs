@@ -1,9 +1,10 @@
 //! The client `pip`: installing a package, and what it installed.
 
 use crate::client::{RegistryClient, program, read};
+use crate::look_up::{self, Facts};
 use crate::requirement::Version;
 use crate::store::Start;
-use crate::{Error, Item, Network, Package, Requirement, Requirements};
+use crate::{Error, Item, Network, Package, Registry, Requirement, Requirements};
 use agent_sandbox::Sandbox;
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +13,7 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::slice;
 
 /// The folder of libraries, below that of the package.
 const LIBRARIES: &str = "site";
@@ -103,40 +105,45 @@ pub(crate) async fn resolve(
     sandbox: &Sandbox,
     network: &Network,
 ) -> Result<Vec<Item>, Error> {
-    dry_run(requirements, &[], folder, sandbox, network).await?;
+    let (python, runtime) = python()?;
+    let client = dry_run(&python, runtime.as_ref(), folder, requirements.list());
+    let indexes = indexes(&python, folder)?;
+    let run = client.run(requirements, sandbox, network, &indexes, &PROXIED);
+    run.await?;
     reported(requirements, folder)
 }
 
-/// Returns the metadata of the version that a requirement comes to.
-pub(crate) async fn view(
-    requirements: &Requirements,
+/// Returns what the index says of a package.
+pub(crate) async fn look_up(
+    wanted: &Requirement,
     folder: &Path,
     sandbox: &Sandbox,
     network: &Network,
-) -> Result<Value, Error> {
-    dry_run(requirements, &["--no-deps"], folder, sandbox, network).await?;
-    let mut report: Value = read(&folder.join(REPORT))?;
-    Ok(report["install"][0]["metadata"].take())
+) -> Result<Facts, Error> {
+    let (python, runtime) = python()?;
+    let list = slice::from_ref(wanted);
+    let mut client = dry_run(&python, runtime.as_ref(), folder, list);
+    client.purpose(look_up::PURPOSE);
+    client.arguments(["--no-deps"]);
+    let indexes = indexes(&python, folder)?;
+    let run = client.run(wanted, sandbox, network, &indexes, &PROXIED);
+    run.await?;
+    facts(wanted, read(&folder.join(REPORT))?)
 }
 
-/// Lets pip report what it would install.
-async fn dry_run(
-    requirements: &Requirements,
-    more: &[&str],
+/// Returns a call of pip that reports what it would install, and installs nothing.
+fn dry_run(
+    python: &Path,
+    runtime: Option<&PathBuf>,
     folder: &Path,
-    sandbox: &Sandbox,
-    network: &Network,
-) -> Result<(), Error> {
-    let (python, runtime) = python()?;
-    let mut client = client(&python, runtime.as_ref(), folder);
+    list: &[Requirement],
+) -> RegistryClient {
+    let mut client = client(python, runtime, folder);
     client.arguments(["--dry-run", "--ignore-installed"]);
-    more.iter().for_each(|option| client.argument(option));
-    for requirement in requirements.list() {
+    for requirement in list {
         client.argument(wanted(requirement));
     }
-    let indexes = indexes(&python, folder)?;
-    let run = client.run(requirements, sandbox, network, &indexes, &PROXIED);
-    run.await
+    client
 }
 
 /// Returns a requirement as an argument of pip (PEP 508).
@@ -264,6 +271,21 @@ struct Downloaded {
 struct Metadata {
     name: String,
     version: String,
+    #[serde(flatten)]
+    people: People,
+}
+
+/// The people that the metadata of a package may name.
+#[derive(Deserialize)]
+struct People {
+    #[serde(default)]
+    author: Value,
+    #[serde(default)]
+    author_email: Value,
+    #[serde(default)]
+    maintainer: Value,
+    #[serde(default)]
+    maintainer_email: Value,
 }
 
 #[derive(Deserialize)]
@@ -281,7 +303,7 @@ fn reported(what: &impl Display, folder: &Path) -> Result<Vec<Item>, Error> {
     let report: Report = read(&folder.join(REPORT))?;
     let mut closure = Vec::new();
     for it in report.install {
-        let Metadata { name, version } = it.metadata;
+        let Metadata { name, version, .. } = it.metadata;
         let hash = it.download_info.archive_info.and_then(|it| it.hash);
         let integrity = hash.filter(|it| it.starts_with("sha256="));
         let Some(integrity) = integrity else {
@@ -297,6 +319,25 @@ fn reported(what: &impl Display, folder: &Path) -> Result<Vec<Item>, Error> {
     }
     closure.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(closure)
+}
+
+/// Returns the facts of a package in the report. The report has no time of a publication.
+fn facts(wanted: &Requirement, report: Report) -> Result<Facts, Error> {
+    let mut found = report.install.into_iter().map(|it| it.metadata);
+    let metadata = found.find(|it| normalized(&it.name) == normalized(&wanted.name));
+    let Some(Metadata {
+        version, people, ..
+    }) = metadata
+    else {
+        return Err(Error::new(format!("pip reports no version of `{wanted}`")));
+    };
+    let publishers = [
+        &people.author,
+        &people.author_email,
+        &people.maintainer,
+        &people.maintainer_email,
+    ];
+    Facts::new(Registry::PyPi, &version, &publishers, &Value::Null)
 }
 
 /// Returns everything that pip installed.
@@ -319,7 +360,56 @@ fn normalized(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PYPI, indexes_of};
+    use super::{PYPI, Report, facts, indexes_of};
+    use crate::{Facts, Requirement, Version};
+    use serde_json::{Value, json};
+
+    fn facts_of(metadata: Value) -> Result<Facts, String> {
+        let report = json!({ "install": [{ "metadata": metadata, "download_info": {} }] });
+        let report: Report = serde_json::from_value(report).map_err(|it| it.to_string())?;
+        let wanted = Requirement::new("Acme_server", Version::Any);
+        facts(&wanted, report).map_err(|it| it.to_string())
+    }
+
+    #[test]
+    fn a_publisher_is_the_author_or_the_maintainer() {
+        for (mut metadata, publisher) in [
+            (json!({}), None),
+            (json!({ "author": "Ann", "maintainer": "Bob" }), Some("Ann")),
+            (
+                json!({ "author_email": "\"Acme, Ltd.\" <a@acme.example>" }),
+                Some("Acme, Ltd."),
+            ),
+            (
+                json!({ "author_email": "a@acme.example" }),
+                Some("a@acme.example"),
+            ),
+            (json!({ "author": "", "maintainer": "Bob" }), Some("Bob")),
+            (
+                json!({ "author": 1, "maintainer_email": "Bob <b@acme.example>" }),
+                Some("Bob"),
+            ),
+        ] {
+            metadata["name"] = json!("acme-server");
+            metadata["version"] = json!("1.0rc1");
+            let facts = facts_of(metadata).unwrap();
+            assert_eq!(facts.version, "1.0rc1");
+            assert_eq!(facts.publisher.as_deref(), publisher);
+            assert_eq!(facts.published, None);
+        }
+    }
+
+    #[test]
+    fn a_report_without_an_exact_version_is_refused() {
+        for metadata in [
+            json!({ "name": "other", "version": "1.0" }),
+            json!({ "name": "acme-server", "version": "1.*" }),
+            json!({ "name": "acme-server", "version": 1 }),
+            json!({ "name": "acme-server" }),
+        ] {
+            assert!(facts_of(metadata.clone()).is_err(), "{metadata}");
+        }
+    }
 
     #[test]
     fn indexes_are_those_of_the_configuration() {

@@ -47,7 +47,7 @@ impl Requirement {
         }
     }
 
-    fn check(&self, registry: Registry) -> Result<(), Error> {
+    pub(crate) fn check(&self, registry: Registry) -> Result<(), Error> {
         let refused = |why: &str| Err(Error::new(format!("`{self}` can't be installed: {why}")));
         if !is_name(registry, &self.name) {
             return refused("its name is not one of the registry");
@@ -64,19 +64,23 @@ impl Requirement {
             Version::Exact(version) if !is_exact(registry, version) => {
                 refused("its version is not exact")
             }
-            Version::Range(range) if !is_range(range) => refused("its range is malformed"),
+            Version::Range(range) if !is_range(registry, range) => {
+                refused("its range is malformed")
+            }
             _ => Ok(()),
         }
     }
 }
 
 /// Returns whether a text is made of the characters of ranges. It is neither an option nor a URL, and needs no
-/// quotes.
-fn is_range(text: &str) -> bool {
+/// quotes. One of PyPI begins with an operator: pip reads it right behind the name, which a letter would change.
+fn is_range(registry: Registry, text: &str) -> bool {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b" .*^~<>=!,|+-_".contains(&b);
-    text.len() <= RANGE_MAX
-        && text.starts_with(|c: char| c.is_ascii_alphanumeric() || "^~<>=!*".contains(c))
-        && text.bytes().all(fits)
+    let starts = |c: char| match registry {
+        Registry::PyPi => "~<>=!".contains(c),
+        _ => c.is_ascii_alphanumeric() || "^~<>=!*".contains(c),
+    };
+    text.len() <= RANGE_MAX && text.starts_with(starts) && text.bytes().all(fits)
 }
 
 /// Returns whether a text is the name of a crate's feature, with or without that of a crate before it.
@@ -232,6 +236,8 @@ mod tests {
             (PyPi, "flask", &[], exact("1 --hash=x")),
             (PyPi, "flask", &[], range(">=1; python_version<'3'")),
             (PyPi, "flask", &[], range(" @ https://a.example")),
+            (PyPi, "flask", &[], range("latest")),
+            (PyPi, "flask", &[], range("2")),
             (Npm, "express", &[], exact("^4")),
             (Npm, "express", &[], range("npm:b@1.0.0")),
             (Npm, "express", &[], range("-x")),

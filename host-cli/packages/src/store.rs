@@ -13,6 +13,7 @@ use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::{env, io};
+use tempfile::TempDir;
 
 /// The record of an installation, in its folder.
 pub(crate) const RECORD: &str = "installed.json";
@@ -165,15 +166,11 @@ impl Store {
         if let Some(installed) = self.installed(package)? {
             return Ok(installed);
         }
-        private(&self.root)?;
-        let staged = tempfile::Builder::new()
-            .prefix(".staged-")
-            .tempdir_in(&self.root)
-            .map_err(Error::file(&self.root))?;
+        let staged = self.stage()?;
         let (start, closure) = match package.registry() {
             Registry::Npm => npm::install(package, staged.path(), sandbox, network).await?,
             Registry::PyPi => pip::install(package, staged.path(), sandbox, network).await?,
-            Registry::CratesIo | Registry::Go => return Err(Error::no_server()),
+            Registry::CratesIo | Registry::Go => return Err(not_of_servers()),
         };
         let record = Record {
             package: package.to_string(),
@@ -193,6 +190,14 @@ impl Store {
         installed.ok_or_else(|| Error::new("the installed package is gone"))
     }
 
+    /// Creates an empty folder for a client of a registry. It is removed unless it is kept.
+    pub(crate) fn stage(&self) -> Result<TempDir, Error> {
+        private(&self.root)?;
+        let mut builder = tempfile::Builder::new();
+        let staged = builder.prefix(".staged-").tempdir_in(&self.root);
+        staged.map_err(Error::file(&self.root))
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
@@ -201,6 +206,11 @@ impl Store {
         let digest = Sha256::digest(format!("{:?} {package}", package.registry()));
         self.root.join(hexadecimal(&digest))
     }
+}
+
+/// Returns the error for a registry that has packages of apps alone.
+pub(crate) fn not_of_servers() -> Error {
+    Error::new("a server is a package of npm or PyPI")
 }
 
 /// Writes a file that is whole on disk before its folder gets its name.

@@ -494,6 +494,27 @@ fn clocks_random_bytes_and_signals_have_one_home() {
 }
 
 #[test]
+fn the_resolver_alone_has_no_other_interface() {
+    let world = fs::read_to_string(root().join("wit/engine/world.wit")).unwrap();
+    let (_, whole) = world.split_once("include resolver-only;").unwrap();
+    let source = fs::read_to_string(root().join("component/src/lib.rs")).unwrap();
+    let exports = whole
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("export "));
+    let modules: Vec<_> = exports
+        .map(|it| it.trim_end_matches(';').replace('-', "_"))
+        .collect();
+    assert!(modules.len() > 10, "{modules:?}");
+    for module in modules {
+        let gated = format!("#[cfg(feature = \"full\")]\nmod {module};");
+        assert!(
+            source.contains(&gated),
+            "`{module}` is in the resolver alone"
+        );
+    }
+}
+
+#[test]
 fn every_layer_is_fast_in_the_component() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
     let layers_of = |profile: &str| {

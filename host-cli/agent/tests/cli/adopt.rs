@@ -6,7 +6,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 /// A server that says where it ran.
@@ -353,6 +353,68 @@ fn an_undo_changes_our_entries_alone() {
     agent(&project, "adopt --undo")
         .exits(1)
         .notes("no adoption to undo");
+}
+
+#[test]
+fn a_running_client_that_writes_its_file_again_is_named() {
+    let project = project();
+    let before = write(&project, CURSOR, ONE);
+    let path = project.path(CURSOR);
+    let client = thread::spawn({
+        let (path, before) = (path.clone(), before.clone());
+        move || {
+            let end = Instant::now() + Duration::from_secs(60);
+            while fs::read_to_string(&path).unwrap() == before && Instant::now() < end {
+                sleep(Duration::from_millis(5));
+            }
+            fs::write(&path, &before).unwrap();
+        }
+    });
+    let run = agent(&project, "adopt --yes").exits(1);
+    run.notes("`cursor` has written")
+        .notes("end it, and run this again");
+    client.join().unwrap();
+    // So it is: nothing else has to be cleaned up.
+    agent(&project, "adopt --yes").exits(0);
+    assert!(project.read(CURSOR).contains("\"agent\""));
+    agent(&project, "adopt --undo").exits(0);
+    assert_eq!(project.read(CURSOR), before);
+}
+
+#[test]
+fn a_program_of_a_cache_is_copied_to_where_it_stays() {
+    let project = project();
+    write(&project, CURSOR, ONE);
+    let cache = project.path("home/.npm/_npx/0f");
+    fs::create_dir_all(&cache).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_agent"), cache.join("agent")).unwrap();
+    let run = |line: &str| {
+        let program = cache.join("agent");
+        let mut command = project.command_of(program.to_str().unwrap(), line.split_whitespace());
+        command.env("HOME", project.path("home"));
+        for folder in ["CONFIG", "DATA", "STATE"] {
+            command.env_remove(format!("XDG_{folder}_HOME"));
+        }
+        Run::of(command)
+    };
+    run("adopt --dry-run")
+        .exits(0)
+        .answers("/.local/share/agent/bin/");
+    assert!(!project.has("home/.local/share/agent"));
+    run("adopt --yes").exits(0);
+    let version = env!("CARGO_PKG_VERSION");
+    let kept = project.path(format!("home/.local/share/agent/bin/{version}/agent"));
+    assert!(project.read(CURSOR).contains(kept.to_str().unwrap()));
+    let mode = fs::metadata(&kept).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o755);
+    assert!(
+        Command::new(&kept)
+            .arg("--version")
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn a_client_or_a_file_may_be_named() {
         "clients --client home/.codex/config.toml --format json",
     )
     .exits(0);
-    assert_eq!(names(&run), ["none"]);
+    assert_eq!(names(&run), ["codex"]);
     assert_eq!(
         run.json()["clients"][0]["servers"][0]["name"],
         Value::from("docs")

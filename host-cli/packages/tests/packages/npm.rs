@@ -1,6 +1,6 @@
 //! Installing from a registry on loopback: real npm, real sandbox.
 
-use crate::support::{registries, required};
+use crate::support::{registries, required, site};
 use agent_packages::{Package, Registry as Kind, Store};
 use agent_sandbox::{Command, Exit, Limits, Mount, Sandbox, Tier};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -196,6 +196,61 @@ async fn a_package_is_installed_once_without_its_scripts() {
         .await
         .unwrap();
     assert_eq!(again, installed);
+}
+
+#[tokio::test]
+async fn a_package_is_looked_up_before_it_is_installed() {
+    let version = |number: &str, user: Value| json!({ "name": "@acme/a", "version": number, "author": "Acme", "_npmUser": user });
+    let document = json!({
+        "name": "@acme/a",
+        "dist-tags": { "latest": "1.9.0", "next": "2.0.0-rc.1" },
+        "time": { "1.9.0": "2025-03-01T10:00:00.000Z" },
+        "versions": {
+            "1.10.0": version("1.10.0", json!({ "name": "bob", "email": "bob@acme.example" })),
+            "1.9.0": version("1.9.0", json!({ "name": "ann", "email": "ann@acme.example" })),
+            "0.1.0": version("0.1.0", Value::Null),
+            "2.0.0-rc.1": version("2.0.0-rc.1", Value::Null)
+        }
+    });
+    let files = [("@acme%2fa".to_owned(), document.to_string().into_bytes())];
+    choose(&Registry(site(|_| files.into())));
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("packages");
+    let store = Store::new(&root);
+    let sandbox = Sandbox::best().await.unwrap();
+    let network = registries([]);
+    let date = Some("2025-03-01");
+    for (wanted, version, publisher, published) in [
+        (None, "1.9.0", "ann", date),
+        (Some("^1"), "1.9.0", "ann", date),
+        (Some("0.1.0"), "0.1.0", "Acme", None),
+        (Some("next"), "2.0.0-rc.1", "Acme", None),
+    ] {
+        let facts = store.look_up(Kind::Npm, "@acme/a", wanted, &sandbox, &network);
+        let facts = facts.await.unwrap();
+        assert_eq!(facts.version, version, "{wanted:?}");
+        assert_eq!(facts.publisher.as_deref(), Some(publisher), "{wanted:?}");
+        assert_eq!(facts.published.as_deref(), published, "{wanted:?}");
+    }
+    for (registry, name, wanted, why) in [
+        (
+            Kind::Npm,
+            "@acme/a",
+            Some("3"),
+            "npm can't look up `@acme/a 3`",
+        ),
+        (
+            Kind::Go,
+            "a.example/b",
+            None,
+            "a server is a package of npm or PyPI",
+        ),
+    ] {
+        let refused = store.look_up(registry, name, wanted, &sandbox, &network);
+        let refused = refused.await.unwrap_err().to_string();
+        assert!(refused.contains(why), "{refused}");
+    }
+    assert_eq!(fs::read_dir(root).unwrap().count(), 0, "nothing is left");
 }
 
 #[tokio::test]

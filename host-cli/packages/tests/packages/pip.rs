@@ -26,7 +26,7 @@ def wheel(name, more, files):
     with zipfile.ZipFile(folder + '/' + name + '-1.0.0-py3-none-any.whl', 'w') as archive:
         for path, text in files.items():
             archive.writestr(path, text)
-wheel('acme_server', 'Provides-Extra: extra\nRequires-Dist: acme-extra; extra == "extra"\n',
+wheel('acme_server', 'Author-email: Acme <a@acme.example>\nProvides-Extra: extra\nRequires-Dist: acme-extra; extra == "extra"\n',
       {'entry_points.txt': '[console_scripts]\nacme-server = acme_server:main\n'})
 wheel('acme_extra', '', {})
 sources = {'setup.py': 'raise SystemExit("code of the package")',
@@ -99,6 +99,27 @@ async fn a_wheel_is_installed_and_its_program_starts() {
     );
     assert!(!refused.contains("code of the package"), "{refused}");
     assert_eq!(fs::read_dir(root).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn a_package_is_looked_up_before_it_is_installed() {
+    let (folder, _index) = place();
+    let root = folder.path().join("packages");
+    let store = Store::new(&root);
+    let sandbox = Sandbox::best().await.unwrap();
+    let network = registries([]);
+    for version in [None, Some("<2")] {
+        let facts = store.look_up(Registry::PyPi, "acme_server", version, &sandbox, &network);
+        let facts = facts.await.unwrap();
+        assert_eq!(facts.version, "1.0.0");
+        assert_eq!(facts.publisher.as_deref(), Some("Acme"));
+        assert_eq!(facts.published, None);
+    }
+    let refused = store.look_up(Registry::PyPi, "built", None, &sandbox, &network);
+    let refused = refused.await.unwrap_err().to_string();
+    assert!(refused.contains("pip can't look up `built`"), "{refused}");
+    assert!(!refused.contains("code of the package"), "{refused}");
+    assert_eq!(fs::read_dir(root).unwrap().count(), 0, "nothing is left");
 }
 
 #[tokio::test]

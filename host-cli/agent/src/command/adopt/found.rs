@@ -195,7 +195,9 @@ pub(super) fn look_up(
                 true => Registry::Npm,
                 false => Registry::PyPi,
             };
-            let (name, version) = (package.name(), package.version.as_deref());
+            // The newest version has a name of its own in npm alone.
+            let version = package.version.as_deref().filter(|it| *it != "latest");
+            let name = package.name();
             let found = store.look_up(registry, &name, version, sandbox, &network);
             match found.await {
                 Ok(found) => *facts = Some(found),

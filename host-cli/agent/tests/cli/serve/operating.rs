@@ -462,6 +462,26 @@ fn a_locked_tool_that_nobody_can_call_is_named_once() {
 }
 
 #[test]
+fn tools_that_a_client_refuses_are_named_once() {
+    let project = project_of("usual", "");
+    let mut index: Value = serde_json::from_str(&project.read("mcp.index.json")).unwrap();
+    index[0]["capabilities"]["tools"]["slow"]["inputSchema"]["oneOf"] = json!([{}]);
+    project.write("mcp.index.json", index.to_string());
+    project.agent("resolve").exits(0);
+    for (client, count) in [("anthropic", 1), ("cursor", 0)] {
+        let mut served = Stdio::start(&project, &format!("{OPTIONS} --for {client}"));
+        served.initialize("2025-11-25");
+        served.ask("tools/list", json!({}));
+        served.ask("tools/list", json!({}));
+        let ended = served.end().exits(0);
+        let noted = ended.stderr.matches("warning[CLIENT_LIMIT]");
+        assert_eq!(noted.count(), count, "{client}: {ended:#?}");
+    }
+    let line = format!("serve {OPTIONS} --for nobody");
+    project.agent(&line).exits(2).notes("name one of anthropic");
+}
+
+#[test]
 fn patterns_are_ignored_if_the_operator_agrees() {
     let project = project_of("usual", "");
     let mut index: Value = serde_json::from_str(&project.read("mcp.index.json")).unwrap();
