@@ -62,7 +62,7 @@ impl Package {
     /// Returns the name in its registry.
     #[must_use]
     pub fn name(&self) -> String {
-        let name = self.origin.splitn(2, '/').nth(1).unwrap_or_default();
+        let name = self.origin.split_once('/').map_or("", |(_, name)| name);
         name.replacen("%40", "@", 1)
     }
 

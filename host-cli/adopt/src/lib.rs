@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`CLIENTS`] | the clients with their places |
 //! | [`ConfigurationFile`], [`find`] | the files that exist |
-//! | [`adoptable`], [`Adoptable`], [`Ungoverned`] | how the gateway starts a server, or why it can't |
+//! | [`adoptable()`], [`Adoptable`], [`Ungoverned`] | how the gateway starts a server, or why it can't |
 //! | [`identify`] | the id of a server, which inherits nothing from another one |
 //! | [`Records`], [`Record`] | what an adoption changed, so that it can be undone |
 //! | [`replace()`], [`stays`] | replacing a file that a running client may write |

@@ -1,7 +1,7 @@
 //! `agent doctor`: what the gateways of this user need, and what is wrong with it.
 
 use super::CommandAnswer;
-use super::adopt::Folders;
+use super::adopt::{Folders, secrets};
 use super::session::CommandSession;
 use crate::args::{Doctor, INDEX, LOCK};
 use agent_host::contract::view::{Style, StyledSpan};
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Doctor, session: &mut CommandSession) -> Result<Command
         check_gateway(&gateway, &operator, &mut findings, session)?;
     }
     logins(&mut findings);
-    backups(&folders, &mut findings)?;
+    backups(&folders, &mut findings, session)?;
     left_processes(&mut findings);
     let is_fine = findings.0.iter().all(|it| it.help.is_none());
     session.show(|_| Ok(text(&findings)), |_| Ok(json(&findings)))?;
@@ -207,21 +207,21 @@ fn logins(findings: &mut Findings) {
     }
 }
 
-/// Lists the backups of adoptions, which have the secrets that clients' files had.
-fn backups(folders: &Folders, findings: &mut Findings) -> Result<(), Failure> {
+/// Lists the backups of adoptions, and those that have secrets.
+fn backups(
+    folders: &Folders,
+    findings: &mut Findings,
+    session: &mut CommandSession,
+) -> Result<(), Failure> {
     for kept in folders.records().all()? {
-        let has_secrets = match kept.record.secrets.len() {
-            0 => "has no secret that was moved",
-            _ => "has secrets; `agent adopt --forget` removes it",
+        let before = kept.before()?;
+        let servers = call!(session.engine, clients.call_installed(&before))?;
+        let has_secrets = match secrets(servers.unwrap_or_default().iter()).is_empty() {
+            true => "has no secret",
+            false => "has secrets; `agent adopt --forget` removes it",
         };
-        findings.fine(
-            "backups",
-            format!(
-                "`{}` of {} {has_secrets}",
-                kept.folder.display(),
-                kept.record.file.display()
-            ),
-        );
+        let (folder, file) = (kept.folder.display(), kept.record.file.display());
+        findings.fine("backups", format!("`{folder}` of {file} {has_secrets}"));
     }
     Ok(())
 }

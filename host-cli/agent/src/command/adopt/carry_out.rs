@@ -10,9 +10,9 @@ use crate::command::session::{CommandSession, DEFINITIONS, MANIFESTS};
 use crate::command::tools::warn_of_limits;
 use crate::command::{self, CommandAnswer};
 use agent_adopt::{
-    Adoptable, CLIENTS, ClientPlaces, Kept, KeptSecret, NewSecret, Reached, Record, Ungoverned,
-    content, identify, lasting_program, private_folder, replace, replace_of_stranger,
-    replace_private,
+    Adoptable, CLIENTS, ClientPlaces, KeptSecret, NewSecret, Reached, Record, Ungoverned, content,
+    identify, lasting_program, private_folder, replace, replace_of_stranger, replace_private,
+    usual_id,
 };
 use agent_host::contract::clients::{Gateway, InstalledServer};
 use agent_host::contract::diagnostic::Diagnostic;
@@ -155,7 +155,12 @@ impl<'a> Adoption<'a> {
         }
         private_folder(&staged)?;
         let ready = self.capture(ready, &outcome.folder, &staged, &mut outcome.ungoverned)?;
-        let ready = self.resolve(ready, &outcome.folder, &staged, &mut outcome.ungoverned)?;
+        let secrets: Vec<_> = ready.iter().flat_map(|it| it.kept.clone()).collect();
+        let resolved = self.resolve(ready, &outcome.folder, &staged, &mut outcome.ungoverned);
+        if resolved.is_err() {
+            secrets.iter().for_each(forget);
+        }
+        let ready = resolved?;
         if !ready.is_empty() {
             self.warn_of_limits(configuration, &staged)?;
             self.write(configuration, place, ready, before, &staged, &mut outcome)?;
@@ -266,7 +271,7 @@ impl<'a> Adoption<'a> {
             }
             self.say("no keyring takes secrets: they go to files that only you can read");
         }
-        let file = agent_adopt::usual_id(name).replace('/', "-");
+        let file = usual_id(name).replace('/', "-");
         let path = self.folders.data.join("agent/secrets").join(file);
         let kept = KeptSecret::File(path);
         let source = kept.source();
@@ -364,11 +369,7 @@ impl<'a> Adoption<'a> {
         for (name, _) in &server.additions.secrets {
             self.operator.secrets.remove(name);
         }
-        for secret in &server.kept {
-            if let Err(error) = secret.source().forget(&NEVER) {
-                output::note(format_args!("warning: {error}"));
-            }
-        }
+        server.kept.iter().for_each(forget);
     }
 
     /// Writes a manifest and resolves it. Servers that the lock does not have stay ungoverned.
@@ -599,36 +600,25 @@ impl<'a> Adoption<'a> {
     }
 }
 
-/// Returns the folder of the gateway's documents: the user's own, or that of the project's file.
+/// Returns the folder of the gateway's documents: the user's own, or that of the project's file. That of a client's usual
+/// place has its name; each other file and each project in it has a folder of its own.
 pub(super) fn folder(configuration: &Configuration, place: &str, folders: &Folders) -> PathBuf {
+    let path = &configuration.path;
     if !configuration.is_own {
-        let folder = configuration.path.parent().unwrap_or(Path::new("/"));
-        return folder.to_owned();
+        return path.parent().unwrap_or(Path::new("/")).to_owned();
     }
-    // The folder of a client's usual place has its name; each other place has one of its own.
-    let name = match place.contains('.') && place.starts_with("projects.") {
-        false => configuration.client.clone(),
-        true => {
-            let digest = Sha256::digest(place.as_bytes());
-            format!("{}-{}", configuration.client, hex(&digest[..4]))
-        }
-    };
-    let file = configuration.path.file_stem().unwrap_or_default();
-    let folder = folders.config.join("agent/gateways").join(name);
-    let records = folders.records().all().unwrap_or_default();
-    let is_other = |it: &Kept| {
-        it.record.file != configuration.path
-            && it.record.made.keys().any(|path| path.starts_with(&folder))
-    };
-    // A client may have two files.
-    match records.iter().any(is_other) {
-        false => folder,
-        true => folder.with_file_name(format!(
-            "{}-{}",
-            configuration.client,
-            agent_adopt::usual_id(&file.to_string_lossy())
-        )),
+    let mut name = configuration.client.clone();
+    let first = places_of(&name).and_then(|it| it.of_user.first());
+    let is_first = first.is_some_and(|it| path.ends_with(it.trim_start_matches(".config/")));
+    if !is_first {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        name = format!("{name}-{}", usual_id(&file));
     }
+    if place.starts_with("projects.") {
+        let digest = Sha256::digest(place.as_bytes());
+        name = format!("{name}-{}", hex(&digest[..4]));
+    }
+    folders.config.join("agent/gateways").join(name)
 }
 
 /// Returns the gateway of a lock and an index, as a client starts it. Its audit log is beside the lock.
@@ -653,6 +643,13 @@ pub(in crate::command) fn gateway(
         name: GATEWAY.to_owned(),
         program: own(program),
         arguments: ["serve".to_owned()].into_iter().chain(options).collect(),
+    }
+}
+
+/// Removes a secret that nothing names.
+pub(super) fn forget(secret: &KeptSecret) {
+    if let Err(error) = secret.source().forget(&NEVER) {
+        output::note(format_args!("warning: {error}"));
     }
 }
 

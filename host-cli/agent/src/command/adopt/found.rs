@@ -90,10 +90,12 @@ pub(super) fn configurations(
         })?;
         Ok((id.clone(), answer.trim_end_matches(['\n', '\r']).to_owned()))
     });
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut surroundings = Surroundings {
         home: folders.home.clone(),
         project: None,
-        variables: std::env::vars().collect(),
+        variables: variables.collect(),
         python: agent_packages::python().ok(),
         inputs: inputs.collect::<Result<_, Failure>>()?,
         own_folders: folders.own(),
@@ -123,13 +125,14 @@ pub(super) fn configurations(
             )));
         };
         let may_lack = file.client.is_some();
-        let servers = session.installed_servers(&Input::File(path.clone()), number, may_lack)?;
+        // What is listed is what was read: the file may change meanwhile.
+        let input = Input::File(path.clone());
+        let servers = session.installed_in(&text, &input, number, may_lack)?;
         let Some(servers) = servers else {
             is_whole = false;
             continue;
         };
-        let folder = || path.parent().map(Path::to_owned);
-        surroundings.project = if file.is_own { None } else { folder() };
+        surroundings.project = if file.is_own { None } else { project(&path) };
         let servers = servers.into_iter().map(|server| Candidate {
             state: state(&server, &surroundings),
             server,
@@ -147,6 +150,16 @@ pub(super) fn configurations(
         configurations: found,
         has_skipped,
     }))
+}
+
+/// Returns the folder of the project of a file, which may be in a hidden folder of a client.
+fn project(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent()?;
+    let name = folder.file_name().unwrap_or_default();
+    match name.to_string_lossy().starts_with('.') {
+        true => folder.parent().map(Path::to_owned),
+        false => Some(folder.to_owned()),
+    }
 }
 
 fn name(path: &Path) -> String {

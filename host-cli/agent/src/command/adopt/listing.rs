@@ -13,8 +13,11 @@ use agent_packages::Facts;
 use agent_syntax::json_string;
 use std::path::Path;
 
+/// The name of a server, with a destination that it may reach.
+type Reach = (String, (String, u16));
+
 /// Returns the servers of configurations, with everything that a yes covers.
-pub(super) fn text(found: &[Configuration]) -> String {
+pub(super) fn text(found: &[Configuration], reach: &[Reach]) -> String {
     let mut text = String::new();
     for configuration in found {
         let path = configuration.path.display().to_string();
@@ -29,7 +32,7 @@ pub(super) fn text(found: &[Configuration]) -> String {
                 name => name,
             };
             text.push_str(&format!("  {}\n", output::visible(name)));
-            for (label, value) in lines(candidate) {
+            for (label, value) in lines(candidate, reach) {
                 text.push_str(&format!("    {label:11} {}\n", output::visible(&value)));
             }
         }
@@ -37,7 +40,7 @@ pub(super) fn text(found: &[Configuration]) -> String {
     text
 }
 
-fn lines(candidate: &Candidate) -> Vec<(&'static str, String)> {
+fn lines(candidate: &Candidate, reach: &[Reach]) -> Vec<(&'static str, String)> {
     let server = &candidate.server;
     let mut lines = vec![("starts", start(server))];
     match &candidate.state {
@@ -62,6 +65,17 @@ fn lines(candidate: &Candidate) -> Vec<(&'static str, String)> {
                 if !paths.is_empty() {
                     lines.push((label, listed(&mut paths.iter().map(|it| &**it))));
                 }
+            }
+            if !matches!(adoptable.reached, Reached::Url(_)) {
+                let hosts = reach.iter().filter(|(name, _)| *name == server.name);
+                let hosts: Vec<_> = hosts
+                    .map(|(_, (host, port))| format!("{host}:{port}"))
+                    .collect();
+                let hosts = match hosts.is_empty() {
+                    true => "nothing".to_owned(),
+                    false => hosts.join(", "),
+                };
+                lines.push(("may reach", hosts));
             }
         }
         State::Ungoverned(reason) => lines.extend(reasons(reason)),
@@ -113,7 +127,7 @@ pub(super) fn show_changes(
 ) -> Result<(), Failure> {
     let program = lasting_path(&folders.data, env!("CARGO_PKG_VERSION"))?;
     for configuration in found {
-        let secrets = secrets(configuration);
+        let secrets = secrets(configuration.servers.iter().map(|it| &it.server));
         let mut text = configuration.text.clone();
         for (place, servers) in configuration.places() {
             let paths: Vec<_> = servers.iter().map(|(it, ..)| it.path.clone()).collect();
@@ -150,19 +164,19 @@ pub(super) fn show_changes(
     Ok(())
 }
 
-/// Returns the secrets of a configuration, also as its file has them, the longest first.
-fn secrets(configuration: &Configuration) -> Vec<String> {
+/// Returns the secrets of servers, also as a file of JSON has them, the longest first.
+pub(in crate::command) fn secrets<'s>(
+    servers: impl Iterator<Item = &'s InstalledServer>,
+) -> Vec<String> {
     let mut secrets = Vec::new();
-    for candidate in &configuration.servers {
-        for setting in settings(&candidate.server.start) {
-            for part in setting {
-                if let SettingPart::Secret(value) = part {
-                    secrets.push(value.clone());
-                    secrets.push(json_string(value).trim_matches('"').to_owned());
-                }
+    for server in servers {
+        for part in settings(&server.start).into_iter().flatten() {
+            if let SettingPart::Secret(value) = part {
+                secrets.push(value.clone());
+                secrets.push(json_string(value).trim_matches('"').to_owned());
             }
         }
-        if let ServerStart::Remote(remote) = &candidate.server.start {
+        if let ServerStart::Remote(remote) = &server.start {
             secrets.extend(remote.user_info.clone());
         }
     }

@@ -14,6 +14,7 @@ use agent_operator::usual_path;
 pub(super) use carry_out::gateway;
 use carry_out::{Adoption, Outcome};
 use found::Configuration;
+pub(super) use listing::secrets;
 use std::env;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -79,7 +80,7 @@ pub(super) fn run(
     };
     let (mut found, has_skipped) = (found.configurations, found.has_skipped);
     found::look_up(&mut found, args, session)?;
-    output::print_text(&listing::text(&found))?;
+    output::print_text(&listing::text(&found, &args.reach))?;
     let digest = found::digest(&found);
     let strangers = found.iter().any(|it| !it.is_own && it.has_adoptable());
     if let Some(approved) = args.approve.as_ref().filter(|it| **it != digest) {

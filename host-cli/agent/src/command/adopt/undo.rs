@@ -1,6 +1,7 @@
 //! Undoing adoptions, and forgetting what is needed for that.
 
 use super::Folders;
+use super::carry_out::forget as forget_secret;
 use crate::args::Adopt;
 use crate::command::CommandAnswer;
 use crate::command::clients;
@@ -10,10 +11,6 @@ use agent_host::contract::clients::Gateway;
 use agent_host::{Failure, call, output};
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
-
-/// Nothing ends the short commands of the keyring.
-static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Gives the configurations their servers back, the newest adoption first.
 pub(super) fn undo(
@@ -150,11 +147,7 @@ fn clean_up(kept: &Kept, session: &mut CommandSession) -> Result<(), Failure> {
             replace_private(&record.operator, Some(&before), text.as_bytes())?;
         }
     }
-    for secret in &record.secrets {
-        if let Err(error) = secret.source().forget(&NEVER) {
-            output::note(format_args!("warning: {error}"));
-        }
-    }
+    record.secrets.iter().for_each(forget_secret);
     for (path, (before, after)) in &record.made {
         let now = content(path)?;
         if now.as_deref() != Some(after.as_bytes()) {

@@ -328,8 +328,19 @@ impl CommandSession {
         may_lack: bool,
     ) -> Result<Option<Vec<InstalledServer>>, Failure> {
         let text = self.read(input, TEXT_MAX)?;
-        self.remember_one_of(DocumentKind::Import, number, input, text.clone());
-        let installed = call!(self.engine, clients.call_installed(&text))?;
+        self.installed_in(&text, input, number, may_lack)
+    }
+
+    /// Does the same with the text of a configuration that was read already.
+    pub(crate) fn installed_in(
+        &mut self,
+        text: &[u8],
+        input: &Input,
+        number: u32,
+        may_lack: bool,
+    ) -> Result<Option<Vec<InstalledServer>>, Failure> {
+        self.remember_one_of(DocumentKind::Import, number, input, text.to_vec());
+        let installed = call!(self.engine, clients.call_installed(text))?;
         let mut problems = match installed {
             Ok(servers) => return Ok(Some(servers)),
             Err(problems) => problems,
