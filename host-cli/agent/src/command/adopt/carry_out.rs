@@ -35,7 +35,7 @@ pub(super) const GATEWAY: &str = "agent";
 /// Nothing ends the short commands of the keyring.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// What became of the servers of one place of a configuration.
+/// The servers of one place of a configuration after its adoption.
 pub(super) struct Outcome {
     pub(super) client: String,
     pub(super) file: PathBuf,

@@ -1,4 +1,4 @@
-//! What is shown: the servers before anything is started, the changes, and what became of each server.
+//! The texts of an adoption: the servers before anything is started, the changes, and the result.
 
 use super::Folders;
 use super::carry_out::{Outcome, folder, gateway, places_of};
@@ -205,7 +205,7 @@ fn settings(start: &ServerStart) -> Vec<&Vec<SettingPart>> {
     }
 }
 
-/// Returns what became of the servers.
+/// Returns the result for each server.
 pub(super) fn outcomes(outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     for outcome in outcomes {
