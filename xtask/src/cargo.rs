@@ -40,7 +40,7 @@ const TESTED: [&str; 15] = [
     "--exclude",
     GUESTS[3],
     "--features",
-    "agent-worker/run,agent-worker/session",
+    "agent-worker/import,agent-worker/run,agent-worker/session",
 ];
 
 /// Returns the arguments that select what is tested here.

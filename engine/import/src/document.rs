@@ -64,6 +64,14 @@ impl Form<'_> {
     }
 }
 
+/// Returns the name of a document's form; `None` if it has none or several.
+pub(super) fn form_name(root: &Node<'_>) -> Option<&'static str> {
+    match &forms(root)[..] {
+        [(form, _)] => Some(form.name()),
+        _ => None,
+    }
+}
+
 /// Returns whether a document is the configuration of a client and of no other form.
 pub(super) fn is_client(root: &Node<'_>) -> bool {
     matches!(&forms(root)[..], [(Form::Client(_), _)])

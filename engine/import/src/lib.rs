@@ -73,7 +73,7 @@ pub use left_out::LeftOutTool;
 pub use live::{LiveServer, Renamed, renamed};
 pub use setting::{Setting, SettingPart, Variable};
 
-use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Severity};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Problems, Severity};
 use agent_lower::{
     self, Checked, INDEX_LIMIT, Lowered, Notation, decode, uncallable, uncallable_warnings,
 };
@@ -227,6 +227,14 @@ fn explained(
         }));
     }
     in_order(found)
+}
+
+/// Returns the form of a document in words, such as `the configuration of a client`; `None` if it has none or
+/// several.
+pub fn form(document: Vec<u8>) -> Option<&'static str> {
+    let document = decode_document(document, 0).ok()?;
+    let root = document.parse(&mut Problems::new(&document.text))?;
+    document::form_name(&root)
 }
 
 /// Decodes the document of a number.

@@ -2,10 +2,11 @@
 //!
 //! The page sends a [`Request`] and the [`Texts`] that changed. The worker replies with an [`Answer`],
 //! whose values are those of [`agent_answer`]. Both cross as [bytes](to_bytes). The pages of [plans] and
-//! of [sessions](session) have separate messages.
+//! of [sessions](session) have separate messages, and so has an [import].
 
 mod answer;
 mod bytes;
+pub mod import;
 pub mod plans;
 mod request;
 pub mod run;

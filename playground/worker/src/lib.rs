@@ -2,13 +2,16 @@
 //!
 //! A worker of the playground calls [`page`], and [`Session`] keeps the inputs, so that an edit of one
 //! text does not read the others again. The feature `plans` selects the session of the page of plans, and
-//! `run` adds runs of plans to it. The feature `session` selects that of the page of sessions.
+//! `run` adds runs of plans to it. The feature `session` selects that of the page of sessions, and `import`
+//! the session that imports documents.
 //! The feature `api` selects the functions for programs in JavaScript instead, which visitors of the
 //! page don't load. Nothing here decides: the engine's answers are passed on.
 
 #[cfg(feature = "api")]
 pub mod api;
 mod evaluator;
+#[cfg(feature = "import")]
+pub mod imports;
 mod inputs;
 #[cfg(not(feature = "api"))]
 pub mod page;

@@ -1,8 +1,10 @@
 //! The exports of the module for a page of the playground.
 
+#[cfg(all(feature = "import", not(any(feature = "plans", feature = "session"))))]
+use crate::imports::Session as Conversation;
 #[cfg(all(feature = "plans", not(feature = "session")))]
 use crate::plans::Session as Conversation;
-#[cfg(not(any(feature = "plans", feature = "session")))]
+#[cfg(not(any(feature = "import", feature = "plans", feature = "session")))]
 use crate::session::Session as Conversation;
 #[cfg(feature = "session")]
 use crate::sessions::Session as Conversation;

@@ -2,6 +2,7 @@
 #![cfg(all(
     target_arch = "wasm32",
     not(feature = "api"),
+    not(feature = "import"),
     not(feature = "plans"),
     not(feature = "session")
 ))]

@@ -1,0 +1,118 @@
+//! The session that imports a document into the index of the page.
+
+use agent_api::answer::DocumentKind;
+use agent_api::diagnostic::{Applicability, Diagnostic, Edit, Fix};
+use agent_api::documents::{Offer, Overlay, form};
+use agent_api::lower::{self, Checked, Notation};
+use agent_api::text::{Place, Text};
+use agent_api::{documents, first_manifest, import};
+use agent_worker_protocol::Texts;
+use agent_worker_protocol::import::{Answer, Draft, Imported};
+
+/// The name of an agent that has none yet.
+const AGENT: &str = "agent";
+
+/// Keeps the texts from one question to the next.
+#[derive(Default)]
+pub struct Session {
+    document: String,
+    overlay: String,
+    index: String,
+    manifest: String,
+}
+
+impl Session {
+    /// Describes the engine. The page knows all of it.
+    pub fn about() {}
+
+    /// Answers the question what an import would do.
+    pub fn answer(&mut self, mut texts: Texts, (): ()) -> Answer {
+        for (kind, text) in [
+            (DocumentKind::Import, &mut self.document),
+            (DocumentKind::Overlay, &mut self.overlay),
+            (DocumentKind::Index, &mut self.index),
+            (DocumentKind::Manifest, &mut self.manifest),
+        ] {
+            if let Some(given) = texts.take(kind as u32) {
+                *text = given;
+            }
+        }
+        let document = self.document.clone().into_bytes();
+        let overlay = given(&self.overlay).map(|bytes| Overlay {
+            bytes,
+            notation: Notation::ByContent,
+        });
+        let form = form(document.clone()).map(str::to_owned);
+        let (imported, mut problems) = match import(vec![document], overlay, given(&self.index)) {
+            Ok(Checked { value, warnings }) => (Some(self.imported(value)), warnings),
+            Err(problems) => (None, problems),
+        };
+        if self.overlay.trim().is_empty() {
+            fill_overlay(&mut problems, &self.overlay);
+        }
+        Answer {
+            form,
+            imported,
+            problems,
+        }
+    }
+
+    fn imported(&self, value: documents::Imported) -> Imported {
+        let draft = self.manifest.trim().is_empty().then(|| draft(&value.index));
+        Imported {
+            index: value.index,
+            added: value.added,
+            changed: value.changed,
+            unchanged: value.unchanged,
+            draft: draft.flatten(),
+        }
+    }
+}
+
+/// Returns an optional text. A blank one counts as absent.
+fn given(text: &str) -> Option<Vec<u8>> {
+    (!text.trim().is_empty()).then(|| text.as_bytes().to_vec())
+}
+
+/// Drafts a manifest for an index, if the index offers anything.
+fn draft(index: &str) -> Option<Draft> {
+    let index = lower::index(index.as_bytes().to_vec()).ok()?.value;
+    let made = first_manifest(AGENT, Vec::new(), Offer::Index(&index)).ok()?;
+    Some(Draft {
+        text: made.text,
+        assumptions: made.assumptions,
+    })
+}
+
+/// Gives the instructions for an overlay that does not exist edits: the page has an editor for it, and no
+/// option of the command line.
+fn fill_overlay(problems: &mut [Diagnostic], blank: &str) {
+    let place = whole(blank);
+    for problem in problems {
+        let is_lines = |fix: &Fix| fix.edits.is_empty() && fix.title.contains("`--overlay`");
+        let Some(at) = problem.fixes.iter().rposition(is_lines) else {
+            continue;
+        };
+        // The last one has the lines for all problems.
+        let mut fix = problem.fixes.swap_remove(at);
+        problem.fixes.retain(|it| !is_lines(it));
+        if let Some((_, lines)) = fix.title.split_once('\n') {
+            let edit = Edit {
+                place,
+                replacement: format!("{lines}\n"),
+            };
+            fix = Fix {
+                title: "write these lines into overlay.yaml, and replace each `<…>`".to_owned(),
+                applicability: Applicability::Display,
+                edits: vec![edit],
+            };
+        }
+        problem.fixes.push(fix);
+    }
+}
+
+/// Returns the place of a whole overlay.
+fn whole(text: &str) -> Place {
+    let text = Text::new(DocumentKind::Overlay, text.to_owned());
+    text.place(agent_api::text::Span::new(0, text.as_str().len()))
+}

@@ -1,0 +1,194 @@
+//! The session that imports documents: into which index, with what problems, and without any secret.
+#![cfg(all(feature = "import", not(target_arch = "wasm32")))]
+
+use agent_answer::{Applicability, Code, Diagnostic, DocumentKind};
+use agent_worker::imports::Session;
+use agent_worker_protocol::import::{Answer, Imported};
+use agent_worker_protocol::{Texts, to_bytes};
+
+const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
+const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
+
+/// A text that no answer may contain.
+const CANARY: &str = "canary";
+
+/// Comments, a package with its version, and secrets wherever a client has them.
+const CLIENT: &str = r#"{
+  // of VS Code
+  "servers": {
+    "github": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-github@2025.4.8", "--token=canary-1"],
+      "env": { "GITHUB_TOKEN": "ghp_canary23456789012345678901234567890" },
+    },
+  }
+}"#;
+
+const CODEX: &str = r#"[mcp_servers.github]
+command = "npx"
+args = ["-y", "@modelcontextprotocol/server-github"]
+env = { GITHUB_TOKEN = "canary-3" }
+"#;
+
+fn texts(document: &str, index: &str) -> Texts {
+    Texts::default()
+        .with(DocumentKind::Import, document)
+        .with(DocumentKind::Index, index)
+        .with(DocumentKind::Manifest, MANIFEST)
+}
+
+/// Answers a question, and looks for secrets in the answer.
+fn ask(session: &mut Session, texts: Texts) -> Answer {
+    let answer = session.answer(texts, ());
+    let bytes = to_bytes(&answer);
+    let has_secret = bytes
+        .windows(CANARY.len())
+        .any(|it| it == CANARY.as_bytes());
+    assert!(!has_secret, "{answer:?}");
+    answer
+}
+
+fn import(document: &str, index: &str) -> Answer {
+    ask(&mut Session::default(), texts(document, index))
+}
+
+fn imported(answer: &Answer) -> &Imported {
+    let imported = answer.imported.as_ref();
+    imported.unwrap_or_else(|| panic!("{:?}", answer.problems))
+}
+
+fn codes(problems: &[Diagnostic]) -> Vec<Code> {
+    problems.iter().map(|it| it.code).collect()
+}
+
+#[test]
+fn a_client_s_servers_join_those_of_the_index() {
+    let answer = import(CLIENT, INDEX);
+    assert_eq!(
+        answer.form.as_deref(),
+        Some("the configuration of a client")
+    );
+    let found = imported(&answer);
+    assert_eq!(found.added, ["github@2025.4.8"]);
+    assert_eq!(
+        (&found.changed[..], &found.unchanged[..]),
+        (&[][..], &[][..])
+    );
+    for text in [
+        "\"gamma\"",
+        "pkg:npm/%40modelcontextprotocol/server-github@2025.4.8",
+        "x-unrated",
+    ] {
+        assert!(found.index.contains(text), "{text}: {}", found.index);
+    }
+    assert_eq!(found.draft, None);
+    // Where it is in the document, the page shows it.
+    assert_eq!(codes(&answer.problems), [Code::ImportUnrated]);
+    let place = answer.problems[0].place().expect("a place");
+    assert_eq!((place.source, place.start.line), (DocumentKind::Import, 4));
+
+    let again = import(CLIENT, &found.index);
+    let again = imported(&again);
+    assert_eq!(again.unchanged, ["github@2025.4.8"]);
+    assert_eq!(again.index, found.index);
+}
+
+#[test]
+fn every_form_is_named() {
+    for (document, form) in [
+        (CODEX, "the configuration of a client"),
+        (
+            "extensions:\n  a:\n    cmd: npx\n    args: [a@1.0.0]\n",
+            "the configuration of a client",
+        ),
+        (
+            r#"{"name": "a.b/c", "version": "1.0.0", "remotes": []}"#,
+            "a server.json",
+        ),
+        (
+            r#"{"servers": [{"server": {"name": "a.b/c"}}]}"#,
+            "a response of a registry",
+        ),
+        (r#"{"tools": []}"#, "an answer to `tools/list`"),
+        (
+            r#"{"manifest_version": "0.3", "name": "a", "server": {}}"#,
+            "a bundle's manifest",
+        ),
+    ] {
+        assert_eq!(
+            import(document, "").form.as_deref(),
+            Some(form),
+            "{document}"
+        );
+    }
+    for document in ["", "{", "{}", "a sentence", INDEX] {
+        let answer = import(document, "");
+        assert_eq!((answer.form, answer.imported), (None, None), "{document}");
+        assert_ne!(answer.problems, [], "{document}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_filled_in_an_overlay() {
+    let mut session = Session::default();
+    let answer = ask(&mut session, texts(CODEX, ""));
+    assert_eq!(answer.imported, None);
+    assert_eq!(codes(&answer.problems), [Code::MissingField]);
+    let [fix] = &answer.problems[0].fixes[..] else {
+        panic!("{:?}", answer.problems);
+    };
+    assert_eq!(fix.applicability, Applicability::Display);
+    let [edit] = &fix.edits[..] else {
+        panic!("{fix:?}");
+    };
+    assert_eq!(edit.place.source, DocumentKind::Overlay);
+    let filled = edit.replacement.replace("<version>", "2025.4.8");
+    let overlay = Texts::default().with(DocumentKind::Overlay, filled);
+    let answer = ask(&mut session, overlay);
+    assert_eq!(imported(&answer).added, ["github@2025.4.8"]);
+}
+
+#[test]
+fn no_instruction_names_an_option_of_the_command_line() {
+    let several = r#"{"mcpServers": {
+        "a": {"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer canary-4"}},
+        "b": {"url": "https://me:canary-5@b.example/mcp"},
+        "c": {"command": "/bin/c", "args": ["--key", "canary-6"]}
+    }}"#;
+    let tools = r#"{"tools": [{"name": "read", "inputSchema": {"type": "object"}}]}"#;
+    for document in [several, tools] {
+        let answer = import(document, INDEX);
+        assert_ne!(answer.problems, []);
+        for fix in answer.problems.iter().flat_map(|it| &it.fixes) {
+            assert!(!fix.title.contains("--overlay"), "{fix:?}");
+        }
+        let lines = answer.problems.iter().flat_map(|it| &it.fixes);
+        assert!(lines.flat_map(|it| &it.edits).next().is_some());
+    }
+}
+
+#[test]
+fn a_page_without_a_manifest_gets_a_draft() {
+    let mut session = Session::default();
+    let blank = texts(CLIENT, "").with(DocumentKind::Manifest, "\n");
+    let answer = ask(&mut session, blank);
+    let draft = imported(&answer).draft.as_ref().expect("a draft");
+    assert!(draft.text.contains("category: github"), "{}", draft.text);
+    assert_ne!(draft.assumptions, [""; 0]);
+
+    let manifest = Texts::default().with(DocumentKind::Manifest, MANIFEST);
+    let answer = ask(&mut session, manifest);
+    assert_eq!(imported(&answer).draft, None);
+}
+
+#[test]
+fn an_index_with_errors_is_not_replaced() {
+    let answer = import(CLIENT, r#"{"servers": [{"id": "a"}]}"#);
+    assert_eq!(answer.imported, None);
+    let sources = answer.problems.iter().flat_map(|it| it.place());
+    assert!(
+        sources
+            .into_iter()
+            .all(|it| it.source == DocumentKind::Index)
+    );
+}
