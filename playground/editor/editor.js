@@ -13,6 +13,7 @@ import {
   lineNumbers,
   placeholder,
 } from "@codemirror/view";
+import { arrivals } from "./arrivals.js";
 import { assistance } from "./assistance.js";
 import { difference } from "./difference.js";
 import { features, wrapping } from "./features.js";
@@ -37,6 +38,7 @@ import { theme } from "./theme.js";
  * @property {boolean} readOnly
  * @property {string} [placeholder]
  * @property {boolean} [wrapped]
+ * @property {(text: string) => boolean} [divert] takes a text that is pasted or dropped, if it belongs elsewhere
  * @property {Surroundings["textOf"]} [textOf] the texts of the other documents, by their names
  */
 /** @typedef {OwnOptions & ProblemActions} Options */
@@ -229,7 +231,7 @@ export class Editor {
    * @returns {EditorState}
    */
   #state(text) {
-    const { language, label, readOnly, wrapped, textOf } = this.#options;
+    const { language, label, readOnly, wrapped, divert, textOf } = this.#options;
     const doc = Text.of(text.split("\n"));
     return EditorState.create({
       doc,
@@ -247,6 +249,7 @@ export class Editor {
           : [
               history(),
               keymap.of(historyKeymap),
+              arrivals((text) => divert?.(withNewlines(text)) ?? false),
               largePaste(withNewlines),
               assistance({ document: label, language, text: () => this.text(), textOf: textOf ?? (() => "") }),
             ],

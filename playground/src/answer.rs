@@ -46,7 +46,7 @@ pub(crate) fn AnswerPane() -> Html {
         });
     }
     let open = page.content().tab;
-    let problems = page.content().problems();
+    let problems = &page.content().problems;
     let errors = problems.iter().filter(|it| it.severity == Severity::Error);
     let errors = errors.count();
     let against = page.content().badge(DocumentKind::Lock);

@@ -2,6 +2,7 @@
 
 use crate::answer::{AnswerPane, TABS};
 use crate::evaluation::starter;
+use crate::import::ImportBar;
 use crate::markdown;
 use crate::policy::{policy_lines, policy_places};
 use crate::reservations::against_lock;
@@ -51,7 +52,7 @@ impl Content for Servers {
     }
 
     fn problems(&self) -> Rc<[Diagnostic]> {
-        Rc::clone(&self.problems)
+        self.import.and_problems(&self.problems)
     }
 
     fn brief(&self) -> Option<(Sign, String)> {
@@ -243,6 +244,7 @@ impl Content for Servers {
             page.update(|state| name_tenant(state, id));
         });
         match kind {
+            DocumentKind::Import => html! { <ImportBar /> },
             DocumentKind::Tenant => html! {
                 <label class="which">
                     { "Tenant" }

@@ -2,6 +2,7 @@
 
 use crate::state::Servers;
 use agent_answer::{DocumentKind, Verdict};
+use agent_ui::content::Documents as _;
 use agent_ui::editor::Editors;
 use agent_ui::worker::WorkerProtocol;
 use agent_worker_protocol::{About, Answer, Request, Texts, to_bytes};
@@ -31,6 +32,10 @@ impl WorkerProtocol for Servers {
         } else {
             WORKER
         }
+    }
+
+    fn reads(kind: DocumentKind) -> bool {
+        Servers::kinds().any(|it| it == kind)
     }
 
     fn loading(script: &'static str) -> Option<&'static str> {

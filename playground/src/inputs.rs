@@ -1,10 +1,11 @@
 //! The documents of the page.
 
 use crate::gallery;
+use crate::recognition::can_be_imported;
 use crate::state::Servers;
 use agent_answer::DocumentKind;
 use agent_ui::areas::Area;
-use agent_ui::content::{Document, Documents, Gallery, Layout};
+use agent_ui::content::{Diversion, Document, Documents, Gallery, Layout};
 
 /// Words in names of YAML and JSON files.
 const WORDS: [(&str, DocumentKind); 5] = [
@@ -20,7 +21,20 @@ impl Documents for Servers {
     const DOCUMENTS: &'static [Document] = &[
         Document::new(DocumentKind::Manifest, "The agent and its requirements",
             "Paste agents.md here"),
-        Document::new(DocumentKind::Index, "The available servers", "Paste mcp.index.json here"),
+        Document::new(DocumentKind::Index, "The available servers", 
+            "Paste mcp.index.json here, or the configuration of an MCP client to import it"),
+        Document {
+            is_passing: true,
+            ..Document::new(DocumentKind::Import, "A document with servers for the index",
+                "Paste the configuration of an MCP client, a server.json, or an answer to tools/list")
+        },
+        Document {
+            is_passing: true,
+            below: Some(DocumentKind::Import),
+            ..Document::new(DocumentKind::Overlay, "What the document does not say of its servers",
+                "Optional. What the document does not say, such as\n\nversion: v0.1\nservers:\n  \
+                 github:\n    version: \"2025.4.8\"")
+        },
         Document::new(DocumentKind::Lock, "An existing lock to compare with",
             "Paste an existing agents.lock here to see what would change"),
         Document::new(DocumentKind::Task, "A task: the capabilities it requires",
@@ -46,6 +60,7 @@ impl Documents for Servers {
         &[
             DocumentKind::Manifest,
             DocumentKind::Index,
+            DocumentKind::Import,
             DocumentKind::Lock,
             DocumentKind::Task,
             DocumentKind::Tenant,
@@ -60,7 +75,12 @@ impl Documents for Servers {
         "`agents.md` says what the agent needs, `mcp.index.json` which servers exist. Edit either: \
          the answer follows.",
     )];
-    const EXTENSIONS: &'static str = ".md,.markdown,.json,.lock,.yaml,.yml,.rego";
+    const DIVERSION: Option<Diversion> = Some(Diversion {
+        from: DocumentKind::Index,
+        to: DocumentKind::Import,
+        fits: can_be_imported,
+    });
+    const EXTENSIONS: &'static str = ".md,.markdown,.json,.jsonc,.lock,.yaml,.yml,.toml,.rego";
     const FILE_NAMES: &'static str = "`agents.md`, `mcp.index.json`, `task.yaml` or `policy.rego`";
 
     fn document_of(_: Area, name: &str) -> Option<DocumentKind> {

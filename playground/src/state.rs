@@ -1,5 +1,6 @@
 //! The state of the page, and its actions.
 
+use crate::import::Import;
 use agent_answer::{Diagnostic, DocumentKind, Filter, Outcome, Requirement, Verdict};
 use agent_ui::names::Lookalikes;
 use agent_worker_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
@@ -67,6 +68,8 @@ pub(crate) struct Servers {
     /// The last answer, without its verdict.
     pub(crate) views: Rc<Answer>,
     pub(crate) tab: Tab,
+    /// The import that the page prepares.
+    pub(crate) import: Import,
 }
 
 impl Servers {

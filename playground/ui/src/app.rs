@@ -77,6 +77,12 @@ pub fn App<C: Content>() -> Html {
             explain: actor.callback(|actor, code| {
                 actor.update(move |state| state.dialog = Some(page_of(code)));
             }),
+            divert: {
+                let actor = actor.clone();
+                Callback::from(move |(kind, text): (_, String)| {
+                    actor.divert(Some(kind), &text).is_some()
+                })
+            },
             documents: C::kinds().collect(),
             exchange: actor.callback(Actor::exchange),
             // Edits fit the texts of their answer alone.
@@ -92,7 +98,8 @@ pub fn App<C: Content>() -> Html {
     let on_change = {
         let actor = actor.clone();
         use_callback((), move |kind, ()| {
-            actor.update(move |state| state.edit(&[kind]))
+            actor.update(move |state| state.edit(&[kind]));
+            actor.divert_all(kind);
         })
     };
     {

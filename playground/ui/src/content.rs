@@ -24,6 +24,9 @@ pub struct Document {
     pub placeholder: &'static str,
     /// The document that it is shown below, where it has no separate tab.
     pub below: Option<DocumentKind>,
+    /// Whether it passes through the page: it may contain secrets, so neither the browser nor a link keeps it,
+    /// and while it is empty it has no tab.
+    pub is_passing: bool,
 }
 
 impl Document {
@@ -34,8 +37,19 @@ impl Document {
             about,
             placeholder,
             below: None,
+            is_passing: false,
         }
     }
+}
+
+/// Texts that arrive in one document and belong in another.
+pub struct Diversion {
+    /// The document in which they arrive. So do files of unknown names.
+    pub from: DocumentKind,
+    /// The document in which they belong.
+    pub to: DocumentKind,
+    /// Returns whether the beginning of a text belongs there; `None` if more of it has to be read.
+    pub fits: fn(&str) -> Option<bool>,
 }
 
 /// An area and its documents. The first is always visible, and one of the others below it.
@@ -56,6 +70,8 @@ pub trait Documents: Sized + 'static {
     const INTRODUCTIONS: &'static [(Area, &'static str)];
     /// The texts of the examples, except those that an example has itself.
     const BASIS: Texts = &[];
+    /// The texts that belong in another document than that in which they arrive.
+    const DIVERSION: Option<Diversion> = None;
     /// The file name extensions that the page opens, separated by commas.
     const EXTENSIONS: &'static str;
     /// Names of files that the page opens, for a message.
@@ -70,9 +86,12 @@ pub trait Documents: Sized + 'static {
         layout.map(|(_, documents)| *documents)
     }
 
-    /// Iterates over the kinds of all documents.
+    /// Iterates over the kinds of the inputs: of all documents but those that pass through the page.
     fn kinds() -> impl Iterator<Item = DocumentKind> {
-        Self::DOCUMENTS.iter().map(|document| document.kind)
+        let kept = Self::DOCUMENTS
+            .iter()
+            .filter(|document| !document.is_passing);
+        kept.map(|document| document.kind)
     }
 
     /// Returns the document whose tab shows a document.

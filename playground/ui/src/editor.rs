@@ -9,7 +9,7 @@ use crate::names::document_name;
 use crate::problems::{Guide, hints, short_title};
 use crate::words::{capitalised, count};
 use agent_answer::{
-    Applicability, Code, Diagnostic, DocumentKind, Edit, Fix, Label, Place, Position,
+    Applicability, Code, Diagnostic, DocumentKind, Edit, Fix, Label, Place, Position, Span,
 };
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, JsString, Reflect};
@@ -77,6 +77,7 @@ fn at<const N: usize>(place: &Place, fields: [(&str, JsValue); N]) -> JsValue {
 /// Returns the language of a document, by its name in the editor.
 fn language(kind: DocumentKind) -> &'static str {
     match kind.usual_name().rsplit_once('.') {
+        _ if kind == DocumentKind::Import => "yaml or json",
         Some((_, "md")) => "agents.md",
         Some((_, "yaml")) => "yaml or json",
         Some((_, "rego")) => "rego",
@@ -91,6 +92,8 @@ struct ProblemActions {
     apply: Callback<Fix>,
     /// Shows the page about a code.
     explain: Callback<Code>,
+    /// Diverts a text that arrives in a document, and returns whether it did.
+    divert: Option<Callback<(DocumentKind, String), bool>>,
 }
 
 /// The editors of a page.
@@ -140,9 +143,9 @@ impl Editors {
         self.with(kind, |editor| editor.set_text(text));
     }
 
-    /// Undoes the last step in a text.
-    pub(crate) fn undo(&self, kind: DocumentKind) {
-        self.with(kind, Editor::undo);
+    /// Undoes the last step in a text. Returns whether there was one.
+    pub(crate) fn undo(&self, kind: DocumentKind) -> bool {
+        self.with(kind, Editor::undo) == Some(true)
     }
 
     /// Has the editors act on problems as the page's lists do.
@@ -150,6 +153,7 @@ impl Editors {
         self.actions.replace(ProblemActions {
             apply: guide.apply.clone(),
             explain: guide.explain.clone(),
+            divert: Some(guide.divert.clone()),
         });
     }
 
@@ -171,6 +175,12 @@ impl Editors {
         if let Some(code) = code {
             explain.emit(code);
         }
+    }
+
+    /// Diverts a text that the user pastes or drops into an editor. Returns whether it did.
+    fn divert(&self, kind: DocumentKind, text: String) -> bool {
+        let divert = self.actions.borrow().divert.clone();
+        divert.is_some_and(|divert| divert.emit((kind, text)))
     }
 
     /// Underlines these problems, and no others.
@@ -215,6 +225,19 @@ impl Editors {
     pub fn reveal_soon(self: &Rc<Self>, place: Place, focus: bool) {
         let editors = Rc::clone(self);
         Timeout::new(0, move || editors.reveal(&place, focus)).forget();
+    }
+
+    /// Moves the keyboard to the beginning of a text after the page is rendered.
+    pub fn focus_soon(self: &Rc<Self>, kind: DocumentKind) {
+        let start = Position::line_start(1);
+        let place = Place {
+            source: kind,
+            number: 0,
+            span: Span::default(),
+            start,
+            end: start,
+        };
+        self.reveal_soon(place, true);
     }
 
     /// Returns the text of the line before a place, and the start of the text there, at most `limit`
@@ -312,7 +335,10 @@ fn create(
         ("placeholder", text.into()),
         ("wrapped", wrapped.into()),
     ]);
-    for (name, function) in page.map(page_functions).into_iter().flatten() {
+    let functions = page
+        .zip(document)
+        .map(|(page, kind)| page_functions(page, kind));
+    for (name, function) in functions.into_iter().flatten() {
         // A fresh object takes every property.
         let _ = Reflect::set(&options, &name.into(), &function);
     }
@@ -354,7 +380,7 @@ pub(crate) fn WrappingSwitch(props: &WrappingSwitchProps) -> Html {
 }
 
 /// Returns the functions of the page that an editor calls.
-fn page_functions(editors: &Rc<Editors>) -> [(&'static str, JsValue); 3] {
+fn page_functions(editors: &Rc<Editors>, kind: DocumentKind) -> [(&'static str, JsValue); 4] {
     let text_of = {
         let editors = Rc::clone(editors);
         Closure::<dyn Fn(String) -> JsString>::new(move |name: String| {
@@ -371,7 +397,12 @@ fn page_functions(editors: &Rc<Editors>) -> [(&'static str, JsValue); 3] {
         let editors = Rc::clone(editors);
         Closure::<dyn Fn(usize)>::new(move |problem| editors.explain(problem))
     };
+    let divert = {
+        let editors = Rc::clone(editors);
+        Closure::<dyn Fn(String) -> bool>::new(move |text| editors.divert(kind, text))
+    };
     [
+        ("divert", divert.into_js_value()),
         ("textOf", text_of.into_js_value()),
         ("applyFix", apply_fix.into_js_value()),
         ("explain", explain.into_js_value()),

@@ -21,9 +21,12 @@ pub(crate) fn open_files<C: Content>(page: &Page<C>, files: FileList) {
         let mut refused = Vec::new();
         for file in browser::read_files(&files, FILE_LIMIT).await {
             let kind = C::document_of(area, &file.name.to_ascii_lowercase());
-            match (kind, file.text) {
+            let diverted = file.text.as_ref().and_then(|text| page.divert(kind, text));
+            match (diverted.or(kind), file.text) {
                 (Some(kind), Some(text)) => {
-                    page.editors.replace(kind, &text);
+                    if diverted.is_none() {
+                        page.editors.replace(kind, &text);
+                    }
                     opened.push(kind);
                 }
                 (None, _) => refused.push(format!(

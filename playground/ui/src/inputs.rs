@@ -86,6 +86,9 @@ fn name<C: Content>(page: &Page<C>, document: &Document) -> Html {
 fn tab<C: Content>(page: &Page<C>, document: &Document) -> Html {
     let kind = document.kind;
     let blank = !page.editors.is_filled(kind);
+    if is_hidden(page, document) {
+        return html! {};
+    }
     html! {
         <button
             key={kind.usual_name()}
@@ -99,6 +102,12 @@ fn tab<C: Content>(page: &Page<C>, document: &Document) -> Html {
             { problems(page, kind) }
         </button>
     }
+}
+
+/// Returns whether a document has no tab at present.
+fn is_hidden<C: Content>(page: &Page<C>, document: &Document) -> bool {
+    let kind = document.kind;
+    document.is_passing && page.state.lower != kind && !page.editors.is_filled(kind)
 }
 
 /// Shows the number of errors and warnings of a document.
@@ -149,7 +158,10 @@ pub(crate) fn panes<C: Content>(page: &Page<C>) -> Html {
         }
     };
     let (upper, lower) = page.state.layout();
+    let hidden = C::DOCUMENTS.iter().filter(|it| is_hidden(page, it));
+    let hidden: Vec<_> = hidden.map(|it| it.kind).collect();
     let documents = [upper].into_iter().chain(lower.iter().copied());
+    let documents = documents.filter(|kind| !hidden.contains(kind));
     html! {
         <nav class="panes" aria-label="Parts of the page">
             { for documents.map(|kind| item(Pane::Input(kind), document_name(kind))) }

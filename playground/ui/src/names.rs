@@ -42,6 +42,7 @@ impl Lookalikes {
 pub fn document_name(kind: DocumentKind) -> &'static str {
     match kind {
         DocumentKind::Evidence => "agent.audit.jsonl",
+        DocumentKind::Import => "import",
         DocumentKind::StepInput => "tools-call.json",
         kind => kind.usual_name(),
     }

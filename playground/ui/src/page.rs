@@ -12,6 +12,10 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
+/// Numbers of UTF-16 units of a text in which its kind is looked for. Most show it early, and an edit of a
+/// large text must not read all of it. The browser keeps no text that is longer than the last.
+const BEGINNINGS: [u32; 2] = [4096, 1 << 20];
+
 /// The actions on a page. It never changes, so that a component that only acts is not rendered again
 /// with each answer.
 #[derive(Clone, PartialEq)]
@@ -89,6 +93,42 @@ impl<C: Content> Actor<C> {
         });
     }
 
+    /// Puts a text that arrives in a document, or as a file of an unknown name, into the one that it belongs
+    /// in. Returns that document, or `None` if it may stay.
+    pub(crate) fn divert(&self, from: Option<DocumentKind>, text: &str) -> Option<DocumentKind> {
+        let diversion = C::DIVERSION.filter(|it| from.is_none_or(|from| from == it.from))?;
+        let to = (diversion.fits)(text)
+            .filter(|fits| *fits)
+            .map(|_| diversion.to)?;
+        self.editors.replace(to, text);
+        self.update(move |state| state.show_input(to));
+        self.editors.focus_soon(to);
+        Some(to)
+    }
+
+    /// Diverts the whole text of a document, after an edit. What the editor had before comes back.
+    pub(crate) fn divert_all(&self, kind: DocumentKind) {
+        if self.is_diverted(kind)
+            && self
+                .divert(Some(kind), &String::from(self.editors.text(kind)))
+                .is_some()
+            && !self.editors.undo(kind)
+        {
+            self.load([kind].into_iter(), |_| "");
+        }
+    }
+
+    /// Returns whether a document has a text that belongs in another one.
+    pub(crate) fn is_diverted(&self, kind: DocumentKind) -> bool {
+        C::DIVERSION.filter(|it| it.from == kind).is_some_and(|it| {
+            let text = self.editors.text(kind);
+            let found = BEGINNINGS
+                .into_iter()
+                .find_map(|length| (it.fits)(&String::from(text.slice(0, length))));
+            found == Some(true)
+        })
+    }
+
     /// Loads texts into editors and replaces those before.
     pub fn load<'t>(
         &self,
@@ -134,7 +174,9 @@ impl<C: Content> Page<C> {
     pub(crate) fn undo(&self, undo: &Undo) {
         match undo {
             Undo::Nothing => {}
-            Undo::Steps(kinds) => kinds.iter().for_each(|kind| self.editors.undo(*kind)),
+            Undo::Steps(kinds) => kinds.iter().for_each(|kind| {
+                self.editors.undo(*kind);
+            }),
             Undo::Inputs(before) => self.keeping.restore(self, before),
         }
         self.update(|state| state.notice = None);

@@ -29,6 +29,8 @@ pub struct Guide {
     pub(crate) apply: Callback<Fix>,
     /// Shows the page about a code.
     pub(crate) explain: Callback<Code>,
+    /// Diverts a text that arrives in a document, and returns whether it did.
+    pub(crate) divert: Callback<(DocumentKind, String), bool>,
     /// The documents of the page.
     pub(crate) documents: Rc<[DocumentKind]>,
     /// Exchanges the texts of two of them.

@@ -34,7 +34,9 @@ fn is_letter(c: char) -> bool {
 impl SavedInputs {
     /// Returns the inputs of a page.
     pub fn of<C: Content>(page: &Page<C>) -> Self {
-        let mut saved = Self::new(C::kinds(), |kind| page.editors.text(kind).into());
+        // A text that belongs in a passing document may contain secrets.
+        let kept = C::kinds().filter(|kind| !page.is_diverted(*kind));
+        let mut saved = Self::new(kept, |kind| page.editors.text(kind).into());
         for (name, value) in page.content().fields() {
             saved.set(name, value);
         }

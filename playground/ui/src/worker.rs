@@ -42,6 +42,11 @@ pub trait WorkerProtocol: 'static {
         present: Option<&'static str>,
     ) -> &'static str;
 
+    /// Returns whether a document is sent to the worker.
+    fn reads(_kind: DocumentKind) -> bool {
+        true
+    }
+
     /// Returns the script of a worker that answers the same request better, if there is one.
     fn better_script(
         _answer: &Self::Answer,
@@ -245,7 +250,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         let texts = Array::new();
         for kind in DocumentKind::ALL {
             let edits = Some(edits[kind as usize]);
-            if self.editors.has(kind) && sent[kind as usize] != edits {
+            if P::reads(kind) && self.editors.has(kind) && sent[kind as usize] != edits {
                 sent[kind as usize] = edits;
                 texts.set(kind as u32, self.editors.text(kind).into());
                 P::add_texts(kind, wanted, &texts);

@@ -23,6 +23,9 @@ pub(crate) const WORKER: &str = "agent-worker";
 /// The feature of the modules for other programs.
 pub(crate) const API: &str = "api";
 
+/// The feature of the module that imports documents, and its folder.
+pub(super) const IMPORT: &str = "import";
+
 /// The feature of the module with policies, and its folder.
 pub(super) const POLICY: &str = "policy";
 

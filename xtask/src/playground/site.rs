@@ -4,7 +4,7 @@ use agent_pack::{Build, Workspace, read};
 use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
 
-use super::modules::{Compiler, PLANS, POLICY, RUN, SESSION};
+use super::modules::{Compiler, IMPORT, PLANS, POLICY, RUN, SESSION};
 use super::{offline, policy, source};
 use crate::browser::{self, npm};
 use crate::folder::{self, Files};
@@ -16,8 +16,9 @@ const PAGE: &str = "index.html";
 const PARTS: [&str; 3] = ["agent-playground", "agent-plans-page", "agent-session-page"];
 
 /// The engine's modules: the folder of each, and its features.
-const ENGINES: [(&str, &str); 6] = [
+const ENGINES: [(&str, &str); 7] = [
     ("", ""),
+    ("import/", IMPORT),
     ("policy/", POLICY),
     ("plans/", PLANS),
     ("plans/policy/", "plans,policy"),

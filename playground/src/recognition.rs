@@ -1,0 +1,228 @@
+//! Texts that are no index, and can be imported into one.
+//!
+//! The page looks for them before it keeps a text, and the importer is not loaded then. So this reads keys
+//! alone, and what it does not know stays in the editor of the index, where the engine refuses it.
+
+/// The keys by which clients are known, wherever they stand.
+const CLIENTS: [&str; 6] = [
+    "mcpServers",
+    "mcp_servers",
+    "context_servers",
+    "mcp.servers",
+    "amp.mcpServers",
+    "modelContextProtocolServers",
+];
+
+/// The keys of what starts or reaches a server.
+const STARTS: [&str; 6] = ["command", "cmd", "url", "serverUrl", "httpUrl", "uri"];
+
+/// Beginnings of a stream of events, as `curl` prints it.
+const STREAMS: [&str; 3] = ["event:", "data:", "HTTP/"];
+
+/// A key of a JSON text.
+struct Key<'t> {
+    /// The number of brackets around it.
+    depth: usize,
+    name: &'t str,
+    /// The first character of its value.
+    value: u8,
+}
+
+/// The keys of a JSON text, which may have comments, errors or no end.
+struct Keys<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'t> Keys<'t> {
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Passes white space and comments.
+    fn skip(&mut self) {
+        while let Some(byte) = self.byte() {
+            let rest = &self.text.as_bytes()[self.at..];
+            let end: &[u8] = match rest {
+                [b'/', b'/', ..] => b"\n",
+                [b'/', b'*', ..] => b"*/",
+                _ if byte.is_ascii_whitespace() => &rest[..1],
+                _ => return,
+            };
+            let found = rest.windows(end.len()).position(|it| it == end);
+            self.at = found.map_or(self.text.len(), |it| self.at + it + end.len());
+        }
+    }
+
+    /// Passes a string, and returns what is between its quotes.
+    fn string(&mut self) -> &'t str {
+        let start = self.at + 1;
+        self.at = start;
+        while let Some(byte) = self.byte().filter(|it| *it != b'"') {
+            self.at += 1 + usize::from(byte == b'\\');
+        }
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        self.at += 1;
+        text
+    }
+}
+
+impl<'t> Iterator for Keys<'t> {
+    type Item = Key<'t>;
+
+    fn next(&mut self) -> Option<Key<'t>> {
+        loop {
+            self.skip();
+            match self.byte()? {
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                b'"' => {
+                    let name = self.string();
+                    self.skip();
+                    if self.byte() != Some(b':') {
+                        continue;
+                    }
+                    self.at += 1;
+                    self.skip();
+                    let (depth, value) = (self.depth, self.byte()?);
+                    return Some(Key { depth, name, value });
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+}
+
+/// Returns whether the beginning of a text is that of a document to import, and of no index; `None` if more
+/// of it has to be read.
+pub(crate) fn can_be_imported(text: &str) -> Option<bool> {
+    let is_blank = |c: char| c == '\u{feff}' || c.is_ascii_whitespace();
+    let text = text.trim_start_matches(is_blank);
+    if STREAMS.iter().any(|it| text.starts_with(it)) || text.lines().any(is_of_client) {
+        return Some(true);
+    }
+    text.starts_with(['{', '[', '/', '"'])
+        .then(|| is_json_to_import(text))?
+}
+
+/// Returns whether a line of YAML or TOML is the beginning of a client's servers.
+fn is_of_client(line: &str) -> bool {
+    let name = line.trim_start_matches(['[', '"', '\'']);
+    let is_named = |it: &&str| {
+        let rest = name.strip_prefix(&**it);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    };
+    line.starts_with("extensions:") || CLIENTS.iter().any(|it| is_named(&it))
+}
+
+fn is_json_to_import(text: &str) -> Option<bool> {
+    let mut root = "";
+    // Whether an item of a list of servers has no key of an index so far.
+    let mut is_doubtful = false;
+    let keys = Keys {
+        text,
+        at: 0,
+        depth: 0,
+    };
+    for Key { depth, name, value } in keys {
+        if depth == 1 {
+            root = name;
+        }
+        let is_list = root == "servers" && depth == 3;
+        let found = match name {
+            _ if CLIENTS.contains(&name) => true,
+            "id" if is_list => return Some(false),
+            "server" | "name" if is_list => {
+                is_doubtful = true;
+                false
+            }
+            "server" | "serverInfo" | "initialize" | "tools/list" => depth == 1 && value == b'{',
+            "packages" | "remotes" => depth == 1 && value == b'[',
+            "manifest_version" | "dxt_version" => depth == 1,
+            "inputSchema" => matches!(root, "" | "tools" | "tools/list" | "result") && depth <= 4,
+            _ if STARTS.contains(&name) => match root {
+                "servers" | "mcp" | "extensions" => depth <= 4,
+                _ => depth <= 2,
+            },
+            _ => false,
+        };
+        if found {
+            return Some(true);
+        }
+    }
+    is_doubtful.then_some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::can_be_imported;
+
+    #[test]
+    fn documents_of_others_are_known_by_their_keys() {
+        for text in [
+            r#"{"mcpServers": {}}"#,
+            "\u{feff}\n{ // of VS Code\n\"servers\": { /* one */ \"a\": {\"type\": \"stdio\", \"command\": \"npx\"}, } }",
+            r#"{"servers": {"a": {"url": "https://a.example"}}}"#,
+            r#"{"editor.fontSize": 1, "mcp": {"servers": {"a": {"command": "npx"}}}}"#,
+            r#"{"mcp": {"a": {"type": "local", "command": ["npx"]}}}"#,
+            r#"{"theme": "x", "context_servers": {"a": {}}}"#,
+            r#"{"projects": {"/home": {"mcpServers": {}}}}"#,
+            r#"{"github": {"command": "npx", "env": {"TOKEN": "x"}}}"#,
+            r#"{"command": "npx"}"#,
+            r#""a": 1, "mcpServers": {"#,
+            "model = \"x\"\n\n[mcp_servers.github]\n",
+            "mcp_servers.github.command = \"npx\"",
+            "name: x\nmcpServers:\n  - name: a\n",
+            "GOOSE_MODE: auto\nextensions:\n  a:\n    cmd: npx\n",
+            "event: message\ndata: {\"result\": {\"tools\": []}}\n",
+            r#"{"name": "a.b/c", "packages": []}"#,
+            r#"{"name": "a.b/c", "version": "1", "remotes": [{"type": "sse"}]}"#,
+            r#"{"server": {"name": "a.b/c"}, "_meta": {}}"#,
+            r#"{"servers": [{"server": {"name": "a.b/c"}}], "metadata": {}}"#,
+            r#"{"servers": [{"name": "a", "version": "1"}]}"#,
+            r#"{"tools": [{"name": "read", "inputSchema": {}}]}"#,
+            r#"{"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "a", "inputSchema": {}}]}}"#,
+            r#"[{"name": "read", "inputSchema": {}}]"#,
+            r#"{"manifest_version": "0.3", "name": "a"}"#,
+            r#"{"$schema": "x", "serverInfo": {"name": "a"}}"#,
+        ] {
+            assert_eq!(can_be_imported(text), Some(true), "{text}");
+        }
+    }
+
+    #[test]
+    fn neither_an_index_nor_another_document_is_taken_for_one() {
+        let hello = include_str!("../../examples/hello-agent/mcp.index.json");
+        let index = r#"{"servers": [{"endpoint": "https://a.example", "id": "a", "name": "b"}]}"#;
+        for text in [hello, &hello[..400], index] {
+            assert_eq!(can_be_imported(text), Some(false), "{text}");
+        }
+        for text in [
+            "",
+            "{",
+            "{}",
+            "[]",
+            "a sentence",
+            r#"{"servers": []}"#,
+            r#"{"servers": {}}"#,
+            r#"{"servers": [{"end"#,
+            // An index while its bracket is missing.
+            r#"{"servers": {"id": "a", "endpoint": "https://a.example", "tools": [{"name": "b"}]}"#,
+            r#"{"servers": [{"endpoint": "a", "tools": [{"name": "b", "inputSchema": {"#,
+            r#"{"plan": {"steps": [{"input": {"url": "https://a.example"}}]}}"#,
+            r#"{"a": {"tools": [{"name": "b", "inputSchema": {}}]}}"#,
+            "\"\\",
+            "{\"a\\",
+            "{/*",
+            "---\nname: a\nrequires:\n  mcp: []\n---\n",
+            "tenants:\n  - id: a\n",
+            "mcpServersX: 1",
+        ] {
+            assert_eq!(can_be_imported(text), None, "{text}");
+        }
+        let lock = include_str!("../../tests/corpus/views/hello-agent/agents.lock");
+        assert_eq!(can_be_imported(lock), None);
+    }
+}
