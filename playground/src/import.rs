@@ -4,7 +4,7 @@
 //! that is loaded for the first document says what an import would do, and a button does it.
 
 use crate::state::Page;
-use agent_answer::{Diagnostic, DocumentKind};
+use agent_answer::{Diagnostic, DocumentKind, Severity};
 use agent_ui::editor::Editors;
 use agent_ui::names::name;
 use agent_ui::notice::{Notice, Undo};
@@ -12,7 +12,8 @@ use agent_ui::page::use_page;
 use agent_ui::problems::{Problems, help, prose};
 use agent_ui::words::count;
 use agent_ui::worker::{WorkerClient, WorkerEvent, WorkerProtocol};
-use agent_worker_protocol::import::{Answer, Imported};
+use agent_worker_protocol::import::{Answer, Imported, Request};
+use agent_worker_protocol::to_bytes;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -75,11 +76,11 @@ impl Import {
 enum Importer {}
 
 impl WorkerProtocol for Importer {
-    type Wanted = ();
+    type Wanted = Request;
     type About = ();
     type Answer = Answer;
 
-    fn script(_: &Editors, _: Option<&()>, _: Option<&'static str>) -> &'static str {
+    fn script(_: &Editors, _: Option<&Request>, _: Option<&'static str>) -> &'static str {
         WORKER
     }
 
@@ -91,8 +92,8 @@ impl WorkerProtocol for Importer {
         READ.contains(&kind)
     }
 
-    fn request((): &()) -> Vec<u8> {
-        Vec::new()
+    fn request(request: &Request) -> Vec<u8> {
+        to_bytes(request)
     }
 }
 
@@ -107,17 +108,19 @@ pub(crate) fn ImportBar() -> Html {
         use_effect_with(edits, move |_| ask(&page, &mut client.borrow_mut()));
     }
     let import = &page.content().import;
-    let discard = page.callback(|page, _| close(page));
     let body = match &import.failure {
-        Some(reason) => html! {
-            <div class="alarming" role="alert">
-                <p>{ format!("There is no import: {reason}.") }</p>
+        Some(reason) => {
+            let again = html! {
                 <button onclick={page.on(|state| state.edit(&READ[..1]))}>{ "Try again" }</button>
-            </div>
-        },
-        None if import.answered == 0 => {
-            html! { <p role="status">{ "Loading the importer…" }</p> }
+            };
+            let text = html! { { format!("There is no import: {reason}.") } };
+            html! { <div role="alert">{ head(&page, text, again) }</div> }
         }
+        None if import.answered == 0 => head(
+            &page,
+            html! { { "Loading the importer…" } },
+            Html::default(),
+        ),
         None => answer(&page, &import.answer, import.answered == import.asked),
     };
     html! {
@@ -127,11 +130,23 @@ pub(crate) fn ImportBar() -> Html {
             hidden={!page.editors.is_filled(DocumentKind::Import)}
         >
             { body }
-            <p class="quiet">
-                { "Neither the browser nor a link keeps this document. " }
-                <button onclick={discard}>{ "Discard it" }</button>
-            </p>
         </section>
+    }
+}
+
+/// Shows a sentence about the document, and what can be done with it.
+fn head(page: &Page, text: Html, buttons: Html) -> Html {
+    let discard = page.callback(|page, _| close(page));
+    html! {
+        <div class="import-head">
+            <p role="status">{ text }</p>
+            <div class="actions">
+                { buttons }
+                <button onclick={discard} title="Nothing keeps the document: neither the browser nor a link">
+                    { "Discard" }
+                </button>
+            </div>
+        </div>
     }
 }
 
@@ -151,31 +166,28 @@ fn ask(page: &Page, client: &mut Option<Rc<WorkerClient<Importer>>>) {
         });
         WorkerClient::start(Rc::clone(&page.editors), report)
     });
-    client.request(revision, (), page.state.edits);
+    client.request(revision, Request, page.state.edits);
 }
 
 /// Shows an answer. Only an answer to the present texts can be imported.
 fn answer(page: &Page, answer: &Answer, is_present: bool) -> Html {
-    let form = answer
-        .form
-        .as_deref()
-        .unwrap_or("no document that can be imported");
+    let form = answer.form.as_deref();
+    let form = form.unwrap_or("no document that can be imported");
+    let problems: Rc<[Diagnostic]> = answer.problems.as_slice().into();
+    let problems = html! { <Problems label="Problems of the import" diagnostics={problems} /> };
     let Some(imported) = &answer.imported else {
-        return html! {
-            <>
-                <p role="status">{ "This is " }{ prose(form) }{ ". It has errors:" }</p>
-                <Problems label="Problems of the import" diagnostics={problems(answer)} />
-            </>
-        };
+        let errors = answer.problems.iter();
+        let errors = errors.filter(|it| it.severity == Severity::Error).count();
+        let errors = count(errors as u32, "error");
+        let text = html! { <>{ "This is " }{ prose(form) }{ format!(", with {errors}.") }</> };
+        return html! { <>{ head(page, text, Html::default()) }{ problems }</> };
     };
-    let Imported {
-        added,
-        changed,
-        unchanged,
-        draft,
-        ..
-    } = imported;
-    let all = (added.len() + changed.len() + unchanged.len()) as u32;
+    let [added, changed, unchanged] = [&imported.added, &imported.changed, &imported.unchanged];
+    let all = count(
+        (added.len() + changed.len() + unchanged.len()) as u32,
+        "server",
+    );
+    let text = html! { <>{ "This is " }{ prose(form) }{ format!(", with {all}.") }</> };
     let button = |label: &'static str, with_draft: bool| {
         let onclick = page.callback(move |page: &Page, _| {
             let answer = Rc::clone(&page.content().import.answer);
@@ -185,21 +197,22 @@ fn answer(page: &Page, answer: &Answer, is_present: bool) -> Html {
         });
         html! { <button disabled={!is_present} {onclick}>{ label }</button> }
     };
+    let buttons = html! {
+        <>
+            { button("Import", false) }
+            if imported.draft.is_some() { { button("Import, and draft agents.md", true) } }
+        </>
+    };
     html! {
         <>
-            <p role="status">
-                { "This is " }{ prose(form) }{ format!(", with {}.", count(all, "server")) }
-            </p>
-            <ul class="servers">
-                { for [("new", added), ("changed", changed), ("in the index already", unchanged)]
-                    .map(|(what, names)| servers(what, names)) }
+            { head(page, text, buttons) }
+            <ul>
+                { servers("New", added) }
+                { servers("Changed", changed) }
+                { servers("In the index already", unchanged) }
             </ul>
-            <p class="choices">
-                { button("Import", false) }
-                if draft.is_some() { { button("Import, and draft agents.md", true) } }
-            </p>
-            <Problems label="Problems of the import" diagnostics={problems(answer)} />
-            if let Some(draft) = draft {
+            { problems }
+            if let Some(draft) = &imported.draft {
                 <details>
                     <summary>{ "What the draft of agents.md assumes" }</summary>
                     { help(draft.assumptions.iter().map(String::as_str)) }
@@ -207,10 +220,6 @@ fn answer(page: &Page, answer: &Answer, is_present: bool) -> Html {
             }
         </>
     }
-}
-
-fn problems(answer: &Answer) -> Rc<[Diagnostic]> {
-    answer.problems.as_slice().into()
 }
 
 /// Shows the first names of servers.

@@ -111,10 +111,10 @@ pub(crate) fn can_be_imported(text: &str) -> Option<bool> {
 fn is_of_client(line: &str) -> bool {
     let name = line.trim_start_matches(['[', '"', '\'']);
     let is_named = |it: &&str| {
-        let rest = name.strip_prefix(&**it);
+        let rest = name.strip_prefix(*it);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
     };
-    line.starts_with("extensions:") || CLIENTS.iter().any(|it| is_named(&it))
+    line.starts_with("extensions:") || CLIENTS.iter().any(is_named)
 }
 
 fn is_json_to_import(text: &str) -> Option<bool> {

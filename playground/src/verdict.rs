@@ -11,7 +11,6 @@ use agent_answer::{
     ServerName, Span, Verdict,
 };
 use agent_ui::answer::{Sign, headline, status};
-use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
 use agent_ui::names::{Lookalikes, name};
 use agent_ui::page::use_page;
@@ -64,7 +63,7 @@ pub(crate) fn VerdictView() -> Html {
     };
     let before = content.decided_before.as_deref();
     let collisions: Rc<[_]> = verdict.collisions.as_slice().into();
-    let documents = page.content().problems();
+    let documents = Rc::clone(&page.content().problems);
     let problems: Rc<[_]> = documents.iter().map(|it| it.fixes.clone()).collect();
     html! {
         <>

@@ -184,6 +184,13 @@ export function isBeside(panel, element) {
   return beside;
 }
 
+/** Scrolls to the button of the visible part of the page, where there is room for one only. */
+export function showPane() {
+  for (const button of document.querySelectorAll(".panes [aria-pressed=true]")) {
+    button.scrollIntoView({ block: "nearest", inline: "center" });
+  }
+}
+
 /** The value of the field that an event is about. */
 export function valueOf(event) {
   return event.target.value;

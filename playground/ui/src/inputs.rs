@@ -25,13 +25,18 @@ pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKi
             />
         }
     };
+    let unused = |document: &Document| {
+        (document.is_passing && !page.editors.is_filled(document.kind)).then_some("unused")
+    };
     let body = |document: &Document, visible: DocumentKind| {
         let kind = document.kind;
         let below = C::DOCUMENTS.iter().filter(|it| it.below == Some(kind));
         let below = below.map(|document| {
             html! {
                 <>
-                    <h3 class="input-head context">{ name(page, document) }</h3>
+                    <h3 class={classes!("input-head", "context", unused(document))}>
+                        { name(page, document) }
+                    </h3>
                     { editor(document) }
                 </>
             }

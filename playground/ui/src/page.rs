@@ -7,6 +7,7 @@ use crate::keeping::Keeping;
 use crate::notice::{Notice, Undo};
 use crate::state::{State, Update};
 use agent_answer::{DocumentKind, Fix, Place};
+use gloo_timers::callback::Timeout;
 use std::ops::Deref;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -108,14 +109,18 @@ impl<C: Content> Actor<C> {
 
     /// Diverts the whole text of a document, after an edit. What the editor had before comes back.
     pub(crate) fn divert_all(&self, kind: DocumentKind) {
-        if self.is_diverted(kind)
-            && self
-                .divert(Some(kind), &String::from(self.editors.text(kind)))
-                .is_some()
-            && !self.editors.undo(kind)
-        {
-            self.load([kind].into_iter(), |_| "");
+        if !self.is_diverted(kind) {
+            return;
         }
+        let actor = self.clone();
+        // An editor that reports an edit can't take another one.
+        let divert = move || {
+            let text = String::from(actor.editors.text(kind));
+            if actor.divert(Some(kind), &text).is_some() && !actor.editors.undo(kind) {
+                actor.load([kind].into_iter(), |_| "");
+            }
+        };
+        Timeout::new(0, divert).forget();
     }
 
     /// Returns whether a document has a text that belongs in another one.

@@ -1,9 +1,13 @@
 //! The answer of the worker that imports a document into the index of the page.
 //!
-//! The question has no content besides the texts: the document, its overlay, the index and the manifest.
+//! The question is about the texts: the document, its overlay, the index and the manifest.
 
 use agent_answer::Diagnostic;
 use serde::{Deserialize, Serialize};
+
+/// The question what an import would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request;
 
 /// An answer. No part of it contains a secret of the document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ use agent_api::lower::{self, Checked, Notation};
 use agent_api::text::{Place, Text};
 use agent_api::{documents, first_manifest, import};
 use agent_worker_protocol::Texts;
-use agent_worker_protocol::import::{Answer, Draft, Imported};
+use agent_worker_protocol::import::{Answer, Draft, Imported, Request};
 
-/// The name of an agent that has none yet.
-const AGENT: &str = "agent";
+/// No agent can have this name, so the draft has another one. A page has no folder to name it by.
+const NO_NAME: &str = "";
 
 /// Keeps the texts from one question to the next.
 #[derive(Default)]
@@ -26,7 +26,7 @@ impl Session {
     pub fn about() {}
 
     /// Answers the question what an import would do.
-    pub fn answer(&mut self, mut texts: Texts, (): ()) -> Answer {
+    pub fn answer(&mut self, mut texts: Texts, _: Request) -> Answer {
         for (kind, text) in [
             (DocumentKind::Import, &mut self.document),
             (DocumentKind::Overlay, &mut self.overlay),
@@ -77,7 +77,7 @@ fn given(text: &str) -> Option<Vec<u8>> {
 /// Drafts a manifest for an index, if the index offers anything.
 fn draft(index: &str) -> Option<Draft> {
     let index = lower::index(index.as_bytes().to_vec()).ok()?.value;
-    let made = first_manifest(AGENT, Vec::new(), Offer::Index(&index)).ok()?;
+    let made = first_manifest(NO_NAME, Vec::new(), Offer::Index(&index)).ok()?;
     Some(Draft {
         text: made.text,
         assumptions: made.assumptions,
@@ -102,7 +102,7 @@ fn fill_overlay(problems: &mut [Diagnostic], blank: &str) {
                 replacement: format!("{lines}\n"),
             };
             fix = Fix {
-                title: "write these lines into overlay.yaml, and replace each `<…>`".to_owned(),
+                title: "write these lines into `overlay.yaml`, and replace each `<…>`".to_owned(),
                 applicability: Applicability::Display,
                 edits: vec![edit],
             };

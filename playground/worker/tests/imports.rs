@@ -2,9 +2,14 @@
 #![cfg(all(feature = "import", not(target_arch = "wasm32")))]
 
 use agent_answer::{Applicability, Code, Diagnostic, DocumentKind};
+use agent_api::documents::CLIENT_FORMS;
 use agent_worker::imports::Session;
-use agent_worker_protocol::import::{Answer, Imported};
+use agent_worker_protocol::import::{Answer, Imported, Request};
 use agent_worker_protocol::{Texts, to_bytes};
+use recognition::can_be_imported;
+
+#[path = "../../src/recognition.rs"]
+mod recognition;
 
 const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
 const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
@@ -30,6 +35,8 @@ args = ["-y", "@modelcontextprotocol/server-github"]
 env = { GITHUB_TOKEN = "canary-3" }
 "#;
 
+const TOOLS: &str = r#"{"tools": [{"name": "read", "inputSchema": {"type": "object"}}]}"#;
+
 fn texts(document: &str, index: &str) -> Texts {
     Texts::default()
         .with(DocumentKind::Import, document)
@@ -39,7 +46,7 @@ fn texts(document: &str, index: &str) -> Texts {
 
 /// Answers a question, and looks for secrets in the answer.
 fn ask(session: &mut Session, texts: Texts) -> Answer {
-    let answer = session.answer(texts, ());
+    let answer = session.answer(texts, Request);
     let bytes = to_bytes(&answer);
     let has_secret = bytes
         .windows(CANARY.len())
@@ -109,7 +116,7 @@ fn every_form_is_named() {
             r#"{"servers": [{"server": {"name": "a.b/c"}}]}"#,
             "a response of a registry",
         ),
-        (r#"{"tools": []}"#, "an answer to `tools/list`"),
+        (TOOLS, "an answer to `tools/list`"),
         (
             r#"{"manifest_version": "0.3", "name": "a", "server": {}}"#,
             "a bundle's manifest",
@@ -120,11 +127,34 @@ fn every_form_is_named() {
             Some(form),
             "{document}"
         );
+        assert_eq!(can_be_imported(document), Some(true), "{document}");
     }
     for document in ["", "{", "{}", "a sentence", INDEX] {
         let answer = import(document, "");
         assert_eq!((answer.form, answer.imported), (None, None), "{document}");
         assert_ne!(answer.problems, [], "{document}");
+    }
+}
+
+/// The page looks for a document before the importer is loaded, with keys of its own.
+#[test]
+fn the_page_recognises_every_client_of_the_importer() {
+    let servers = r#"{"a": {"command": "npx", "env": {"TOKEN": "canary"}}}"#;
+    for form in CLIENT_FORMS {
+        let document = form
+            .path
+            .iter()
+            .rev()
+            .fold(servers.to_owned(), |inner, key| {
+                format!("{{\"{key}\": {inner}}}")
+            });
+        let name = import(&document, "").form;
+        assert_eq!(
+            name.as_deref(),
+            Some("the configuration of a client"),
+            "{document}"
+        );
+        assert_eq!(can_be_imported(&document), Some(true), "{document}");
     }
 }
 
@@ -155,8 +185,7 @@ fn no_instruction_names_an_option_of_the_command_line() {
         "b": {"url": "https://me:canary-5@b.example/mcp"},
         "c": {"command": "/bin/c", "args": ["--key", "canary-6"]}
     }}"#;
-    let tools = r#"{"tools": [{"name": "read", "inputSchema": {"type": "object"}}]}"#;
-    for document in [several, tools] {
+    for document in [several, TOOLS] {
         let answer = import(document, INDEX);
         assert_ne!(answer.problems, []);
         for fix in answer.problems.iter().flat_map(|it| &it.fixes) {

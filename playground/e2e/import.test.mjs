@@ -1,0 +1,183 @@
+// Documents of others: recognised, imported into the index, and kept nowhere.
+
+import assert from "node:assert/strict";
+import { eventually } from "./eventually.mjs";
+import { INDEX, MANIFEST } from "./hello.mjs";
+import { stored, visit } from "./visit.mjs";
+
+/** @import { Page } from "playwright-core" */
+/** @import { Playground } from "./playground.mjs" */
+
+/** No place that outlives the import may have this. */
+const CANARY = "canary-of-the-import";
+
+/** A configuration as VS Code has it. */
+const CLIENT = `{
+  // for work
+  "servers": {
+    "github": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-github@2025.4.8", "--token=${CANARY}-1"],
+      "env": { "GITHUB_TOKEN": "${CANARY}-2" },
+    },
+  }
+}
+`;
+
+const CODEX = `model = "a"
+
+[mcp_servers.github]
+command = "npx"
+args = ["-y", "@modelcontextprotocol/server-github"]
+env = { GITHUB_TOKEN = "${CANARY}-3" }
+`;
+
+/** @param {Page} page @returns {Promise<string>} the inputs that the browser keeps */
+const inputs = (page) => page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+
+/** @param {Page} page @returns {Promise<string>} everything that the browser keeps for the page */
+function kept(page) {
+  return page.evaluate(async () => {
+    const texts = [JSON.stringify([localStorage, sessionStorage])];
+    for (const name of await caches.keys()) {
+      const cache = await caches.open(name);
+      for (const request of await cache.keys()) texts.push(request.url, await (await cache.match(request)).text());
+    }
+    texts.push(JSON.stringify(await indexedDB.databases()));
+    return texts.join("\n");
+  });
+}
+
+/** @param {Page} page @returns {Promise<string>} its address, its elements, the values of its fields, and the texts of its editors */
+async function seen(page) {
+  const shown = await page.evaluate(() => {
+    const editors = [...document.querySelectorAll(".cm-content")].map((it) => it.cmTile.root.view.state.doc.toString());
+    const fields = [...document.querySelectorAll("input")].map((it) => it.value);
+    return [document.documentElement.outerHTML, ...editors, ...fields].join("\n");
+  });
+  return `${page.url()}\n${shown}`;
+}
+
+/** @param {Playground} playground */
+const bar = (playground) => playground.root.getByRole("region", { name: "Import" });
+
+/** @param {Playground} playground @param {string} name */
+const button = (playground, name) => bar(playground).getByRole("button", { name, exact: true });
+
+visit("a pasted configuration is imported, and its secrets are kept nowhere", async ({ playground, page, another }) => {
+  await stored(page);
+  /** @type {string[]} */
+  const loaded = [];
+  page.context().on("request", (request) => {
+    if (request.url().includes("/engine/import/")) loaded.push(request.url());
+  });
+  await playground.paste("mcp.index.json", CLIENT);
+  await bar(playground).getByText("This is the configuration of a client, with 1 server.").waitFor();
+  assert.ok(loaded.length > 0);
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
+  assert.equal(await playground.text("import"), CLIENT);
+  await bar(playground).getByText("New: github@2025.4.8").waitFor();
+
+  // Before the import too, whatever else is kept or shared.
+  await playground.type("agents.md", "hello-agent", "other-agent");
+  await eventually(async () => assert.match(await inputs(page), /other-agent/));
+  assert.doesNotMatch(await kept(page), new RegExp(CANARY));
+  await playground.press("Share");
+  const link = await playground.dialog.getByLabel("Link").inputValue();
+  await page.keyboard.press("Escape");
+  const other = await another({ fragment: link.split("#")[1] });
+  assert.match(await seen(other.page), /other-agent/);
+  assert.doesNotMatch(await seen(other.page), new RegExp(CANARY));
+
+  await button(playground, "Import").click();
+  await playground.noticeIs("Imported 1 server");
+  await playground.answer.getByText("5 servers in the index").waitFor();
+  const index = JSON.parse(await playground.text("mcp.index.json"));
+  assert.deepEqual(index.servers.map((/** @type {{ id: string }} */ { id }) => id).includes("github"), true);
+  assert.ok(index.servers.find((/** @type {{ id: string }} */ { id }) => id === "github")["x-unrated"]);
+  await eventually(async () => assert.match(await inputs(page), /server-github/));
+  for (const text of [await kept(page), await seen(page)]) assert.doesNotMatch(text, new RegExp(CANARY));
+  await page.keyboard.press("Control+z");
+  assert.doesNotMatch(await seen(page), new RegExp(CANARY));
+  await page.reload();
+  await playground.verdict();
+  for (const text of [await kept(page), await seen(page)]) assert.doesNotMatch(text, new RegExp(CANARY));
+}, { browser: { serviceWorkers: "allow" } });
+
+visit("a configuration that is pasted behind the index is imported by the keyboard alone", async ({ playground, page }) => {
+  await playground.show("mcp.index.json");
+  await playground.input("mcp.index.json").evaluate((content, text) => {
+    const { view } = content.cmTile.root;
+    view.focus();
+    view.dispatch({ selection: { anchor: view.state.doc.length } });
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    content.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, CLIENT);
+  await button(playground, "Import").waitFor();
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
+  await eventually(async () => assert.equal(await playground.input("import").evaluate((it) => it === document.activeElement), true));
+  for (let each = 0; each < 12; each++) {
+    await page.keyboard.press("Shift+Tab");
+    if (await button(playground, "Import").evaluate((it) => it === document.activeElement)) break;
+  }
+  await page.keyboard.press("Enter");
+  await playground.noticeIs("Imported 1 server");
+  await eventually(async () => assert.equal(await playground.input("mcp.index.json").evaluate((it) => it === document.activeElement), true));
+  await playground.notice.getByRole("button", { name: "Undo" }).click();
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
+});
+
+visit("a file with errors shows their places, and an overlay completes it", async ({ playground, page }) => {
+  await playground.show("mcp.index.json");
+  await page.evaluate((text) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([text], "config.toml"));
+    const target = document.querySelector('#servers .cm-content[aria-label="mcp.index.json"]');
+    for (const type of ["dragenter", "dragover", "drop"]) {
+      target.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }
+  }, CODEX);
+  await bar(playground).getByText("MISSING_FIELD").waitFor();
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
+  assert.equal(await button(playground, "Import").count(), 0);
+  await bar(playground).getByRole("button", { name: "import:3:14" }).click();
+  await eventually(async () => assert.equal(await playground.cursor("import"), "3:14"));
+  await bar(playground).getByRole("button", { name: "Apply" }).click();
+  await playground.type("overlay.yaml", "<version>", "2025.4.8");
+  await button(playground, "Import").click();
+  await playground.noticeIs("Imported 1 server");
+  assert.match(await playground.text("mcp.index.json"), /server-github@2025\.4\.8/);
+  assert.equal(await playground.text("import"), "");
+  assert.equal(await playground.text("overlay.yaml"), "");
+});
+
+visit("a typed document moves, too, and a discarded one is gone", async ({ playground, page }) => {
+  await playground.paste("mcp.index.json", "");
+  await playground.input("mcp.index.json").focus();
+  await page.keyboard.type('{"mcpServers": {');
+  await bar(playground).getByText("with 1 error").waitFor();
+  assert.match(await playground.text("import"), /^\{"mcpServers":/);
+  await button(playground, "Discard").click();
+  assert.equal(await playground.text("import"), "");
+  assert.equal(await bar(playground).isVisible(), false);
+  assert.equal(await playground.root.locator("button.input-name", { hasText: "import" }).count(), 0);
+});
+
+visit("without a manifest, the import drafts one", async ({ playground }) => {
+  await playground.paste("agents.md", "");
+  await playground.paste("mcp.index.json", CLIENT);
+  await button(playground, "Import, and draft agents.md").click();
+  await playground.says("Every requirement has a server");
+  assert.match(await playground.text("agents.md"), /category: github/);
+  assert.notEqual(await playground.text("agents.md"), MANIFEST);
+});
+
+visit("a page without the importer keeps everything, and tries again", async ({ playground, page }) => {
+  await page.context().route("**/engine/import/**", (route) => route.abort());
+  await playground.paste("mcp.index.json", CLIENT);
+  await bar(playground).getByText("There is no import: the importer can't be loaded.").waitFor();
+  await page.context().unroute("**/engine/import/**");
+  await button(playground, "Try again").click();
+  await button(playground, "Import").waitFor();
+}, { expected: [/net::ERR_FAILED/] });
