@@ -72,11 +72,10 @@ visit("a pasted configuration is imported, and its secrets are kept nowhere", as
     if (request.url().includes("/engine/import/")) loaded.push(request.url());
   });
   await playground.paste("mcp.index.json", CLIENT);
-  await bar(playground).getByText("This is the configuration of a client, with 1 server.").waitFor();
+  await bar(playground).getByText("This is the configuration of a client, with 1 server: new github@2025.4.8.").waitFor();
   assert.ok(loaded.length > 0);
   assert.equal(await playground.text("mcp.index.json"), INDEX);
   assert.equal(await playground.text("import"), CLIENT);
-  await bar(playground).getByText("New: github@2025.4.8").waitFor();
 
   // Before the import too, whatever else is kept or shared.
   await playground.type("agents.md", "hello-agent", "other-agent");
@@ -176,7 +175,7 @@ visit("without a manifest, the import drafts one", async ({ playground }) => {
 visit("a page without the importer keeps everything, and tries again", async ({ playground, page }) => {
   await page.context().route("**/engine/import/**", (route) => route.abort());
   await playground.paste("mcp.index.json", CLIENT);
-  await bar(playground).getByText("There is no import: the importer can't be loaded.").waitFor();
+  await bar(playground).getByText("There is no import").waitFor();
   await page.context().unroute("**/engine/import/**");
   await button(playground, "Try again").click();
   await button(playground, "Import").waitFor();

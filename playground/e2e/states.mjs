@@ -133,6 +133,16 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await playground.open("Policy");
     await playground.answer.getByText("deny_reasons").first().waitFor();
   },
+  import: async (playground) => {
+    await showInput(playground, "mcp.index.json");
+    const server = { command: "npx", args: ["-y", "@modelcontextprotocol/server-github@2025.4.8"] };
+    await playground.paste("mcp.index.json", JSON.stringify({ mcpServers: { github: server } }, undefined, 2));
+    await playground.root.getByRole("region", { name: "Import" }).getByText("with 1 server").waitFor();
+  },
+  "import-errors": async (playground) => {
+    await playground.type("import", "@2025.4.8", "");
+    await playground.root.getByRole("region", { name: "Import" }).getByText("MISSING_FIELD").waitFor();
+  },
   plan: async (playground) => {
     const plans = new Plans(playground.page);
     await plans.area("Plans");

@@ -1,13 +1,16 @@
 //! The session that imports a document into the index of the page.
 
 use agent_api::answer::DocumentKind;
-use agent_api::diagnostic::{Applicability, Diagnostic, Edit, Fix};
+use agent_api::diagnostic::{Applicability, Diagnostic, Edit, Fix, Severity};
 use agent_api::documents::{Offer, Overlay, form};
 use agent_api::lower::{self, Checked, Notation};
 use agent_api::text::{Place, Text};
 use agent_api::{documents, first_manifest, import};
 use agent_worker_protocol::Texts;
-use agent_worker_protocol::import::{Answer, Draft, Imported, Request};
+use agent_worker_protocol::import::{Answer, Imported, Request};
+
+/// Maximum number of servers to name in a list.
+const NAMED: usize = 12;
 
 /// No agent can have this name, so the draft has another one. A page has no folder to name it by.
 const NO_NAME: &str = "";
@@ -42,31 +45,63 @@ impl Session {
             bytes,
             notation: Notation::ByContent,
         });
-        let form = form(document.clone()).map(str::to_owned);
-        let (imported, mut problems) = match import(vec![document], overlay, given(&self.index)) {
-            Ok(Checked { value, warnings }) => (Some(self.imported(value)), warnings),
-            Err(problems) => (None, problems),
+        let form = form(document.clone()).unwrap_or("no document that can be imported");
+        let imported = import(vec![document], overlay, given(&self.index));
+        let (mut problems, servers, imported) = match imported {
+            Ok(Checked { value, warnings }) => (warnings, servers(&value), Some(value)),
+            Err(problems) => {
+                let errors = problems.iter();
+                let errors = errors.filter(|it| it.severity == Severity::Error).count();
+                (problems, count(errors, "error"), None)
+            }
         };
         if self.overlay.trim().is_empty() {
             fill_overlay(&mut problems, &self.overlay);
         }
         Answer {
-            form,
-            imported,
+            text: format!("This is {form}, with {servers}."),
+            imported: imported.map(|it| self.imported(it)),
             problems,
         }
     }
 
     fn imported(&self, value: documents::Imported) -> Imported {
         let draft = self.manifest.trim().is_empty().then(|| draft(&value.index));
+        let written = value.added.len() + value.changed.len();
         Imported {
             index: value.index,
-            added: value.added,
-            changed: value.changed,
-            unchanged: value.unchanged,
             draft: draft.flatten(),
+            done: format!("Imported {}", count(written, "server")),
         }
     }
+}
+
+/// Returns the number of servers, and those that the index gets.
+fn servers(imported: &documents::Imported) -> String {
+    let lists = [
+        ("new", &imported.added),
+        ("changed", &imported.changed),
+        ("in the index already", &imported.unchanged),
+    ];
+    let all = lists.iter().map(|(_, names)| names.len()).sum();
+    let mut text = count(all, "server");
+    for (at, (what, names)) in lists.into_iter().filter(|it| !it.1.is_empty()).enumerate() {
+        let separator = if at == 0 { ": " } else { "; " };
+        let shown = names.iter().take(NAMED).map(|name| format!("`{name}`"));
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        let rest = match names.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            rest => format!(" and {rest} more"),
+        };
+        text.push_str(&format!("{separator}{what} {shown}{rest}"));
+    }
+    text
+}
+
+/// Returns a number with its noun.
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 /// Returns an optional text. A blank one counts as absent.
@@ -75,13 +110,10 @@ fn given(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Drafts a manifest for an index, if the index offers anything.
-fn draft(index: &str) -> Option<Draft> {
+fn draft(index: &str) -> Option<String> {
     let index = lower::index(index.as_bytes().to_vec()).ok()?.value;
-    let made = first_manifest(NO_NAME, Vec::new(), Offer::Index(&index)).ok()?;
-    Some(Draft {
-        text: made.text,
-        assumptions: made.assumptions,
-    })
+    let made = first_manifest(NO_NAME, Vec::new(), Offer::Index(&index));
+    Some(made.ok()?.text)
 }
 
 /// Gives the instructions for an overlay that does not exist edits: the page has an editor for it, and no
