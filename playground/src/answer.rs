@@ -3,6 +3,7 @@
 use crate::evaluation::EvaluationView;
 use crate::explanation::ExplanationPanel;
 use crate::files::{LockFile, ResolutionFile};
+use crate::import::use_importer;
 use crate::matrix::MatrixView;
 use crate::state::{Page, Servers, Tab};
 use crate::verdict::VerdictView;
@@ -45,6 +46,7 @@ pub(crate) fn AnswerPane() -> Html {
             }
         });
     }
+    use_importer(&page);
     let open = page.content().tab;
     let problems = &page.content().problems;
     let errors = problems.iter().filter(|it| it.severity == Severity::Error);

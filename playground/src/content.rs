@@ -2,7 +2,7 @@
 
 use crate::answer::{AnswerPane, TABS};
 use crate::evaluation::starter;
-use crate::import::ImportBar;
+use crate::import::import_bar;
 use crate::markdown;
 use crate::policy::{policy_lines, policy_places};
 use crate::reservations::against_lock;
@@ -244,7 +244,7 @@ impl Content for Servers {
             page.update(|state| name_tenant(state, id));
         });
         match kind {
-            DocumentKind::Import => html! { <ImportBar /> },
+            DocumentKind::Import => import_bar(page),
             DocumentKind::Tenant => html! {
                 <label class="which">
                     { "Tenant" }

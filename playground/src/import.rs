@@ -6,7 +6,6 @@
 use crate::state::{Page, State};
 use agent_answer::{Diagnostic, DocumentKind};
 use agent_ui::notice::{Notice, Undo};
-use agent_ui::page::use_page;
 use agent_ui::problems::{Problems, prose};
 use agent_worker_protocol::from_bytes;
 use agent_worker_protocol::import::{Answer, Imported};
@@ -41,36 +40,35 @@ pub(crate) struct Import {
     answered: u32,
     /// The answer, if there is one.
     answer: Option<Rc<Answer>>,
+    /// Its problems.
+    problems: Rc<[Diagnostic]>,
 }
 
 impl Import {
     /// Returns problems, followed by those of the documents of the import.
     pub(crate) fn and_problems(&self, others: &Rc<[Diagnostic]>) -> Rc<[Diagnostic]> {
-        let own = self.answer.iter().flat_map(|it| &it.problems);
-        let own = own.filter(|it| {
-            let source = it.place().map(|place| place.source);
-            source.is_some_and(|it| READ[..2].contains(&it))
-        });
-        match own.clone().next() {
-            None => Rc::clone(others),
-            Some(_) => others.iter().chain(own).cloned().collect(),
+        match &*self.problems {
+            [] => Rc::clone(others),
+            own => [others, own].concat().as_slice().into(),
         }
     }
 }
 
-/// What an import would do, with the buttons that do it.
-#[component]
-pub(crate) fn ImportBar() -> Html {
-    let page: Page = use_page();
-    {
-        let page = page.clone();
-        let edits = READ.map(|kind| page.state.edits[kind as usize]);
-        use_effect_with(edits, move |_| ask(&page));
-    }
+/// Asks what an import of each text would do.
+#[hook]
+pub(crate) fn use_importer(page: &Page) {
+    let edits = READ.map(|kind| page.state.edits[kind as usize]);
+    let page = page.clone();
+    use_effect_with(edits, move |_| ask(&page));
+}
+
+/// Shows what an import would do, with the buttons that do it.
+pub(crate) fn import_bar(page: &Page) -> Html {
     let Import {
         asked,
         answered,
         answer,
+        problems,
     } = &page.content().import;
     let is_present = asked == answered;
     let button = |label: &'static str, with_draft: bool| {
@@ -99,7 +97,6 @@ pub(crate) fn ImportBar() -> Html {
             (&*answer.text, buttons)
         }
     };
-    let problems: Rc<[Diagnostic]> = answer.iter().flat_map(|it| &it.problems).cloned().collect();
     html! {
         <section
             class="import"
@@ -118,7 +115,7 @@ pub(crate) fn ImportBar() -> Html {
                     </button>
                 </div>
             </div>
-            <Problems label="Problems of the import" diagnostics={problems} />
+            <Problems label="Problems of the import" diagnostics={Rc::clone(problems)} />
         </section>
     }
 }
@@ -139,12 +136,14 @@ fn ask(page: &Page) {
     spawn_local(async move {
         let answer = JsFuture::from(ask_importer(&texts)).await.ok();
         let answer = answer.and_then(|it| it.dyn_into::<Uint8Array>().ok());
-        let answer = answer.and_then(|it| from_bytes(&it.to_vec())).map(Rc::new);
+        let answer: Option<Answer> = answer.and_then(|it| from_bytes(&it.to_vec()));
         actor.update(move |state| {
             let import = &mut state.content.import;
             // A question that came later has its own answer.
             if import.asked == revision {
-                (import.answered, import.answer) = (revision, answer);
+                import.answered = revision;
+                import.problems = answer.as_ref().map_or(&[][..], |it| &it.problems).into();
+                import.answer = answer.map(Rc::new);
             }
         });
     });

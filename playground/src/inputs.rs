@@ -32,8 +32,7 @@ impl Documents for Servers {
             is_passing: true,
             below: Some(DocumentKind::Import),
             ..Document::new(DocumentKind::Overlay, "What the document does not say of its servers",
-                "Optional. What the document does not say, such as\n\nversion: v0.1\nservers:\n  \
-                 github:\n    version: \"2025.4.8\"")
+                "Optional")
         },
         Document::new(DocumentKind::Lock, "An existing lock to compare with",
             "Paste an existing agents.lock here to see what would change"),

@@ -13,8 +13,26 @@ const CLIENTS: [&str; 6] = [
     "modelContextProtocolServers",
 ];
 
+/// Keys at the root of other documents, and the first character of the value of each.
+const ROOTS: [(&str, u8); 8] = [
+    ("server", b'{'),
+    ("serverInfo", b'{'),
+    ("initialize", b'{'),
+    ("tools/list", b'{'),
+    ("packages", b'['),
+    ("remotes", b'['),
+    ("manifest_version", b'"'),
+    ("dxt_version", b'"'),
+];
+
 /// The keys of what starts or reaches a server.
 const STARTS: [&str; 6] = ["command", "cmd", "url", "serverUrl", "httpUrl", "uri"];
+
+/// The keys at the root above servers, where the keys of clients have other uses too.
+const SERVERS: [&str; 3] = ["servers", "mcp", "extensions"];
+
+/// The keys at the root above tools; the first is that of a list alone.
+const TOOLS: [&str; 4] = ["", "tools", "tools/list", "result"];
 
 /// Beginnings of a stream of events, as `curl` prints it.
 const STREAMS: [&str; 3] = ["event:", "data:", "HTTP/"];
@@ -130,24 +148,16 @@ fn is_json_to_import(text: &str) -> Option<bool> {
         if depth == 1 {
             root = name;
         }
-        let is_list = root == "servers" && depth == 3;
-        let found = match name {
-            _ if CLIENTS.contains(&name) => true,
-            "id" if is_list => return Some(false),
-            "server" | "name" if is_list => {
-                is_doubtful = true;
-                false
+        if root == "servers" && depth == 3 {
+            if name == "id" {
+                return Some(false);
             }
-            "server" | "serverInfo" | "initialize" | "tools/list" => depth == 1 && value == b'{',
-            "packages" | "remotes" => depth == 1 && value == b'[',
-            "manifest_version" | "dxt_version" => depth == 1,
-            "inputSchema" => matches!(root, "" | "tools" | "tools/list" | "result") && depth <= 4,
-            _ if STARTS.contains(&name) => match root {
-                "servers" | "mcp" | "extensions" => depth <= 4,
-                _ => depth <= 2,
-            },
-            _ => false,
-        };
+            is_doubtful |= name == "server" || name == "name";
+        }
+        let found = CLIENTS.contains(&name)
+            || depth == 1 && ROOTS.contains(&(name, value))
+            || depth <= 4 && name == "inputSchema" && TOOLS.contains(&root)
+            || depth <= 2 + 2 * usize::from(SERVERS.contains(&root)) && STARTS.contains(&name);
         if found {
             return Some(true);
         }

@@ -184,69 +184,25 @@ export function isBeside(panel, element) {
   return beside;
 }
 
-/** Scrolls to the button of the visible part of the page, where there is room for one only. */
-export function showPane() {
-  for (const button of document.querySelectorAll(".panes [aria-pressed=true]")) {
-    button.scrollIntoView({ block: "nearest", inline: "center" });
-  }
-}
-
 /** The value of the field that an event is about. */
 export function valueOf(event) {
   return event.target.value;
 }
 
-/** The worker that imports documents, while there is one to import. @type {Promise<Worker> | undefined} */
+/** The module that asks the importer, loaded with the first document. */
 let importer;
 
-/** The last question to it. */
-let importing = Promise.resolve();
-
-/**
- * @param {string[]} texts by the numbers of their documents
- * @returns {Promise<Uint8Array | undefined>} the importer's answer; none if there is a later question
- */
-export function askImporter(texts) {
-  const answer = importing.then(() => (answer === importing ? exchange({ request: new Uint8Array(), texts }) : undefined));
-  return (importing = answer);
-}
-
-export function endImporter() {
-  stopImporter();
-  // No answer comes any more.
-  importing = Promise.resolve();
-}
-
-function stopImporter() {
-  importer?.then((worker) => worker.terminate(), () => {});
-  importer = undefined;
-}
-
-/** @returns {Promise<Uint8Array | undefined>} none if the importer can't be loaded, or fails */
-async function exchange(question) {
+export async function askImporter(texts) {
+  importer ??= import("./importer.js");
   try {
-    importer ??= startImporter();
-    const worker = await importer;
-    worker.postMessage(question);
-    return (await next(worker)).answer;
+    return (await importer).ask(texts);
   } catch {
-    stopImporter();
+    importer = undefined;
   }
 }
 
-async function startImporter() {
-  const worker = new Worker("./engine/import/worker.js", { type: "module" });
-  // It describes itself when it is ready.
-  await next(worker);
-  return worker;
-}
-
-/** @param {Worker} worker @returns its next message */
-function next(worker) {
-  return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }) => ("failure" in data ? reject(data.failure) : resolve(data));
-    worker.onerror = reject;
-  });
+export function endImporter() {
+  importer?.then(({ end }) => end(), () => {});
 }
 
 /** The pages about codes, by their names; loaded with the first one. */

@@ -2,7 +2,7 @@
 
 use crate::answer::footer;
 use crate::areas::{Area, use_area};
-use crate::browser::{self, use_window_event};
+use crate::browser::use_window_event;
 use crate::code_page::page_of;
 use crate::content::Content;
 use crate::dialog::{dialogs, help, notice};
@@ -129,7 +129,6 @@ pub fn App<C: Content>() -> Html {
             editors.show_problems(problems);
         });
     }
-    use_effect_with(state.pane, |_| browser::show_pane());
     let marks = (state.content.marks(), state.marked);
     use_effect_with(marks, move |(marks, _)| editors.mark(marks));
     use_keeping(&page);

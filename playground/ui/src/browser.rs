@@ -52,9 +52,6 @@ extern "C" {
     /// Returns whether a panel is beside an element and not over it, and then keeps the element in sight.
     #[wasm_bindgen(js_name = isBeside)]
     pub fn is_beside(panel: &Element, element: &Element) -> bool;
-    /// Scrolls to the button of the visible part of the page, where there is room for one only.
-    #[wasm_bindgen(js_name = showPane)]
-    pub(crate) fn show_pane();
     /// Returns the value of the field that an event is about.
     #[wasm_bindgen(js_name = valueOf)]
     pub fn value_of(event: &Event) -> String;

@@ -163,10 +163,12 @@ pub(crate) fn panes<C: Content>(page: &Page<C>) -> Html {
         }
     };
     let (upper, lower) = page.state.layout();
-    let hidden = C::DOCUMENTS.iter().filter(|it| is_hidden(page, it));
-    let hidden: Vec<_> = hidden.map(|it| it.kind).collect();
+    let is_hidden = |kind| {
+        let mut documents = C::DOCUMENTS.iter();
+        documents.any(|it| it.kind == kind && is_hidden(page, it))
+    };
     let documents = [upper].into_iter().chain(lower.iter().copied());
-    let documents = documents.filter(|kind| !hidden.contains(kind));
+    let documents = documents.filter(|kind| !is_hidden(*kind));
     html! {
         <nav class="panes" aria-label="Parts of the page">
             { for documents.map(|kind| item(Pane::Input(kind), document_name(kind))) }

@@ -16,7 +16,7 @@ pub struct Answer {
     pub text: String,
     /// The index with the servers of the document; `None` if a text has errors.
     pub imported: Option<Imported>,
-    /// The problems of the texts.
+    /// The problems of the document and its overlay.
     pub problems: Vec<Diagnostic>,
 }
 

@@ -47,19 +47,20 @@ impl Session {
         });
         let form = form(document.clone()).unwrap_or("no document that can be imported");
         let imported = import(vec![document], overlay, given(&self.index));
-        let (mut problems, servers, imported) = match imported {
+        let (mut problems, rest, imported) = match imported {
             Ok(Checked { value, warnings }) => (warnings, servers(&value), Some(value)),
             Err(problems) => {
-                let errors = problems.iter();
-                let errors = errors.filter(|it| it.severity == Severity::Error).count();
-                (problems, count(errors, "error"), None)
+                let rest = errors(&problems);
+                (problems, rest, None)
             }
         };
+        // The page shows those of the index without an import too.
+        problems.retain(|it| it.place().is_none_or(|at| at.source != DocumentKind::Index));
         if self.overlay.trim().is_empty() {
             fill_overlay(&mut problems, &self.overlay);
         }
         Answer {
-            text: format!("This is {form}, with {servers}."),
+            text: format!("This is {form}{rest}."),
             imported: imported.map(|it| self.imported(it)),
             problems,
         }
@@ -84,7 +85,7 @@ fn servers(imported: &documents::Imported) -> String {
         ("in the index already", &imported.unchanged),
     ];
     let all = lists.iter().map(|(_, names)| names.len()).sum();
-    let mut text = count(all, "server");
+    let mut text = format!(", with {}", count(all, "server"));
     for (at, (what, names)) in lists.into_iter().filter(|it| !it.1.is_empty()).enumerate() {
         let separator = if at == 0 { ": " } else { "; " };
         let shown = names.iter().take(NAMED).map(|name| format!("`{name}`"));
@@ -96,6 +97,23 @@ fn servers(imported: &documents::Imported) -> String {
         text.push_str(&format!("{separator}{what} {shown}{rest}"));
     }
     text
+}
+
+/// Returns what prevents an import.
+fn errors(problems: &[Diagnostic]) -> String {
+    let errors = problems.iter().filter(|it| it.severity == Severity::Error);
+    let (index, own): (Vec<_>, Vec<_>) = errors.partition(|it| {
+        let source = it.place().map(|at| at.source);
+        source == Some(DocumentKind::Index)
+    });
+    let own = match own.len() {
+        0 => String::new(),
+        number => format!(", with {}", count(number, "error")),
+    };
+    match index.len() {
+        0 => own,
+        _ => format!("{own}; correct `mcp.index.json` first"),
+    }
 }
 
 /// Returns a number with its noun.
