@@ -2,7 +2,7 @@
 //! run, the next one begins with the same configuration and comes to the same files.
 
 use super::Folders;
-use super::found::Configuration;
+use super::found::{Adoptee, Configuration};
 use crate::args::{AUDIT, Adopt, Arguments, CaptureOptions, Global, INDEX, LOCK};
 use crate::command::live_servers::{Target, capture, operator};
 use crate::command::servers_install::{network, sandbox, store};
@@ -10,9 +10,8 @@ use crate::command::session::{CommandSession, DEFINITIONS, MANIFESTS};
 use crate::command::tools::warn_of_limits;
 use crate::command::{self, CommandAnswer};
 use agent_adopt::{
-    Adoptable, CLIENTS, ClientPlaces, KeptSecret, NewSecret, Reached, Record, Ungoverned, content,
-    identify, lasting_program, private_folder, replace, replace_of_stranger, replace_private,
-    usual_id,
+    CLIENTS, ClientPlaces, KeptSecret, NewSecret, Reached, Record, Ungoverned, content, identify,
+    lasting_program, private_folder, replace, replace_of_stranger, replace_private, usual_id,
 };
 use agent_host::contract::clients::{Gateway, InstalledServer};
 use agent_host::contract::diagnostic::Diagnostic;
@@ -21,7 +20,7 @@ use agent_host::contract::importer::LiveServer;
 use agent_host::input::Input;
 use agent_host::{Failure, block_on, call, hex, output};
 use agent_operator::{Additions, Network, Operator, SecretSource};
-use agent_packages::{Facts, Package};
+use agent_packages::Package;
 use clap::Parser as _;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +129,7 @@ impl<'a> Adoption<'a> {
         &mut self,
         configuration: &Configuration,
         place: &str,
-        servers: Vec<(&InstalledServer, &Adoptable, Option<&Facts>)>,
+        servers: Vec<Adoptee<'_>>,
         before: &[u8],
     ) -> Result<Outcome, Failure> {
         let mut outcome = Outcome {
@@ -143,10 +142,13 @@ impl<'a> Adoption<'a> {
             secrets: (0, 0),
         };
         let mut ready = Vec::new();
-        for (installed, server, facts) in servers {
-            match self.prepare(installed, server, facts)? {
+        for server in servers {
+            match self.prepare(&server)? {
                 Ok(server) => ready.push(server),
-                Err(reason) => outcome.ungoverned.push((installed.name.clone(), reason)),
+                Err(reason) => {
+                    let name = server.installed.name.clone();
+                    outcome.ungoverned.push((name, reason));
+                }
             }
         }
         let staged = self.folders.state.join("agent/adopt/.staged");
@@ -172,10 +174,13 @@ impl<'a> Adoption<'a> {
     /// Installs the package of a server, and moves its secrets.
     fn prepare<'c>(
         &mut self,
-        installed: &'c InstalledServer,
-        server: &Adoptable,
-        facts: Option<&Facts>,
+        server: &Adoptee<'c>,
     ) -> Result<Result<Server<'c>, Ungoverned>, Failure> {
+        let Adoptee {
+            installed,
+            adoptable,
+            facts,
+        } = *server;
         let name = &installed.name;
         let hosts = self.args.reach.iter().filter(|(server, _)| server == name);
         let hosts: Vec<_> = hosts.map(|(_, host)| host.clone()).collect();
@@ -183,7 +188,7 @@ impl<'a> Adoption<'a> {
             true => Network::None,
             false => Network::Hosts(hosts),
         };
-        let (endpoint, version) = match &server.reached {
+        let (endpoint, version) = match &adoptable.reached {
             Reached::Program => (None, None),
             Reached::Url(url) => (Some(url.clone()), None),
             Reached::Package(package) => {
@@ -196,7 +201,7 @@ impl<'a> Adoption<'a> {
                 (Some(url), Some(version))
             }
         };
-        let (id, entry, is_known) = identify(name, server, &network, &self.operator);
+        let (id, entry, is_known) = identify(name, adoptable, &network, &self.operator);
         let mut additions = Additions::default();
         let mut kept = Vec::new();
         for (name, secret) in entry.secrets {

@@ -57,18 +57,31 @@ impl Configuration {
     }
 
     /// Returns the adoptable servers by the keys to their object or list.
-    pub(super) fn places(
-        &self,
-    ) -> BTreeMap<&str, Vec<(&InstalledServer, &Adoptable, Option<&Facts>)>> {
+    pub(super) fn places(&self) -> BTreeMap<&str, Vec<Adoptee<'_>>> {
         let mut places = BTreeMap::<_, Vec<_>>::new();
-        for candidate in &self.servers {
-            if let State::Adoptable { server, facts } = &candidate.state {
-                let of_place = places.entry(place(&candidate.server)).or_default();
-                of_place.push((&candidate.server, &**server, facts.as_ref()));
+        for Candidate { server, state } in &self.servers {
+            if let State::Adoptable {
+                server: adoptable,
+                facts,
+            } = state
+            {
+                places.entry(place(server)).or_default().push(Adoptee {
+                    installed: server,
+                    adoptable,
+                    facts: facts.as_ref(),
+                });
             }
         }
         places
     }
+}
+
+/// A server to adopt.
+pub(super) struct Adoptee<'c> {
+    /// It as the client has it.
+    pub(super) installed: &'c InstalledServer,
+    pub(super) adoptable: &'c Adoptable,
+    pub(super) facts: Option<&'c Facts>,
 }
 
 /// Configurations, and whether a stranger's was not read.

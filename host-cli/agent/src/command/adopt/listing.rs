@@ -130,7 +130,7 @@ pub(super) fn show_changes(
         let secrets = secrets(configuration.servers.iter().map(|it| &it.server));
         let mut text = configuration.text.clone();
         for (place, servers) in configuration.places() {
-            let paths: Vec<_> = servers.iter().map(|(it, ..)| it.path.clone()).collect();
+            let paths: Vec<_> = servers.iter().map(|it| it.installed.path.clone()).collect();
             let folder = folder(configuration, place, folders);
             let files = (&*folder.join(LOCK), &*folder.join(INDEX));
             let client = places_of(&configuration.client);
