@@ -1,41 +1,63 @@
 //! The id of a server: that of the client's configuration, unless another server has it.
 
-use crate::{Adoptable, NewEntry};
+use crate::{Adoptable, NewEntry, NewSecret};
 use agent_host::hex;
 use agent_operator::{Network, Operator};
 use sha2::{Digest, Sha256};
+use std::path::Path;
 
 /// Bytes of the digest behind a known id.
 const SUFFIX: usize = 4;
 
+/// What the operator has already.
+pub struct Known<'o> {
+    /// The configuration.
+    pub operator: &'o Operator,
+    /// Returns whether a secret of a name has this value.
+    pub has_secret: &'o dyn Fn(&str, &NewSecret) -> bool,
+    /// The file that the new server stands in.
+    pub file: &'o Path,
+}
+
 /// Returns the id of a server and its entry, and whether the operator's configuration has both already.
 ///
-/// An id that the operator knows with another origin, or otherwise started, is another server: the new one gets the
-/// digest of its entry behind its name, and inherits nothing.
+/// An id that the operator knows with another origin, otherwise started or with other secrets, is another server: the
+/// new one gets the digest of its entry behind its name, and inherits and replaces nothing.
 #[must_use]
 pub fn identify(
     name: &str,
     server: &Adoptable,
     network: &Network,
-    operator: &Operator,
+    known: &Known<'_>,
 ) -> (String, NewEntry, bool) {
-    let id = usual_id(name);
-    let entry = server.entry(&id, network);
-    let mut secrets = entry.secrets.keys();
-    match operator.servers.get(&id) {
-        // Secrets of such names are those of something else.
-        None if !secrets.any(|name| operator.secrets.contains_key(name)) => {
-            return (id, entry, false);
+    let usual = usual_id(name);
+    let own = format!("{:?}", server.entry(&usual, network).server);
+    // The same server with another secret is one of its file.
+    let of_file = format!("{own} {}", known.file.display());
+    let mut last = None;
+    for suffix in [None, Some(&own), Some(&of_file)] {
+        let id = match suffix {
+            None => usual.clone(),
+            Some(text) => format!("{usual}-{}", hex(&Sha256::digest(text)[..SUFFIX])),
+        };
+        let entry = server.entry(&id, network);
+        let mut secrets = entry.secrets.iter();
+        match known.operator.servers.get(&id) {
+            // Secrets of such names are those of something else.
+            None if !secrets.any(|(name, _)| known.operator.secrets.contains_key(name)) => {
+                return (id, entry, false);
+            }
+            Some(it)
+                if *it == entry.server
+                    && secrets.all(|(name, it)| (known.has_secret)(name, it)) =>
+            {
+                return (id, entry, true);
+            }
+            _ => last = Some((id, entry)),
         }
-        Some(known) if *known == entry.server => return (id, entry, true),
-        _ => {}
     }
-    let own = format!("{:?}", entry.server);
-    let digest = hex(&Sha256::digest(own)[..SUFFIX]);
-    let id = format!("{id}-{digest}");
-    let entry = server.entry(&id, network);
-    let known = operator.servers.get(&id) == Some(&entry.server);
-    (id, entry, known)
+    let (id, entry) = last.unwrap_or_else(|| (usual.clone(), server.entry(&usual, network)));
+    (id, entry, false)
 }
 
 /// Returns an id of plain characters for a name of a client's configuration.
@@ -55,12 +77,13 @@ pub fn usual_id(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{identify, usual_id};
+    use super::{Known, identify, usual_id};
     use crate::{Surroundings, adoptable};
     use agent_host::contract::clients::{
         InstalledServer, NamedSetting, RemoteServer, ServerStart, SettingPart,
     };
     use agent_operator::{Network, Operator, SecretSource};
+    use std::path::Path;
 
     fn server(url: &str) -> InstalledServer {
         InstalledServer {
@@ -87,8 +110,15 @@ mod tests {
             read("https://evil.example/mcp"),
         );
         let mut operator = Operator::default();
-        let identified =
-            |server, operator: &_| identify("github", server, &Network::None, operator);
+        let with_secret = |server, operator: &Operator, has_secret| {
+            let known = Known {
+                operator,
+                has_secret: &|_, _| has_secret,
+                file: Path::new("/home/ada/.cursor/mcp.json"),
+            };
+            identify("github", server, &Network::None, &known)
+        };
+        let identified = |server, operator: &Operator| with_secret(server, operator, true);
         let (id, entry, is_known) = identified(&own, &operator);
         assert_eq!((&*id, is_known), ("github", false));
         let names: Vec<_> = entry.secrets.keys().cloned().collect();
@@ -104,6 +134,10 @@ mod tests {
         assert!(id.starts_with("github-") && !is_known, "{id}");
         let own_secret = format!("{id}.Authorization");
         assert_eq!(entry.secrets.keys().collect::<Vec<_>>(), [&own_secret]);
+        // The same server with another secret replaces none.
+        let (other, entry, is_known) = with_secret(&own, &operator, false);
+        assert!(other.starts_with("github-") && !is_known, "{other}");
+        assert!(entry.secrets.keys().all(|name| name.starts_with(&other)));
         // Secrets of such a name without a server are not taken either.
         operator.servers.clear();
         assert_ne!(identified(&own, &operator).0, "github");

@@ -320,6 +320,21 @@ fn a_known_id_of_another_origin_inherits_nothing() {
         operator.contains(&format!("origin: \"{}\"", own.origin())),
         "{operator}"
     );
+    // The same server with a token of the stranger replaces none of ours.
+    let other = configuration(
+        &own.origin(),
+        &headers.replace("SECRET", "token-of-the-stranger"),
+    );
+    write(&project, "third/other.json", &other);
+    let listed = agent(&project, "adopt --client third/other.json --dry-run");
+    let at = listed.stderr.find("sha256-").unwrap();
+    let line = format!(
+        "adopt --client third/other.json --approve {}",
+        &listed.stderr[at..at + 71]
+    );
+    agent(&project, &line).exits(0).answers("✓ github  github-");
+    let kept = project.read("home/.local/share/agent/secrets/github.Authorization");
+    assert_eq!(kept, SECRET);
 }
 
 #[test]

@@ -10,8 +10,9 @@ use crate::command::session::{CommandSession, DEFINITIONS, MANIFESTS};
 use crate::command::tools::warn_of_limits;
 use crate::command::{self, CommandAnswer};
 use agent_adopt::{
-    CLIENTS, ClientPlaces, KeptSecret, NewSecret, Reached, Record, Ungoverned, content, identify,
-    lasting_program, private_folder, replace, replace_of_stranger, replace_private, usual_id,
+    CLIENTS, ClientPlaces, KeptSecret, Known, NewSecret, Reached, Record, Ungoverned, content,
+    identify, lasting_program, private_folder, replace, replace_of_stranger, replace_private,
+    usual_id,
 };
 use agent_host::contract::clients::{Gateway, InstalledServer};
 use agent_host::contract::diagnostic::Diagnostic;
@@ -143,7 +144,7 @@ impl<'a> Adoption<'a> {
         };
         let mut ready = Vec::new();
         for server in servers {
-            match self.prepare(&server)? {
+            match self.prepare(&server, &configuration.path)? {
                 Ok(server) => ready.push(server),
                 Err(reason) => {
                     let name = server.installed.name.clone();
@@ -175,6 +176,7 @@ impl<'a> Adoption<'a> {
     fn prepare<'c>(
         &mut self,
         server: &Adoptee<'c>,
+        file: &Path,
     ) -> Result<Result<Server<'c>, Ungoverned>, Failure> {
         let Adoptee {
             installed,
@@ -201,7 +203,21 @@ impl<'a> Adoption<'a> {
                 (Some(url), Some(version))
             }
         };
-        let (id, entry, is_known) = identify(name, adoptable, &network, &self.operator);
+        let operator = &self.operator;
+        let has_secret = |name: &str, secret: &NewSecret| match (operator.secrets.get(name), secret)
+        {
+            (Some(SecretSource::Env(known)), NewSecret::Variable(variable)) => known == variable,
+            (Some(source), NewSecret::Value(value)) => source
+                .value(&NEVER)
+                .is_ok_and(|known| known.expose() == value),
+            _ => false,
+        };
+        let known = Known {
+            operator,
+            has_secret: &has_secret,
+            file,
+        };
+        let (id, entry, is_known) = identify(name, adoptable, &network, &known);
         let mut additions = Additions::default();
         let mut kept = Vec::new();
         for (name, secret) in entry.secrets {
