@@ -13,7 +13,7 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// Numbers of UTF-16 units of a text in which its kind is looked for. Most show it early, and an edit of a
+/// Numbers of UTF-16 units of a text that show its kind. Most show it early, and an edit of a
 /// large text must not read all of it. The browser keeps no text that is longer than the last.
 const BEGINNINGS: [u32; 2] = [4096, 1 << 20];
 
