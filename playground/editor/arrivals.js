@@ -1,4 +1,4 @@
-// Texts and files that arrive in an editor and belong elsewhere.
+// Texts that arrive in an editor and belong elsewhere.
 
 import { EditorView } from "@codemirror/view";
 
@@ -14,7 +14,6 @@ export function arrivals(divert) {
   };
   return EditorView.domEventHandlers({
     paste: (event) => isDiverted(event.clipboardData),
-    // The page opens dropped files by their names.
-    drop: ({ dataTransfer }) => Boolean(dataTransfer?.files.length) || isDiverted(dataTransfer),
+    drop: (event) => isDiverted(event.dataTransfer),
   });
 }
