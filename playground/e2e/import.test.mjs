@@ -1,4 +1,4 @@
-// Documents of others: recognised, imported into the index, and kept nowhere.
+// Configurations of clients and other documents: recognised, imported into the index, and kept nowhere.
 
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";

@@ -1,7 +1,8 @@
 //! The first page of the playground: the servers and tools that an agent gets, with every yes and
 //! no.
 //!
-//! The page shows and the engine decides, in a worker that only [`engine`] knows.
+//! The page shows and the engine decides, in a worker that only [`engine`] knows. [`import`] asks another worker
+//! about a document that is not in the index yet.
 
 mod answer;
 mod content;

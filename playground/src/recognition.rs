@@ -1,9 +1,9 @@
 //! Texts that are no index, and can be imported into one.
 //!
-//! The page looks for them before it keeps a text, and the importer is not loaded then. So this reads keys
-//! alone, and what it does not know stays in the editor of the index, where the engine refuses it.
+//! The page recognises them before it keeps a text and before the importer is loaded, so this module reads keys
+//! alone. An unknown document stays in the editor of the index, where the engine refuses it.
 
-/// The keys by which clients are known, wherever they stand.
+/// The keys of clients, at any depth.
 const CLIENTS: [&str; 6] = [
     "mcpServers",
     "mcp_servers",
@@ -31,7 +31,7 @@ const STARTS: [&str; 6] = ["command", "cmd", "url", "serverUrl", "httpUrl", "uri
 /// The keys at the root above servers, where the keys of clients have other uses too.
 const SERVERS: [&str; 3] = ["servers", "mcp", "extensions"];
 
-/// The keys at the root above tools; the first is that of a list alone.
+/// The keys at the root above tools; a list alone has none.
 const TOOLS: [&str; 4] = ["", "tools", "tools/list", "result"];
 
 /// Beginnings of a stream of events, as `curl` prints it.
@@ -170,7 +170,7 @@ mod tests {
     use super::can_be_imported;
 
     #[test]
-    fn documents_of_others_are_known_by_their_keys() {
+    fn documents_to_import_are_recognised_by_their_keys() {
         for text in [
             r#"{"mcpServers": {}}"#,
             "\u{feff}\n{ // of VS Code\n\"servers\": { /* one */ \"a\": {\"type\": \"stdio\", \"command\": \"npx\"}, } }",
