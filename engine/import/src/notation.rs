@@ -134,7 +134,8 @@ fn detect(text: &str) -> Notation {
 
 /// Returns whether a text without comments is a document that no client reads with them.
 fn is_of_others(blanked: &str) -> bool {
-    let scratch = Text::new(DocumentKind::Import, String::new());
+    // A problem quotes its place, and is not kept.
+    let scratch = Text::new(DocumentKind::Import, blanked.to_owned());
     let root = parse_blanked(blanked, &mut Problems::new(&scratch));
     root.is_some_and(|root| !is_client(&root))
 }
@@ -247,6 +248,10 @@ mod tests {
             ),
             ("{ // a\n \"tools\": [] }", "json"),
             ("{ // a\n \"mcpServers\": }", "relaxed"),
+            (
+                "{ // a\n \"mcpServers\": { \"a\": 1, \"a\": 2 } }",
+                "relaxed",
+            ),
             ("[\"a\"]", "json"),
             ("[1]", "json"),
             ("[]", "json"),

@@ -1,7 +1,8 @@
 //! Configurations of clients with a gateway in the place of servers, and with the servers again.
 
 use agent_diagnostic::Code;
-use agent_import::{Gateway, govern, installed_servers, release};
+use agent_import::{Gateway, InstalledServer, govern, installed_servers, release};
+use proptest::prelude::*;
 
 fn gateway() -> Gateway {
     Gateway {
@@ -312,5 +313,49 @@ fn what_cannot_be_cut_out_is_refused() {
         );
         let found = found.expect_err(document);
         assert!(found[0].message.contains(problem), "{document}: {found:#?}");
+    }
+}
+
+/// Returns the servers of a configuration without their places, by name.
+fn servers(text: &str) -> Option<Vec<InstalledServer>> {
+    let mut found = installed_servers(text.as_bytes().to_vec()).ok()?;
+    found.iter_mut().for_each(|it| it.path.clear());
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Some(found)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_500))]
+
+    /// Whatever a client's file has become, it is changed as expected or refused.
+    #[test]
+    fn a_damaged_configuration_is_changed_whole_or_refused(
+        number in 0..CASES.len(),
+        at in any::<prop::sample::Index>(),
+        len in 0_usize..12,
+        new in "[ \\t\\n,:{}\\[\\]\"'#/=a.\u{e9}-]{0,6}",
+    ) {
+        let (before, place, paths, _) = CASES[number];
+        let chars: Vec<_> = before.chars().collect();
+        let at = at.index(chars.len());
+        let end = (at + len).min(chars.len());
+        let text: String = chars[..at].iter().copied()
+            .chain(new.chars())
+            .chain(chars[end..].iter().copied())
+            .collect();
+        let bytes = || text.as_bytes().to_vec();
+        let paths: Vec<_> = paths.iter().map(|it| (*it).to_owned()).collect();
+        for paths in [&paths[..], &[]] {
+            let Ok(after) = govern(bytes(), &keys(place), paths, &gateway()) else {
+                continue;
+            };
+            let now = servers(&after).expect("a configuration");
+            prop_assert!(now.iter().any(|it| it.name == "agent"), "{}", after);
+            let again = release(after.clone().into_bytes(), &keys(place), &gateway(), bytes(), paths);
+            // A damaged original may name a server twice, which nothing gives back.
+            if let (Ok(again), Some(before)) = (again, servers(&text)) {
+                prop_assert_eq!(servers(&again), Some(before), "{}", after);
+            }
+        }
     }
 }
