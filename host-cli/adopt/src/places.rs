@@ -1,5 +1,6 @@
 //! The places of configurations.
 
+use agent_ownership::UserFolder;
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -158,10 +159,9 @@ impl Folders {
     /// Returns the folders of this process: those of its environment, and the working folder.
     #[must_use]
     pub fn usual() -> Self {
-        let config = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
         Self {
             home: env::home_dir(),
-            config: config.filter(|path| path.is_absolute()),
+            config: UserFolder::Config.path(),
             project: PathBuf::new(),
         }
     }

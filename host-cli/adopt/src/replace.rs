@@ -2,9 +2,9 @@
 
 use agent_host::Failure;
 use agent_host::atomic_write::{Links, StagedFile};
-use std::fs::{self, DirBuilder};
+use agent_ownership::create_private;
+use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -117,11 +117,7 @@ pub fn replace_private(path: &Path, expected: Option<&[u8]>, new: &[u8]) -> Resu
 ///
 /// When it can't be made.
 pub fn private_folder(folder: &Path) -> Result<(), Failure> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true).mode(0o700);
-    builder
-        .create(folder)
-        .map_err(|error| unwritable(folder, &error))
+    create_private(folder).map_err(|error| unwritable(folder, &error))
 }
 
 /// Waits whether a running client writes its own content over the new one. Returns whether the new one stays.

@@ -6,6 +6,7 @@ use super::rust_toolchain::{Rust, Target};
 use super::task::Task;
 use agent_host::Failure;
 use agent_host::contract::daemon::{Build, ErrorCode};
+use agent_ownership::create_private;
 use agent_packages::AppPackages;
 use agent_sandbox::{Command, Exit, Finished, Limits, Log, Mount, RunError, Sandbox, Tier};
 use agent_syntax::json::parse_strict;
@@ -15,9 +16,8 @@ use agent_tasks::disk::{Quota, exceeded};
 use agent_tasks::limits::{DEFAULT_DISK_MB, DEFAULT_FILES};
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -109,8 +109,7 @@ impl Daemon {
         })?;
         let folder = self.builds(task);
         let kept = folder.join("target");
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&kept);
-        made.map_err(failed)?;
+        create_private(&kept).map_err(failed)?;
         let source = self
             .with_folder(task, ErrorCode::Fs, |folder| Ok(folder.work()?))
             .await?;

@@ -7,13 +7,12 @@ use agent_host::contract::run::Secret;
 use agent_host::{Failure, hex};
 use agent_mcp_protocol::Json;
 use agent_operator::SECRET_MIN_BYTES;
-use agent_ownership::refuse_foreign;
+use agent_ownership::{UserFolder, create_private, refuse_foreign};
 use agent_syntax::json::Writer;
 use sha2::{Digest, Sha256};
-use std::env;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Read;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -76,9 +75,7 @@ impl Store {
     /// Returns the usual folder: `$XDG_STATE_HOME/agent/credentials`, or below `~/.local/state`.
     #[must_use]
     pub fn usual() -> Option<Self> {
-        let named = env::var_os("XDG_STATE_HOME").map(PathBuf::from);
-        let named = named.filter(|path| path.is_absolute());
-        let folder = named.or_else(|| Some(env::home_dir()?.join(".local/state")))?;
+        let folder = UserFolder::State.path()?;
         Some(Self {
             root: folder.join("agent/credentials"),
         })
@@ -149,11 +146,7 @@ impl Store {
     ///
     /// When another one takes longer than a renewal may, or the folder can't be written.
     pub(super) async fn lock(&self) -> Result<Locked<'_>, Failure> {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700);
-        builder
-            .create(&self.root)
-            .map_err(|error| self.unwritable(&error))?;
+        create_private(&self.root).map_err(|error| self.unwritable(&error))?;
         refuse_foreign(&self.root).map_err(Failure::new)?;
         let mut options = OpenOptions::new();
         options.append(true).create(true).mode(0o600);

@@ -43,4 +43,4 @@ pub use served::Served;
 pub use service::{Answer, Client, INTERNAL_ERROR, Service, Trace};
 pub use sessions::Sessions;
 pub use stdio::serve as serve_stdio;
-pub use token::{Token, private, private_folder};
+pub use token::{Token, private};

@@ -1,10 +1,10 @@
 //! Bearer tokens: which client a request over HTTP comes from.
 
 use agent_host::{Failure, hex, random};
-use agent_ownership::refuse_foreign;
-use std::fs::{self, File, OpenOptions};
+use agent_ownership::{create_private, refuse_foreign};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use subtle::ConstantTimeEq as _;
 
@@ -37,7 +37,7 @@ impl Token {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let token = Self::random()?;
                 if let Some(folder) = path.parent() {
-                    private_folder(folder).map_err(unusable)?;
+                    create_private(folder).map_err(unusable)?;
                 }
                 let mut file = private().create_new(true).open(path).map_err(unusable)?;
                 let written = file.write_all(format!("{}\n", token.0).as_bytes());
@@ -101,14 +101,6 @@ pub fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
     options
-}
-
-/// Creates a folder that only this user may enter, with the folders that lead to it.
-pub fn private_folder(path: &Path) -> io::Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The file: where it lies, and who may write it.
 
 use super::{Agents, FILE_NAME, Operator, read, read_agents};
-use agent_ownership::{Foreign, refuse_foreign};
+use agent_ownership::{Foreign, UserFolder, refuse_foreign};
+use std::error;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::{env, error};
 
 /// Maximum size of the file, in bytes.
 const FILE_MAX: u64 = 1 << 20;
@@ -98,9 +98,7 @@ fn read_trusted<T>(
 /// Returns the usual path: `$XDG_CONFIG_HOME/agent/servers.local.yaml`, or below `~/.config`.
 #[must_use]
 pub fn usual_path() -> Option<PathBuf> {
-    let named = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let named = named.filter(|path| path.is_absolute());
-    let folder = named.or_else(|| Some(env::home_dir()?.join(".config")))?;
+    let folder = UserFolder::Config.path()?;
     Some(folder.join("agent").join(FILE_NAME))
 }
 

@@ -1,10 +1,11 @@
 //! Secrets: values that nothing shows, and where they come from.
 
+use agent_ownership::create_private;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fmt;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -167,10 +168,7 @@ fn keyring(action: &str, item: &str) -> Vec<String> {
 /// Writes a file that only this user can read, in a folder that only this user can read.
 fn write(path: &Path, value: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)?;
+    create_private(folder)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");
     let staged = folder.join(name);

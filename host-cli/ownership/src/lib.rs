@@ -1,7 +1,12 @@
-//! Whether a user other than this one and root could change a file, or put another one in its place.
+//! Whether a user other than this one and root could change a file, or put another one in its place, and the folders of
+//! this user.
 //!
 //! The host obeys some files and executes others: the operator's configuration, installed packages, compiled
 //! components. [`refuse_foreign`] refuses one that another user could have chosen.
+
+mod folders;
+
+pub use folders::{UserFolder, create_private};
 
 use std::error::Error;
 use std::fs::{self, Metadata};

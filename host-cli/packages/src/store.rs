@@ -2,17 +2,16 @@
 
 use crate::tree::{self, hexadecimal};
 use crate::{Error, Network, Package, Registry, npm, pip};
-use agent_ownership::refuse_foreign;
+use agent_ownership::{UserFolder, create_private, refuse_foreign};
 use agent_sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
+use std::io;
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::{env, io};
 use tempfile::TempDir;
 
 /// The record of an installation, in its folder.
@@ -101,9 +100,7 @@ impl Store {
     /// Returns the user's store: `$XDG_DATA_HOME/agent/packages`, or below `~/.local/share`.
     #[must_use]
     pub fn usual() -> Option<Self> {
-        let named = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-        let named = named.filter(|path| path.is_absolute());
-        let folder = named.or_else(|| Some(env::home_dir()?.join(".local/share")))?;
+        let folder = UserFolder::Data.path()?;
         Some(Self::new(folder.join("agent/packages")))
     }
 
@@ -239,9 +236,7 @@ pub(crate) fn digest(closure: &[Item]) -> String {
 
 /// Creates a folder that only this user can read and write.
 pub(crate) fn private(folder: &Path) -> Result<(), Error> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true).mode(0o700);
-    builder.create(folder).map_err(Error::file(folder))?;
+    create_private(folder).map_err(Error::file(folder))?;
     trusted(folder)
 }
 

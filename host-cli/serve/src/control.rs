@@ -2,7 +2,7 @@
 
 use super::state;
 use agent_host::{Failure, output};
-use agent_mcp_server::private_folder;
+use agent_ownership::create_private;
 use std::fs::{self, Permissions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -35,7 +35,7 @@ impl Control {
         let folder = state::folder()?;
         let path = folder.join(format!("{}.{END}", std::process::id()));
         let opened = || {
-            private_folder(&folder)?;
+            create_private(&folder)?;
             // One of an earlier process with this id.
             let _ = fs::remove_file(&path);
             let listener = UnixListener::bind(&path)?;

@@ -4,9 +4,8 @@ use super::gateway::{Agent, Status};
 use super::overview::{OBSERVES, is, list, reasons, text, title};
 use super::state;
 use agent_host::{Failure, hex, output, random};
-use agent_mcp_server::{
-    Body, Hosts, Listener, Token, private, private_folder, read_body, respond_with, single,
-};
+use agent_mcp_server::{Body, Hosts, Listener, Token, private, read_body, respond_with, single};
+use agent_ownership::create_private;
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::member;
@@ -65,7 +64,7 @@ impl Page {
         let path = folder.join(format!("{}.page", std::process::id()));
         let address = listener.address();
         let write = || {
-            private_folder(&folder)?;
+            create_private(&folder)?;
             let _ = fs::remove_file(&path);
             let mut file = private().create_new(true).open(&path)?;
             writeln!(file, "http://{address}/?token={}", token.reveal())

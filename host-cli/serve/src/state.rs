@@ -2,8 +2,8 @@
 
 use agent_host::Failure;
 use agent_host::hex;
+use agent_ownership::UserFolder;
 use sha2::{Digest as _, Sha256};
-use std::env;
 use std::path::{Path, PathBuf, absolute};
 
 /// Number of bytes of a digest that names a file.
@@ -15,9 +15,7 @@ const NAME_BYTES: usize = 8;
 ///
 /// When this user has no folder of their own.
 pub(crate) fn folder() -> Result<PathBuf, Failure> {
-    let named = env::var_os("XDG_STATE_HOME").map(PathBuf::from);
-    let named = named.filter(|path| path.is_absolute());
-    let folder = named.or_else(|| Some(env::home_dir()?.join(".local/state")));
+    let folder = UserFolder::State.path();
     let missing = || Failure::new("there is no folder for the state of the gateway");
     let folder = folder.ok_or_else(|| missing().help("set `HOME` or `XDG_STATE_HOME`"))?;
     Ok(folder.join("agent/serve"))

@@ -218,7 +218,10 @@ fn the_host_does_not_depend_on_the_engine() {
         ("component/pack", &[]),
         ("host-cli/aot", &[]),
         ("host-cli/app-proxy", &["agent-text"]),
-        ("host-cli/adopt", &["agent-host", "agent-operator"]),
+        (
+            "host-cli/adopt",
+            &["agent-host", "agent-operator", "agent-ownership"],
+        ),
         (
             "host-cli/agent",
             &[
@@ -230,6 +233,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-host",
                 "agent-login",
                 "agent-operator",
+                "agent-ownership",
                 "agent-packages",
                 "agent-runners",
                 "agent-sandbox",
@@ -295,6 +299,7 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-mcp-protocol",
                 "agent-mcp-server",
                 "agent-operator",
+                "agent-ownership",
                 "agent-syntax",
                 "agent-telemetry",
             ],

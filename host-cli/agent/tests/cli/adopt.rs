@@ -289,6 +289,64 @@ fn a_strangers_file_needs_the_digest_of_what_was_listed() {
 }
 
 #[test]
+fn a_projects_own_files_are_kept() {
+    let project = project();
+    write(&project, ".mcp.json", ONE);
+    // For people and their agents: it requires nothing.
+    let prose = "# How to build\n";
+    project.write("AGENTS.md", prose);
+    let adopt = || {
+        let listed = agent(&project, "adopt --client .mcp.json --dry-run");
+        let at = listed.stderr.find("sha256-").unwrap();
+        let digest = &listed.stderr[at..at + 71];
+        agent(
+            &project,
+            &format!("adopt --client .mcp.json --approve {digest}"),
+        )
+    };
+    adopt().exits(0).answers("✓ sums");
+    assert_eq!(project.read("AGENTS.md"), prose);
+    assert!(project.read("agents.md").contains("- category: sums"));
+    agent(&project, "adopt --undo").exits(0);
+    assert!(!project.has("agents.md") && !project.has("agents.lock"));
+    // A manifest decides what its agent may use.
+    let manifest = "---\nname: a\nversion: 1.0.0\nrequires:\n  mcp: []\n---\n";
+    project.write("agents.md", manifest);
+    let before = project.read(".mcp.json");
+    adopt()
+        .exits(1)
+        .answers("`agents.md` of its gateway does not require it");
+    assert_eq!(project.read("agents.md"), manifest);
+    assert_eq!(project.read(".mcp.json"), before);
+    fs::remove_file(project.path("agents.md")).unwrap();
+    // An index that gives the id to another server is a stranger's, too.
+    let index = r#"{ "servers": [{ "id": "sums", "version": "1.0.0", "endpoint": "https://evil.example/mcp",
+        "categories": ["sums"], "scopes": [], "data": { "residency": [], "maxSensitivity": "public" },
+        "trust": { "signed": false, "publisher": "x" }, "capabilities": { "tools": {} } }] }"#;
+    project.write("mcp.index.json", index);
+    adopt().exits(1).answers("has another server `sums`");
+    assert_eq!(project.read("mcp.index.json"), index);
+    assert_eq!(project.read(".mcp.json"), before);
+    let left = files(&project.path("home"));
+    assert_eq!(left, [".local/state/agent/adopt.lock"]);
+}
+
+#[test]
+fn servers_beyond_a_limit_are_left() {
+    let project = project();
+    let servers = (0..120).map(|it| format!("\"s{it}\": {{ \"command\": \"/no/such\" }}"));
+    let servers: Vec<_> = servers.collect();
+    write(
+        &project,
+        CURSOR,
+        &format!("{{ \"mcpServers\": {{ {} }} }}", servers.join(", ")),
+    );
+    let run = agent(&project, "adopt").exits(1);
+    let reason = "the configuration has more than 100 servers";
+    assert_eq!(run.stdout.matches(reason).count(), 20);
+}
+
+#[test]
 fn a_known_id_of_another_origin_inherits_nothing() {
     let project = project();
     let (own, evil) = (

@@ -3,14 +3,12 @@
 //! The cache only saves time. If an entry or the directory is unusable, the component is compiled.
 
 use crate::hex;
-use agent_ownership::refuse_foreign;
+use agent_ownership::{UserFolder, create_private, refuse_foreign};
 use sha2::{Digest, Sha256};
-use std::ffi::OsString;
+use std::fs;
 use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 use wasmtime::component::Component;
 use wasmtime::{Engine, Result};
 
@@ -37,7 +35,7 @@ pub enum Shelf {
 ///
 /// When the bytes are not a valid component.
 pub fn compile(engine: &Engine, shelf: Shelf, wasm: &[u8]) -> Result<Component> {
-    compile_within(user_cache(), engine, shelf, wasm)
+    compile_within(UserFolder::Cache.path(), engine, shelf, wasm)
 }
 
 fn compile_within(
@@ -135,20 +133,6 @@ fn directory(cache: &Path, shelf: Shelf) -> Option<PathBuf> {
     });
     create_private(&directory).ok()?;
     refuse_foreign(&directory).is_ok().then_some(directory)
-}
-
-fn user_cache() -> Option<PathBuf> {
-    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-    env::var_os("XDG_CACHE_HOME")
-        .and_then(absolute)
-        .or_else(|| Some(env::home_dir()?.join(".cache")))
-}
-
-fn create_private(directory: &Path) -> io::Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use agent_adopt::{
 use agent_host::contract::clients::{Gateway, InstalledServer};
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::first_manifest::Offer;
-use agent_host::contract::importer::LiveServer;
+use agent_host::contract::importer::{IndexedServer, LiveServer};
 use agent_host::input::Input;
 use agent_host::{Failure, block_on, call, hex, output};
 use agent_operator::{Additions, Network, Operator, SecretSource};
@@ -25,6 +25,7 @@ use agent_packages::Package;
 use clap::Parser as _;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -157,9 +158,9 @@ impl<'a> Adoption<'a> {
             fs::remove_dir_all(&staged).map_err(|error| unwritable(&staged, &error))?;
         }
         private_folder(&staged)?;
-        let ready = self.capture(ready, &outcome.folder, &staged, &mut outcome.ungoverned)?;
+        let ready = self.capture(ready, &staged, &mut outcome)?;
         let secrets: Vec<_> = ready.iter().flat_map(|it| it.kept.clone()).collect();
-        let resolved = self.resolve(ready, &outcome.folder, &staged, &mut outcome.ungoverned);
+        let resolved = self.resolve(ready, &staged, &mut outcome);
         if resolved.is_err() {
             secrets.iter().for_each(forget);
         }
@@ -304,11 +305,10 @@ impl<'a> Adoption<'a> {
     fn capture<'c>(
         &mut self,
         servers: Vec<Server<'c>>,
-        folder: &Path,
         staged: &Path,
-        ungoverned: &mut Vec<(String, Ungoverned)>,
+        outcome: &mut Outcome,
     ) -> Result<Vec<Server<'c>>, Failure> {
-        let mut index = content(&folder.join(INDEX))?;
+        let mut index = content(&outcome.folder.join(INDEX))?;
         let mut captured = Vec::new();
         for mut server in servers {
             let target = Target {
@@ -333,10 +333,7 @@ impl<'a> Adoption<'a> {
                     server.version = Some(version);
                     captured.push(server);
                 }
-                Err(reason) => {
-                    self.give_up(&server);
-                    ungoverned.push((server.installed.name.clone(), reason));
-                }
+                Err(reason) => self.leave(&server, reason, outcome),
             }
         }
         if let Some(index) = index {
@@ -361,14 +358,22 @@ impl<'a> Adoption<'a> {
             },
         };
         // A run that was ended may have added it already.
-        if let Some(known) = known.iter().find(|it| {
-            it.id == live.id
-                && live
-                    .version
-                    .as_ref()
-                    .is_none_or(|version| it.version == *version)
-        }) {
-            return Ok(Ok(known.version.clone()));
+        let is_it = |it: &&IndexedServer| {
+            let version = live.version.as_ref();
+            it.id == live.id && version.is_none_or(|version| it.version == *version)
+        };
+        if let Some(known) = known.iter().find(is_it) {
+            let is_same = match &live.endpoint {
+                Some(endpoint) => known.endpoint == *endpoint,
+                None => known.endpoint.starts_with("pkg:generic/"),
+            };
+            return Ok(match is_same {
+                true => Ok(known.version.clone()),
+                false => Err(Ungoverned::new(
+                    format!("the index beside it has another server `{}`", live.id),
+                    "give one of the two another name",
+                )),
+            });
         }
         let added = call!(engine, importer.call_add(live, None, index.as_deref()))?;
         Ok(match added {
@@ -382,8 +387,8 @@ impl<'a> Adoption<'a> {
         })
     }
 
-    /// Takes back what was kept for a server that stays ungoverned.
-    fn give_up(&mut self, server: &Server<'_>) {
+    /// Leaves a server with its client, and takes back what was kept for it.
+    fn leave(&mut self, server: &Server<'_>, reason: Ungoverned, outcome: &mut Outcome) {
         for (id, _) in &server.additions.servers {
             self.operator.servers.remove(id);
         }
@@ -391,68 +396,29 @@ impl<'a> Adoption<'a> {
             self.operator.secrets.remove(name);
         }
         server.kept.iter().for_each(forget);
+        let name = server.installed.name.clone();
+        outcome.ungoverned.push((name, reason));
     }
 
     /// Writes a manifest and resolves it. Servers that the lock does not have stay ungoverned.
     fn resolve<'c>(
         &mut self,
         servers: Vec<Server<'c>>,
-        folder: &Path,
         staged: &Path,
-        ungoverned: &mut Vec<(String, Ungoverned)>,
+        outcome: &mut Outcome,
     ) -> Result<Vec<Server<'c>>, Failure> {
         if servers.is_empty() {
             return Ok(servers);
         }
-        let name = folder
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let existing = MANIFESTS.iter().find_map(|it| {
-            let text = content(&folder.join(it)).ok()??;
-            Some((*it, text))
-        });
-        let index = content(&staged.join(INDEX))?.unwrap_or_default();
-        let drafted = |this: &mut Self, index: &[u8]| this.draft(&name, index);
-        let (manifest, text) = match existing {
-            None => (MANIFESTS[0], drafted(self, &index)?),
-            Some((manifest, text)) => {
-                // One that is as it was drafted requires the new servers, too.
-                let before = content(&folder.join(INDEX))?;
-                let before = before.map(|before| drafted(self, &before)).transpose()?;
-                match before.is_some_and(|before| before.as_bytes() == text) {
-                    true => (manifest, drafted(self, &index)?),
-                    false => (manifest, String::from_utf8_lossy(&text).into_owned()),
-                }
-            }
-        };
-        let path = staged.join(manifest);
-        fs::write(&path, text).map_err(|error| unwritable(&path, &error))?;
+        let manifest = self.stage_manifest(staged, &outcome.folder)?;
         self.say("resolving");
         let lock = staged.join(LOCK);
-        let mut words: Vec<_> = ["agent", "--quiet", "resolve"].map(Into::into).to_vec();
-        words.extend(
-            self.global
-                .engine
-                .iter()
-                .flat_map(|engine| ["--engine".into(), engine.clone().into_os_string()]),
-        );
-        words.extend([
-            path.clone().into(),
-            "--index".into(),
-            staged.join(INDEX).into(),
-        ]);
-        words.extend(["--lock".into(), lock.clone().into()]);
-        let arguments = Arguments::try_parse_from(words);
-        let arguments = arguments.map_err(|error| Failure::internal(error.to_string()))?;
-        let answer = command::run(&arguments)?;
-        let locked = match answer {
+        let locked = match self.run_resolve(&staged.join(manifest), staged, &lock)? {
             CommandAnswer::Yes => self.session.lock(&Input::File(lock))?,
             _ => None,
         };
         let Some(locked) = locked else {
-            let path = folder.join(manifest);
+            let path = outcome.folder.join(manifest);
             let message = format_args!("`{}` can't be resolved with these servers", path.display());
             return Err(Failure::new(message).help("see above, and correct it"));
         };
@@ -461,23 +427,75 @@ impl<'a> Adoption<'a> {
         let (locked, others): (Vec<_>, Vec<_>) =
             servers.into_iter().partition(|it| ids.contains(&it.id));
         for server in others {
-            self.give_up(&server);
             let reason = Ungoverned::new(
                 format!("`{manifest}` of its gateway does not require it"),
                 format!("add `- category: {}` to `requires.mcp`", server.id),
             );
-            ungoverned.push((server.installed.name.clone(), reason));
+            self.leave(&server, reason, outcome);
         }
         Ok(locked)
     }
 
-    /// Returns a first manifest, which requires every server of an index.
-    fn draft(&mut self, name: &str, index: &[u8]) -> Result<String, Failure> {
+    /// Writes the manifest of a gateway into a folder, and returns its name. One that is there already is kept, unless
+    /// it is as it was drafted: then it requires the new servers, too.
+    fn stage_manifest(&mut self, staged: &Path, folder: &Path) -> Result<&'static str, Failure> {
+        let name = folder.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        // Many projects have an AGENTS.md for people, which requires nothing.
+        let existing = MANIFESTS.iter().find_map(|it| {
+            let text = content(&folder.join(it)).ok()??;
+            has_frontmatter(&text).then_some((*it, text))
+        });
+        let index = content(&staged.join(INDEX))?.unwrap_or_default();
+        let (manifest, text) = match existing {
+            None => {
+                let prose = content(&folder.join(MANIFESTS[0]))?;
+                let draft = self.draft(&name, &prose.unwrap_or_default(), &index)?;
+                (MANIFESTS[0], draft.into_bytes())
+            }
+            Some((manifest, text)) => {
+                let before = content(&folder.join(INDEX))?;
+                let before = before
+                    .map(|before| self.draft(&name, b"", &before))
+                    .transpose()?;
+                match before.is_some_and(|before| before.as_bytes() == text) {
+                    true => (manifest, self.draft(&name, b"", &index)?.into_bytes()),
+                    false => (manifest, text),
+                }
+            }
+        };
+        let path = staged.join(manifest);
+        fs::write(&path, text).map_err(|error| unwritable(&path, &error))?;
+        Ok(manifest)
+    }
+
+    /// Resolves a manifest as `agent resolve` does.
+    fn run_resolve(
+        &self,
+        manifest: &Path,
+        folder: &Path,
+        lock: &Path,
+    ) -> Result<CommandAnswer, Failure> {
+        let index = folder.join(INDEX);
+        let mut words: Vec<&OsStr> = ["agent", "--quiet", "resolve"].map(OsStr::new).to_vec();
+        if let Some(engine) = &self.global.engine {
+            words.extend([OsStr::new("--engine"), engine.as_os_str()]);
+        }
+        words.push(manifest.as_os_str());
+        words.extend([OsStr::new("--index"), index.as_os_str()]);
+        words.extend([OsStr::new("--lock"), lock.as_os_str()]);
+        let arguments = Arguments::try_parse_from(words);
+        let arguments = arguments.map_err(|error| Failure::internal(error.to_string()))?;
+        command::run(&arguments)
+    }
+
+    /// Returns a first manifest, which requires every server of an index, in front of an existing text.
+    fn draft(&mut self, name: &str, existing: &[u8], index: &[u8]) -> Result<String, Failure> {
         let engine = &mut self.session.engine;
         let none = || Failure::internal("there is no first manifest of the index");
         let index = call!(engine, inputs.index.call_load(index))?.map_err(|_| none())?;
         let offer = Offer::Index(index);
-        let made = call!(engine, first_manifest.call_make(name, b"", &offer))?;
+        let made = call!(engine, first_manifest.call_make(name, existing, &offer))?;
         made.map(|draft| draft.text).map_err(|_| none())
     }
 
@@ -504,10 +522,7 @@ impl<'a> Adoption<'a> {
             Err(problems) => {
                 let reason = refused(&problems);
                 for server in servers {
-                    self.give_up(&server);
-                    outcome
-                        .ungoverned
-                        .push((server.installed.name.clone(), reason.clone()));
+                    self.leave(&server, reason.clone(), outcome);
                 }
                 return Ok(());
             }
@@ -665,6 +680,12 @@ pub(in crate::command) fn gateway(
         program: own(program),
         arguments: ["serve".to_owned()].into_iter().chain(options).collect(),
     }
+}
+
+/// Returns whether a manifest has frontmatter.
+fn has_frontmatter(text: &[u8]) -> bool {
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    text.starts_with(b"---")
 }
 
 /// Removes a secret that nothing names.

@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Maximum number of servers of one configuration that are adopted: each is looked up, and runs once.
+const SERVERS_MAX: usize = 100;
+
 /// A configuration with its servers.
 pub(super) struct Configuration {
     /// The client, or the name of its file.
@@ -146,10 +149,19 @@ pub(super) fn configurations(
             continue;
         };
         surroundings.project = if file.is_own { None } else { project(&path) };
-        let servers = servers.into_iter().map(|server| Candidate {
-            state: state(&server, &surroundings),
-            server,
-        });
+        let servers = servers
+            .into_iter()
+            .zip(0..)
+            .map(|(server, number)| Candidate {
+                state: match number < SERVERS_MAX {
+                    true => state(&server, &surroundings),
+                    false => State::Ungoverned(Ungoverned::new(
+                        format!("the configuration has more than {SERVERS_MAX} servers"),
+                        "remove those that you do not use",
+                    )),
+                },
+                server,
+            });
         found.push(Configuration {
             client: file.client.map_or_else(|| name(&path), str::to_owned),
             is_own: file.is_own,

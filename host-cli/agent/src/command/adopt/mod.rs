@@ -11,6 +11,7 @@ use crate::args::{Adopt, Global};
 use agent_adopt::{Records, private_folder, stays};
 use agent_host::{Failure, output};
 use agent_operator::usual_path;
+use agent_ownership::UserFolder;
 pub(super) use carry_out::gateway;
 use carry_out::{Adoption, Outcome};
 use found::Configuration;
@@ -33,20 +34,15 @@ pub(super) struct Folders {
 impl Folders {
     pub(super) fn usual(operator: Option<PathBuf>) -> Result<Self, Failure> {
         let none = || Failure::new("this user has no folder for configurations").help("set `HOME`");
-        let home = env::home_dir()
-            .filter(|it| it.is_absolute())
-            .ok_or_else(none)?;
-        let named = |variable: &str, below: &str| {
-            let named = env::var_os(variable).map(PathBuf::from);
-            let named = named.filter(|path| path.is_absolute());
-            named.unwrap_or_else(|| home.join(below))
-        };
+        let folder = |folder: UserFolder| folder.path().ok_or_else(none);
         Ok(Self {
-            config: named("XDG_CONFIG_HOME", ".config"),
-            data: named("XDG_DATA_HOME", ".local/share"),
-            state: named("XDG_STATE_HOME", ".local/state"),
+            home: env::home_dir()
+                .filter(|it| it.is_absolute())
+                .ok_or_else(none)?,
+            config: folder(UserFolder::Config)?,
+            data: folder(UserFolder::Data)?,
+            state: folder(UserFolder::State)?,
             operator: operator.or_else(usual_path).ok_or_else(none)?,
-            home,
         })
     }
 
@@ -122,7 +118,10 @@ pub(super) fn run(
     });
     let agreed: Vec<_> = agreed.collect();
     if agreed.is_empty() {
-        session.note("nothing was changed or started; `agent adopt --yes` adopts what is listed");
+        session.note(match is_own {
+            true => "nothing was changed or started; `agent adopt --yes` adopts what is listed",
+            false => "nothing was changed or started",
+        });
         return Ok(CommandAnswer::No);
     }
     let mut adoption = Adoption::new(args, global, &folders, session)?;
