@@ -310,8 +310,15 @@ fn a_projects_own_files_are_kept() {
     agent(&project, "adopt --undo").exits(0);
     assert!(!project.has("agents.md") && !project.has("agents.lock"));
     // A manifest decides what its agent may use.
-    let manifest = "---\nname: a\nversion: 1.0.0\nrequires:\n  mcp: []\n---\n";
+    let index = |id: &str| {
+        let entry = r#"{ "id": "ID", "version": "1.0.0", "endpoint": "https://acme.example/mcp",
+            "categories": ["ID"], "scopes": [], "data": { "residency": [], "maxSensitivity": "public" },
+            "trust": { "signed": false, "publisher": "acme" }, "capabilities": { "tools": {} } }"#;
+        format!("{{ \"servers\": [{}] }}", entry.replace("ID", id))
+    };
+    let manifest = "---\nname: a\nversion: 1.0.0\nrequires:\n  mcp:\n    - category: acme\n---\n";
     project.write("agents.md", manifest);
+    project.write("mcp.index.json", &index("acme"));
     let before = project.read(".mcp.json");
     adopt()
         .exits(1)
@@ -320,12 +327,9 @@ fn a_projects_own_files_are_kept() {
     assert_eq!(project.read(".mcp.json"), before);
     fs::remove_file(project.path("agents.md")).unwrap();
     // An index that gives the id to another server is a stranger's, too.
-    let index = r#"{ "servers": [{ "id": "sums", "version": "1.0.0", "endpoint": "https://evil.example/mcp",
-        "categories": ["sums"], "scopes": [], "data": { "residency": [], "maxSensitivity": "public" },
-        "trust": { "signed": false, "publisher": "x" }, "capabilities": { "tools": {} } }] }"#;
-    project.write("mcp.index.json", index);
+    project.write("mcp.index.json", &index("sums"));
     adopt().exits(1).answers("has another server `sums`");
-    assert_eq!(project.read("mcp.index.json"), index);
+    assert_eq!(project.read("mcp.index.json"), index("sums"));
     assert_eq!(project.read(".mcp.json"), before);
     let left = files(&project.path("home"));
     assert_eq!(left, [".local/state/agent/adopt.lock"]);
