@@ -1,35 +1,143 @@
-//! `cargo xtask dist`: builds the release.
+//! `cargo xtask dist`: the release, in `target/dist`.
+//!
+//! | file | content |
+//! |---|---|
+//! | `agent-VERSION-TARGET.tar.gz` | the program under its two names, manual pages, completions, licences |
+//! | `agent_engine-VERSION-*.whl` | the same program for `uvx`, `pipx` and `pip` |
+//! | `agent-engine-*.tgz` | the same for `npx`: a launcher, and the program of one platform |
+//! | `agent-engine.wasm`, `agent-resolver.wasm`, `wit` | the components, with their WIT |
+//! | `bom.cdx.json` | every package in them, in CycloneDX |
+//! | `provenance.json` | what was built from what, as an in-toto statement |
+//! | `SHA256SUMS` | the digests of all of them |
 
-use agent_pack::{Build, Workspace, read, write_if_changed};
-use anyhow::{Context as _, Result};
-use std::env::consts::{ARCH, EXE_SUFFIX, OS};
+mod bill;
+mod licences;
+mod names;
+mod npm;
+mod packages;
+mod program;
+mod provenance;
+mod tarball;
+mod wheel;
+
+use agent_pack::{Build, Workspace, read, sha256, write_if_changed};
+use anyhow::{Context as _, Result, bail};
 use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::{build, component, no_arguments, resolver, status};
+use crate::{component, folder, resolver, status};
+use packages::Packages;
+
+/// The folder of the release, below the root.
+const DIST: &str = "target/dist";
+
+/// The folder with the WIT of the components.
+const CONTRACT: &str = "wit";
+
+/// The file of the digests, in the form that `sha256sum --check` reads.
+const SUMS: &str = "SHA256SUMS";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    no_arguments(arguments)?;
+    let key = match arguments {
+        [] => None,
+        ["--check-names"] => return names::check(),
+        ["--key", file] => Some(Path::new(*file)),
+        _ => bail!("`--key FILE` and `--check-names` are the only arguments"),
+    };
+    let dist = Dist::new(workspace)?;
     let (_, engine) = component::build(workspace, Build::Released)?;
+    write_if_changed(&dist.path(component::FILE_NAME), engine.bytes())?;
     let (_, smaller) = resolver::build(workspace)?;
-    let program = build::programs(workspace, &["--release"])?;
+    write_if_changed(&dist.path(resolver::FILE_NAME), smaller.bytes())?;
+    let contract = folder::read_all(&workspace.root().join("wit/engine"))?;
+    folder::write_all(&dist.path(CONTRACT), &contract)?;
 
-    let dist = workspace.root().join("target/dist");
-    fs::create_dir_all(&dist).with_context(|| format!("{} can't be made", dist.display()))?;
-    let program_name = format!("{}-{ARCH}-{OS}{EXE_SUFFIX}", build::PROGRAM);
-    // A copy keeps the permissions, so that the unpacked program runs.
-    fs::copy(&program, dist.join(&program_name))?;
-    write_if_changed(&dist.join(component::FILE_NAME), engine.bytes())?;
+    let program = program::build(workspace)?;
+    let packages = Packages::read(workspace)?;
+    let licences = licences::text(&packages)?;
+    bill::write(&dist, &packages)?;
+    tarball::write(&dist, &program, &licences)?;
+    wheel::write(&dist, &program, &licences)?;
+    npm::write(&dist, &program, &licences)?;
+    provenance::write(&dist, key)?;
 
-    write_if_changed(&dist.join(resolver::FILE_NAME), smaller.bytes())?;
-
-    let mut sums = String::new();
-    for name in [component::FILE_NAME, resolver::FILE_NAME, &program_name] {
-        let digest = agent_pack::sha256(&read(&dist.join(name))?);
-        // The form that `sha256sum --check` reads.
-        sums += &format!("{digest}  {name}\n");
-    }
-    write_if_changed(&dist.join("SHA256SUMS"), sums.as_bytes())?;
-    status::doing("Wrote", component::relative(workspace, &dist).display());
+    let sums = dist.sums()?;
+    write_if_changed(&dist.path(SUMS), sums.as_bytes())?;
+    status::doing(
+        "Wrote",
+        component::relative(workspace, &dist.folder).display(),
+    );
     print!("{sums}");
     Ok(())
+}
+
+/// The folder of the release.
+struct Dist<'w> {
+    workspace: &'w Workspace,
+    folder: PathBuf,
+    /// Where packages are laid out before they are packed.
+    stage: PathBuf,
+}
+
+impl<'w> Dist<'w> {
+    fn new(workspace: &'w Workspace) -> Result<Self> {
+        let folder = workspace.root().join(DIST);
+        let stage = workspace.root().join("target/dist-stage");
+        folder::remove(&stage)?;
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("{} can't be made", folder.display()))?;
+        // The playground's own folders stay.
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(Self {
+            workspace,
+            folder,
+            stage,
+        })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Makes a folder in which a package is laid out.
+    fn stage(&self, name: &str) -> Result<PathBuf> {
+        let path = self.stage.join(name);
+        fs::create_dir_all(&path).with_context(|| format!("{} can't be made", path.display()))?;
+        Ok(path)
+    }
+
+    /// Returns the files of the release with their digests, in the order of their names.
+    fn digests(&self) -> Result<Vec<(String, String)>> {
+        let contract = folder::read_all(&self.path(CONTRACT))?.into_keys();
+        let mut names: Vec<_> = contract.map(|name| format!("{CONTRACT}/{name}")).collect();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() && entry.file_name() != SUMS {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        names.sort();
+        let digests = names.into_iter().map(|name| {
+            let digest = sha256(&read(&self.path(&name))?);
+            Ok((name, digest))
+        });
+        digests.collect()
+    }
+
+    fn sums(&self) -> Result<String> {
+        let lines = self.digests()?.into_iter();
+        Ok(lines
+            .map(|(name, digest)| format!("{digest}  {name}\n"))
+            .collect())
+    }
+}
+
+/// The version of every package.
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
 }

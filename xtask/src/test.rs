@@ -102,7 +102,7 @@ const PARTS: &[Part] = &[
     Part {
         name: "the index page of apps in a browser",
         when: Changed(&[
-            "host-cli/app/tests/browser",
+            "host-cli/agent/tests/browser",
             "host-cli/app-proxy",
             "host-cli/daemon",
         ]),

@@ -455,7 +455,7 @@ catalogue! { $
         "Name a tool of the catalogue, with the same spelling."
     Unavailable "UNAVAILABLE" Error
         "the host can't carry out an effect"
-        "Run `agent sandbox check` to see what this machine offers."
+        "Run `agent sandbox` to see what this machine offers."
     Ungrounded "UNGROUNDED" Error
         "the payload does not contain the evidence of a claim"
         "Quote a text of the payload character for character, or remove the claim."

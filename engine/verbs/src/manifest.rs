@@ -126,7 +126,7 @@ fn is_socket_path(path: &str) -> bool {
 /// That of the runner; `E_RUNTIME` if it broke the protocol.
 pub fn runner_answer(stdout: &[u8], stderr: &[u8], exit_code: i32) -> Result<String, Failure> {
     let broken = |message: &str| {
-        let hint = "check the runner with `agent runner test`";
+        let hint = "check the runner with `agent test-runner`";
         Failure::new(
             ErrorCode::Runtime,
             format!("the runner broke its protocol: {message}"),

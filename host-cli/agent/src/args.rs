@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// The colours of `--help` and of wrong usage.
-const HELP: Styles = Styles::styled()
+pub(crate) const HELP: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().effects(Effects::BOLD))
     .usage(AnsiColor::Green.on_default().effects(Effects::BOLD))
     .literal(AnsiColor::Cyan.on_default().effects(Effects::BOLD))
@@ -82,23 +82,14 @@ pub(crate) enum Command {
     Doctor(Doctor),
     Login(Login),
     Logout(Logout),
-    #[command(subcommand)]
+    Install(Install),
     Audit(Audit),
     #[command(subcommand)]
     Evidence(Evidence),
-    /// Explain a run from its evidence
-    ///
-    /// Prints Markdown for people, or with `--format json` the same as `ds.ui_text_bundle_core_v1`. Exits
-    /// with 1 if the evidence does not verify; the explanation then says so.
-    ExplainRun(RunFolder),
-    OpenEvidence(OpenEvidence),
     Replay(Box<Replay>),
-    #[command(subcommand)]
-    Handler(Handler),
-    #[command(subcommand)]
+    CheckHandler(CheckHandler),
+    TestRunner(TestRunner),
     Sandbox(Sandbox),
-    #[command(subcommand)]
-    Servers(Servers),
     #[command(subcommand)]
     Schema(Schema),
     #[command(subcommand)]
@@ -108,8 +99,6 @@ pub(crate) enum Command {
     Explain(Explain),
     Completions(Completions),
     Man(Man),
-    #[command(subcommand)]
-    Runner(Runner),
     App(Box<agent_app::App>),
     Mcpd(agent_app::Daemon),
 }
@@ -123,6 +112,10 @@ pub(crate) struct Global {
     /// `auto` uses colours on a terminal, and honours NO_COLOR and CLICOLOR_FORCE.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
+
+    /// Work in this folder, as if the command were typed there
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) directory: Option<PathBuf>,
 
     /// Print no warnings and no summary
     #[arg(long, short, global = true)]
@@ -149,6 +142,7 @@ pub(crate) enum Color {
 
 /// The option of every command that prints an answer.
 #[derive(Args, Debug)]
+#[command(next_help_heading = None::<&str>)]
 pub(crate) struct Output {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -218,6 +212,7 @@ pub(crate) struct ManifestArgument {
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = None::<&str>)]
 pub(crate) struct IndexOption {
     /// The index of MCP servers, or `-` for standard input
     #[arg(long, value_name = "FILE", default_value = INDEX, value_hint = ValueHint::FilePath)]
@@ -259,6 +254,7 @@ pub(crate) struct EvaluationContext {
 
 /// The input for detailed drifts.
 #[derive(Args, Debug)]
+#[command(next_help_heading = None::<&str>)]
 pub(crate) struct Before {
     /// The index of the older lock: with it, drifts name the changes in a tool's definition
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -656,6 +652,7 @@ fn destination(text: &str) -> Result<(String, u16), &'static str> {
 
 /// How live servers are captured.
 #[derive(Args, Debug)]
+#[command(next_help_heading = None::<&str>)]
 pub(crate) struct CaptureOptions {
     /// The index to write
     #[arg(
@@ -757,6 +754,7 @@ pub(crate) enum PlanCommand {
 
 /// The goal, and what to plan with. The parser requires the first three, unless a subcommand is given.
 #[derive(Args, Debug)]
+#[command(next_help_heading = None::<&str>)]
 pub(crate) struct GoalOptions {
     /// The goal
     #[arg(long, value_name = "TEXT", required = true)]
@@ -876,6 +874,7 @@ pub(crate) struct PlanCheck {
 }
 
 #[derive(Args, Debug)]
+#[command(next_help_heading = None::<&str>)]
 pub(crate) struct MovaOption {
     /// A copy of MOVA whose core schemas replace the project's equivalents [default: `vendor/MOVA`,
     /// if it exists]
@@ -918,6 +917,7 @@ pub(crate) struct RunPlan {
 
 /// The options of every run.
 #[derive(Args, Debug)]
+#[command(next_help_heading = None::<&str>)]
 pub(crate) struct RunOptions {
     /// The lock; without one no tool of an MCP server may be called
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
@@ -963,7 +963,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) goal: GoalOptions,
 
-    /// Print an explanation of the run from its evidence, as `agent explain-run` does
+    /// Print an explanation of the run from its evidence, as `agent evidence explain` does
     #[arg(long)]
     pub(crate) explain: bool,
 
@@ -1037,11 +1037,9 @@ pub(crate) struct Ask {
 /// again.
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
-    #[command(flatten)]
-    pub(crate) agent: ServedAgent,
-
     /// Serve clients over HTTP at this address of loopback [default: a free port of 127.0.0.1]
     #[arg(
+        help_heading = "Clients",
         long,
         value_name = "ADDRESS:PORT",
         num_args = 0..=1,
@@ -1052,11 +1050,12 @@ pub(crate) struct Serve {
 
     /// The bearer token of the client over HTTP, in a file that only its owner may read [default: one that is
     /// made once, below `agent/serve` in the user's state folder]
-    #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Clients", long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
     pub(crate) token_file: Option<PathBuf>,
 
     /// Serve the agents of this file over HTTP, each with its own lock (YAML or JSON)
     #[arg(
+        help_heading = "Clients",
         long,
         value_name = "FILE",
         requires = "http",
@@ -1070,6 +1069,7 @@ pub(crate) struct Serve {
 
     /// Show servers, tools and calls that wait for approval on a local page [default: a free port of 127.0.0.1]
     #[arg(
+        help_heading = "Records",
         long,
         value_name = "ADDRESS:PORT",
         num_args = 0..=1,
@@ -1084,21 +1084,30 @@ pub(crate) struct Serve {
     pub(crate) servers: Option<PathBuf>,
 
     /// Warn once of tools that a client, or the interface of a model, refuses: anthropic, cursor, gemini, openai, vscode
-    #[arg(long = "for", value_name = "CLIENT", conflicts_with = "config")]
+    #[arg(
+        help_heading = "Clients",
+        long = "for",
+        value_name = "CLIENT",
+        conflicts_with = "config"
+    )]
     pub(crate) client: Option<String>,
 
     /// Send spans of requests and calls to the OpenTelemetry collector at this URL, by OTLP over HTTP in JSON
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(help_heading = "Records", long, value_name = "URL", value_hint = ValueHint::Url)]
     pub(crate) otlp: Option<String>,
 
     /// The size from which the audit log is continued in a new file, in bytes
     #[arg(
+        help_heading = "Records",
         long,
         value_name = "BYTES",
         default_value_t = 64 << 20,
         value_parser = clap::value_parser!(u64).range(1024..)
     )]
     pub(crate) audit_size: u64,
+
+    #[command(flatten)]
+    pub(crate) agent: ServedAgent,
 }
 
 /// The address at which a free port is chosen.
@@ -1118,6 +1127,7 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 
 /// An agent that is served.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = None::<&str>)]
 pub(crate) struct ServedAgent {
     /// The lock [default: `agents.lock`]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -1127,12 +1137,16 @@ pub(crate) struct ServedAgent {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) task: Option<Input>,
 
-    /// The audit log, to which records are appended
-    #[arg(long, value_name = "FILE", default_value = AUDIT, value_hint = ValueHint::FilePath)]
-    pub(crate) audit: PathBuf,
+    /// The index of MCP servers [default: `mcp.index.json` beside the lock]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) index: Option<Input>,
+
+    /// The audit log, to which records are appended [default: `agent.audit.jsonl` beside the lock]
+    #[arg(help_heading = "Records", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) audit: Option<PathBuf>,
 
     /// Keep the arguments of calls in the audit log, and not their digests only
-    #[arg(long)]
+    #[arg(help_heading = "Records", long)]
     pub(crate) audit_arguments: bool,
 
     /// What the client sees of tools that are locked on demand
@@ -1172,9 +1186,6 @@ pub(crate) struct ServedAgent {
 
     #[command(flatten)]
     pub(crate) context: EvaluationContext,
-
-    #[command(flatten)]
-    pub(crate) index: IndexOption,
 }
 
 /// A server to observe without a lock.
@@ -1381,18 +1392,12 @@ pub(crate) enum ExpansionMode {
 }
 
 /// Verify the audit log of `agent serve`
-#[derive(Debug, Subcommand)]
-pub(crate) enum Audit {
-    Verify(AuditVerify),
-}
-
-/// Verify an audit log
 ///
 /// Checks that every line is a record, that records follow each other without a gap, and that each holds the digest
 /// of the one before. Reports every problem with its file and line. Nothing follows the last record: note its
 /// digest, which the command prints, and pass it with `--head` later.
 #[derive(Args, Debug)]
-pub(crate) struct AuditVerify {
+pub(crate) struct Audit {
     /// The files of the log, in their order, or `-` for standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<Input>,
@@ -1480,6 +1485,12 @@ pub(crate) enum Evidence {
     /// and line.
     Verify(RunFolder),
     Export(EvidenceExport),
+    /// Explain a run from its evidence
+    ///
+    /// Prints Markdown for people, or with `--format json` the same as `ds.ui_text_bundle_core_v1`. Exits
+    /// with 1 if the evidence does not verify; the explanation then says so.
+    Explain(RunFolder),
+    Open(OpenEvidence),
 }
 
 /// A run, by its evidence.
@@ -1569,16 +1580,11 @@ pub(crate) struct Replay {
 }
 
 /// Check a handler of a third party before the operator admits it
-#[derive(Debug, Subcommand)]
-pub(crate) enum Handler {
-    Check(HandlerCheck),
-}
-
-/// Compile a component, check that it imports no more than its kind, and print its digest
 ///
-/// The code is kept in the user's cache folder: the first call of the handler does not compile it again.
+/// Compiles the component, checks that it imports no more than its kind, and prints its digest. The code is kept in the
+/// user's cache folder: the first call of the handler does not compile it again.
 #[derive(Args, Debug)]
-pub(crate) struct HandlerCheck {
+pub(crate) struct CheckHandler {
     /// The component
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
@@ -1593,16 +1599,11 @@ pub(crate) struct HandlerCheck {
 }
 
 /// Test a runner for the apps of a language
-#[derive(Debug, Subcommand)]
-pub(crate) enum Runner {
-    Test(RunnerTest),
-}
-
-/// Check that a runner keeps the protocol: its answers, its exit codes, and what it starts
 ///
-/// The runner is called in the sandbox, for a small app in a language. The exit code is 1 if a check fails.
+/// Checks that it keeps the protocol: its answers, its exit codes, and what it starts. The runner is called in the
+/// sandbox, for a small app in a language. The exit code is 1 if a check fails.
 #[derive(Args, Debug)]
-pub(crate) struct RunnerTest {
+pub(crate) struct TestRunner {
     /// The runner, an executable
     #[arg(value_name = "PROGRAM", value_hint = ValueHint::ExecutablePath, required_unless_present = "built_in")]
     pub(crate) program: Option<PathBuf>,
@@ -1646,31 +1647,21 @@ pub(crate) enum HandlerKind {
 }
 
 /// Report the sandboxes of this machine
-#[derive(Debug, Subcommand)]
-pub(crate) enum Sandbox {
-    Check(SandboxCheck),
-}
-
-/// Try each sandbox, and report what is missing and how to get it
+///
+/// Tries each, and reports what is missing and how to get it.
 #[derive(Args, Debug)]
-pub(crate) struct SandboxCheck {
+pub(crate) struct Sandbox {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: DataFormat,
 }
 
 /// Install the packages of locked servers
-#[derive(Debug, Subcommand)]
-pub(crate) enum Servers {
-    Install(ServersInstall),
-}
-
-/// Install the packages of locked servers that are started locally
 ///
 /// npm and pip run in the sandbox, reach only the registries of their configuration, and run no code of a package. The exact version of the
 /// lock is installed, and everything that came with it is recorded with its digest.
 #[derive(Args, Debug)]
-pub(crate) struct ServersInstall {
+pub(crate) struct Install {
     /// The ids of the servers, or package URLs [default: all locked ones with a package of npm or PyPI]
     #[arg(value_name = "ID")]
     pub(crate) ids: Vec<String>,
@@ -1688,6 +1679,7 @@ pub(crate) struct ServersInstall {
 
 /// What npm and pip reach.
 #[derive(Args, Debug)]
+#[command(next_help_heading = None::<&str>)]
 pub(crate) struct Registries {
     /// Another destination of npm and pip; an address that is not public needs an entry of its own
     #[arg(long = "allow-host", value_name = "HOST:PORT")]
@@ -1880,4 +1872,8 @@ pub(crate) struct Man {
     /// The command, such as `policy check` [default: the whole program]
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+
+    /// Write the page of every command into this folder instead
+    #[arg(long, value_name = "DIR", conflicts_with = "command", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: Option<PathBuf>,
 }

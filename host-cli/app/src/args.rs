@@ -3,20 +3,25 @@
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+/// The exit codes of a program that runs a [`Command`].
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0  Done: the app answers as expected
+  1  Not done: a verb failed, or a probe
+  2  No answer: wrong usage, an unreadable file, no daemon";
+
 /// Create, test and serve small web services from prompts
 ///
 /// Each service is a task below `.mcpd/`, and its app runs in a sandbox. `run` starts the daemon where none runs.
 #[derive(Args, Debug)]
-#[command(after_long_help = "\
-Exit codes:
-  0  Done: the app answers as expected
-  1  Not done: a verb failed, or a probe
-  2  No answer: wrong usage, an unreadable file, no daemon")]
+#[command(after_long_help = EXIT_CODES)]
 pub struct App {
+    /// What is done.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub command: Command,
+    /// Where tasks are.
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub place: Place,
 }
 
 /// Serve the five verbs and the apps of tasks
@@ -31,7 +36,7 @@ pub struct Daemon {
 /// Where tasks are, and the form of the output.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Options of every command")]
-pub(crate) struct Place {
+pub struct Place {
     /// The folder of tasks
     #[arg(long, global = true, value_name = "FOLDER", default_value = ".mcpd")]
     pub(crate) root: PathBuf,
@@ -49,8 +54,10 @@ pub(crate) enum Format {
     Json,
 }
 
+/// The commands. Each variant has the documentation of its arguments, which is also its help.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+#[expect(missing_docs, reason = "that of the arguments is the help")]
+pub enum Command {
     Run(Run),
     Change(Change),
     /// List tasks with their states and URLs
@@ -89,7 +96,7 @@ pub(crate) enum Command {
 ///
 /// The app is expected to answer `GET /` with 200, and with the last text between quotation marks in the prompt.
 #[derive(Args, Debug)]
-pub(crate) struct Run {
+pub struct Run {
     /// What the app should do
     pub(crate) prompt: String,
     /// The language of the app
@@ -122,7 +129,7 @@ pub(crate) struct Limits {
 ///
 /// If the changed app is not ready or a probe fails, the change is taken back.
 #[derive(Args, Debug)]
-pub(crate) struct Change {
+pub struct Change {
     /// The task
     #[arg(value_parser = task_id)]
     pub(crate) task: String,
@@ -139,7 +146,7 @@ pub(crate) struct Change {
 /// Clients come over HTTP on loopback, with the token in `.state/token` of the folder of tasks. Apps outlive the daemon:
 /// the next one finds them.
 #[derive(Args, Debug)]
-pub(crate) struct Mcpd {
+pub struct Mcpd {
     #[command(flatten)]
     pub(crate) decides: Decides,
     /// Serve one more client over standard input and output, and end with it; where a daemon serves the folder already,
@@ -192,7 +199,7 @@ pub(crate) struct Decides {
 ///
 /// The app ends with the command. Its artifacts stay in the folder of tasks.
 #[derive(Args, Debug)]
-pub(crate) struct Ci {
+pub struct Ci {
     #[command(flatten)]
     pub(crate) run: Run,
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Ci, place: &args::Place, program: Program<'_>) -> Resul
             }
             match place.format {
                 Format::Text => annotate(outcome?),
-                Format::Json => show(outcome?, place),
+                Format::Json => show(outcome?, place, program),
             }
         };
         tokio::select! {

@@ -17,10 +17,10 @@ mod list;
 mod pipeline;
 mod refusal;
 
-pub use args::{App, Daemon};
+pub use args::{App, Command, Daemon, EXIT_CODES, Place};
 
 use agent_host::{Failure, block_on, diagnostics, output};
-use args::{Command, Format, Place};
+use args::Format;
 use client::{Response, VerbClient};
 use pipeline::{Pipeline, PipelineOutcome};
 use refusal::Refusal;
@@ -33,8 +33,10 @@ const LEFT_OUT: usize = 20;
 /// How a program was started.
 #[derive(Debug, Clone, Copy)]
 pub struct Program<'a> {
-    /// The arguments of this program before those of [`App`], such as `app`.
+    /// The arguments of this program before a [`Command`], such as `app`.
     pub before: &'a [&'a str],
+    /// What a user types before a [`Command`]: `mcp`, or `agent app`.
+    pub typed: &'a str,
     /// Whether progress is not printed.
     pub quiet: bool,
 }
@@ -45,7 +47,7 @@ pub struct Program<'a> {
 /// # Errors
 ///
 /// When there is no answer: no daemon, an unreadable file.
-pub fn run(App { command, place }: &App, program: Program<'_>) -> Result<bool, Failure> {
+pub fn run(command: &Command, place: &Place, program: Program<'_>) -> Result<bool, Failure> {
     // Standard output of these is not for answers.
     let is_answer = !matches!(command, Command::Supervise | Command::Mcpd(_));
     answer(command, place, program).map_err(|refusal| {
@@ -53,8 +55,15 @@ pub fn run(App { command, place }: &App, program: Program<'_>) -> Result<bool, F
             // The failure itself goes to standard error.
             let _ = output::print_text(&refusal.envelope);
         }
-        refusal.failure
+        advised(refusal.failure, program)
     })
+}
+
+/// Returns a failure whose advice names commands as this user types them.
+fn advised(mut failure: Failure, program: Program<'_>) -> Failure {
+    let typed = format!("`{} ", program.typed);
+    failure.help = failure.help.map(|help| help.replace("`mcp ", &typed));
+    failure
 }
 
 /// Returns the failure of wrong usage as the response of a verb, if the arguments ask for JSON; `None` for help, and
@@ -90,7 +99,7 @@ fn answer(command: &Command, place: &Place, program: Program<'_>) -> Result<bool
                 client: &client,
                 quiet: program.quiet,
             };
-            wait(async { show(pipeline.run(args).await?, place) })
+            wait(async { show(pipeline.run(args).await?, place, program) })
         }
         Command::Change(args) => {
             let client = VerbClient::new(daemon::found_or_started(place, &args.decides, program)?);
@@ -98,7 +107,7 @@ fn answer(command: &Command, place: &Place, program: Program<'_>) -> Result<bool
                 client: &client,
                 quiet: program.quiet,
             };
-            wait(async { show(pipeline.change(args).await?, place) })
+            wait(async { show(pipeline.change(args).await?, place, program) })
         }
         Command::List => {
             let tasks = tasks(place)?;
@@ -108,13 +117,13 @@ fn answer(command: &Command, place: &Place, program: Program<'_>) -> Result<bool
             }
             Ok(true)
         }
-        Command::Open { task } => open(task, place),
+        Command::Open { task } => open(task, place, program),
         Command::Export {
             written,
             task,
             folder,
-        } => export(task, folder, *written, place),
-        Command::Kill { task } => kill(task, place),
+        } => export(task, folder, *written, place, program),
+        Command::Kill { task } => kill(task, place, program),
     }
 }
 
@@ -125,7 +134,7 @@ fn answer(command: &Command, place: &Place, program: Program<'_>) -> Result<bool
 ///
 /// When the folder of tasks, a port or a folder for sockets can't be had.
 pub fn serve(Daemon { mcpd, place }: &Daemon, program: Program<'_>) -> Result<bool, Failure> {
-    daemon::run(mcpd, place, program).map_err(|refusal| refusal.failure)
+    daemon::run(mcpd, place, program).map_err(|refusal| advised(refusal.failure, program))
 }
 
 /// Runs work to its end, on this thread.
@@ -133,22 +142,19 @@ fn wait<T>(work: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal>
     block_on(async { Ok(work.await) })?
 }
 
-fn draw(failure: &Failure) {
-    output::note_drawn(&diagnostics::draw_failure(failure));
-}
-
 /// Prints a no.
-fn refuse(refusal: &Refusal, place: &Place) -> Result<bool, Refusal> {
+fn refuse(refusal: Refusal, place: &Place, program: Program<'_>) -> Result<bool, Refusal> {
     if place.format == Format::Json {
         output::print_text(&refusal.envelope)?;
     }
-    draw(&refusal.failure);
+    let failure = advised(refusal.failure, program);
+    output::note_drawn(&diagnostics::draw_failure(&failure));
     Ok(false)
 }
 
-fn show(outcome: PipelineOutcome, place: &Place) -> Result<bool, Refusal> {
+fn show(outcome: PipelineOutcome, place: &Place, program: Program<'_>) -> Result<bool, Refusal> {
     match outcome {
-        PipelineOutcome::Failed(refusal) => refuse(&refusal, place),
+        PipelineOutcome::Failed(refusal) => refuse(refusal, place, program),
         PipelineOutcome::Passed(report) => {
             match place.format {
                 Format::Json => output::print_text(report.text())?,
@@ -186,9 +192,9 @@ fn task(id: &str, place: &Place) -> Result<Option<list::Task>, Refusal> {
     Ok(tasks.into_iter().find(|task| task.task_id == id))
 }
 
-fn open(id: &str, place: &Place) -> Result<bool, Refusal> {
+fn open(id: &str, place: &Place, program: Program<'_>) -> Result<bool, Refusal> {
     let Some(task) = task(id, place)? else {
-        return refuse(&Refusal::no_task(id), place);
+        return refuse(Refusal::no_task(id), place, program);
     };
     let url = task.url.or(task.direct_url);
     match place.format {
@@ -209,9 +215,15 @@ fn open(id: &str, place: &Place) -> Result<bool, Refusal> {
     Ok(true)
 }
 
-fn export(id: &str, folder: &Path, written: bool, place: &Place) -> Result<bool, Refusal> {
+fn export(
+    id: &str,
+    folder: &Path,
+    written: bool,
+    place: &Place,
+    program: Program<'_>,
+) -> Result<bool, Refusal> {
     let Some(task) = task(id, place)? else {
-        return refuse(&Refusal::no_task(id), place);
+        return refuse(Refusal::no_task(id), place, program);
     };
     let exported = agent_daemon::export(Path::new(&task.artifact_dir), folder, written);
     let left_out = exported.map_err(Refusal::of_files)?.left_out;
@@ -225,19 +237,19 @@ fn export(id: &str, folder: &Path, written: bool, place: &Place) -> Result<bool,
     Ok(true)
 }
 
-fn kill(id: &str, place: &Place) -> Result<bool, Refusal> {
+fn kill(id: &str, place: &Place, program: Program<'_>) -> Result<bool, Refusal> {
     match running(place)? {
         Some(client) => {
             let path = format!("/tasks/{id}/kill");
             let killed = wait(client.post(&path, String::new()))?;
             match killed.failure() {
-                Some(refusal) => refuse(&refusal, place),
+                Some(refusal) => refuse(refusal, place, program),
                 None => Ok(true),
             }
         }
         None => match agent_daemon::kill_stored(&place.root, id)? {
             true => Ok(true),
-            false => refuse(&Refusal::no_task(id), place),
+            false => refuse(Refusal::no_task(id), place, program),
         },
     }
 }

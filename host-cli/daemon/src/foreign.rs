@@ -171,6 +171,6 @@ fn plan(task: &Task, files: &[StagedFile]) -> String {
 }
 
 fn broken(error: &dyn std::error::Error) -> Refusal {
-    let hint = "check the runner with `agent runner test`";
+    let hint = "check the runner with `agent test-runner`";
     refused(ErrorCode::Runtime, error.to_string(), hint)
 }

@@ -63,7 +63,7 @@ impl Daemon {
 
 async fn sandbox() -> Answered<Sandbox> {
     Sandbox::best().await.map_err(|none| {
-        let hint = "run `agent sandbox check` for what is missing";
+        let hint = "run `agent sandbox` for what is missing";
         refused(ErrorCode::Runtime, none.to_string(), hint)
     })
 }

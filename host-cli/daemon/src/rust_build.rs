@@ -104,7 +104,7 @@ impl Daemon {
             return Err(refused(ErrorCode::Build, message, hint));
         };
         let sandbox = Sandbox::of(Tier::Bubblewrap).await.map_err(|none| {
-            let hint = "run `agent sandbox check` for what is missing";
+            let hint = "run `agent sandbox` for what is missing";
             refused(ErrorCode::Runtime, none.to_string(), hint)
         })?;
         let folder = self.builds(task);

@@ -97,7 +97,7 @@ async fn installed(server: &Server) -> Result<(Command, String), String> {
         None => error.to_string(),
     })?;
     let installed = found.ok_or_else(|| {
-        format!("the package `{name}` is not installed: run `agent servers install {endpoint}`")
+        format!("the package `{name}` is not installed: run `agent install {endpoint}`")
     })?;
     let [program, start] = installed.command;
     let mut command = Command::new(program);

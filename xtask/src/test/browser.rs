@@ -31,7 +31,7 @@ const DRIVER_TIMEOUT: &str = "60";
 const DIST_VARIABLE: &str = "PLAYGROUND_DIST";
 
 /// The folder with the tests of the index page of apps, and the variable that names the program to them.
-const INDEX_PAGE: &str = "host-cli/app/tests/browser";
+const INDEX_PAGE: &str = "host-cli/agent/tests/browser";
 const AGENT_VARIABLE: &str = "AGENT";
 
 /// The arguments of Chromium: no window, no own requests to network or system, and no sandbox,

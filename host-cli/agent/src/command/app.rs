@@ -2,23 +2,14 @@
 
 use super::CommandAnswer;
 use crate::args::Global;
-use agent_app::{App, Daemon, Program};
+use crate::mcp::program;
+use agent_app::{App, Daemon};
 use agent_host::Failure;
 
-/// The command with which this program supervises an app, and starts the daemon.
-const APP: &[&str] = &["app"];
-
 pub(super) fn run(app: &App, global: &Global) -> Result<CommandAnswer, Failure> {
-    agent_app::run(app, program(global)).map(CommandAnswer::yes_if)
+    agent_app::run(&app.command, &app.place, program(global.quiet)).map(CommandAnswer::yes_if)
 }
 
 pub(super) fn serve(daemon: &Daemon, global: &Global) -> Result<CommandAnswer, Failure> {
-    agent_app::serve(daemon, program(global)).map(CommandAnswer::yes_if)
-}
-
-fn program(global: &Global) -> Program<'static> {
-    Program {
-        before: APP,
-        quiet: global.quiet,
-    }
+    agent_app::serve(daemon, program(global.quiet)).map(CommandAnswer::yes_if)
 }

@@ -2,16 +2,13 @@
 
 use super::CommandAnswer;
 use super::session::CommandSession;
-use crate::args::AuditVerify;
+use crate::args::Audit;
 use agent_host::contract::diagnostic::Severity;
 use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::output::Progress;
 use agent_host::{Failure, call};
 
-pub(super) fn verify(
-    args: &AuditVerify,
-    session: &mut CommandSession,
-) -> Result<CommandAnswer, Failure> {
+pub(super) fn run(args: &Audit, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let after = args.after.as_deref();
     let opened = call!(session.engine, audit.log_verification.call_open(after))?;
     let log = opened.map_err(|why| Failure::new(format_args!("`--after`: {why}")))?;

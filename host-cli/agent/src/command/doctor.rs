@@ -74,7 +74,7 @@ fn sandbox(findings: &mut Findings) -> Result<(), Failure> {
         None => findings.problem(
             "sandbox",
             "this machine has none: no server starts",
-            "run `agent sandbox check` for what is missing",
+            "run `agent sandbox` for what is missing",
         ),
     }
     for (client, packages, help) in [
@@ -171,7 +171,7 @@ fn check_gateway(
         let (Some(package), Some(store), true) = (package, &store, is_package) else {
             continue;
         };
-        let install = format!("run `agent servers install {}`", selection.endpoint);
+        let install = format!("run `agent install {}`", selection.endpoint);
         match store.installed(&package) {
             Ok(Some(_)) => findings.fine(&name, format!("{package} is installed")),
             Ok(None) => findings.problem(&name, format!("{package} is not installed"), install),

@@ -1,4 +1,4 @@
-//! `agent explain-run`: explains a run from its evidence.
+//! `agent evidence explain`: explains a run from its evidence.
 
 use super::CommandAnswer;
 use super::session::CommandSession;

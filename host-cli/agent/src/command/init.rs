@@ -85,7 +85,8 @@ fn source(args: &Init) -> Result<(Input, bool), Failure> {
                 let message =
                     format_args!("there is no `{INDEX}` and no `{CLIENT}` in this folder");
                 Failure::new(message).help(
-                    "name an index with `--index`, or a client's configuration with `--client`",
+                    "name an index with `--index`, or a client's configuration with `--client`; `agent adopt` governs the \
+                     servers of your clients",
                 )
             }),
     }

@@ -1,12 +1,19 @@
 //! `agent man`: manual pages.
 
 use super::CommandAnswer;
-use crate::args::{Arguments, Man};
+use crate::args::Man;
+use agent_host::input::reason;
 use agent_host::{Failure, output};
-use clap::CommandFactory;
+use clap::Command;
 
-pub(super) fn run(args: &Man) -> Result<CommandAnswer, Failure> {
-    let mut program = Arguments::command();
+pub(crate) fn run(args: &Man, mut program: Command) -> Result<CommandAnswer, Failure> {
+    if let Some(folder) = &args.folder {
+        clap_mangen::generate_to(program, folder).map_err(|error| {
+            let (folder, reason) = (folder.display(), reason(&error));
+            Failure::new(format_args!("`{folder}` can't be written: {reason}"))
+        })?;
+        return Ok(CommandAnswer::Yes);
+    }
     // Gives the commands their full names and the global options.
     program.build();
     let mut command = program;

@@ -4,8 +4,9 @@ mod adopt;
 mod app;
 mod ask;
 mod audit;
+mod check_handler;
 mod clients;
-mod completions;
+pub(crate) mod completions;
 mod connect;
 mod diff;
 mod discover;
@@ -15,14 +16,14 @@ mod expand;
 mod explain;
 mod explain_run;
 mod ground;
-mod handler_check;
 mod index_add;
 mod index_import;
 mod index_refresh;
 mod init;
+mod install;
 mod live_servers;
 mod login;
-mod man;
+pub(crate) mod man;
 mod match_task;
 mod observing;
 mod open_evidence;
@@ -33,25 +34,22 @@ mod replay;
 mod rerun;
 mod resolve;
 mod run_plan;
-mod runner_test;
 mod running;
-mod sandbox_check;
+mod sandbox;
 mod schema;
 mod serve;
-mod servers_install;
 mod session;
 mod status;
+mod test_runner;
 mod tools;
 mod validate;
 mod verify;
 mod why;
 
-use crate::args::{
-    Arguments, Audit, Command, Evidence, Handler, Index, Output, PlanCommand, Policy, Runner,
-    Sandbox, Schema, Servers,
-};
+use crate::args::{Arguments, Command, Evidence, Index, Output, PlanCommand, Policy, Schema};
 use agent_host::Failure;
 use agent_host::contract::run::Mode;
+use clap::CommandFactory as _;
 use session::{CommandSession, mending};
 
 /// The answer of a command.
@@ -65,7 +63,7 @@ pub(crate) enum CommandAnswer {
 }
 
 impl CommandAnswer {
-    fn yes_if(yes: bool) -> Self {
+    pub(crate) fn yes_if(yes: bool) -> Self {
         if yes { Self::Yes } else { Self::No }
     }
 }
@@ -106,15 +104,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
         Command::Doctor(it) => doctor::run(it, &mut open(&it.output)?),
         Command::Login(it) => login::run(it, &mut open(&Output::TEXT)?),
         Command::Logout(it) => login::forget(it, &mut open(&Output::TEXT)?),
-        Command::Audit(Audit::Verify(it)) => audit::verify(it, &mut open(&it.output)?),
+        Command::Audit(it) => audit::run(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Verify(it)) => evidence::verify(it, &mut open(&it.output)?),
         Command::Evidence(Evidence::Export(it)) => evidence::export(it, &mut open(&Output::TEXT)?),
-        Command::ExplainRun(it) => explain_run::run(it, &mut open(&it.output)?),
+        Command::Evidence(Evidence::Explain(it)) => explain_run::run(it, &mut open(&it.output)?),
+        Command::Evidence(Evidence::Open(it)) => open_evidence::run(it),
         Command::Replay(it) => replay::run(it, &mut open(&it.output)?),
-        Command::OpenEvidence(it) => open_evidence::run(it),
-        Command::Handler(Handler::Check(it)) => handler_check::run(it),
-        Command::Sandbox(Sandbox::Check(it)) => sandbox_check::run(it),
-        Command::Servers(Servers::Install(it)) => servers_install::run(it, &mut open(&it.output)?),
+        Command::CheckHandler(it) => check_handler::run(it),
+        Command::Sandbox(it) => sandbox::run(it),
+        Command::Install(it) => install::run(it, &mut open(&it.output)?),
         Command::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
         Command::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
         Command::Schema(Schema::Check(it)) => {
@@ -133,9 +131,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
         Command::Diff(it) => mending(&it.report, global, |to| diff::run(it, to)),
         Command::Verify(it) => mending(&it.report, global, |to| verify::run(it, to)),
         Command::Explain(it) => explain::run(it, global),
-        Command::Completions(it) => completions::run(it),
-        Command::Man(it) => man::run(it),
-        Command::Runner(Runner::Test(it)) => runner_test::run(it),
+        Command::Completions(it) => completions::run(it, Arguments::command(), "agent"),
+        Command::Man(it) => man::run(it, Arguments::command()),
+        Command::TestRunner(it) => test_runner::run(it),
         Command::App(it) => app::run(it, global),
         Command::Mcpd(it) => app::serve(it, global),
     }

@@ -1,4 +1,4 @@
-//! `agent open-evidence`: prints the folder of a run.
+//! `agent evidence open`: prints the folder of a run.
 
 use super::CommandAnswer;
 use crate::args::OpenEvidence;

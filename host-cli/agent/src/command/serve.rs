@@ -7,7 +7,7 @@ use super::running::{present, text};
 use super::session::{CommandSession, DEFINITIONS};
 use super::tools::warn_of_limits;
 use crate::args::{
-    ApprovalsMode, EvaluationContext, ExpansionMode, Global, INDEX, IndexOption, LOCK, NamedServer,
+    AUDIT, ApprovalsMode, EvaluationContext, ExpansionMode, Global, INDEX, LOCK, NamedServer,
     Output, PolicyOptions, Serve, ServedAgent,
 };
 use agent_effects::{Access, Otlp, Resolver};
@@ -18,6 +18,7 @@ use agent_host::{Failure, Hangups, Signals, Zone, block_on, output, random};
 use agent_mcp_server::{Listener, Token};
 use agent_operator::{Agents, Operator, ServedAgent as Entry};
 use agent_serve::{AuditLog, Gateway, Setup, Source, Work, token_path};
+use std::io::{IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 
 /// The name of the only client over HTTP, if the options do not name several.
@@ -29,12 +30,38 @@ struct Served {
     name: Option<String>,
     args: ServedAgent,
     lock: Input,
+    index: Input,
+    audit: PathBuf,
     /// The servers that are observed as long as there is no lock.
     observed: Vec<ObservedServer>,
     tokens: Vec<(String, PathBuf)>,
 }
 
 impl Served {
+    /// Returns an agent. Files that its options do not name stand beside its lock.
+    fn new(
+        name: Option<String>,
+        args: ServedAgent,
+        lock: Input,
+        tokens: Vec<(String, PathBuf)>,
+        operator: &Operator,
+    ) -> Result<Self, Failure> {
+        let beside = |usual: &str| match &lock {
+            Input::File(path) => path.with_file_name(usual),
+            Input::Stdin => usual.into(),
+        };
+        let index = args.index.clone();
+        Ok(Self {
+            name,
+            observed: observed(&args, &lock, operator)?,
+            index: index.unwrap_or_else(|| Input::File(beside(INDEX))),
+            audit: args.audit.clone().unwrap_or_else(|| beside(AUDIT)),
+            args,
+            lock,
+            tokens,
+        })
+    }
+
     /// Returns whether no lock is read.
     fn has_no_lock(&self) -> bool {
         let is_named = !self.args.server.is_empty();
@@ -59,9 +86,8 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<CommandAnswer, Failur
     };
     if let Some(client) = &args.client {
         let agent = &agents[0];
-        let index = &agent.args.index.index;
-        if !agent.has_no_lock() && !agent.lock.is_missing() && !index.is_missing() {
-            warn_of_limits(client, &agent.lock, index, &mut source.session)?;
+        if !agent.has_no_lock() && !agent.lock.is_missing() && !agent.index.is_missing() {
+            warn_of_limits(client, &agent.lock, &agent.index, &mut source.session)?;
         }
     }
     let served = block_on(async {
@@ -92,7 +118,15 @@ pub(super) fn run(args: &Serve, global: &Global) -> Result<CommandAnswer, Failur
             signals,
         };
         match args.http {
-            None => gateway.serve_stdio(work(&mut source)).await?,
+            None => {
+                if stdin().is_terminal() && !global.quiet {
+                    output::note(
+                        "waits for the MCP client that starts it: `agent adopt` makes yours start it, and `--http` \
+                         serves clients over HTTP",
+                    );
+                }
+                gateway.serve_stdio(work(&mut source)).await?;
+            }
             Some(address) => {
                 let listener = Listener::bind(address).await?;
                 announce(&gateway, &listener, &agents)?;
@@ -118,13 +152,7 @@ fn agents(args: &Serve, operator: &Operator) -> Result<(Vec<Served>, Option<Stri
             (_, Some(file)) => vec![(CLIENT.to_owned(), file.clone())],
             (_, None) => vec![token_of(&lock, CLIENT)?],
         };
-        let served = Served {
-            name: None,
-            observed: observed(&agent, &lock, operator)?,
-            args: agent,
-            lock,
-            tokens,
-        };
+        let served = Served::new(None, agent, lock, tokens, operator)?;
         return Ok((vec![served], args.otlp.clone()));
     };
     let agents = Agents::read(config).map_err(Failure::new)?;
@@ -144,13 +172,7 @@ fn agents(args: &Serve, operator: &Operator) -> Result<(Vec<Served>, Option<Stri
             let (_, file) = token_of(&lock, &format!("{name}/{CLIENT}"))?;
             tokens.push((CLIENT.to_owned(), file));
         }
-        Ok(Served {
-            name: Some(name),
-            observed: observed(&args, &lock, operator)?,
-            args,
-            lock,
-            tokens,
-        })
+        Served::new(Some(name), args, lock, tokens, operator)
     });
     Ok((served.collect::<Result<_, Failure>>()?, otlp))
 }
@@ -172,10 +194,14 @@ fn options(name: &str, entry: Entry, folder: &Path) -> Result<ServedAgent, Failu
     Ok(ServedAgent {
         lock: entry.lock.map(file),
         task: entry.task.map(file),
-        audit: folder.join(
-            entry
-                .audit
-                .unwrap_or_else(|| format!("{name}.audit.jsonl").into()),
+        index: entry.index.map(file),
+        // Agents of one folder have logs of their own.
+        audit: Some(
+            folder.join(
+                entry
+                    .audit
+                    .unwrap_or_else(|| format!("{name}.audit.jsonl").into()),
+            ),
         ),
         audit_arguments: entry.audit_arguments,
         expansion: match entry.expansion.as_deref() {
@@ -204,9 +230,6 @@ fn options(name: &str, entry: Entry, folder: &Path) -> Result<ServedAgent, Failu
                 policy_context: entry.policy_context.map(file),
             },
             health: entry.health.map(file),
-        },
-        index: IndexOption {
-            index: file(entry.index.unwrap_or_else(|| INDEX.into())),
         },
     })
 }
@@ -250,7 +273,7 @@ fn setup(
         access,
         documents,
         zone: own.timezone.clone(),
-        log: AuditLog::open(&own.audit, args.audit_size)?,
+        log: AuditLog::open(&agent.audit, args.audit_size)?,
     })
 }
 
@@ -283,7 +306,7 @@ impl Source for Files<'_> {
         let own = self.session.policy_input(policy).unwrap_or_default();
         let health = args.context.health.as_ref();
         let of_lock = [
-            Some(&args.index.index),
+            Some(&agent.index),
             args.task.as_ref(),
             policy.tenant.as_ref(),
             policy.policy_context.as_ref(),
@@ -317,7 +340,7 @@ impl Source for Files<'_> {
         }
         let given = Given {
             lock: &agent.lock,
-            index: &args.index.index,
+            index: &agent.index,
             task: args.task.as_ref(),
             context: &args.context,
         };
@@ -376,7 +399,7 @@ pub(super) fn documents(
     let required = |document: Option<Vec<u8>>, usual: &str| {
         let missing = || {
             Failure::new(format_args!("there is no `{usual}` here"))
-                .help("run `agent resolve` first, or name the files with `--lock` and `--index`")
+                .help("run `agent adopt` or `agent resolve` first, or name the files with `--lock` and `--index`")
         };
         document.ok_or_else(missing)
     };

@@ -1,7 +1,7 @@
 //! `agent verify`: check that the index still matches the lock.
 
 use super::CommandAnswer;
-use super::session::CommandSession;
+use super::session::{CommandSession, how_to_lock};
 use crate::args::Verify;
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::explanation::Origin;
@@ -11,7 +11,11 @@ use agent_host::{Failure, call};
 
 pub(super) fn run(args: &Verify, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let lock = match session.existing_lock(&args.lock)? {
-        None => return session.show_drifts(&[missing()]),
+        None => {
+            let answer = session.show_drifts(&[missing()])?;
+            session.note(format_args!("help: {}", how_to_lock()));
+            return Ok(answer);
+        }
         Some(existing) => match existing.lock {
             Ok(lock) => lock,
             Err(problems) => return session.refuse_for(problems),

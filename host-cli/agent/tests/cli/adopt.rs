@@ -316,9 +316,9 @@ fn a_projects_own_files_are_kept() {
             "trust": { "signed": false, "publisher": "acme" }, "capabilities": { "tools": {} } }"#;
         format!("{{ \"servers\": [{}] }}", entry.replace("ID", id))
     };
-    let manifest = "---\nname: a\nversion: 1.0.0\nrequires:\n  mcp:\n    - category: acme\n---\n";
+    let manifest = "---\nname: a\nversion: 1.0.0\nrequires:\n  mcp:\n    - category: acme\n      permissions: []\n---\n";
     project.write("agents.md", manifest);
-    project.write("mcp.index.json", &index("acme"));
+    project.write("mcp.index.json", index("acme"));
     let before = project.read(".mcp.json");
     adopt()
         .exits(1)
@@ -327,7 +327,7 @@ fn a_projects_own_files_are_kept() {
     assert_eq!(project.read(".mcp.json"), before);
     fs::remove_file(project.path("agents.md")).unwrap();
     // An index that gives the id to another server is a stranger's, too.
-    project.write("mcp.index.json", &index("sums"));
+    project.write("mcp.index.json", index("sums"));
     adopt().exits(1).answers("has another server `sums`");
     assert_eq!(project.read("mcp.index.json"), index("sums"));
     assert_eq!(project.read(".mcp.json"), before);

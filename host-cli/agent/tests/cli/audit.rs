@@ -1,4 +1,4 @@
-//! `audit verify`, and `replay` of an audit log, on logs that `serve` writes.
+//! `audit`, and `replay` of an audit log, on logs that `serve` writes.
 
 use crate::project::{Project, Run};
 use crate::serve::client::{Served, refusal};
@@ -35,44 +35,44 @@ fn a_log_is_verified_whole_in_parts_and_from_standard_input() {
     let lines = lines(&project);
     let head = digest(lines.last().unwrap().trim_end());
     project
-        .agent("audit verify audit.jsonl")
+        .agent("audit audit.jsonl")
         .exits(0)
         .answers(&format!("{} records", lines.len()))
         .answers(&head);
-    let json = project.agent("audit verify audit.jsonl --format json");
+    let json = project.agent("audit audit.jsonl --format json");
     let json = json.exits(0).json();
     assert_eq!(json["head"], head);
     assert_eq!(json["records"], lines.len());
     assert_eq!(json["valid"], true);
     assert!(json["diagnostics"].is_array(), "{json}");
     project
-        .agent(&format!("audit verify audit.jsonl --head {head}"))
+        .agent(&format!("audit audit.jsonl --head {head}"))
         .exits(0);
     let (one, two) = lines.split_at(5);
     project.write("one.jsonl", one.concat());
     project.write("two.jsonl", two.concat());
-    project.agent("audit verify one.jsonl two.jsonl").exits(0);
+    project.agent("audit one.jsonl two.jsonl").exits(0);
     project
-        .agent_reading("audit verify one.jsonl -", two.concat())
+        .agent_reading("audit one.jsonl -", two.concat())
         .exits(0);
     let before = digest(one[4].trim_end());
     project
-        .agent(&format!("audit verify two.jsonl --after {before}"))
+        .agent(&format!("audit two.jsonl --after {before}"))
         .exits(0);
     project
-        .agent("audit verify two.jsonl")
+        .agent("audit two.jsonl")
         .exits(1)
         .notes("AUDIT_MISSING")
         .notes("two.jsonl:1:1");
     project
-        .agent("audit verify two.jsonl one.jsonl")
+        .agent("audit two.jsonl one.jsonl")
         .exits(1)
         .notes("AUDIT_RESTARTED");
     let shorter = lines[..lines.len() - 1].concat();
     project.write("audit.jsonl", shorter);
-    project.agent("audit verify audit.jsonl").exits(0);
+    project.agent("audit audit.jsonl").exits(0);
     project
-        .agent(&format!("audit verify audit.jsonl --head {head}"))
+        .agent(&format!("audit audit.jsonl --head {head}"))
         .exits(1)
         .notes("AUDIT_MISSING");
 }
@@ -91,7 +91,7 @@ fn each_fault_has_its_line_in_each_format() {
     lines[last].truncate(end);
     project.write("audit.jsonl", lines.concat());
     let report = project
-        .agent("audit verify audit.jsonl --format json")
+        .agent("audit audit.jsonl --format json")
         .exits(1)
         .json();
     let found = report["diagnostics"].as_array().unwrap().iter();
@@ -110,18 +110,18 @@ fn each_fault_has_its_line_in_each_format() {
             (json!("AUDIT_INTERRUPTED"), json!(last + 1)),
         ]
     );
-    let github = project.agent("audit verify audit.jsonl --format github");
+    let github = project.agent("audit audit.jsonl --format github");
     let line = at + 1;
     github
         .exits(1)
         .answers(&format!("file=audit.jsonl,line={line}"));
     let sarif = project
-        .agent("audit verify audit.jsonl --format sarif")
+        .agent("audit audit.jsonl --format sarif")
         .exits(1)
         .json();
     assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "AUDIT_CHANGED");
     project
-        .agent("audit verify audit.jsonl")
+        .agent("audit audit.jsonl")
         .exits(1)
         .notes(&format!("audit.jsonl:{line}:1"));
 }
@@ -138,7 +138,7 @@ fn the_program_of_the_page_finds_the_head_and_a_changed_line() {
         python.stdin(fs::File::open(project.path("audit.jsonl")).unwrap());
         Run::of(python)
     };
-    let verified = project.agent("audit verify audit.jsonl").exits(0);
+    let verified = project.agent("audit audit.jsonl").exits(0);
     let head = by_page().exits(0).stdout;
     assert!(verified.stdout.contains(head.trim_end()), "{verified:?}");
     let mut changed = lines(&project);
@@ -150,22 +150,22 @@ fn the_program_of_the_page_finds_the_head_and_a_changed_line() {
 #[test]
 fn what_is_no_log_has_no_answer_or_a_no() {
     let project = Project::empty();
-    project.agent("audit verify audit.jsonl").exits(2);
-    project.agent("audit verify .").exits(2);
+    project.agent("audit audit.jsonl").exits(2);
+    project.agent("audit .").exits(2);
     project.write("audit.jsonl", "");
     project
-        .agent("audit verify audit.jsonl")
+        .agent("audit audit.jsonl")
         .exits(1)
         .notes("AUDIT_MISSING");
     project
-        .agent("audit verify audit.jsonl --head sha256-")
+        .agent("audit audit.jsonl --head sha256-")
         .exits(2)
         .notes("--head");
     project
-        .agent("audit verify audit.jsonl --after x")
+        .agent("audit audit.jsonl --after x")
         .exits(2)
         .notes("--after");
-    project.agent_reading("audit verify - -", "").exits(2);
+    project.agent_reading("audit - -", "").exits(2);
 }
 
 #[test]
@@ -176,17 +176,14 @@ fn a_gateway_goes_on_with_the_chain_of_an_existing_log() {
     let after = lines(&project);
     assert!(after.len() > before.len());
     let all = format!("{} records", after.len());
-    let verified = project
-        .agent("audit verify audit.jsonl")
-        .exits(0)
-        .answers(&all);
+    let verified = project.agent("audit audit.jsonl").exits(0).answers(&all);
     verified.exits(0).notes_not("AUDIT_RESTARTED");
     // Without the last record of the earlier session.
     let mut shorter = after.clone();
     shorter.remove(before.len() - 1);
     project.write("audit.jsonl", shorter.concat());
     project
-        .agent("audit verify audit.jsonl")
+        .agent("audit audit.jsonl")
         .exits(1)
         .notes("AUDIT_MISSING");
 }
@@ -197,7 +194,7 @@ fn sessions_of_other_logs_are_not_bound_to_the_records_before() {
     let lines = lines(&project);
     project.write("audit.jsonl", [lines.concat(), lines.concat()].concat());
     project
-        .agent("audit verify audit.jsonl")
+        .agent("audit audit.jsonl")
         .exits(0)
         .notes("AUDIT_RESTARTED")
         .notes(&format!("audit.jsonl:{}:1", lines.len() + 1));

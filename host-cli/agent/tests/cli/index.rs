@@ -350,7 +350,7 @@ fn a_package_is_started_as_it_is_installed() {
         .agent("index add reports -- npx -y @acme/reports@1.2.0 --root /srv")
         .exits(1)
         .notes("starting pkg:npm/%40acme/reports@1.2.0 \"--root\" \"/srv\" in the sandbox")
-        .notes("agent servers install pkg:npm/%40acme/reports@1.2.0");
+        .notes("agent install pkg:npm/%40acme/reports@1.2.0");
     project
         .agent("index add reports")
         .exits(2)

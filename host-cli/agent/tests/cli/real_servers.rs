@@ -1,4 +1,4 @@
-//! Real MCP servers of npm and PyPI: installed by `servers install`, imported, locked and called through the
+//! Real MCP servers of npm and PyPI: installed by `install`, imported, locked and called through the
 //! program.
 //!
 //! `cargo xtask test real-servers` runs all of these tests, and every run of `cargo xtask test` those of
@@ -163,9 +163,7 @@ impl RealServer {
             .agent("index import server.json --overlay overlay.json")
             .exits(0);
         project.agent("resolve").exits(0);
-        let installed = agent(&project, "servers install --format json")
-            .exits(0)
-            .json();
+        let installed = agent(&project, "install --format json").exits(0).json();
         let [installed] = &installed["installed"].as_array().unwrap()[..] else {
             panic!("one server: {installed}");
         };

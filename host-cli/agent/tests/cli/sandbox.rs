@@ -1,4 +1,4 @@
-//! `sandbox check`.
+//! `sandbox`.
 
 use crate::project::Project;
 
@@ -6,12 +6,12 @@ use crate::project::Project;
 fn this_machine_has_a_sandbox_and_its_report_says_so() {
     let project = Project::empty();
     project
-        .agent("sandbox check")
+        .agent("sandbox")
         .exits(0)
         .answers("programs run in the sandbox `bubblewrap`")
         .answers("✓ bubblewrap  passed its trial run")
         .notes_nothing();
-    let report = project.agent("sandbox check --format json").exits(0).json();
+    let report = project.agent("sandbox --format json").exits(0).json();
     assert_eq!(report["best"], "bubblewrap");
     assert_eq!(report["seccomp"], true);
     let tiers = report["tiers"].as_array().unwrap();
@@ -30,5 +30,5 @@ fn this_machine_has_a_sandbox_and_its_report_says_so() {
     ];
     let expected: Vec<_> = expected.iter().filter(|it| it.1).map(|it| it.0).collect();
     assert_eq!(report["control_groups"], serde_json::json!(expected));
-    project.agent("sandbox check --format sarif").exits(2);
+    project.agent("sandbox --format sarif").exits(2);
 }

@@ -7,6 +7,8 @@ use crate::project::{Project, Run};
 use crate::run_plan::approval::needs_approval;
 use crate::run_plan::server::Server;
 use crate::run_plan::{sleeps, summary};
+use crate::serve::client::Served;
+use crate::serve::project_of;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -20,6 +22,8 @@ use std::time::{Duration, Instant};
 /// What a terminal sends for Ctrl-C and Ctrl-D.
 const CTRL_C: &str = "\u{3}";
 const CTRL_D: &str = "\u{4}";
+
+const SERVE: [&str; 3] = ["serve", "--servers", "servers.local.yaml"];
 
 const RUN: [&str; 3] = ["run-plan", "--plan", "plan.json"];
 
@@ -214,6 +218,17 @@ fn a_question_can_be_interrupted() {
         assert_cancelled(&project, ended);
         assert_eq!(calls(&server), 0);
     }
+}
+
+#[test]
+fn a_gateway_on_a_terminal_names_what_it_waits_for() {
+    let project = project_of("stdio", "");
+    let mut terminal = Terminal::start(project.command(SERVE));
+    terminal.await_text("waits for the MCP client that starts it");
+    terminal.type_text(CTRL_D);
+    terminal.end(&project).exits(0);
+    let served = Served::start(&project, "--servers servers.local.yaml");
+    served.end().exits(0).notes_not("waits for");
 }
 
 #[test]

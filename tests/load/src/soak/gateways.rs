@@ -143,7 +143,7 @@ pub(crate) fn verify(project: &Project, tally: &Tally) -> Result<()> {
             continue;
         }
         let files = parts(&folder)?;
-        let mut command = project.command("audit verify");
+        let mut command = project.command("audit");
         let verified = command.args(&files).stderr(Stdio::piped()).output()?;
         let said = String::from_utf8_lossy(&verified.stderr);
         let said = said.trim();

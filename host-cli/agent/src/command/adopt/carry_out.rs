@@ -4,8 +4,8 @@
 use super::Folders;
 use super::found::{Adoptee, Configuration};
 use crate::args::{AUDIT, Adopt, Arguments, CaptureOptions, Global, INDEX, LOCK};
+use crate::command::install::{network, sandbox, store};
 use crate::command::live_servers::{Target, capture, operator};
-use crate::command::servers_install::{network, sandbox, store};
 use crate::command::session::{CommandSession, DEFINITIONS, MANIFESTS};
 use crate::command::tools::warn_of_limits;
 use crate::command::{self, CommandAnswer};

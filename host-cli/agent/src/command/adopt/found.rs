@@ -4,7 +4,7 @@ use super::Folders;
 use crate::args::Adopt;
 use crate::command::clients::{self, is_governed};
 use crate::command::connect::place;
-use crate::command::servers_install::{network, sandbox, store};
+use crate::command::install::{network, sandbox, store};
 use crate::command::session::CommandSession;
 use agent_adopt::{Adoptable, Reached, Surroundings, Ungoverned, adoptable, content};
 use agent_host::contract::clients::InstalledServer;

@@ -1,7 +1,7 @@
 //! Reading the inputs of a command.
 
 use super::CommandSession;
-use crate::args::{self, PolicyOptions, TaskContext};
+use crate::args::{self, CLIENT, INDEX, LOCK, PolicyOptions, TaskContext};
 use agent_host::contract::capability::{
     EvaluationContext, Health, Matching, Notation, Task, Tenant,
 };
@@ -28,6 +28,9 @@ pub(crate) const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
 
 /// The name of the file of definitions, beside the lock.
 pub(crate) const DEFINITIONS: &str = "agents.definitions.json";
+
+/// How to begin in a folder without any document.
+const GOVERN: &str = "`agent adopt` writes one for the servers of your MCP clients, `agent init` makes one from an index";
 
 /// The default folder of a copy of MOVA.
 const MOVA: &str = "vendor/MOVA";
@@ -457,6 +460,10 @@ impl CommandSession {
     }
 
     pub(crate) fn lock(&mut self, input: &Input) -> Result<Option<Lock>, Failure> {
+        if *input == Input::from(LOCK) && input.is_missing() {
+            let missing = Failure::new(format_args!("there is no `{LOCK}` in this folder"));
+            return Err(missing.help(how_to_lock()));
+        }
         self.checked(DocumentKind::Lock, input, TEXT_MAX, |engine, text| {
             call!(engine, lockfile.lock.call_parse(text))
         })
@@ -653,9 +660,21 @@ fn usual_manifest() -> Result<Input, Failure> {
         .map(|&name| Input::from(name))
         .find(|input| !input.is_missing())
         .ok_or_else(|| {
-            Failure::new("there is no `agents.md` in this folder")
-                .help("name the manifest, as in `agent validate path/to/agents.md`, or write a first one with `agent init`")
+            let help = match Input::from(INDEX).is_missing() && Input::from(CLIENT).is_missing() {
+                true => GOVERN,
+                false => "write a first one with `agent init`, or name yours, as in `agent validate path/to/agents.md`",
+            };
+            Failure::new("there is no `agents.md` in this folder").help(help)
         })
+}
+
+/// Returns how to get the lock that a command needs.
+pub(crate) fn how_to_lock() -> &'static str {
+    let usual = MANIFESTS.map(Input::from);
+    match usual.iter().all(Input::is_missing) {
+        true => GOVERN,
+        false => "write it with `agent resolve`, or name another with `--lock`",
+    }
 }
 
 /// Returns the folder of MOVA's core, if there is one.

@@ -4,7 +4,7 @@ mod answers;
 mod inputs;
 mod mending;
 
-pub(super) use inputs::{DEFINITIONS, MANIFESTS, NewLock};
+pub(super) use inputs::{DEFINITIONS, MANIFESTS, NewLock, how_to_lock};
 pub(super) use mending::{difference, mending, usual_links};
 
 use crate::args::{Format, Global, Output};

@@ -175,7 +175,7 @@ fn a_failed_run_is_explained() {
         .notes("evidence: ");
     let folder = evidence(&project);
     let again = project
-        .agent(&format!("explain-run {}", folder.display()))
+        .agent(&format!("evidence explain {}", folder.display()))
         .exits(0);
     assert_eq!(explained.stdout, again.stdout);
     let failed = format!("run {GOAL} --planner command --planner-command /bin/false --explain");

@@ -48,7 +48,7 @@ fn its_catalogue_is_imported_and_locked() {
     assert_eq!(lock["selections"][0]["version"], TIME.version);
     project.agent("verify").exits(0);
     // The lock that the program reads names the package that is installed.
-    agent(&project, "servers install")
+    agent(&project, "install")
         .exits(0)
         .answers("mcp-server-time@2026.10.19");
 }

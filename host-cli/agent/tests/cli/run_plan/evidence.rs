@@ -197,7 +197,7 @@ fn changed_evidence_is_reported_with_its_file_and_line() {
         .exits(2)
         .notes("EVIDENCE_CHANGED");
     project
-        .agent(&format!("explain-run {folder}"))
+        .agent(&format!("evidence explain {folder}"))
         .exits(1)
         .answers("does not verify");
     project
@@ -249,12 +249,12 @@ fn only_regular_files_are_evidence() {
 fn a_run_is_explained() {
     let (project, folder) = ran();
     project
-        .agent(&format!("explain-run {folder}"))
+        .agent(&format!("evidence explain {folder}"))
         .exits(0)
         .answers("<!-- channel: human_ui -->")
         .answers("### `keep`: `completed`");
     let bundle = project
-        .agent(&format!("explain-run {folder} --format json"))
+        .agent(&format!("evidence explain {folder} --format json"))
         .exits(0);
     assert_eq!(bundle.json()["human_text"]["channel"], "human_ui");
     project.write("bundle.json", &bundle.stdout);
@@ -268,7 +268,7 @@ fn a_folder_is_found_by_its_names() {
     let (project, folder) = ran();
     let found = |line: &str| {
         let found = project
-            .agent(&format!("open-evidence {line}"))
+            .agent(&format!("evidence open {line}"))
             .exits(0)
             .stdout;
         assert_eq!(found, format!("{folder}\n"), "{line}");
@@ -287,7 +287,7 @@ fn a_folder_is_found_by_its_names() {
         "--run-id 1",
         "--evidence artifacts",
     ] {
-        project.agent(&format!("open-evidence {line}")).exits(2);
+        project.agent(&format!("evidence open {line}")).exits(2);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Handlers of third parties, from `handler check` to a run.
+//! Handlers of third parties, from `check-handler` to a run.
 
 use super::{NOOP, operator, output, project, run_as_operator, step, summary};
 use crate::project::{Project, Run};

@@ -1,4 +1,4 @@
-//! Packages of servers: `servers install`, and a server that starts from its package.
+//! Packages of servers: `install`, and a server that starts from its package.
 
 use super::server::Server;
 use super::{MCP, evidence, index_of, operator, output, project, step, summary};
@@ -53,7 +53,7 @@ pub(crate) fn locked() -> Project {
     project
 }
 
-/// Installs the package as `servers install` does.
+/// Installs the package as `install` does.
 fn installed() -> Project {
     let project = locked();
     let own = PathBuf::from(FOLDER).join("node_modules/acme");
@@ -171,7 +171,7 @@ fn a_package_with_a_changed_file_is_not_started() {
         .exits(1)
         .answers("was changed since `acme@1.0.0` was installed");
     assert_eq!(summary(&project)["reason"], "UNAVAILABLE");
-    agent(&project, "servers install")
+    agent(&project, "install")
         .exits(2)
         .notes("was changed since")
         .notes("remove the folder and install the package again");
@@ -181,7 +181,7 @@ fn a_package_with_a_changed_file_is_not_started() {
 fn a_package_that_is_not_installed_is_named_with_its_remedy() {
     let project = locked();
     agent(&project, RUN).exits(1).answers(
-        "the package `acme@1.0.0` is not installed: run `agent servers install pkg:npm/acme@1.0.0`",
+        "the package `acme@1.0.0` is not installed: run `agent install pkg:npm/acme@1.0.0`",
     );
     assert_eq!(summary(&project)["reason"], "UNAVAILABLE");
 }
@@ -189,15 +189,15 @@ fn a_package_that_is_not_installed_is_named_with_its_remedy() {
 #[test]
 fn an_installed_package_is_not_fetched_again() {
     let project = installed();
-    agent(&project, "servers install")
+    agent(&project, "install")
         .exits(0)
         .answers("acme  acme@1.0.0  1 package in all  sha256-0");
-    let answer = agent(&project, "servers install acme --format json").exits(0);
+    let answer = agent(&project, "install acme --format json").exits(0);
     assert_eq!(
         answer.json()["installed"][0]["closure"][0]["integrity"],
         "sha512-0"
     );
-    agent(&project, "servers install other")
+    agent(&project, "install other")
         .exits(2)
         .notes("the lock has no server `other`");
 }
@@ -205,7 +205,7 @@ fn an_installed_package_is_not_fetched_again() {
 #[test]
 fn a_registry_that_does_not_answer_is_an_error() {
     let project = locked();
-    agent(&project, "servers install")
+    agent(&project, "install")
         .exits(2)
         .notes("npm can't install `acme@1.0.0`")
         .notes("network: ")
@@ -236,15 +236,15 @@ fn npm_reaches_its_registry_and_no_other_host() {
         Run::of(command)
     };
     let host = elsewhere.replace("http://", "");
-    install("servers install")
+    install("install")
         .exits(2)
         .notes(&format!("network: `{host}` is not an allowed destination"))
         .notes("--allow-host HOST:PORT");
     assert!(!registry.requests().is_empty());
     assert!(other.requests().is_empty());
-    install(&format!("servers install --allow-host {host}")).exits(2);
+    install(&format!("install --allow-host {host}")).exits(2);
     assert!(!other.requests().is_empty());
-    install("servers install --allow-host no-port")
+    install("install --allow-host no-port")
         .exits(2)
         .notes("the entry `no-port` is not `host:port`");
 }

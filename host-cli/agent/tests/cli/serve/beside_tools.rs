@@ -116,7 +116,7 @@ fn a_client_gets_what_the_lock_passes_on() {
         .iter()
         .find(|it| it["kind"] == "effect" && it["content"]["call"] == *call);
     assert_eq!(effect.unwrap()["content"]["outcome"], "delivered");
-    project.agent("audit verify audit.jsonl").exits(0);
+    project.agent("audit audit.jsonl").exits(0);
     project.agent("replay audit.jsonl").exits(0);
     let manifest = project.read("agents.md");
     project.write(

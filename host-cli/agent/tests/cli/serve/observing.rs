@@ -65,7 +65,7 @@ fn without_a_lock_the_servers_of_the_operator_are_observed() {
         assert_eq!(content["reasons"][0]["code"], "TOOL_NOT_LOCKED");
     }
     // The log shows what a lock would change, before it is enforced.
-    project.agent("audit verify audit.jsonl").exits(0);
+    project.agent("audit audit.jsonl").exits(0);
     project.agent("resolve").exits(0);
     let replay = project.agent("replay audit.jsonl --lock agents.lock --format json");
     let report = replay.exits(1).json();

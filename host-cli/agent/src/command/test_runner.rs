@@ -1,7 +1,7 @@
-//! `agent runner test`: whether a runner keeps the protocol.
+//! `agent test-runner`: whether a runner keeps the protocol.
 
 use super::CommandAnswer;
-use crate::args::{DataFormat, RunnerLanguage, RunnerTest};
+use crate::args::{DataFormat, RunnerLanguage, TestRunner};
 use agent_host::contract::daemon::Failure as Refused;
 use agent_host::{Engine, Failure, block_on, call, output};
 use agent_runners::Runner;
@@ -10,7 +10,7 @@ use agent_runners::conformance::{App, CheckOutcome, Judge, Refusal, Report, test
 use agent_syntax::json::Writer;
 use std::path;
 
-pub(super) fn run(args: &RunnerTest) -> Result<CommandAnswer, Failure> {
+pub(super) fn run(args: &TestRunner) -> Result<CommandAnswer, Failure> {
     let (language, app) = match args.lang {
         RunnerLanguage::Python => (Language::Python, App::python()),
         RunnerLanguage::Node => (Language::Node, App::node()),

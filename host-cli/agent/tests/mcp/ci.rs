@@ -1,8 +1,8 @@
 //! `mcp ci`, and the action of GitHub that calls it.
 
-use crate::bed::{PATIENCE, supervisors};
+use crate::bed::{PATIENCE, mcp, supervisors};
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -17,14 +17,10 @@ fn action(folder: &Path, prompt: &str, policy: &str) -> Output {
         .lines()
         .map(|line| format!("{}\n", line.trim()))
         .collect();
-    // `agent app` is the program `mcp`.
     let program = folder.join("agent");
-    let shim = format!(
-        "#!/bin/sh\nshift\nexec {} \"$@\"\n",
-        env!("CARGO_BIN_EXE_mcp")
-    );
-    fs::write(&program, shim).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    if !program.exists() {
+        symlink(env!("CARGO_BIN_EXE_agent"), program).unwrap();
+    }
     let search = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
     Command::new("bash")
         .args(["-e", "-c", &script])
@@ -43,7 +39,7 @@ fn a_job_that_is_cancelled_leaves_no_app() {
     let folder = tempfile::tempdir().unwrap();
     // It plans an app that is never ready.
     let planner = r#"print('{"files":[{"path":"app.py","content":"import time\\ntime.sleep(600)\\n"}],"start":"python app.py","lang":"python"}')"#;
-    let mut job = Command::new(env!("CARGO_BIN_EXE_mcp"))
+    let mut job = mcp()
         .args(["ci", "--timeout", "300", "wait", "--planner"])
         .args(["/usr/bin/python3", "-c", planner])
         .current_dir(folder.path())

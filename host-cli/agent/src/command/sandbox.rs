@@ -1,13 +1,13 @@
-//! `agent sandbox check`: the sandboxes of this machine.
+//! `agent sandbox`: the sandboxes of this machine.
 
 use super::CommandAnswer;
-use crate::args::{DataFormat, SandboxCheck};
+use crate::args::{DataFormat, Sandbox};
 use agent_host::{Failure, block_on, output};
 use agent_sandbox::{ControlGroups, Report, TierReport, check};
 use agent_syntax::json::Writer;
 use std::fmt::Write as _;
 
-pub(super) fn run(args: &SandboxCheck) -> Result<CommandAnswer, Failure> {
+pub(super) fn run(args: &Sandbox) -> Result<CommandAnswer, Failure> {
     let report = block_on(async { Ok(check().await) })?;
     match args.format {
         DataFormat::Text => output::print_text(&output::visible(&text(&report)))?,

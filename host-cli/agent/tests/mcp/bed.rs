@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
@@ -120,7 +121,7 @@ impl Bed {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
+        let mut command = mcp();
         command.current_dir(self.folder.path()).args(arguments);
         // The files of the user who runs the tests are neither read nor written.
         command.env("XDG_CONFIG_HOME", self.path("config"));
@@ -243,6 +244,13 @@ impl Drop for Bed {
     }
 }
 
+/// Returns a call of the program under its second name.
+pub(crate) fn mcp() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agent"));
+    command.arg0("mcp");
+    command
+}
+
 /// Returns the supervisors of the apps of a folder that run.
 pub(crate) fn supervisors(folder: &Path) -> Vec<i64> {
     let Ok(entries) = fs::read_dir(folder.join(".mcpd/.state")) else {
@@ -253,7 +261,9 @@ pub(crate) fn supervisors(folder: &Path) -> Vec<i64> {
         let run: Value = serde_json::from_str(&text).ok()?;
         let is_running = run["phase"].as_str()? != "ended";
         let pid = run["supervisor"]["pid"].as_i64()?;
-        let lives = Path::new(&format!("/proc/{pid}")).exists();
+        // One that was killed stays listed until its new parent takes note.
+        let status = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let lives = !status.contains(") Z ");
         (is_running && lives).then_some(pid)
     });
     running.collect()

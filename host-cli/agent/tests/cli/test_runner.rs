@@ -1,4 +1,4 @@
-//! `agent runner test`: runners of third parties, judged by the engine, and built-in ones.
+//! `agent test-runner`: runners of third parties, judged by the engine, and built-in ones.
 
 use crate::project::Project;
 use std::fs;
@@ -24,7 +24,7 @@ fn a_runner_keeps_the_protocol_or_fails_a_check() {
         let path = project.path(name);
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        let tested = project.agent(&format!("runner test {name} --format json"));
+        let tested = project.agent(&format!("test-runner {name} --format json"));
         let report = tested.exits(i32::from(!passes)).json();
         assert_eq!(report["passed"], passes, "{name}: {report}");
         assert!(report["checks"].as_array().unwrap().len() > 10, "{report}");
@@ -36,7 +36,7 @@ fn built_in_runners_pass() {
     let project = Project::empty();
     for language in ["python", "node"] {
         let tested = project.agent(&format!(
-            "runner test --built-in --lang {language} --format json"
+            "test-runner --built-in --lang {language} --format json"
         ));
         let report = tested.exits(0).json();
         assert_eq!(report["passed"], true, "{language}: {report}");

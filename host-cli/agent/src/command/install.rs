@@ -1,8 +1,8 @@
-//! `agent servers install`: the packages of locked servers.
+//! `agent install`: the packages of locked servers.
 
 use super::CommandAnswer;
 use super::session::CommandSession;
-use crate::args::{ClientNetwork, Registries, ServersInstall};
+use crate::args::{ClientNetwork, Install, Registries};
 use agent_effects::{Resolver, proxy};
 use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::{Failure, block_on, call};
@@ -11,10 +11,7 @@ use agent_sandbox::Sandbox;
 use agent_syntax::json::Writer;
 use std::collections::BTreeMap;
 
-pub(super) fn run(
-    args: &ServersInstall,
-    session: &mut CommandSession,
-) -> Result<CommandAnswer, Failure> {
+pub(super) fn run(args: &Install, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let is_url = |id: &String| id.starts_with("pkg:");
     let mut locked = BTreeMap::new();
     // Package URLs need no lock.
@@ -91,7 +88,7 @@ fn packages(
 /// Returns the best sandbox of this machine.
 pub(super) async fn sandbox() -> Result<Sandbox, Failure> {
     let best = Sandbox::best().await;
-    best.map_err(|none| Failure::new(none).help("run `agent sandbox check` for what is missing"))
+    best.map_err(|none| Failure::new(none).help("run `agent sandbox` for what is missing"))
 }
 
 async fn install(

@@ -1,6 +1,6 @@
 //! Daemons that end, and apps that outlive them.
 
-use crate::bed::{Bed, PATIENCE, get, supervisors};
+use crate::bed::{Bed, PATIENCE, get, mcp, supervisors};
 use crate::own_network::in_own_network;
 use serde_json::{Value, json};
 use std::fs;
@@ -117,7 +117,7 @@ fn one_daemon_serves_a_folder() {
 fn of_daemons_that_start_at_once_one_serves() {
     let folder = tempfile::tempdir().unwrap();
     let run = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
+        let mut command = mcp();
         let arguments = ["mcpd", "--port", "0", "--idle", "1"];
         let command = command.current_dir(folder.path()).args(arguments);
         command.stderr(Stdio::null()).spawn().unwrap()

@@ -1,7 +1,7 @@
-//! `agent handler check`: whether a component can be admitted as a handler.
+//! `agent check-handler`: whether a component can be admitted as a handler.
 
 use super::CommandAnswer;
-use crate::args::{DataFormat, HandlerCheck, HandlerKind};
+use crate::args::{CheckHandler, DataFormat, HandlerKind};
 use agent_effects::handler::Handlers;
 use agent_host::contract::run::DriverKind;
 use agent_host::{Failure, output};
@@ -9,7 +9,7 @@ use agent_syntax::json::Writer;
 use clap::ValueEnum;
 use std::path;
 
-pub(super) fn run(args: &HandlerCheck) -> Result<CommandAnswer, Failure> {
+pub(super) fn run(args: &CheckHandler) -> Result<CommandAnswer, Failure> {
     let path = path::absolute(&args.file).map_err(Failure::new)?;
     let name = name(args.kind);
     let kind =

@@ -1,0 +1,90 @@
+//! The archive that is unpacked below `/usr/local` or `~/.local`.
+
+use agent_pack::{read, write_if_changed};
+use anyhow::{Context as _, Result, ensure};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Dist, program, version};
+use crate::{build, process, status};
+
+/// Maximum size of the archive, in bytes.
+const LIMIT: u64 = 25 << 20;
+
+/// The shells, and where each looks for the completions of a program.
+const SHELLS: [(&str, &str); 3] = [
+    ("bash", "share/bash-completion/completions/NAME"),
+    ("zsh", "share/zsh/site-functions/_NAME"),
+    ("fish", "share/fish/vendor_completions.d/NAME.fish"),
+];
+
+/// Lays out and packs the program under its two names, with its pages, completions and licences.
+pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<()> {
+    let name = format!("agent-{}-{}", version(), program::TARGET);
+    let root = dist.stage(&name)?;
+    let bin = folder(&root, "bin")?;
+    let agent = bin.join(build::PROGRAM);
+    copy_program(program, &agent)?;
+    let mcp = bin.join(build::SECOND_NAME);
+    symlink(build::PROGRAM, &mcp)?;
+
+    let pages = folder(&root, "share/man/man1")?;
+    for program in [&agent, &mcp] {
+        process::run(Command::new(program).args(["man", "--folder"]).arg(&pages))?;
+        for (shell, place) in SHELLS {
+            let name = program.file_name().unwrap_or_default().to_string_lossy();
+            let place = root.join(place.replace("NAME", &name));
+            let script = process::output(Command::new(program).args(["completions", shell]))?;
+            write_if_changed(&place, script.as_bytes())?;
+        }
+    }
+    let documents = folder(&root, "share/doc/agent")?;
+    for name in ["LICENSE", "README.md"] {
+        let text = read(&dist.workspace.root().join(name))?;
+        write_if_changed(&documents.join(name), &text)?;
+    }
+    write_if_changed(&documents.join("THIRD-PARTY-LICENCES"), licences.as_bytes())?;
+
+    let archive = dist.path(&format!("{name}.tar.gz"));
+    let mut tar = Command::new("tar");
+    // Equal content gives equal bytes: no times, no owners, and `gzip` without its own time.
+    tar.args([
+        "--sort=name",
+        "--mtime=@0",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+    ])
+    .args([
+        "--mode=u+rw,go+r-w,a+X",
+        "--use-compress-program=gzip -9 --no-name",
+        "--create",
+    ])
+    .arg("--file")
+    .arg(&archive)
+    .arg("--directory")
+    .arg(&dist.stage)
+    .arg(&name);
+    process::run(&mut tar)?;
+    let size = fs::metadata(&archive)?.len();
+    status::doing("Packed", format_args!("{name}.tar.gz, {size} bytes"));
+    ensure!(
+        size <= LIMIT,
+        "{name}.tar.gz has {size} bytes; at most {LIMIT} are allowed"
+    );
+    Ok(())
+}
+
+fn folder(root: &Path, name: &str) -> Result<PathBuf> {
+    let path = root.join(name);
+    fs::create_dir_all(&path).with_context(|| format!("{} can't be made", path.display()))?;
+    Ok(path)
+}
+
+/// Copies the program with the mode of one.
+pub(super) fn copy_program(program: &Path, to: &Path) -> Result<()> {
+    fs::copy(program, to).with_context(|| format!("{} can't be copied", program.display()))?;
+    Ok(fs::set_permissions(to, Permissions::from_mode(0o755))?)
+}
