@@ -607,6 +607,22 @@ fn a_run_that_is_killed_can_be_repeated() {
 }
 
 #[test]
+fn files_of_an_ended_run_do_not_stay() {
+    let project = project();
+    let before = write(&project, CURSOR, ONE);
+    agent(&project, "adopt --yes").exits(0);
+    // Ended while it removed them.
+    let staged = "home/.local/state/agent/adopt/.staged";
+    for line in ["adopt --yes", "adopt --undo"] {
+        fs::create_dir(project.path(staged)).unwrap();
+        project.write(&format!("{staged}/agents.md"), "---\n---\n");
+        agent(&project, line).exits(0);
+        assert!(!project.has(staged), "{line}");
+    }
+    assert_eq!(project.read(CURSOR), before);
+}
+
+#[test]
 fn hostile_configurations_start_nothing() {
     for (entry, says) in [
         (

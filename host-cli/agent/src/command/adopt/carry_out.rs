@@ -153,10 +153,7 @@ impl<'a> Adoption<'a> {
                 }
             }
         }
-        let staged = self.folders.state.join("agent/adopt/.staged");
-        if staged.exists() {
-            fs::remove_dir_all(&staged).map_err(|error| unwritable(&staged, &error))?;
-        }
+        let staged = self.folders.staged();
         private_folder(&staged)?;
         let ready = self.capture(ready, &staged, &mut outcome)?;
         let secrets: Vec<_> = ready.iter().flat_map(|it| it.kept.clone()).collect();
@@ -169,7 +166,7 @@ impl<'a> Adoption<'a> {
             self.warn_of_limits(configuration, &staged)?;
             self.write(configuration, place, ready, before, &staged, &mut outcome)?;
         }
-        fs::remove_dir_all(&staged).map_err(|error| unwritable(&staged, &error))?;
+        self.folders.remove_staged()?;
         Ok(outcome)
     }
 
@@ -721,6 +718,6 @@ fn refused(problems: &[Diagnostic]) -> Ungoverned {
     Ungoverned::new(reason, help)
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format_args!("can't write `{}`: {error}", path.display()))
 }

@@ -13,11 +13,12 @@ use agent_host::{Failure, output};
 use agent_operator::usual_path;
 use agent_ownership::UserFolder;
 pub(super) use carry_out::gateway;
-use carry_out::{Adoption, Outcome};
+use carry_out::{Adoption, Outcome, unwritable};
 use found::Configuration;
 pub(super) use listing::secrets;
 use std::env;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
@@ -50,6 +51,19 @@ impl Folders {
         Records::new(&self.state)
     }
 
+    /// Where documents are made before they take their places.
+    fn staged(&self) -> PathBuf {
+        self.state.join("agent/adopt/.staged")
+    }
+
+    fn remove_staged(&self) -> Result<(), Failure> {
+        let staged = self.staged();
+        match fs::remove_dir_all(&staged) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(unwritable(&staged, &error)),
+            _ => Ok(()),
+        }
+    }
+
     /// The folders with what this program obeys.
     fn own(&self) -> Vec<PathBuf> {
         [&self.config, &self.data, &self.state]
@@ -65,6 +79,8 @@ pub(super) fn run(
 ) -> Result<CommandAnswer, Failure> {
     let folders = Folders::usual(args.servers.clone())?;
     let _lock = lock(&folders)?;
+    // An earlier run may have been ended.
+    folders.remove_staged()?;
     if args.undo {
         return undo::undo(args, &folders, session);
     }

@@ -1,13 +1,8 @@
-# A client that starts the gateway as its configuration says, and calls a tool of each server.
+# A client that starts the gateway as its configuration says, and makes the calls of `calls.json`.
 import json, subprocess
 
-NOTES = __import__("os").path.abspath("notes")
-CALLS = [
-    ("echo", {"message": "hello"}),
-    ("get_current_time", {"timezone": "Asia/Tokyo"}),
-    ("list_allowed_directories", {}),
-    ("git_status", {"repo_path": NOTES}),
-]
+with open("calls.json") as file:
+    CALLS = json.load(file)
 
 with open("home/.cursor/mcp.json") as file:
     servers = json.load(file)["mcpServers"]
@@ -30,9 +25,8 @@ def ask(id, method, params):
 info = {"name": "test", "version": "1"}
 ask(1, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info})
 send({"method": "notifications/initialized"})
-names = [tool["name"] for tool in ask(2, "tools/list", {})["tools"]]
+ask(2, "tools/list", {})
 for number, (name, arguments) in enumerate(CALLS, 3):
-    assert name in names, names
     result = ask(number, "tools/call", {"name": name, "arguments": arguments})
     print(name, result["content"][0]["text"])
 gateway.stdin.close()

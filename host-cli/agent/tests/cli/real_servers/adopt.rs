@@ -88,14 +88,19 @@ fn four_servers_are_governed_in_one_command() {
     run.answers("published by");
     assert_eq!(project.read(file), before);
 
+    let notes = project.path("notes").display().to_string();
+    let calls = json!([
+        ["echo", { "message": "hello" }],
+        ["get_current_time", { "timezone": "Asia/Tokyo" }],
+        ["list_allowed_directories", {}],
+        ["git_status", { "repo_path": notes }],
+    ]);
+    project.write("calls.json", calls.to_string());
     let begin = Instant::now();
-    let run = in_session(
-        &project,
-        "agent adopt --yes && python3 client.py && agent doctor",
-    );
-    let run = run.exits(0);
+    in_session(&project, "agent adopt --yes").exits(0);
     let time = begin.elapsed();
     assert!(time < MINUTE, "{time:?}");
+    let run = in_session(&project, "python3 client.py && agent doctor").exits(0);
     for result in [
         "Echo: hello",
         "\"timezone\": \"Asia/Tokyo\"",
@@ -111,4 +116,62 @@ fn four_servers_are_governed_in_one_command() {
         "{operator}"
     );
     assert!(!project.has("home/.local/share/agent/secrets"));
+    the_readme_shows_what_happens(&project);
+}
+
+/// Narrows the lock, then narrows it again and replays: the README quotes both answers.
+fn the_readme_shows_what_happens(project: &Project) {
+    let folder = "home/.config/agent/gateways/cursor";
+    let manifest = project.read(&format!("{folder}/agents.md"));
+    let narrowed = |tools: &str| {
+        let only = format!("category: files\n      permissions: []\n      only: [{tools}]\n");
+        let narrowed = manifest.replace("category: files\n      permissions: []\n", &only);
+        assert_ne!(narrowed, manifest);
+        narrowed
+    };
+    let note = project.path("notes/todo.md").display().to_string();
+    project.write("notes/todo.md", "Buy milk\n");
+    let calls = json!([
+        ["read_text_file", { "path": note }],
+        ["write_file", { "path": note, "content": "x" }],
+    ]);
+    project.write("calls.json", calls.to_string());
+    let within = project.path(folder).display().to_string();
+    let two = narrowed("read_text_file, list_directory");
+    project.write(&format!("{folder}/agents.md"), two);
+    let run = in_session(
+        project,
+        &format!("agent --directory {within} resolve && python3 client.py"),
+    );
+    let refused = run.exits(0).stdout;
+    project.write(&format!("{folder}/agents.md"), narrowed("list_directory"));
+    let run = in_session(
+        project,
+        &format!("cd {within} && agent resolve --quiet; agent replay agent.audit.jsonl"),
+    );
+    let replayed = run.exits(1).stdout;
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    for (answer, line) in [
+        (&refused, "The call of `write_file` is refused."),
+        (
+            &refused,
+            "TOOL_NOT_LOCKED: the lock has only `list_directory`, `read_text_file` of `files`, and not `write_file`.",
+        ),
+        (
+            &refused,
+            "  help: Call a tool of the list; a human must change the lock for this one.",
+        ),
+        (
+            &replayed,
+            "`read_text_file` of `files`  was allowed, now refused",
+        ),
+        (
+            &replayed,
+            "      now: TOOL_NOT_LOCKED: the lock has only `list_directory` of `files`, and not `read_text_file`",
+        ),
+    ] {
+        assert!(readme.contains(line), "{line}");
+        assert!(answer.contains(line), "{line}: {answer}");
+    }
 }
