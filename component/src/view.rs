@@ -76,6 +76,11 @@ impl Guest for Component {
         render::drifts_json(&drifts)
     }
 
+    fn drifts_markdown(drifts: Vec<Drift>) -> String {
+        let drifts: Vec<_> = all(drifts);
+        render::drifts_markdown(&drifts)
+    }
+
     fn drift_diagnostics(drifts: Vec<Drift>) -> Vec<Diagnostic> {
         let drifts: Vec<_> = all(drifts);
         all(drifts.iter().map(explain::drift_diagnostic))

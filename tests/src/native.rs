@@ -545,6 +545,7 @@ fn drifts(drifts: &[Drift]) -> Answers {
     let problems: Vec<_> = drifts.iter().map(explain::drift_diagnostic).collect();
     let mut answers = reports(&problems);
     answers.insert("drifts.json".to_owned(), render::drifts_json(drifts));
+    answers.insert("drifts.md".to_owned(), render::drifts_markdown(drifts));
     add_spans(&mut answers, "drifts", &render::drifts(drifts));
     answers
 }

@@ -29,7 +29,7 @@ use crate::{component, folder, resolver, status};
 use packages::Packages;
 
 /// The folder of the release, below the root.
-const DIST: &str = "target/dist";
+pub(crate) const DIST: &str = "target/dist";
 
 /// The folder with the WIT of the components.
 const CONTRACT: &str = "wit";

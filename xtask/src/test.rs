@@ -4,6 +4,7 @@
 //! touches one of their paths. `--all` runs the parts of [`When::Long`] too.
 
 mod alone;
+mod artifacts;
 mod browser;
 mod changed;
 mod conformance;
@@ -265,6 +266,12 @@ const PARTS: &[Part] = &[
         when: Long,
         row: First,
         check: elsewhere::check,
+    },
+    Part {
+        name: "the release, installed and used in empty places",
+        when: Long,
+        row: First,
+        check: artifacts::check,
     },
     Part {
         name: "real-servers: MCP servers of npm and PyPI",

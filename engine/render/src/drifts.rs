@@ -5,6 +5,7 @@ use super::styled::{Style, Styled, StyledSpan};
 use agent_decide::Drift;
 use agent_explain::{drift as sentence, drift_subject};
 use agent_syntax::json::Writer;
+use agent_text::visible_text;
 
 /// Returns a line for each drift. More access for the agent is marked.
 pub fn drifts(drifts: &[Drift]) -> Vec<StyledSpan> {
@@ -46,6 +47,53 @@ pub fn drifts_json(drifts: &[Drift]) -> String {
     w.finish()
 }
 
+/// Returns the drifts as a section of Markdown, those that give the agent more access first.
+pub fn drifts_markdown(drifts: &[Drift]) -> String {
+    let (widening, others): (Vec<_>, Vec<_>) = drifts.iter().partition(|drift| drift.widening());
+    let mut out = match drifts.len() {
+        0 => return "### No differences\n".to_owned(),
+        1 => "### 1 difference".to_owned(),
+        count => format!("### {count} differences"),
+    };
+    match widening.len() {
+        0 => out.push_str(", none gives the agent more access\n"),
+        1 => out.push_str(", 1 gives the agent more access\n"),
+        count => out.push_str(&format!(", {count} give the agent more access\n")),
+    }
+    for (title, drifts) in [("More access", widening), ("Others", others)] {
+        if drifts.is_empty() {
+            continue;
+        }
+        out.push_str(&format!("\n**{title}**\n\n"));
+        for drift in drifts {
+            let code = drift.code.name();
+            let about = drift_subject(drift).map_or_else(String::new, |it| format!(" {it}"));
+            let text = markdown(&format!("{about}: {}", sentence(drift)));
+            out.push_str(&format!("- `{code}`<code>{text}</code>\n"));
+            for detail in &drift.details {
+                out.push_str(&format!("  - <code>{}</code>\n", markdown(detail)));
+            }
+        }
+    }
+    out
+}
+
+/// Returns a text on one line that Markdown shows as it is. Within `code`, no host makes a mention or a link of it.
+fn markdown(text: &str) -> String {
+    let mut out = String::new();
+    for c in visible_text(text).chars() {
+        match c {
+            '\n' | '\r' => out.push(' '),
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            _ if c.is_ascii_punctuation() => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 /// Writes the member `drifts`.
 pub(super) fn write_drifts(w: &mut Writer, drifts: &[Drift]) {
     w.objects("drifts", drifts, |w, drift| {
@@ -61,4 +109,17 @@ pub(super) fn write_drifts(w: &mut Writer, drifts: &[Drift]) {
         w.key("tool").optional(drift.tool.as_deref());
         w.key("widening").bool(drift.widening());
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::markdown;
+
+    #[test]
+    fn text_of_others_stays_text() {
+        assert_eq!(
+            markdown("a\n# b | `c` <img src=x> @me https://d.example \u{200b}& ok"),
+            "a \\# b \\| \\`c\\` &lt;img src\\=x&gt; \\@me https\\:\\/\\/d\\.example &lt;U\\+200B&gt;&amp; ok"
+        );
+    }
 }

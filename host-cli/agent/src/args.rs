@@ -169,7 +169,7 @@ pub(crate) enum Format {
 }
 
 /// The options of every command that reads documents with suggested fixes.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Fixes")]
 pub(crate) struct Fixes {
     /// Apply safe fixes to the files, then answer
@@ -1822,8 +1822,43 @@ pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) context: TaskContext,
 
+    /// Output format
+    #[arg(help_heading = None::<&str>, long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: DiffFormat,
+
     #[command(flatten)]
-    pub(crate) report: Report,
+    pub(crate) fixes: Fixes,
+}
+
+/// The format of differences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// For people: the answer on standard output, problems on standard error
+    Text,
+    /// As JSON: the answer or, if an input is invalid, the problems
+    Json,
+    /// As Markdown for a review, more access first; problems on standard error
+    Markdown,
+    /// The problems as SARIF 2.1.0
+    Sarif,
+    /// The problems as workflow commands of GitHub Actions
+    Github,
+}
+
+impl Diff {
+    /// Returns the options that every command with documents has.
+    pub(crate) fn report(&self) -> Report {
+        let format = match self.format {
+            DiffFormat::Text | DiffFormat::Markdown => Format::Text,
+            DiffFormat::Json => Format::Json,
+            DiffFormat::Sarif => Format::Sarif,
+            DiffFormat::Github => Format::Github,
+        };
+        Report {
+            output: Output { format },
+            fixes: self.fixes.clone(),
+        }
+    }
 }
 
 /// Check that the index still matches the lock

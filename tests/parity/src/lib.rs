@@ -561,6 +561,8 @@ impl Instance {
         let mut answers = self.reports(&problems);
         let json = call!(self, agent_engine_view, call_drifts_json(drifts));
         answers.insert("drifts.json".to_owned(), json);
+        let markdown = call!(self, agent_engine_view, call_drifts_markdown(drifts));
+        answers.insert("drifts.md".to_owned(), markdown);
         add_parts(
             &mut answers,
             "drifts",

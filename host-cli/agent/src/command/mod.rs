@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
         Command::Index(Index::Refresh(it)) => index_refresh::run(it, &mut open(&it.output)?),
         Command::Ground(it) => mending(&it.report, global, |to| ground::run(it, to)),
         Command::Why(it) => mending(&it.report, global, |to| why::run(it, to)),
-        Command::Diff(it) => mending(&it.report, global, |to| diff::run(it, to)),
+        Command::Diff(it) => mending(&it.report(), global, |to| diff::run(it, to)),
         Command::Verify(it) => mending(&it.report, global, |to| verify::run(it, to)),
         Command::Explain(it) => explain::run(it, global),
         Command::Completions(it) => completions::run(it, Arguments::command(), "agent"),

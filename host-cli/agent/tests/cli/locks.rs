@@ -46,6 +46,33 @@ fn a_wider_permission_is_a_drift() {
 }
 
 #[test]
+fn a_review_shows_more_access_first() {
+    let project = locked();
+    let markdown = "diff agents.lock agents.lock --format markdown";
+    project
+        .agent(markdown)
+        .exits(0)
+        .answers("### No differences\n");
+    let wider = MANIFEST.replace("[read:audiences]", "[read:audiences, write:audiences]");
+    project.write("agents.md", wider);
+    project.write("mcp.index.json", INDEX.replace("Acme", "A | B"));
+    let run = project.agent("diff --format markdown").exits(1);
+    let begin = "### 2 differences, 1 gives the agent more access\n\n**More access**\n\n- `SCOPE_WIDENED`<code>";
+    assert!(run.stdout.starts_with(begin), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("</code>\n\n**Others**\n\n- `"),
+        "{}",
+        run.stdout
+    );
+    project.write("agents.md", "---\n");
+    project
+        .agent("diff --format markdown")
+        .exits(1)
+        .answers_nothing()
+        .notes("agents.md:");
+}
+
+#[test]
 fn a_changed_entry_is_a_drift() {
     let project = locked();
     project.write("mcp.index.json", INDEX.replace("\"Acme\"", "\"Mallory\""));

@@ -6,6 +6,7 @@
 // The tests make the program fail by means that other systems do not have.
 #![cfg(target_os = "linux")]
 
+mod action;
 mod adopt;
 mod attacks;
 mod audit;

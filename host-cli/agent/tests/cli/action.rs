@@ -1,0 +1,100 @@
+//! The action of GitHub that guards a lock, by its own script.
+
+use crate::project::{MANIFEST, Project, Run};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs the script of the action in a project, with the commit that is compared.
+fn action(project: &Project, base: &str) -> Run {
+    Run::of(script(project, base))
+}
+
+fn script(project: &Project, base: &str) -> Command {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../actions/lock/action.yml");
+    let action = fs::read_to_string(path).unwrap();
+    let (_, script) = action.split_once("      run: |\n").unwrap();
+    let script: String = script
+        .lines()
+        .map(|line| format!("{}\n", line.trim()))
+        .collect();
+    let mut command = project.command_of("bash", ["-c", &script]);
+    command
+        .env("PROGRAM", env!("CARGO_BIN_EXE_agent"))
+        .envs([
+            ("URL", ""),
+            ("SHA256", ""),
+            ("DIRECTORY", "."),
+            ("AUDIT", ""),
+        ])
+        .env("BASE", base)
+        .env("RUNNER_TEMP", project.path("temp"))
+        .env("GITHUB_OUTPUT", project.path("temp/output"))
+        .env("GITHUB_STEP_SUMMARY", project.path("temp/summary.md"));
+    command
+}
+
+fn git(project: &Project, arguments: &[&str]) -> String {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@b.example"];
+    let mut command = Command::new("git");
+    command.args(identity).args(arguments);
+    let output = command.current_dir(project.path("")).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_change_of_a_lock_is_shown_and_one_without_a_lock_fails() {
+    let project = Project::new();
+    fs::create_dir(project.path("temp")).unwrap();
+    project.agent("resolve").exits(0);
+    git(&project, &["init", "--quiet", "."]);
+    git(
+        &project,
+        &["add", "agents.md", "mcp.index.json", "agents.lock"],
+    );
+    git(&project, &["commit", "--quiet", "--message", "base"]);
+    let base = git(&project, &["rev-parse", "HEAD"]);
+    action(&project, &base).exits(0).answers_nothing();
+    assert_eq!(project.read("temp/summary.md"), "### No differences\n");
+
+    // The manifest asks for more, and its lock does not have it.
+    let wider = MANIFEST.replace("[read:audiences]", "[read:audiences, write:audiences]");
+    project.write("agents.md", wider);
+    let run = action(&project, &base).exits(1);
+    let first = run.stdout.lines().next().unwrap_or_default();
+    assert!(first.starts_with("::error file=agents.lock"), "{run:?}");
+    assert!(
+        run.stdout.lines().all(|line| line.starts_with("::")),
+        "{run:?}"
+    );
+    let sarif: serde_json::Value = serde_json::from_str(&project.read("temp/agent.sarif")).unwrap();
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "SCOPE_WIDENED");
+    let output = project.read("temp/output");
+    assert!(output.starts_with("sarif="), "{output}");
+
+    project.agent("resolve").exits(0);
+    fs::remove_file(project.path("temp/summary.md")).unwrap();
+    action(&project, &base).exits(0);
+    let summary = project.read("temp/summary.md");
+    assert!(
+        summary.starts_with("### 1 difference, 1 gives the agent more access\n"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn an_archive_comes_over_https_alone() {
+    let project = Project::new();
+    fs::create_dir(project.path("temp")).unwrap();
+    project.write("archive", "");
+    let url = format!("file://{}", project.path("archive").display());
+    let mut command = script(&project, "");
+    let run = Run::of({
+        command.env("URL", url);
+        command
+    });
+    assert_ne!(run.code, Some(0));
+    drop(run.answers_nothing());
+    assert!(!project.has("temp/agent.tar.gz") && !project.has("temp/agent"));
+}

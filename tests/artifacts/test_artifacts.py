@@ -1,0 +1,208 @@
+"""Installs each artifact of a release from its file into an empty place, and uses it there.
+
+`DIST` is the folder of the release.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+from pathlib import Path
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from google.protobuf.json_format import ParseDict
+from in_toto_attestation.v1 import statement_pb2
+from in_toto_attestation.v1.statement import Statement
+from securesystemslib.dsse import Envelope
+from securesystemslib.signer import SSlibKey
+
+DIST = Path(os.environ["DIST"])
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "hello-agent"
+
+# A client's configuration whose server a first look must not start.
+CLIENT = {"mcpServers": {"sums": {"command": "/usr/bin/python3", "args": ["/home/u/server.py"]}}}
+
+# A message of a client, whose answer a gateway sends.
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
+
+def only(pattern):
+    """The only file of the release with such a name."""
+    [file] = DIST.glob(pattern)
+    return file
+
+
+class Place(unittest.TestCase):
+    """A root that holds the system's libraries, an installed artifact and a home, and nothing else."""
+
+    SECOND_NAME = "mcp"
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.home = self.folder / "home"
+        self.home.mkdir()
+        self.prefix = self.folder / "prefix"
+        self.prefix.mkdir()
+
+    def run_here(self, *command, given="", code=0):
+        bubblewrap = ["bwrap", "--unshare-user", "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"]
+        for folder in ["/usr", "/lib", "/lib64", "/bin"]:
+            bubblewrap += ["--ro-bind-try", folder, folder]
+        bubblewrap += ["--tmpfs", "/tmp", "--bind", self.home, "/home/u", "--ro-bind", self.prefix, self.prefix]
+        bubblewrap += ["--setenv", "HOME", "/home/u", "--setenv", "PATH", f"{self.prefix}/bin:/usr/bin:/bin"]
+        ran = subprocess.run(
+            [*bubblewrap, "--chdir", "/home/u", *command], input=given, capture_output=True, text=True, env={},
+        )
+        self.assertEqual(ran.returncode, code, f"{command}: {ran.stdout}{ran.stderr}")
+        return ran.stdout + ran.stderr
+
+    def use(self):
+        """What people do first with a program."""
+        version = self.run_here("agent", "--version")
+        self.assertIn("engine sha256:", version)
+        for file in ["agents.md", "mcp.index.json"]:
+            shutil.copy(EXAMPLE / file, self.home)
+        self.run_here("agent", "verify", code=1)
+        self.assertIn("wrote agents.lock", self.run_here("agent", "resolve"))
+        self.assertEqual((self.home / "agents.lock").read_bytes(), (EXAMPLE / "agents.lock").read_bytes())
+        self.run_here("agent", "verify")
+        self.run_here("agent", "resolve", "--locked")
+        (self.home / "agents.md").unlink()
+        self.assertIn("agents.md", self.run_here("agent", "init"))
+        (self.home / ".cursor").mkdir(exist_ok=True)
+        (self.home / ".cursor" / "mcp.json").write_text(json.dumps(CLIENT))
+        (self.home / "server.py").write_text("raise SystemExit('started')\n")
+        listed = self.run_here("agent", "adopt", "--dry-run")
+        self.assertIn('"command": "', listed)
+        self.assertNotIn("started", listed)
+        served = self.run_here("agent", "serve", given=json.dumps(INITIALIZE) + "\n")
+        self.assertEqual(json.loads(served.splitlines()[0])["id"], 1, served)
+        self.assertIn(f"Usage: {self.SECOND_NAME} ", self.run_here("mcp", "--help"))
+        self.assertIn("there is no task", self.run_here("mcp", "open", "00ff00", code=1))
+
+
+class Tarball(Place):
+    def unpack(self):
+        with tarfile.open(only("agent-*.tar.gz")) as archive:
+            names = [Path(*Path(name).parts[1:]) for name in archive.getnames()]
+        subprocess.run(
+            ["tar", "-xzf", only("agent-*.tar.gz"), "--strip-components=1", "-C", self.prefix], check=True
+        )
+        return names
+
+    def test_it_works_and_leaves_nothing(self):
+        names = self.unpack()
+        self.use()
+        self.assertEqual(names, self.unpack(), "over an earlier one")
+        self.use()
+        for page in ["agent.1", "agent-adopt.1", "mcp.1", "mcp-run.1"]:
+            self.assertTrue((self.prefix / "share/man/man1" / page).is_file(), page)
+        for file in ["bash-completion/completions/mcp", "zsh/site-functions/_agent", "doc/agent/THIRD-PARTY-LICENCES"]:
+            self.assertTrue((self.prefix / "share" / file).is_file(), file)
+        for name in names:
+            if (self.prefix / name).is_file():
+                (self.prefix / name).unlink()
+        self.assertEqual([path for path in self.prefix.rglob("*") if not path.is_dir()], [])
+
+    def test_it_is_small(self):
+        self.assertLessEqual(only("agent-*.tar.gz").stat().st_size, 25 << 20)
+
+
+class Wheel(Place):
+    # A wheel holds no links.
+    SECOND_NAME = "agent app"
+
+    def test_it_works_and_leaves_nothing(self):
+        subprocess.run(["python3", "-m", "venv", self.prefix], check=True)
+        before = sorted(self.prefix.rglob("*"))
+        pip = [self.prefix / "bin" / "python3", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+        install = [*pip, "install", "--no-index", "--no-deps", "--no-compile", "--force-reinstall", only("*.whl")]
+        for _ in range(2):
+            subprocess.run(install, check=True)
+            self.use()
+        self.assertIn("engine sha256:", self.run_here("agent-engine", "--version"))
+        subprocess.run([*pip, "uninstall", "--yes", "agent-engine"], check=True)
+        left = {path for path in self.prefix.rglob("*") if "__pycache__" not in path.parts} - set(before)
+        self.assertEqual(left, set())
+
+
+class Npm(Place):
+    def test_it_works_and_leaves_nothing(self):
+        packages = [only("agent-engine-linux-*.tgz"), only("agent-engine-[0-9]*.tgz")]
+        npm = ["npm", "--global", f"--prefix={self.prefix}", "--offline", "--no-audit", "--no-fund", "--silent"]
+        for _ in range(2):
+            subprocess.run([*npm, "install", *packages], check=True)
+            self.use()
+        child = subprocess.run(
+            [self.prefix / "bin/agent", "validate", "no-such.md"], capture_output=True, text=True, cwd=self.home
+        )
+        self.assertEqual(child.returncode, 2, child.stderr)
+        names = [file.name.rsplit("-", 1)[0] for file in packages]
+        subprocess.run([*npm, "uninstall", *names], check=True)
+        left = [path for path in self.prefix.rglob("*") if path.is_file() and path.name != ".package-lock.json"]
+        self.assertEqual(left, [])
+
+
+class Documents(unittest.TestCase):
+    def test_the_sums_are_those_of_the_files(self):
+        lines = (DIST / "SHA256SUMS").read_text().splitlines()
+        self.assertGreater(len(lines), 8)
+        for line in lines:
+            digest, name = line.split("  ")
+            self.assertEqual(hashlib.sha256((DIST / name).read_bytes()).hexdigest(), digest, name)
+
+    def test_the_bill_is_valid_and_names_what_matters(self):
+        text = (DIST / "bom.cdx.json").read_text()
+        self.assertIsNone(JsonStrictValidator(SchemaVersion.V1_6).validate_str(text))
+        bill = json.loads(text)
+        names = {component["name"] for component in bill["components"]}
+        # The runtime, and the evaluation of policies, which is in the component alone.
+        self.assertLessEqual({"wasmtime", "regorus", "agent-decide"}, names)
+        self.assertNotIn("proptest", names)
+
+    def test_the_statement_names_every_file(self):
+        statement = json.loads((DIST / "provenance.json").read_text())
+        parsed = Statement.copy_from_pb(ParseDict(statement, statement_pb2.Statement()))
+        parsed.validate()
+        subjects = {subject["name"] for subject in statement["subject"]}
+        files = {str(path.relative_to(DIST)) for path in [*DIST.glob("*.*"), *DIST.glob("wit/**/*")] if path.is_file()}
+        self.assertEqual(subjects, files - {"provenance.json", "provenance.dsse.json"})
+
+    def test_a_signature_verifies(self):
+        private = Ed25519PrivateKey.generate()
+        with tempfile.TemporaryDirectory() as folder:
+            key = Path(folder) / "key.pem"
+            key.write_bytes(
+                private.private_bytes(
+                    serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+                )
+            )
+            envelope = Path(folder) / "envelope.json"
+            sign = [sys.executable, ROOT / "xtask/src/dist/sign.py", key, DIST / "provenance.json", envelope]
+            subprocess.run(sign, check=True)
+            signed = Envelope.from_dict(json.loads(envelope.read_text()))
+        signed.verify([SSlibKey.from_crypto(private.public_key())], 1)
+        self.assertEqual(signed.payload, (DIST / "provenance.json").read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
