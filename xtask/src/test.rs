@@ -268,7 +268,7 @@ const PARTS: &[Part] = &[
         check: elsewhere::check,
     },
     Part {
-        name: "the release, installed and used in empty places",
+        name: "artifacts of the release, installed and used in empty places",
         when: Long,
         row: First,
         check: artifacts::check,
