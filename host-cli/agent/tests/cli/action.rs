@@ -1,4 +1,4 @@
-//! The action of GitHub that guards a lock, by its own script.
+//! What guards a lock elsewhere, by its own script: the action of GitHub, the template of GitLab, the hook before commits.
 
 use crate::project::{MANIFEST, Project, Run};
 use std::fs;
@@ -97,4 +97,35 @@ fn an_archive_comes_over_https_alone() {
     assert_ne!(run.code, Some(0));
     drop(run.answers_nothing());
     assert!(!project.has("temp/agent.tar.gz") && !project.has("temp/agent"));
+}
+
+/// Runs a command line in a project, in which `agent` is in the search path.
+fn shell(project: &Project, line: &str) -> Run {
+    let program = Path::new(env!("CARGO_BIN_EXE_agent")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut command = project.command_of("sh", ["-e", "-c", line]);
+    command.env("PATH", path);
+    Run::of(command)
+}
+
+#[test]
+fn a_template_and_a_hook_guard_the_lock() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let template = fs::read_to_string(root.join("actions/gitlab/lock.yml")).unwrap();
+    let (_, script) = template.split_once("  script:\n").unwrap();
+    let script = script.replace("    - ", "");
+    let hooks = fs::read_to_string(root.join(".pre-commit-hooks.yaml")).unwrap();
+    let entry = hooks
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("entry: "));
+    let project = Project::new();
+    project.agent("resolve").exits(0);
+    for line in [&script, entry.unwrap()] {
+        shell(&project, line).exits(0);
+    }
+    let wider = MANIFEST.replace("[read:audiences]", "[read:audiences, write:audiences]");
+    project.write("agents.md", wider);
+    for line in [&script, entry.unwrap()] {
+        shell(&project, line).exits(1).answers("SCOPE_WIDENED");
+    }
 }
