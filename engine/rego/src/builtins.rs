@@ -141,6 +141,8 @@ pub(super) mod added {
     pub(in super::super) const PAID: &str = "__paid";
     /// Records that a body held, and holds.
     pub(in super::super) const HELD: &str = "__held";
+    /// The beginning of the names of values that are moved out of `with`.
+    pub(in super::super) const WITH: &str = "__with";
 }
 
 /// Gives an evaluator the built-ins that are written here. It refuses calls with another number of

@@ -4,18 +4,21 @@
 //! not the policy itself, but one with calls added. A call pays for a value wherever
 //! one is built, compared, or passed to a built-in. A call at the end of each body records that the
 //! body held. Lines stay the same; columns are translated back in errors.
+//!
+//! `a with input as b` becomes `a with input as __with0; __with0 = b`. The evaluator forgets the rules that it evaluates for `b`, and
+//! takes them for evaluated: in `a` they would be undefined, and one that denies would not hold.
 
 use super::builtins::{Cost, added, find};
 use super::tree::{Body, Expr, ExprKind, Module, Op, Query, Rule, Statement, StatementKind};
 use agent_text::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An instrumented policy.
 #[derive(Debug)]
 pub(super) struct Instrumented {
     pub(super) text: String,
-    /// The offsets in the original text at which something was added, and how many bytes.
-    added: Vec<(u32, u32)>,
+    /// The changes of the original text, in their order.
+    edits: Vec<Edit>,
     /// The expression that the evaluator means by an offset: the shortest one that starts there, or
     /// the call whose arguments start there.
     pub(super) places: BTreeMap<u32, Span>,
@@ -23,10 +26,23 @@ pub(super) struct Instrumented {
     pub(super) bodies: Vec<Span>,
 }
 
+/// A text in place of another one, which is mostly empty.
+#[derive(Debug)]
+struct Edit {
+    at: u32,
+    removed: u32,
+    text: String,
+}
+
 /// Adds the calls to a module. Bodies are numbered from `first`.
 pub(super) fn instrument(text: &str, module: &Module, first: usize) -> Instrumented {
+    let values = module.rules.iter().filter(|rule| rule.parameters.is_none());
     let mut calls = Calls {
+        text,
         first,
+        values: values
+            .filter_map(|rule| Some(&**rule.name.first()?))
+            .collect(),
         ..Calls::default()
     };
     for rule in &module.rules {
@@ -35,19 +51,18 @@ pub(super) fn instrument(text: &str, module: &Module, first: usize) -> Instrumen
     // Edits of one offset stay in their order: from the outside in where something starts, from the
     // inside out where it ends.
     let mut edits = calls.edits;
-    agent_text::sort::sort_by_key(&mut edits, |(at, _)| *at);
+    agent_text::sort::sort_by_key(&mut edits, |edit| edit.at);
     let mut instrumented = String::with_capacity(text.len() * 2);
     let mut from = 0;
-    for (at, edit) in &edits {
-        instrumented.push_str(&text[from..*at as usize]);
-        instrumented.push_str(edit);
-        from = *at as usize;
+    for edit in &edits {
+        instrumented.push_str(&text[from..edit.at as usize]);
+        instrumented.push_str(&edit.text);
+        from = (edit.at + edit.removed) as usize;
     }
     instrumented.push_str(&text[from..]);
-    let added = edits.iter().map(|(at, edit)| (*at, edit.len() as u32));
     Instrumented {
         text: instrumented,
-        added: added.collect(),
+        edits,
         places: places(module),
         bodies: calls.bodies,
     }
@@ -70,33 +85,47 @@ fn places(module: &Module) -> BTreeMap<u32, Span> {
 impl Instrumented {
     /// Returns the offset in the original text of an offset in the instrumented one.
     pub(super) fn original(&self, offset: usize) -> usize {
-        let mut moved = 0;
-        for (at, length) in &self.added {
-            let start = *at as usize + moved;
+        // The ends of the last edit, in both texts.
+        let (mut from, mut to) = (0, 0);
+        for edit in &self.edits {
+            let start = to + edit.at as usize - from;
             if start > offset {
                 break;
             }
-            if offset < start + *length as usize {
-                return *at as usize;
+            if offset < start + edit.text.len() {
+                return edit.at as usize;
             }
-            moved += *length as usize;
+            from = (edit.at + edit.removed) as usize;
+            to = start + edit.text.len();
         }
-        offset - moved
+        from + offset - to
     }
 }
 
 /// The calls to add to a module.
 #[derive(Default)]
-struct Calls {
-    /// Texts to insert, by offset.
-    edits: Vec<(u32, String)>,
+struct Calls<'m> {
+    text: &'m str,
+    edits: Vec<Edit>,
     bodies: Vec<Span>,
     first: usize,
+    /// The rules of the module that are no functions.
+    values: BTreeSet<&'m str>,
+    /// The number of values of `with` that were moved.
+    moved: usize,
 }
 
-impl Calls {
+impl Calls<'_> {
     fn insert(&mut self, at: u32, text: impl Into<String>) {
-        self.edits.push((at, text.into()));
+        self.replace(Span { start: at, end: at }, text);
+    }
+
+    fn replace(&mut self, span: Span, text: impl Into<String>) {
+        self.edits.push(Edit {
+            at: span.start,
+            removed: span.end - span.start,
+            text: text.into(),
+        });
     }
 
     fn wrap(&mut self, call: &str, expr: &Expr) {
@@ -200,11 +229,74 @@ impl Calls {
                 }
             }
         }
-        for (_, value) in &statement.with {
-            self.value(value);
-        }
+        self.with(&statement.with);
         for name in names {
             self.insert(statement.span.end, format!("; {}({name})", added::PAID));
+        }
+    }
+
+    /// Moves the values of `with` behind the statement, where they are evaluated before it.
+    fn with(&mut self, with: &[(Expr, Expr)]) {
+        let first = with.iter().position(|it| self.is_moved(it));
+        let (before, rest) = with.split_at(first.unwrap_or(with.len()));
+        before.iter().for_each(|(_, value)| self.value(value));
+        let Some((_, first)) = rest.first() else {
+            return;
+        };
+        // Behind the first, no literal stays either: it may have several lines.
+        let moved = |it: &(Expr, Expr)| it.1.path().is_none() || self.is_moved(it);
+        let moved: Vec<_> = rest.iter().map(moved).collect();
+        let mut modifiers = String::new();
+        let mut names = Vec::new();
+        for ((target, value), is_moved) in rest.iter().zip(&moved) {
+            if !modifiers.is_empty() {
+                modifiers.push_str(&format!(" with {} as ", self.path(target)));
+            }
+            let name = match is_moved {
+                true => {
+                    self.moved += 1;
+                    format!("{}{}", added::WITH, self.moved)
+                }
+                false => self.path(value),
+            };
+            modifiers.push_str(&name);
+            names.push(name);
+        }
+        let mut end = first.span.start;
+        self.insert(end, modifiers);
+        for (((_, value), is_moved), name) in rest.iter().zip(moved).zip(names) {
+            let Span { start, end: until } = value.span;
+            let gap = Span {
+                start: end,
+                end: if is_moved { start } else { until },
+            };
+            // Lines stay the same.
+            let lines = self.text[gap.start as usize..gap.end as usize].matches('\n');
+            let lines = "\n".repeat(lines.count());
+            if is_moved {
+                self.replace(gap, format!("{lines}; {name} = "));
+                // As the argument of a call, the evaluator does not take it apart.
+                self.wrap(added::PAY, value);
+            } else {
+                self.replace(gap, lines);
+            }
+            end = until;
+        }
+    }
+
+    /// Returns the text of a path on one line.
+    fn path(&self, path: &Expr) -> String {
+        self.text[path.span.start as usize..path.span.end as usize].replace('\n', " ")
+    }
+
+    /// Returns whether a value of `with` may evaluate a rule. A path may also name a function, but not for the input.
+    fn is_moved(&self, (target, value): &(Expr, Expr)) -> bool {
+        if value.is_literal() {
+            return false;
+        }
+        match (root(target), root(value)) {
+            (Some("input"), _) | (_, None) => true,
+            (_, Some(name)) => self.values.contains(name),
         }
     }
 
@@ -292,4 +384,9 @@ impl Calls {
 /// Returns whether an expression builds an array, a set or an object that is not a literal.
 fn is_built(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::List(_) | ExprKind::Object(_)) && !expr.is_literal()
+}
+
+/// Returns the first name of a path; `None` for another expression.
+fn root(expr: &Expr) -> Option<&str> {
+    expr.path()?.0.first().copied()
 }

@@ -293,6 +293,63 @@ fn the_tests_of_the_examples_pass() {
     }
 }
 
+/// A rule of the value of `with` is evaluated again in what it modifies, and a rule that denies holds there.
+#[test]
+fn a_rule_in_the_value_of_with_is_known_in_what_it_modifies() {
+    let rules = "banned_servers := {\"s\"}\n\
+        allowed_tools contains tool.id if {\n\tsome tool in input.candidate_tools\n\
+        \tnot banned with input as {\"server\": tool.server, \"list\": banned_servers}\n}\n\
+        banned if input.server in banned_servers\n";
+    let input =
+        r#"{ "candidate_tools": [{ "id": "a", "server": "s" }, { "id": "b", "server": "t" }] }"#;
+    let allowed = values(rules, input).into_iter();
+    let allowed = allowed.filter(|(rule, _)| rule.ends_with("allowed_tools"));
+    let allowed: Vec<_> = allowed.map(|(_, value)| value).collect();
+    assert_eq!(allowed, [r#"["b"]"#]);
+
+    let policy = b"package switchboard\nallowed_tools := {input.x}\n";
+    let tests = r#"package switchboard_test
+import data.switchboard
+b := {"id": "b", "list": [1, 2]}
+f(x) := x
+g(x) := [x, b.id]
+test_unified if { y := input.x with input as {"x": b.id}; y == b.id }
+test_compared if b.id == input.x with input as {"x": b.id}
+test_name if input.id == b.id with input as b
+test_elsewhere if switchboard.allowed_tools == {b.id} with input as {"x": b.id}
+test_not if not b.id != input.x with input as {"x": b.id}
+test_comprehension if [z | z := input.x with input as {"x": b.id}; z == b.id] == ["b"]
+test_every if { every z in b.list { [z, b.id] == input.x with input as {"x": [z, b.id]} } }
+test_some if { some z in input.x with input as {"x": b.list}; z == b.list[1] }
+test_lines if {
+	b.id == input.x with input as {
+		"x": b.id, # a comment
+		"y": `a
+b`,
+	}
+	true
+}
+test_member if [b.id, b.id] == [input.x, input.y] with input.x as b.id with input.y as b.id
+test_literal if [b.id, 3, b.id] == [input.x, input.y, input.z] with input.x as b.id with input.y as 3 with input.z as b.id
+test_function if [input.x, b.id] == f(b.id) with input as {"x": b.id} with f as g
+test_value_of_a_function if f(1) == b with f as b
+test_builtin if count(b.list) == "b" with count as b.id
+test_nested if { y := [z | z := input.x with input as {"x": input.y}] with input as {"y": b.id}; y == [b.id] }
+test_undefined if not b.id == 1 with input as {"x": b.none}
+"#;
+    let outcomes = test(policy.to_vec(), tests.as_bytes().to_vec()).expect("outcomes");
+    assert_eq!(outcomes.len(), 16);
+    for outcome in outcomes {
+        let verdict = outcome.verdict;
+        // An undefined value makes the statement undefined, as it did.
+        let expected = match &*outcome.name {
+            "test_undefined" => TestVerdict::Failed,
+            _ => TestVerdict::Passed,
+        };
+        assert_eq!(verdict, expected, "{outcome:#?}");
+    }
+}
+
 #[test]
 fn a_test_fails_is_skipped_or_can_not_be_evaluated() {
     let policy = b"package switchboard\nallowed_tools := {input.x}\n";

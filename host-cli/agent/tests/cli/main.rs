@@ -20,6 +20,7 @@ mod faults;
 mod fix;
 mod ground;
 mod how_to_run;
+mod how_to_tenants;
 mod index;
 mod init;
 mod inputs;
