@@ -5,7 +5,7 @@
 //! one is built, compared, or passed to a built-in. A call at the end of each body records that the
 //! body held. Lines stay the same; columns are translated back in errors.
 //!
-//! `a with input as b` becomes `a with input as __with0; __with0 = b`. The evaluator forgets the rules that it evaluates for `b`, and
+//! `a with input as b` becomes `a with input as __with1; __with1 = b`. The evaluator forgets the rules that it evaluates for `b`, and
 //! takes them for evaluated: in `a` they would be undefined, and one that denies would not hold.
 
 use super::builtins::{Cost, added, find};
