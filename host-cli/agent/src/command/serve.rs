@@ -194,7 +194,7 @@ fn options(name: &str, entry: Entry, folder: &Path) -> Result<ServedAgent, Failu
     Ok(ServedAgent {
         lock: entry.lock.map(file),
         task: entry.task.map(file),
-        index: entry.index.map(file),
+        index: Some(file(entry.index.unwrap_or_else(|| INDEX.into()))),
         // Agents of one folder have logs of their own.
         audit: Some(
             folder.join(

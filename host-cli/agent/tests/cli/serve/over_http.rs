@@ -388,17 +388,23 @@ fn several_agents_have_their_own_locks_and_tokens() {
         project.write(&format!("other/{name}"), project.read(name));
     }
     assert!(lock.contains("calculator"));
-    project.write("config.yaml", "agents:\n  first: {}\n  second: { lock: other/agents.lock, index: other/mcp.index.json, observe: true }\n  third: {}\n");
+    // Its index is the usual one of the file's folder.
+    fs::create_dir(project.path("alone")).unwrap();
+    for name in ["agents.lock", "agents.definitions.json"] {
+        project.write(&format!("alone/{name}"), project.read(name));
+    }
+    project.write("config.yaml", "agents:\n  first: {}\n  second: { lock: other/agents.lock, index: other/mcp.index.json, observe: true }\n  third: {}\n  fourth: { lock: alone/agents.lock }\n");
     let path = project.path("config.yaml");
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
     let served = Served::start_with(
         &project,
         "--config config.yaml --servers servers.local.yaml",
-        6,
+        8,
     );
     let paths: Vec<_> = served.agents.iter().map(|(path, _)| &**path).collect();
-    assert_eq!(paths, ["/first/mcp", "/second/mcp", "/third/mcp"]);
-    let (first, second, third) = (&served.agents[0], &served.agents[1], &served.agents[2]);
+    let expected = ["/first/mcp", "/fourth/mcp", "/second/mcp", "/third/mcp"];
+    assert_eq!(paths, expected);
+    let (first, second, third) = (&served.agents[0], &served.agents[2], &served.agents[3]);
     assert_ne!(first.1, second.1);
     // The first and the third have one lock.
     assert_ne!(first.1, third.1);
