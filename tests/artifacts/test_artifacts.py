@@ -133,6 +133,13 @@ class Tarball(Place):
                 path.unlink()
         self.assertEqual([path for path in self.prefix.rglob("*") if not path.is_dir()], [])
 
+    def test_its_program_names_no_folder_of_this_machine(self):
+        with tarfile.open(only("agent-*.tar.gz")) as archive:
+            [name] = [name for name in archive.getnames() if name.endswith("/bin/agent")]
+            program = archive.extractfile(name).read()
+        for folder in [ROOT, Path.home()]:
+            self.assertNotIn(f"{folder}/".encode(), program)
+
     def test_it_is_small(self):
         self.assertLessEqual(only("agent-*.tar.gz").stat().st_size, 25 << 20)
 

@@ -3,7 +3,6 @@
 use agent_pack::{read, write_if_changed};
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -25,7 +24,6 @@ pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<(
     let (os, cpu, libc) = PLATFORM;
     let name = format!("{}-{SUFFIX}", names::NPM);
     let root = dist.stage(&name)?;
-    fs::create_dir_all(root.join("bin"))?;
     copy_program(program, &root.join("bin").join(build::PROGRAM))?;
     write_if_changed(&root.join("THIRD-PARTY-LICENCES"), licences.as_bytes())?;
     let about = format!("The program `agent` for {os} on {cpu} with {libc}");

@@ -4,7 +4,7 @@ use agent_pack::{read, write_if_changed};
 use anyhow::{Context as _, Result, ensure};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::{Dist, program, version};
@@ -24,13 +24,12 @@ const SHELLS: [(&str, &str); 3] = [
 pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<()> {
     let name = format!("agent-{}-{}", version(), program::TARGET);
     let root = dist.stage(&name)?;
-    let bin = folder(&root, "bin")?;
-    let agent = bin.join(build::PROGRAM);
+    let agent = root.join("bin").join(build::PROGRAM);
     copy_program(program, &agent)?;
-    let mcp = bin.join(build::SECOND_NAME);
+    let mcp = agent.with_file_name(build::SECOND_NAME);
     symlink(build::PROGRAM, &mcp)?;
 
-    let pages = folder(&root, "share/man/man1")?;
+    let pages = dist.stage(&format!("{name}/share/man/man1"))?;
     for program in [&agent, &mcp] {
         process::run(Command::new(program).args(["man", "--folder"]).arg(&pages))?;
         for (shell, place) in SHELLS {
@@ -40,7 +39,7 @@ pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<(
             write_if_changed(&place, script.as_bytes())?;
         }
     }
-    let documents = folder(&root, "share/doc/agent")?;
+    let documents = root.join("share/doc/agent");
     for name in ["LICENSE", "README.md"] {
         let text = read(&dist.workspace.root().join(name))?;
         write_if_changed(&documents.join(name), &text)?;
@@ -77,14 +76,12 @@ pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<(
     Ok(())
 }
 
-fn folder(root: &Path, name: &str) -> Result<PathBuf> {
-    let path = root.join(name);
-    fs::create_dir_all(&path).with_context(|| format!("{} can't be made", path.display()))?;
-    Ok(path)
-}
-
-/// Copies the program with the mode of one.
+/// Copies the program with the mode of one, into a folder that is made.
 pub(super) fn copy_program(program: &Path, to: &Path) -> Result<()> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("{} can't be made", folder.display()))?;
+    }
     fs::copy(program, to).with_context(|| format!("{} can't be copied", program.display()))?;
     Ok(fs::set_permissions(to, Permissions::from_mode(0o755))?)
 }

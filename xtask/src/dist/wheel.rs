@@ -24,7 +24,6 @@ pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<(
     let name = names::PYPI.replace('-', "_");
     let root = dist.stage("wheel")?;
     let scripts = root.join(format!("{name}-{}.data/scripts", version()));
-    fs::create_dir_all(&scripts)?;
     copy_program(program, &scripts.join(build::PROGRAM))?;
     // `uvx NAME` runs the script of this name.
     for (script, text) in [
