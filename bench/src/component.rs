@@ -52,7 +52,7 @@ pub(crate) fn measure(
         let mut instance = engine.instantiate().expect("starts");
         let (manifest, index) = inputs(&mut instance, world).expect("the inputs are valid");
         let resolution = resolve(&mut instance, manifest, index).expect("resolves");
-        let lock = call!(instance, resolver.resolution.call_lock(resolution));
+        let lock = call!(instance, resolver.resolution.lock(resolution));
         lock.expect("renders")
             .expect("every requirement can be met")
     });
@@ -74,7 +74,7 @@ pub(crate) fn measure(
     });
     table.add("component: warm resolve", warm);
     let compact = shortest(|| {
-        let explanation = call!(instance, explanation.call_compact(resolution));
+        let explanation = call!(instance, explanation.compact(resolution));
         explanation.expect("renders")
     });
     table.add("component: compact explanation", compact);
@@ -82,8 +82,8 @@ pub(crate) fn measure(
 }
 
 fn inputs(instance: &mut Instance, world: &World) -> Result<(Manifest, Index), Failure> {
-    let manifest = call!(instance, inputs.manifest.call_parse(&world.manifest))?;
-    let index = call!(instance, inputs.index.call_load(&world.index))?;
+    let manifest = call!(instance, inputs.manifest.parse(&world.manifest))?;
+    let index = call!(instance, inputs.index.load(&world.index))?;
     match (manifest, index) {
         (Ok(manifest), Ok(index)) => Ok((manifest, index)),
         _ => Err(Failure::new("an input was refused")),
@@ -95,8 +95,5 @@ fn resolve(
     manifest: Manifest,
     index: Index,
 ) -> Result<Resolution, Failure> {
-    call!(
-        instance,
-        resolver.resolution.call_constructor(manifest, index)
-    )
+    call!(instance, resolver.resolution.constructor(manifest, index))
 }

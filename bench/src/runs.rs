@@ -131,10 +131,10 @@ fn by_component(
         monotonic_ms: 0,
         utc_offset_minutes: 0,
     };
-    let run = call!(instance, run.plan_run.call_start(documents, &options, now));
+    let run = call!(instance, run.plan_run.start(documents, &options, now));
     let run = run.expect("starts").expect("a run id");
     loop {
-        let action = call!(instance, run.plan_run.call_next(run)).expect("the engine");
+        let action = call!(instance, run.plan_run.next(run)).expect("the engine");
         let outcome = match action {
             contract::Action::Store(wanted) => {
                 store(&wanted);
@@ -151,7 +151,7 @@ fn by_component(
             }
             action => panic!("{action:?} is none of a noop step"),
         };
-        let taken = call!(instance, run.plan_run.call_complete(run, &outcome, now));
+        let taken = call!(instance, run.plan_run.complete(run, &outcome, now));
         taken.expect("the engine").expect("in turn");
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! | module | origin | users |
 //! |---|---|---|
-//! | [`tools`] | the crate registry, into `.tools/bin` | the tests of the engine's module |
 //! | [`npm`] | the npm registry, into `playground/node_modules` | the build and its tests, the smaller component |
 //! | [`chromium`] | the system | the tests |
 //!
@@ -10,7 +9,6 @@
 
 pub(crate) mod chromium;
 pub(crate) mod npm;
-pub(crate) mod tools;
 
 use agent_pack::Workspace;
 use anyhow::Result;

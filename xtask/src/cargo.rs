@@ -23,12 +23,17 @@ pub(crate) const BENCH: &str = "agent-bench";
 /// The package of the program that writes the JavaScript of modules, which few need.
 pub(crate) const BINDGEN: &str = "xtask-bindgen";
 
+/// The package of the program that composes components, which few need.
+pub(crate) const COMPOSE: &str = "xtask-compose";
+
 /// The arguments that select all packages whose programs run here, with every feature that has tests here. All
 /// tests are of this one selection: with another one, cargo would compile crates again, with other features.
-const TESTED: [&str; 15] = [
+const TESTED: [&str; 17] = [
     "--workspace",
     "--exclude",
     BINDGEN,
+    "--exclude",
+    COMPOSE,
     "--exclude",
     BENCH,
     "--exclude",

@@ -6,17 +6,16 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::{no_arguments, resolver, setup, status};
+use crate::{no_arguments, resolver, setup, status, wasi};
 
 /// The file name of the component.
 pub(crate) const FILE_NAME: &str = "agent-engine.wasm";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
-    for (path, component) in [
-        build(workspace, Build::Released)?,
-        resolver::build(workspace)?,
-    ] {
+    let engine = build(workspace, Build::Released)?;
+    let program = wasi::build(workspace, Build::Released)?;
+    for (path, component) in [engine, resolver::build(workspace)?, program] {
         println!("{}", path.display());
         println!("{} bytes", component.bytes().len());
         println!("sha256 {}", component.sha256());
@@ -58,7 +57,7 @@ pub(crate) fn write(
     status::doing(
         "Packed",
         format_args!(
-            "{}: {} bytes, sha256 {}, imports nothing",
+            "{}: {} bytes, sha256 {}",
             relative(workspace, &path).display(),
             component.bytes().len(),
             component.sha256()

@@ -6,6 +6,7 @@
 //! | `agent_engine-VERSION-*.whl` | the same program for `uvx`, `pipx` and `pip` |
 //! | `agent-engine-*.tgz` | the same for `npx`: a launcher, and the program of one platform |
 //! | `agent-engine.wasm`, `agent-resolver.wasm`, `wit` | the components, with their WIT |
+//! | `agent.wasm` | the program and its engine as a command of WASI |
 //! | `bom.cdx.json` | every package in them, in CycloneDX |
 //! | `provenance.json` | what was built from what, as an in-toto statement |
 //! | `SHA256SUMS` | the digests of all of them |
@@ -25,7 +26,7 @@ use anyhow::{Context as _, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{component, folder, resolver, status};
+use crate::{component, folder, resolver, status, wasi};
 use packages::Packages;
 
 /// The folder of the release, below the root.
@@ -49,6 +50,8 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     write_if_changed(&dist.path(component::FILE_NAME), engine.bytes())?;
     let (_, smaller) = resolver::build(workspace)?;
     write_if_changed(&dist.path(resolver::FILE_NAME), smaller.bytes())?;
+    let (_, command) = wasi::build(workspace, Build::Released)?;
+    write_if_changed(&dist.path(wasi::FILE_NAME), command.bytes())?;
     let contract = folder::read_all(&workspace.root().join("wit/engine"))?;
     folder::write_all(&dist.path(CONTRACT), &contract)?;
 

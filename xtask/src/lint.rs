@@ -6,7 +6,7 @@ mod unification;
 use agent_pack::Workspace;
 use anyhow::{Result, bail};
 
-use crate::cargo::{BENCH, BINDGEN, GUESTS, cargo, tested};
+use crate::cargo::{BENCH, BINDGEN, COMPOSE, GUESTS, cargo, tested};
 use crate::playground::{API, WORKER};
 use crate::test::{Check, run_all};
 use crate::{no_arguments, process, setup};
@@ -41,7 +41,7 @@ const CHECKS: [Check; 5] = [
 
 /// Returns the arguments that select the packages without tests here.
 fn others() -> Vec<&'static str> {
-    let packages = GUESTS.iter().chain([&BENCH, &BINDGEN]);
+    let packages = GUESTS.iter().chain([&BENCH, &BINDGEN, &COMPOSE]);
     packages.flat_map(|name| ["--package", name]).collect()
 }
 

@@ -22,6 +22,7 @@ mod browser;
 mod bubblewrap;
 mod build;
 mod component;
+mod crates;
 mod demo;
 mod dist;
 mod fuzz;
@@ -35,6 +36,7 @@ mod setup;
 mod soak;
 mod test;
 mod toolchain;
+mod wasi;
 
 use agent_pack::Workspace;
 use anyhow::{Result, bail};

@@ -5,6 +5,7 @@
 
 mod alone;
 mod artifacts;
+mod book;
 mod browser;
 mod changed;
 mod conformance;
@@ -16,6 +17,7 @@ mod other_clients;
 mod other_host;
 mod real_servers;
 mod rows;
+mod wasi;
 
 use agent_pack::{Build, Workspace};
 use anyhow::{Result, bail};
@@ -203,6 +205,19 @@ const PARTS: &[Part] = &[
         check: other_host::check,
     },
     Part {
+        name: "the command of WASI answers like the program",
+        when: Changed(&[
+            "Cargo.lock",
+            "host-cli/agent",
+            "host-cli/host",
+            "tests/wasi",
+            "wit",
+            "xtask/compose",
+        ]),
+        row: Second,
+        check: wasi::few,
+    },
+    Part {
         name: "evidence as in-toto's own tools see it",
         when: Changed(&[
             "engine/audit",
@@ -256,6 +271,12 @@ const PARTS: &[Part] = &[
         },
     },
     Part {
+        name: "the command of WASI answers like the program in every case",
+        when: Long,
+        row: First,
+        check: wasi::all,
+    },
+    Part {
         name: "each package compiles alone",
         when: Long,
         row: First,
@@ -266,6 +287,12 @@ const PARTS: &[Part] = &[
         when: Long,
         row: First,
         check: elsewhere::check,
+    },
+    Part {
+        name: "the book, and every link in it",
+        when: Long,
+        row: First,
+        check: book::check,
     },
     Part {
         name: "artifacts of the release, installed and used in empty places",

@@ -44,6 +44,16 @@ impl Component {
         Self::checked(bytes, &[])
     }
 
+    /// Checks the bytes of a component made of others, for which imports in `allowed` are no error, and leaves
+    /// out its custom sections.
+    ///
+    /// # Errors
+    ///
+    /// As [`Component::from_bytes`].
+    pub fn composed(bytes: &[u8], allowed: &[&str]) -> Result<Self> {
+        Self::checked(without_custom_sections(bytes)?, allowed)
+    }
+
     fn checked(bytes: Vec<u8>, allowed: &[&str]) -> Result<Self> {
         if !Parser::is_component(&bytes) {
             return Err(Error::Invalid("it is not a component".to_owned()));

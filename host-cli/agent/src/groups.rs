@@ -2,6 +2,7 @@
 
 use crate::args::HELP;
 use clap::Command;
+use clap::builder::StyledStr;
 use std::fmt::Write as _;
 
 /// Each group with its commands.
@@ -55,20 +56,29 @@ pub(crate) fn grouped(program: Command) -> Command {
     let literal = HELP.get_literal();
     let mut list = String::new();
     for (group, names) in GROUPS {
-        let _ = writeln!(list, "{header}{group}:{header:#}");
-        for name in names {
-            let about = match program.find_subcommand(name) {
-                Some(command) => command.get_about().cloned().unwrap_or_default(),
-                None => "Print the help of a command".into(),
-            };
-            let _ = writeln!(list, "  {literal}{name:14}{literal:#} {about}");
+        // A component has few of the commands.
+        let listed = names
+            .iter()
+            .filter_map(|name| Some((name, about(&program, name)?)));
+        let lines: String = listed
+            .map(|(name, about)| format!("  {literal}{name:14}{literal:#} {about}\n"))
+            .collect();
+        if !lines.is_empty() {
+            let _ = writeln!(list, "{header}{group}:{header:#}\n{lines}");
         }
-        list.push('\n');
     }
     program.help_template(format!(
         "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{header}Options:{header:#}\n\
          {{options}}{{after-help}}"
     ))
+}
+
+/// Returns what a command does, if the program has it.
+fn about(program: &Command, name: &str) -> Option<StyledStr> {
+    match program.find_subcommand(name) {
+        Some(command) => Some(command.get_about().cloned().unwrap_or_default()),
+        None => (name == "help").then(|| "Print the help of a command".into()),
+    }
 }
 
 #[cfg(test)]

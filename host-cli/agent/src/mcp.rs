@@ -1,13 +1,14 @@
 //! The program under its second name, `mcp`: the commands of `agent app`.
 
 use crate::args::{Completions, HELP, Man};
-use crate::command::{CommandAnswer, completions, man};
+use crate::command::CommandAnswer;
+use crate::command::performing::{completions, man};
 use crate::version;
-use agent_app::{Command, Place, Program};
-use agent_host::Failure;
+use agent_app::{Command, Place, Program, usage_envelope};
+use agent_host::{Failure, output};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// The second name.
@@ -51,6 +52,14 @@ pub(crate) fn run(mcp: &Mcp) -> Result<CommandAnswer, Failure> {
         }
         McpCommand::Completions(it) => completions::run(it, Mcp::command(), NAME),
         McpCommand::Man(it) => man::run(it, Mcp::command()),
+    }
+}
+
+/// Prints the answer to a wrong command line for an app, which is JSON.
+pub(crate) fn answer_wrong_usage(error: &clap::Error, line: &[OsString]) {
+    let is_app = is_the_name() || line.get(1).is_some_and(|it| it == "app");
+    if let Some(envelope) = usage_envelope(error).filter(|_| is_app) {
+        let _ = output::print_text(&envelope);
     }
 }
 

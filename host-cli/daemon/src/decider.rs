@@ -38,7 +38,7 @@ impl Decider {
 
     /// Returns the response of a verb that failed.
     pub(crate) fn failed(&self, refusal: &Refusal) -> String {
-        let made = self.ask(|engine| call!(engine, daemon.call_failed(refusal)));
+        let made = self.ask(|engine| call!(engine, daemon.failed(refusal)));
         made.unwrap_or_else(|_| BROKEN.to_owned())
     }
 

@@ -118,7 +118,7 @@ impl Http {
 
     fn discovery(&self) -> Answered<String> {
         let decider = &self.daemon.decider;
-        decider.ask(|engine| call!(engine, daemon.call_discovery()))
+        decider.ask(|engine| call!(engine, daemon.discovery()))
     }
 
     /// Performs a verb. Returns its response.
@@ -130,11 +130,11 @@ impl Http {
         parent: Option<TraceContext>,
     ) -> Answered<String> {
         let (verb, addressed) = self.daemon.decider.decide(|engine| {
-            let verb = match call!(engine, daemon.call_verb_named(name))? {
+            let verb = match call!(engine, daemon.verb_named(name))? {
                 Ok(verb) => verb,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            let addressed = call!(engine, daemon.call_addressed_beside(body))?;
+            let addressed = call!(engine, daemon.addressed_beside(body))?;
             Ok(addressed.map(|addressed| (verb, addressed)))
         })?;
         self.daemon.perform(client, verb, addressed, parent).await

@@ -236,7 +236,7 @@ impl Daemon {
         let policy = self.policy_file()?.text;
         let transport = self
             .decider
-            .decide(|engine| call!(engine, daemon.call_transport_of_policy(policy.as_deref())))?;
+            .decide(|engine| call!(engine, daemon.transport_of_policy(policy.as_deref())))?;
         Ok(match (transport, &self.sockets) {
             (Transport::Uds, Some(folder)) => folder.socket(id),
             (Transport::Tcp, _) | (_, None) => self.unregistered.socket(id),

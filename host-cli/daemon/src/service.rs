@@ -167,11 +167,11 @@ fn called(
     };
     let arguments = arguments.map_or_else(|| b"{}".to_vec(), |it| it.bytes().to_vec());
     let called = decider.decide(|engine| {
-        let verb = match call!(engine, daemon.call_verb_named(&name))? {
+        let verb = match call!(engine, daemon.verb_named(&name))? {
             Ok(verb) => verb,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let addressed = call!(engine, daemon.call_addressed_by_argument(&arguments))?;
+        let addressed = call!(engine, daemon.addressed_by_argument(&arguments))?;
         Ok(Ok((verb, addressed)))
     });
     called.map_err(|refusal| invalid(refusal.message))

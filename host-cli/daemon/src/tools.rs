@@ -13,7 +13,7 @@ const VERSION: &str = "dev.assertlang/version";
 pub(crate) fn tools(engine: &mut Instance) -> Result<String, Failure> {
     let mut tools = Vec::new();
     // A tool has the name of a verb, and is its latest version.
-    for verb in call!(engine, daemon.call_verbs())? {
+    for verb in call!(engine, daemon.verbs())? {
         tools.retain(|(of, _)| *of != verb.name);
         let tool = tool(&verb)?;
         tools.push((verb.name, tool));

@@ -16,20 +16,17 @@ struct Verb {
 
 impl Verb {
     fn next(&mut self) -> Answered<Action> {
-        call!(self.engine, daemon.verb_run.call_next(self.run)).map_err(broken)
+        call!(self.engine, daemon.verb_run.next(self.run)).map_err(broken)
     }
 
     fn complete(&mut self, outcome: &Outcome) -> Answered<()> {
         // After an outcome out of turn the verb fails, which `next` returns.
-        let taken = call!(
-            self.engine,
-            daemon.verb_run.call_complete(self.run, outcome)
-        );
+        let taken = call!(self.engine, daemon.verb_run.complete(self.run, outcome));
         taken.map(drop).map_err(broken)
     }
 
     fn cancel(&mut self) -> Answered<()> {
-        call!(self.engine, daemon.verb_run.call_cancel(self.run)).map_err(broken)
+        call!(self.engine, daemon.verb_run.cancel(self.run)).map_err(broken)
     }
 
     /// Performs an action. Returns the next one, and why this one failed.
@@ -64,7 +61,7 @@ impl Daemon {
     pub(crate) async fn carry_out(&self, client: &str, order: Order) -> Answered<String> {
         let call = self.call(client, order);
         let mut engine = self.decider.instance()?;
-        let run = call!(engine, daemon.verb_run.call_start(&call)).map_err(broken)?;
+        let run = call!(engine, daemon.verb_run.start(&call)).map_err(broken)?;
         let mut verb = Verb { engine, run };
         let mut effects = Effects::new(self, client);
         let mut action = verb.next()?;

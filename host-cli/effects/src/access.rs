@@ -102,7 +102,7 @@ impl Access {
             return text.to_owned();
         }
         let redacted = self.decider().and_then(|mut engine| {
-            call!(engine, run.call_redacted(text, &secrets)).map_err(|failure| failure.message)
+            call!(engine, run.redacted(text, &secrets)).map_err(|failure| failure.message)
         });
         redacted.unwrap_or_else(|_| "a text that can't be redacted".to_owned())
     }

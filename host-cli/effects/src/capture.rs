@@ -145,7 +145,7 @@ impl Access {
         time: Duration,
     ) -> Result<(Address, String), String> {
         let mut engine = self.decider()?;
-        let found = call!(engine, network.call_http_endpoint_of(url));
+        let found = call!(engine, network.http_endpoint_of(url));
         let found = found.map_err(|failure| failure.message)?;
         let found = found.map_err(|refusal| refusal.message)?;
         let addresses = match found.is_name {
@@ -156,7 +156,7 @@ impl Access {
         let trusted: Vec<_> = trusted.map(|&it| it.to_owned()).collect();
         let decided = call!(
             engine,
-            network.call_authorize_endpoint(url, &trusted, &addresses)
+            network.authorize_endpoint(url, &trusted, &addresses)
         );
         let authorized = decided.map_err(|failure| failure.message)?;
         let authorized = authorized.map_err(|refusals| {

@@ -53,7 +53,7 @@ struct EngineGate {
 impl Gate for EngineGate {
     fn admit(&mut self, wanted: &str) -> Result<(String, u16), String> {
         let Self { engine, allowed } = self;
-        let decided = call!(engine, network.call_admit(allowed, wanted));
+        let decided = call!(engine, network.admit(allowed, wanted));
         let decided = decided.map_err(|failure| failure.message)?;
         decided
             .map(|admitted| (admitted.host, admitted.port))
@@ -63,7 +63,7 @@ impl Gate for EngineGate {
     fn authorize(&mut self, wanted: &str, addresses: &[IpAddr]) -> Result<Vec<IpAddr>, String> {
         let Self { engine, allowed } = self;
         let texts: Vec<_> = addresses.iter().map(IpAddr::to_string).collect();
-        let decided = call!(engine, network.call_authorize(allowed, wanted, &texts));
+        let decided = call!(engine, network.authorize(allowed, wanted, &texts));
         let decided = decided.map_err(|failure| failure.message)?;
         let authorized = decided.map_err(|refusals| {
             let messages = refusals.into_iter().map(|Refusal { message, .. }| message);

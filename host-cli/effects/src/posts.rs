@@ -47,7 +47,7 @@ impl Posts {
     /// The reason why it is not.
     pub fn check_url(&self, url: &str) -> Result<(), String> {
         let mut engine = self.decider()?;
-        let found = call!(engine, network.call_http_endpoint_of(url));
+        let found = call!(engine, network.http_endpoint_of(url));
         let found = found.map_err(|failure| failure.message)?;
         found.map(|_| ()).map_err(|refusal| refusal.message)
     }
@@ -60,7 +60,7 @@ impl Posts {
     /// The reason why there is no response within 10 s.
     pub async fn post_json(&self, url: &str, body: String) -> Result<(u16, Vec<u8>), String> {
         let mut engine = self.decider()?;
-        let found = call!(engine, network.call_http_endpoint_of(url));
+        let found = call!(engine, network.http_endpoint_of(url));
         let found = found.map_err(|failure| failure.message)?;
         let found = found.map_err(|refusal| refusal.message)?;
         let addresses = match found.is_name {

@@ -30,7 +30,7 @@ impl<'i> Run<'i> {
     ) -> Result<Self, Failure> {
         let started = call!(
             instance,
-            run.plan_run.call_start(documents, options, clock(&zone))
+            run.plan_run.start(documents, options, clock(&zone))
         )?;
         Self::started(instance, started, zone)
     }
@@ -49,7 +49,7 @@ impl<'i> Run<'i> {
         let started = call!(
             instance,
             run.plan_run
-                .call_start_unverified(documents, options, clock(&zone))
+                .start_unverified(documents, options, clock(&zone))
         )?;
         Self::started(instance, started, zone)
     }
@@ -113,14 +113,13 @@ impl<'i> Run<'i> {
     }
 
     fn next(&mut self) -> Result<Action, Failure> {
-        call!(self.instance, run.plan_run.call_next(self.run))
+        call!(self.instance, run.plan_run.next(self.run))
     }
 
     fn complete(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         let taken = call!(
             self.instance,
-            run.plan_run
-                .call_complete(self.run, outcome, clock(&self.zone))
+            run.plan_run.complete(self.run, outcome, clock(&self.zone))
         )?;
         // The run ends with `internal` and its evidence; `next` tells.
         let _ = taken;
@@ -130,7 +129,7 @@ impl<'i> Run<'i> {
     fn cancel(&mut self) -> Result<(), Failure> {
         call!(
             self.instance,
-            run.plan_run.call_cancel(self.run, clock(&self.zone))
+            run.plan_run.cancel(self.run, clock(&self.zone))
         )
     }
 }

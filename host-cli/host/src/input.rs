@@ -2,9 +2,9 @@
 
 use crate::contract::schemas::NamedText;
 use crate::failure::Failure;
+use crate::system::{Files, System, Terminal};
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -16,9 +16,6 @@ pub const INDEX_MAX: u64 = 512 << 20;
 
 /// Maximum number of bytes of a schema of MOVA.
 const SCHEMA_MAX: u64 = 1 << 20;
-
-/// Maximum number of bytes of a component given by `--engine`.
-const ENGINE_MAX: u64 = 64 << 20;
 
 /// Size of the pieces of an input of any size, in bytes.
 const PIECE: usize = 256 << 10;
@@ -72,7 +69,7 @@ impl Input {
     pub fn read(&self, limit: u64) -> Result<Vec<u8>, Failure> {
         match self {
             Self::File(path) => read_file(path, limit),
-            Self::Stdin => read_up_to(io::stdin().lock(), limit, 0),
+            Self::Stdin => read_up_to(System::input(), limit, 0),
         }
         .map_err(|error| self.unreadable(&error))
     }
@@ -88,10 +85,10 @@ impl Input {
     ) -> Result<(), Failure> {
         let mut source: Box<dyn Read> = match self {
             Self::File(path) => {
-                let file = open_regular(path).map_err(|error| self.unreadable(&error))?;
+                let file = System::open(path).map_err(|error| self.unreadable(&error))?;
                 Box::new(file.0)
             }
-            Self::Stdin => Box::new(io::stdin().lock()),
+            Self::Stdin => System::input(),
         };
         let mut piece = vec![0; PIECE];
         loop {
@@ -108,8 +105,7 @@ impl Input {
     #[must_use]
     pub fn is_missing(&self) -> bool {
         match self {
-            Self::File(path) => fs::symlink_metadata(path)
-                .is_err_and(|error| error.kind() == io::ErrorKind::NotFound),
+            Self::File(path) => System::is_missing(path),
             Self::Stdin => false,
         }
     }
@@ -128,7 +124,7 @@ impl Input {
 pub fn read_mova(folder: &Path) -> Result<Vec<NamedText>, Failure> {
     let mut core = named_texts(folder)?;
     let within = folder.join("schemas");
-    if within.is_dir() {
+    if System::is_folder(&within) {
         core.extend(named_texts(&within)?);
     }
     Ok(core)
@@ -141,8 +137,7 @@ fn named_texts(folder: &Path) -> Result<Vec<NamedText>, Failure> {
         Failure::new(format_args!("can't read `{path}`: {}", reason(&error)))
     };
     let mut texts = Vec::new();
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
+    for path in System::list(folder).map_err(unreadable)? {
         let name = path.file_name().and_then(|name| name.to_str());
         if let Some(name) = name.and_then(name_of_core) {
             texts.push(NamedText {
@@ -163,37 +158,9 @@ fn name_of_core(file: &str) -> Option<&str> {
     }
 }
 
-/// Reads a component that replaces the embedded one.
-pub(crate) fn read_engine(path: &Path) -> Result<Vec<u8>, Failure> {
-    let input = Input::File(path.to_owned());
-    let wasm = input.read(ENGINE_MAX)?;
-    if wasm.len() as u64 > ENGINE_MAX {
-        return Err(Failure::new(format_args!(
-            "`{input}` is not an engine: it is larger than {} MiB",
-            ENGINE_MAX >> 20
-        )));
-    }
-    Ok(wasm)
-}
-
 fn read_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let (file, size) = open_regular(path)?;
+    let (file, size) = System::open(path)?;
     read_up_to(file, limit, size)
-}
-
-/// Opens a regular file. Returns it with its size.
-fn open_regular(path: &Path) -> io::Result<(File, u64)> {
-    // Checked before opening: opening a named pipe would wait for a writer.
-    let metadata = fs::metadata(path)?;
-    if metadata.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    if !metadata.is_file() {
-        return Err(io::Error::other(
-            "it is not a regular file; `-` reads standard input",
-        ));
-    }
-    Ok((File::open(path)?, metadata.len()))
 }
 
 fn read_up_to(source: impl Read, limit: u64, expected: u64) -> io::Result<Vec<u8>> {

@@ -24,34 +24,59 @@
 //! use agent_host::{Engine, call};
 //!
 //! let mut engine = Engine::embedded()?.instantiate()?;
-//! let manifest = call!(engine, inputs.manifest.call_parse(b"no frontmatter"))?;
+//! let manifest = call!(engine, inputs.manifest.parse(b"no frontmatter"))?;
 //! let problems = manifest.expect_err("a manifest starts with its frontmatter");
 //! assert_eq!(problems.len(), 1);
 //! # Ok::<(), agent_host::Failure>(())
 //! ```
 
 pub mod atomic_write;
+#[cfg(not(target_family = "wasm"))]
 pub mod bindings;
+#[cfg(not(target_family = "wasm"))]
 mod clock;
+#[cfg(target_family = "wasm")]
+mod composed;
 pub mod diagnostics;
+#[cfg(not(target_family = "wasm"))]
 mod engine;
 mod failure;
+#[cfg(target_family = "wasm")]
+mod imported;
 pub mod input;
+#[cfg(not(target_family = "wasm"))]
 mod names;
 pub mod output;
+#[cfg(not(target_family = "wasm"))]
 mod random;
+#[cfg(not(target_family = "wasm"))]
 mod runtime;
+#[cfg(not(target_family = "wasm"))]
 mod signals;
+pub mod system;
+#[cfg(not(target_family = "wasm"))]
 mod zone;
 
-pub use bindings::exports::agent::engine as contract;
-pub use clock::{clock, unix_ms, unix_time};
-pub use engine::{
-    COMPONENT, COMPONENT_SHA256, Engine, Instance, Limits, Shelf, Usage, WASMTIME_VERSION, compile,
-};
 pub use failure::Failure;
-pub use random::{hex, random};
-pub use runtime::block_on;
-pub use signals::{Hangups, Signals, Terminations};
-pub use wasmtime::component::ResourceAny;
-pub use zone::Zone;
+#[doc(hidden)]
+pub use pastey::paste;
+
+#[cfg(target_family = "wasm")]
+pub use composed::{COMPONENT_SHA256, Engine, Instance};
+#[cfg(target_family = "wasm")]
+pub use imported::{contract, imports};
+
+#[cfg(not(target_family = "wasm"))]
+pub use {
+    bindings::exports::agent::engine as contract,
+    clock::{clock, unix_ms, unix_time},
+    engine::{
+        COMPONENT, COMPONENT_SHA256, Engine, Instance, Limits, Shelf, Usage, WASMTIME_VERSION,
+        compile,
+    },
+    random::{hex, random},
+    runtime::block_on,
+    signals::{Hangups, Signals, Terminations},
+    wasmtime::component::ResourceAny,
+    zone::Zone,
+};

@@ -101,7 +101,7 @@ impl Decider {
         };
         log.append(&records)?;
         let syncs = log.syncs();
-        let state = call!(instance, session.agent_session.call_export(session))?;
+        let state = call!(instance, session.agent_session.export(session))?;
         let current = RefCell::new(Current {
             opened_with: instance.memory(),
             instance,
@@ -123,16 +123,13 @@ impl Decider {
 
     /// Returns the servers of the lock.
     pub(crate) fn servers(&self) -> Result<Vec<LockedServer>, Failure> {
-        self.look(|instance, session| call!(instance, session.agent_session.call_servers(session)))
+        self.look(|instance, session| call!(instance, session.agent_session.servers(session)))
     }
 
     /// Returns where a server is reached; `None` if it is started.
     pub(crate) fn destination(&self, server: &str) -> Result<Option<Destination>, Failure> {
         let found = self.look(|instance, session| {
-            call!(
-                instance,
-                session.agent_session.call_destination(session, server)
-            )
+            call!(instance, session.agent_session.destination(session, server))
         })?;
         found.map_err(Failure::new)
     }
@@ -146,9 +143,7 @@ impl Decider {
         let found = self.look(|instance, session| {
             call!(
                 instance,
-                session
-                    .agent_session
-                    .call_authorize(session, server, addresses)
+                session.agent_session.authorize(session, server, addresses)
             )
         })?;
         found.map_err(Failure::new)
@@ -160,7 +155,7 @@ impl Decider {
         let observed = self.ask_and_export(|instance, session| {
             call!(
                 instance,
-                session.agent_session.call_tools(session, server, list, now)
+                session.agent_session.tools(session, server, list, now)
             )
         })?;
         self.record(&observed.records)?;
@@ -180,7 +175,7 @@ impl Decider {
                 instance,
                 session
                     .agent_session
-                    .call_entries(session, server, kind, &list, now)
+                    .entries(session, server, kind, &list, now)
             )
         })?;
         let mut lists = self.lists.borrow_mut();
@@ -207,7 +202,7 @@ impl Decider {
                 instance,
                 session
                     .agent_session
-                    .call_request(session, &client, method, &params, now)
+                    .request(session, &client, method, &params, now)
             )
         })?;
         self.recorded(called)
@@ -217,10 +212,7 @@ impl Decider {
     pub(crate) fn list(&self, client: &Client) -> Result<Vec<u8>, Failure> {
         let now = clock(&self.zone);
         let listed = self.look(|instance, session| {
-            call!(
-                instance,
-                session.agent_session.call_list(session, client, now)
-            )
+            call!(instance, session.agent_session.list(session, client, now))
         })?;
         self.record(&listed.records)?;
         Ok(listed.result)
@@ -233,9 +225,7 @@ impl Decider {
         let called = self.ask(params.len(), move |instance, session| {
             call!(
                 instance,
-                session
-                    .agent_session
-                    .call_call(session, &client, &params, now)
+                session.agent_session.call(session, &client, &params, now)
             )
         })?;
         self.recorded(called)
@@ -255,7 +245,7 @@ impl Decider {
                 instance,
                 session
                     .agent_session
-                    .call_repeat(session, &client, &params, &state, now)
+                    .repeat(session, &client, &params, &state, now)
             )
         })?;
         self.recorded(called)
@@ -287,7 +277,7 @@ impl Decider {
             let result = result.bytes();
             call!(
                 instance,
-                session.agent_session.call_result(session, id, result, now)
+                session.agent_session.result(session, id, result, now)
             )
         })
     }
@@ -299,9 +289,7 @@ impl Decider {
         self.delivered(size_of_val(&failure), move |instance, session| {
             call!(
                 instance,
-                session
-                    .agent_session
-                    .call_failed(session, id, &failure, now)
+                session.agent_session.failed(session, id, &failure, now)
             )
         })
     }
@@ -320,7 +308,7 @@ impl Decider {
                 instance,
                 session
                     .agent_session
-                    .call_timed_out(session, id, limit_ms, since_progress, now)
+                    .timed_out(session, id, limit_ms, since_progress, now)
             )
         })
     }
@@ -339,7 +327,7 @@ impl Decider {
                 instance,
                 session
                     .agent_session
-                    .call_approve(session, &approval, answer, &by, now)
+                    .approve(session, &approval, answer, &by, now)
             )
         })
     }
@@ -354,7 +342,7 @@ impl Decider {
                 instance,
                 session
                     .agent_session
-                    .call_elicited(session, &approval, &result, now)
+                    .elicited(session, &approval, &result, now)
             )
         })
     }
@@ -379,7 +367,7 @@ impl Decider {
         let reloaded = self.look(|instance, session| {
             call!(
                 instance,
-                session.agent_session.call_reload(session, &documents, now)
+                session.agent_session.reload(session, &documents, now)
             )
         })?;
         let transition = match reloaded {
@@ -397,9 +385,7 @@ impl Decider {
     /// Returns the state of the session as JSON.
     pub(crate) fn status(&self) -> Result<String, Failure> {
         let now = clock(&self.zone);
-        self.look(|instance, session| {
-            call!(instance, session.agent_session.call_status(session, now))
-        })
+        self.look(|instance, session| call!(instance, session.agent_session.status(session, now)))
     }
 
     /// Takes why a server can't be started or reached.
@@ -408,9 +394,7 @@ impl Decider {
         self.ask(server.len() + why.len(), move |instance, session| {
             call!(
                 instance,
-                session
-                    .agent_session
-                    .call_unreachable(session, &server, &why)
+                session.agent_session.unreachable(session, &server, &why)
             )
         })
     }
@@ -424,7 +408,7 @@ impl Decider {
                 instance,
                 session
                     .agent_session
-                    .call_observe(session, &server, observation, now)
+                    .observe(session, &server, observation, now)
             )
         })?;
         self.record(&transition.records)?;
@@ -526,7 +510,7 @@ impl Decider {
         for message in &journal.messages {
             message(&mut instance, session)?;
         }
-        call!(instance, session.agent_session.call_export(session))
+        call!(instance, session.agent_session.export(session))
     }
 
     /// Replaces the instance by another one that goes on from a state. The inner error says why it can't.
@@ -563,7 +547,7 @@ impl Decider {
                 instance,
                 session
                     .agent_session
-                    .call_entries(session, server, *kind, list, now)
+                    .entries(session, server, *kind, list, now)
             )?;
             records.extend(observed.records);
         }
@@ -633,7 +617,7 @@ impl Current {
         let Self {
             instance, session, ..
         } = self;
-        call!(instance, session.agent_session.call_export(*session))
+        call!(instance, session.agent_session.export(*session))
     }
 }
 
@@ -652,7 +636,7 @@ fn open(
         instance,
         session
             .agent_session
-            .call_open_ignoring(documents, options, ignoring, now)
+            .open_ignoring(documents, options, ignoring, now)
     )?;
     Ok(opened.map(|opened| (instance, opened.session, opened.records)))
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::browser::chromium::{self, BROWSER_VARIABLE, Chromium, DRIVER_VARIABLE};
-use crate::browser::{self, npm, tools};
-use crate::{bubblewrap, build, cargo, folder, playground, process, setup};
+use crate::browser::{self, npm};
+use crate::{bubblewrap, build, cargo, crates, folder, playground, process, setup};
 
 /// The program that writes the engine's answers on this machine, and the variable that names them
 /// to the tests in the browser at compile time.
@@ -59,7 +59,7 @@ const MODULES: [(&str, &[&str]); 4] = [
 /// programs.
 pub(super) fn module(workspace: &Workspace) -> Result<()> {
     let lock = setup::lock(workspace)?;
-    tools::ensure(workspace)?;
+    let runner = crates::ensure_test_runner(workspace)?;
     drop(lock);
     let chromium = chromium::ensure()?;
     let compiler = playground::Compiler::new(workspace, Build::Released)?;
@@ -77,10 +77,7 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
         let mut cargo =
             compiler.cargo(&["test", "--no-fail-fast"], playground::WORKER, features)?;
         cargo
-            .env(
-                "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",
-                tools::runner(workspace),
-            )
+            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &runner)
             .env(CASES_VARIABLE, &cases)
             .env(RUNS_VARIABLE, &runs)
             .env(DRIVER_VARIABLE, &chromium.driver)

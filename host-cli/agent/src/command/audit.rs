@@ -10,19 +10,16 @@ use agent_host::{Failure, call};
 
 pub(super) fn run(args: &Audit, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let after = args.after.as_deref();
-    let opened = call!(session.engine, audit.log_verification.call_open(after))?;
+    let opened = call!(session.engine, audit.log_verification.open(after))?;
     let log = opened.map_err(|why| Failure::new(format_args!("`--after`: {why}")))?;
     for (file, number) in args.files.iter().zip(0..) {
         let _progress = Progress::of(format!("verifying {file}"));
         session.name_log(file, number)?;
-        file.pieces(|bytes| call!(session.engine, audit.log_verification.call_feed(log, bytes)))?;
-        call!(session.engine, audit.log_verification.call_end_file(log))?;
+        file.pieces(|bytes| call!(session.engine, audit.log_verification.feed(log, bytes)))?;
+        call!(session.engine, audit.log_verification.end_file(log))?;
     }
     let head = args.head.as_deref();
-    let verified = call!(
-        session.engine,
-        audit.log_verification.call_finish(log, head)
-    )?;
+    let verified = call!(session.engine, audit.log_verification.finish(log, head))?;
     let verified = verified.map_err(|why| Failure::new(format_args!("`--head`: {why}")))?;
     let mut problems = verified.problems.iter();
     let verifies = problems.all(|it| it.severity != Severity::Error);

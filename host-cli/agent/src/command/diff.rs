@@ -28,7 +28,7 @@ pub(super) fn run(args: &Diff, session: &mut CommandSession) -> Result<CommandAn
     let Some((lock, newer)) = newer else {
         return session.refuse();
     };
-    let mut drifts = call!(session.engine, lockfile.call_compare(older, lock))?;
+    let mut drifts = call!(session.engine, lockfile.compare(older, lock))?;
     if let (Some(older), Some(newer)) = (older, newer) {
         let old_index = args.before.old_index.as_ref();
         let lock = args.old.clone().unwrap_or_else(|| Input::from(LOCK));
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Diff, session: &mut CommandSession) -> Result<CommandAn
         session.note("no differences");
     }
     if args.format == DiffFormat::Markdown && session.writes() {
-        let text = call!(session.engine, view.call_drifts_markdown(&drifts))?;
+        let text = call!(session.engine, view.drifts_markdown(&drifts))?;
         output::print_data(&text)?;
         session.report()?;
         return Ok(CommandAnswer::yes_if(drifts.is_empty()));

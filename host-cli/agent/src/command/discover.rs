@@ -11,13 +11,13 @@ pub(super) fn run(args: &Discover, session: &mut CommandSession) -> Result<Comma
     };
     if args.tools {
         session.show(
-            |engine| call!(engine, view.call_discover_tools(index)),
-            |engine| call!(engine, view.call_discover_tools_json(index)),
+            |engine| call!(engine, view.discover_tools(index)),
+            |engine| call!(engine, view.discover_tools_json(index)),
         )?;
     } else {
         session.show(
-            |engine| call!(engine, view.call_discover(index)),
-            |engine| call!(engine, view.call_discover_json(index)),
+            |engine| call!(engine, view.discover(index)),
+            |engine| call!(engine, view.discover_json(index)),
         )?;
     }
     Ok(CommandAnswer::Yes)

@@ -16,12 +16,12 @@ pub(super) fn run(args: &Expand, session: &mut CommandSession) -> Result<Command
     let answer = if args.tools.is_empty() {
         call!(
             session.engine,
-            expansion.call_services(lock, index, &args.server)
+            expansion.services(lock, index, &args.server)
         )?
     } else {
         let used = match args.used {
             Some(used) => used,
-            None => match call!(session.engine, expansion.call_expose(lock, index))? {
+            None => match call!(session.engine, expansion.expose(lock, index))? {
                 Ok(exposed) => exposed.tokens,
                 Err(problems) => return session.refuse_for(problems),
             },
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Expand, session: &mut CommandSession) -> Result<Command
         let (server, tools) = (&args.server, &args.tools);
         call!(
             session.engine,
-            expansion.call_expand(lock, index, context, server, tools, used, args.budget)
+            expansion.expand(lock, index, context, server, tools, used, args.budget)
         )?
     };
     match answer {

@@ -17,11 +17,11 @@ pub(super) fn run(args: &Match, session: &mut CommandSession) -> Result<CommandA
     let Some(it) = session.matching(manifest, index, context)? else {
         return session.refuse();
     };
-    let unmatched = call!(session.engine, capability.matching.call_diagnostics(it))?;
+    let unmatched = call!(session.engine, capability.matching.diagnostics(it))?;
     session.add(unmatched);
     // Programs get the form that `resolve --explain` writes for an agent.
     let explanation = match args.report.output.format {
-        Format::Json => match call!(session.engine, capability.matching.call_explanation(it))? {
+        Format::Json => match call!(session.engine, capability.matching.explanation(it))? {
             Ok(text) => text,
             Err(too_large) => {
                 session.add([too_large]);
@@ -32,9 +32,9 @@ pub(super) fn run(args: &Match, session: &mut CommandSession) -> Result<CommandA
         Format::Text | Format::Sarif | Format::Github => String::new(),
     };
     session.show(
-        |engine| call!(engine, view.call_match_summary(it)),
+        |engine| call!(engine, view.match_summary(it)),
         |_| Ok(explanation),
     )?;
-    let satisfied = call!(session.engine, capability.matching.call_satisfied(it))?;
+    let satisfied = call!(session.engine, capability.matching.satisfied(it))?;
     Ok(CommandAnswer::yes_if(satisfied))
 }

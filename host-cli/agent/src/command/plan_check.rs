@@ -2,6 +2,7 @@
 
 use super::CommandAnswer;
 use super::session::CommandSession;
+use super::session::documents::present;
 use crate::args::{INDEX, LOCK, PlanCheck};
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::lockfile::Lock;
@@ -32,13 +33,10 @@ fn steps(
     // The problems of both are reported with the plan.
     let rules = call!(
         session.engine,
-        plan.plan_policy.call_parse(&tool_pool, &profile, core)
+        plan.plan_policy.parse(&tool_pool, &profile, core)
     )?;
-    let index = if is_absent(&args.index.index, INDEX) {
-        Some(None)
-    } else {
-        session.index(&args.index.index)?.map(Some)
-    };
+    let index = present(&args.index.index, INDEX);
+    let index = session.optional(index, CommandSession::index)?;
     let lock = lock(args, session)?;
     let catalogue = session.optional(args.catalog.as_ref(), CommandSession::tools_snapshot)?;
     let context = session.governed(None, &args.policy, None)?;
@@ -53,7 +51,7 @@ fn steps(
     let request = request.transpose()?;
     let answer = call!(
         session.engine,
-        plan.call_authorize_plan(
+        plan.authorize_plan(
             &plan,
             rules,
             request.as_deref(),
@@ -78,15 +76,7 @@ fn steps(
 
 /// Reads the lock, if it exists.
 fn lock(args: &PlanCheck, session: &mut CommandSession) -> Result<Option<Option<Lock>>, Failure> {
-    if is_absent(&args.lock, LOCK) {
-        return Ok(Some(None));
-    }
-    Ok(session.lock(&args.lock)?.map(Some))
-}
-
-/// Returns whether a default file is missing. A missing file that an option names is an error.
-fn is_absent(input: &Input, usual: &str) -> bool {
-    input.to_string() == usual && input.is_missing()
+    session.optional(present(&args.lock, LOCK), CommandSession::lock)
 }
 
 /// Checks a one-call plan.
@@ -103,7 +93,7 @@ fn call(args: &PlanCheck, session: &mut CommandSession) -> Result<CommandAnswer,
     };
     let answer = call!(
         session.engine,
-        plan.call_authorize_call(plan, index, lock, catalogue, Some(context))
+        plan.authorize_call(plan, index, lock, catalogue, Some(context))
     )?;
     match answer.verdict {
         CallVerdict::Denied(reasons) => session.refuse_for(reasons),

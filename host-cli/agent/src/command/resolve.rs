@@ -10,6 +10,7 @@ use agent_host::contract::inputs::Index;
 use agent_host::contract::lockfile::{Drift, Lock, UnreadableLock};
 use agent_host::contract::resolver::Resolution;
 use agent_host::input::Input;
+use agent_host::system::{Files as _, System};
 use agent_host::{Failure, call};
 use std::path::{Path, PathBuf};
 
@@ -38,11 +39,11 @@ pub(super) fn run(args: &Resolve, session: &mut CommandSession) -> Result<Comman
         let (name, text) = match form {
             Explanation::Full => (
                 EXPLANATION,
-                call!(engine, resolver.resolution.call_explanation(resolution))?,
+                call!(engine, resolver.resolution.explanation(resolution))?,
             ),
             Explanation::Compact => (
                 COMPACT_EXPLANATION,
-                Ok(call!(engine, explanation.call_compact(resolution))?),
+                Ok(call!(engine, explanation.compact(resolution))?),
             ),
         };
         match text {
@@ -219,13 +220,11 @@ impl Definitions {
     ) -> Result<Self, Failure> {
         let before = session.definitions(&Input::File(args.lock.clone()))?;
         let engine = &mut session.engine;
-        let text = call!(engine, lockfile.lock.call_definitions(new.lock, index))?;
+        let text = call!(engine, lockfile.lock.definitions(new.lock, index))?;
         let stored = before.as_deref();
         let drift = call!(
             engine,
-            lockfile
-                .lock
-                .call_verify_definitions(new.lock, index, stored)
+            lockfile.lock.verify_definitions(new.lock, index, stored)
         )?;
         Ok(Self {
             path: args.lock.with_file_name(DEFINITIONS),
@@ -248,7 +247,7 @@ impl Definitions {
         if self.text.is_some() || self.before.is_none() || !writes {
             return Ok(());
         }
-        std::fs::remove_file(&self.path).map_err(|error| {
+        System::remove(&self.path).map_err(|error| {
             let path = self.path.display();
             Failure::new(format_args!("`{path}` can't be removed: {error}"))
         })
@@ -260,7 +259,7 @@ fn compare(
     newer: &NewLock,
     session: &mut CommandSession,
 ) -> Result<Vec<Drift>, Failure> {
-    call!(session.engine, lockfile.call_compare(older, newer.lock))
+    call!(session.engine, lockfile.compare(older, newer.lock))
 }
 
 /// Classifies a file that the engine refuses as a lock with these problems.
@@ -270,7 +269,7 @@ fn unreadable(
     session: &mut CommandSession,
 ) -> Result<UnreadableLock, Failure> {
     let codes: Vec<_> = problems.iter().map(|problem| problem.code).collect();
-    call!(session.engine, lockfile.call_unreadable(text, &codes))
+    call!(session.engine, lockfile.unreadable(text, &codes))
 }
 
 /// Writes all files, or none if the content of one of them can't be written.
@@ -301,10 +300,10 @@ fn show_summary(session: &mut CommandSession, resolution: Resolution) -> Result<
             if quiet {
                 Ok(Vec::new())
             } else {
-                call!(engine, view.call_summary(resolution))
+                call!(engine, view.summary(resolution))
             }
         },
-        |engine| call!(engine, view.call_summary_json(resolution)),
+        |engine| call!(engine, view.summary_json(resolution)),
     )
 }
 

@@ -9,7 +9,7 @@ use agent_host::input::TEXT_MAX;
 use agent_host::{Failure, call};
 
 pub(super) fn list(session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
-    let listing = call!(session.engine, schemas.call_list_all())?;
+    let listing = call!(session.engine, schemas.list_all())?;
     session.show(|_| Ok(listing.text), |_| Ok(listing.json))?;
     Ok(CommandAnswer::Yes)
 }
@@ -18,7 +18,7 @@ pub(super) fn show(
     args: &SchemaShow,
     session: &mut CommandSession,
 ) -> Result<CommandAnswer, Failure> {
-    let Some(text) = call!(session.engine, schemas.call_show(&args.name))? else {
+    let Some(text) = call!(session.engine, schemas.show(&args.name))? else {
         return Err(unknown(&args.name, session)?);
     };
     let part = StyledSpan {
@@ -35,7 +35,7 @@ pub(super) fn check(
 ) -> Result<CommandAnswer, Failure> {
     let core = session.core(&args.mova)?;
     let text = session.text(DocumentKind::Document, &args.document, TEXT_MAX)?;
-    let problems = call!(session.engine, schemas.call_check(&args.name, &text, core))?;
+    let problems = call!(session.engine, schemas.check(&args.name, &text, core))?;
     let Some(problems) = problems else {
         return Err(unknown(&args.name, session)?);
     };
@@ -50,7 +50,7 @@ pub(super) fn check(
 
 fn unknown(name: &str, session: &mut CommandSession) -> Result<Failure, Failure> {
     let failure = Failure::new(format_args!("there is no schema `{name}`"));
-    let nearest = call!(session.engine, schemas.call_nearest(name))?;
+    let nearest = call!(session.engine, schemas.nearest(name))?;
     let list_all = "list all schemas with `agent schema list`";
     Ok(suggest(failure, &nearest, list_all))
 }

@@ -4,7 +4,6 @@ use super::CommandAnswer;
 use super::session::CommandSession;
 use crate::args::Tools;
 use agent_host::contract::diagnostic::Diagnostic;
-use agent_host::input::Input;
 use agent_host::{Failure, call};
 
 pub(super) fn run(args: &Tools, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
@@ -13,7 +12,7 @@ pub(super) fn run(args: &Tools, session: &mut CommandSession) -> Result<CommandA
     let (Some(lock), Some(index)) = (lock, index) else {
         return session.refuse();
     };
-    match call!(session.engine, expansion.call_expose(lock, index))? {
+    match call!(session.engine, expansion.expose(lock, index))? {
         Ok(exposed) => {
             if let Some(client) = &args.client {
                 let found = limits(client, &exposed.tools_list, session)?;
@@ -27,32 +26,14 @@ pub(super) fn run(args: &Tools, session: &mut CommandSession) -> Result<CommandA
 }
 
 /// Returns a warning for each limit of a client that tools exceed.
-fn limits(
+pub(super) fn limits(
     client: &str,
     tools: &str,
     session: &mut CommandSession,
 ) -> Result<Vec<Diagnostic>, Failure> {
-    let limits = call!(session.engine, clients.call_limits(client, tools))?;
+    let limits = call!(session.engine, clients.limits(client, tools))?;
     limits.map_err(|known| {
         Failure::new(format_args!("the limits of `{client}` are not known"))
             .help(format_args!("name one of {}", known.join(", ")))
     })
-}
-
-/// Prints a warning for each limit of a client that the tools of a lock exceed. A lock that exposes no tools exceeds
-/// none.
-pub(super) fn warn_of_limits(
-    client: &str,
-    lock: &Input,
-    index: &Input,
-    session: &mut CommandSession,
-) -> Result<(), Failure> {
-    let (Some(lock), Some(index)) = (session.lock(lock)?, session.index(index)?) else {
-        return Ok(());
-    };
-    if let Ok(exposed) = call!(session.engine, expansion.call_expose(lock, index))? {
-        let found = limits(client, &exposed.tools_list, session)?;
-        session.warn(found)?;
-    }
-    Ok(())
 }

@@ -28,21 +28,19 @@ pub(super) fn run(args: &Verify, session: &mut CommandSession) -> Result<Command
     let Some(policy) = policy else {
         return session.refuse();
     };
-    let policy = policy
-        .map(|(policy, _)| call!(session.engine, policy.policy.call_digest_for(policy, lock)));
+    let policy =
+        policy.map(|(policy, _)| call!(session.engine, policy.policy.digest_for(policy, lock)));
     let policy = policy.transpose()?;
     let mut drifts = call!(
         session.engine,
-        lockfile.lock.call_verify(lock, index, policy.as_deref())
+        lockfile.lock.verify(lock, index, policy.as_deref())
     )?;
     let definitions = session.definitions(&args.lock)?;
     if args.lock != Input::Stdin {
         let definitions = definitions.as_deref();
         drifts.extend(call!(
             session.engine,
-            lockfile
-                .lock
-                .call_verify_definitions(lock, index, definitions)
+            lockfile.lock.verify_definitions(lock, index, definitions)
         )?);
     }
     let old_index = args.before.old_index.as_ref();

@@ -16,11 +16,11 @@ pub(super) fn run(args: &Why, session: &mut CommandSession) -> Result<CommandAns
     let files = session.findings.files();
     session.show(
         |engine| {
-            call!(engine, view.call_why(it, subject, &files))?
+            call!(engine, view.why(it, subject, &files))?
                 .map_or_else(|| Err(unknown(engine, it, subject)?), Ok)
         },
         |engine| {
-            call!(engine, view.call_why_json(it, subject))?
+            call!(engine, view.why_json(it, subject))?
                 .map_or_else(|| Err(unknown(engine, it, subject)?), Ok)
         },
     )?;
@@ -35,7 +35,7 @@ fn unknown(
     let failure = Failure::new(format_args!(
         "there is no server, tool, category or capability `{subject}`"
     ));
-    let alike = call!(engine, view.call_did_you_mean(resolution, subject))?;
+    let alike = call!(engine, view.did_you_mean(resolution, subject))?;
     let list_all = "list all servers with `agent discover`";
     Ok(super::suggest(failure, &alike, list_all))
 }

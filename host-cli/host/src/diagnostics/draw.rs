@@ -5,6 +5,7 @@ use super::excerpt::{Excerpt, excerpts};
 use crate::contract::diagnostic::{Code, Diagnostic, Label, Severity};
 use crate::failure::Failure;
 use crate::output::visible;
+use crate::system::{System, Terminal as _};
 use annotate_snippets::renderer::DEFAULT_TERM_WIDTH;
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Origin, Padding, Renderer, Snippet,
@@ -119,8 +120,7 @@ fn without_place<'a>(
 
 /// Renders with styles. The output streams remove them if colours are off.
 fn rendered(report: &[Group<'_>]) -> String {
-    let width = terminal_size::terminal_size_of(std::io::stderr())
-        .map_or(DEFAULT_TERM_WIDTH, |(width, _)| usize::from(width.0));
+    let width = System::width().unwrap_or(DEFAULT_TERM_WIDTH);
     Renderer::styled().term_width(width).render(report) + "\n"
 }
 

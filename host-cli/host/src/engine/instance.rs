@@ -80,7 +80,7 @@ impl Instance {
     }
 }
 
-/// Calls a function of the contract: `call!(instance, interface.resource.call_function(arguments))`.
+/// Calls a function of the contract: `call!(instance, interface.resource.function(arguments))`.
 ///
 /// The names are those of [`contract`](crate::contract) and of the methods in it; a function of the
 /// interface itself has no resource. The result is that of [`Instance::call`](crate::Instance::call).
@@ -111,14 +111,18 @@ macro_rules! call {
     (@session $engine:ident) => { $engine.agent_engine_session() };
     (@view $engine:ident) => { $engine.agent_engine_view() };
     ($instance:expr, $interface:ident.$function:ident($($argument:expr),* $(,)?)) => {
-        $instance.call(|engine, store| {
-            $crate::call!(@$interface engine).$function(store $(, $argument)*)
-        })
+        $crate::paste! {
+            $instance.call(|engine, store| {
+                $crate::call!(@$interface engine).[<call_ $function>](store $(, $argument)*)
+            })
+        }
     };
     ($instance:expr, $interface:ident.$resource:ident.$function:ident($($argument:expr),* $(,)?)) => {
-        $instance.call(|engine, store| {
-            $crate::call!(@$interface engine).$resource().$function(store $(, $argument)*)
-        })
+        $crate::paste! {
+            $instance.call(|engine, store| {
+                $crate::call!(@$interface engine).$resource().[<call_ $function>](store $(, $argument)*)
+            })
+        }
     };
 }
 

@@ -14,9 +14,12 @@ pub use wasmtime_environ::VERSION as WASMTIME_VERSION;
 
 use crate::bindings::EnginePre;
 use crate::failure::Failure;
-use crate::input::{self, WASM_MAGIC};
+use crate::input::{Input, WASM_MAGIC};
 use std::path::Path;
 use wasmtime::component::{Component, Linker};
+
+/// Maximum number of bytes of a component given by `--engine`.
+const ENGINE_MAX: u64 = 64 << 20;
 
 /// An engine that is ready to be instantiated.
 #[derive(Clone)]
@@ -52,7 +55,7 @@ impl Engine {
             ))
             .help("an engine is a WebAssembly component of the world `agent:engine/engine`")
         };
-        let wasm = input::read_engine(path)?;
+        let wasm = read(path)?;
         if !wasm.starts_with(WASM_MAGIC) {
             return Err(refuse("it is not WebAssembly".to_owned()));
         }
@@ -80,6 +83,19 @@ impl Engine {
     pub fn instantiate(&self) -> Result<Instance, Failure> {
         Instance::new(&self.component, self.limits)
     }
+}
+
+/// Reads a component that replaces the embedded one.
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let input = Input::File(path.to_owned());
+    let wasm = input.read(ENGINE_MAX)?;
+    if wasm.len() as u64 > ENGINE_MAX {
+        return Err(Failure::new(format_args!(
+            "`{input}` is not an engine: it is larger than {} MiB",
+            ENGINE_MAX >> 20
+        )));
+    }
+    Ok(wasm)
 }
 
 #[cfg(test)]

@@ -1,18 +1,25 @@
 //! Standard output and standard error. Nothing else prints.
 
 mod progress;
+#[cfg(not(target_family = "wasm"))]
+mod question;
 mod style;
 mod visible;
 
 pub use progress::Progress;
+#[cfg(not(target_family = "wasm"))]
+pub use question::{ask, end_question, is_terminal};
 pub use visible::visible;
 
 use crate::contract::view::StyledSpan;
 use crate::failure::Failure;
 use crate::input;
-use rustix::termios::{QueueSelector, tcflush};
+use crate::system::{Stream, System, Terminal};
+use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
+use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
-use std::io::{self, IsTerminal, Write};
+use std::io;
 
 /// Prints a text of the engine for people on standard output.
 ///
@@ -20,7 +27,20 @@ use std::io::{self, IsTerminal, Write};
 ///
 /// When it can't be written. A closed pipe is not an error, here and below.
 pub fn print_parts(parts: &[StyledSpan]) -> Result<(), Failure> {
-    written(anstream::stdout().write_all(styled(parts).as_bytes()))
+    print_drawn(&styled(parts))
+}
+
+/// Prints a drawn text, with its styles, on standard output.
+///
+/// # Errors
+///
+/// When it can't be written.
+pub fn print_drawn(text: &str) -> Result<(), Failure> {
+    let choice = AutoStream::choice(&io::stdout());
+    written(System::write(
+        Stream::Output,
+        shown(text, choice).as_bytes(),
+    ))
 }
 
 /// Prints a text of the engine for people on standard error.
@@ -34,7 +54,7 @@ pub fn note_parts(parts: &[StyledSpan]) {
 ///
 /// When it can't be written.
 pub fn print_text(text: &str) -> Result<(), Failure> {
-    written(io::stdout().write_all(text.as_bytes()))
+    written(System::write(Stream::Output, text.as_bytes()))
 }
 
 /// Prints data for programs on standard output. A terminal gets it without control characters,
@@ -44,18 +64,19 @@ pub fn print_text(text: &str) -> Result<(), Failure> {
 ///
 /// When it can't be written.
 pub fn print_data(data: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    written(if stdout.is_terminal() {
-        stdout.write_all(visible(data).as_bytes())
+    let is_terminal = System::is_terminal(Stream::Output);
+    let shown = if is_terminal {
+        visible(data)
     } else {
-        stdout.write_all(data.as_bytes())
-    })
+        data.into()
+    };
+    written(System::write(Stream::Output, shown.as_bytes()))
 }
 
 /// Separates the lines that follow on standard error from an answer on standard output, if a
 /// terminal shows both.
 pub fn set_apart() {
-    if io::stdout().is_terminal() && io::stderr().is_terminal() {
+    if [Stream::Output, Stream::Error].map(System::is_terminal) == [true; 2] {
         note_drawn("\n");
     }
 }
@@ -65,45 +86,19 @@ pub fn note(line: impl Display) {
     note_drawn(&format!("{}\n", visible(&line.to_string())));
 }
 
-/// Returns whether a question can be asked: standard input and standard error are a terminal.
-#[must_use]
-pub fn is_terminal() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
-}
-
-/// Asks a question on the terminal. Returns whether the answer is yes; without a terminal it is no.
-#[must_use]
-pub fn ask(question: &str) -> bool {
-    if !is_terminal() {
-        return false;
-    }
-    discard_typed();
-    note_drawn(&visible(question));
-    let mut answer = String::new();
-    let read = io::stdin().read_line(&mut answer);
-    if !answer.ends_with('\n') {
-        end_question();
-    }
-    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
-}
-
-/// Discards what was typed before a question: it is no answer to it.
-fn discard_typed() {
-    // Of a terminal, the standard library keeps at most the rest of a line that was read.
-    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
-}
-
-/// Ends the line of a question whose answer is no longer awaited.
-pub fn end_question() {
-    if is_terminal() {
-        note_drawn("\n");
-    }
-}
-
 /// Prints a drawn text, with its styles, on standard error.
 pub fn note_drawn(text: &str) {
+    let choice = AutoStream::choice(&io::stderr());
     // A failed write to standard error can't be reported anywhere.
-    let _ = anstream::stderr().write_all(text.as_bytes());
+    let _ = System::write(Stream::Error, shown(text, choice).as_bytes());
+}
+
+/// Returns a text with or without its styles.
+fn shown(text: &str, choice: ColorChoice) -> Cow<'_, str> {
+    match choice {
+        ColorChoice::Never => strip_str(text).to_string().into(),
+        _ => text.into(),
+    }
 }
 
 fn styled(parts: &[StyledSpan]) -> String {
@@ -117,7 +112,7 @@ fn styled(parts: &[StyledSpan]) -> String {
 
 /// Turns every error into a failure, except for a closed pipe: its reader has seen enough.
 fn written(result: io::Result<()>) -> Result<(), Failure> {
-    match result.and_then(|()| io::stdout().flush()) {
+    match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format_args!(
             "can't write to standard output: {}",
             input::reason(&error)

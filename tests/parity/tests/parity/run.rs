@@ -243,12 +243,12 @@ fn compare(
     let mut native = Run::start(documents, options, clock(0)).expect("a run id");
     let started = call!(
         instance,
-        run.plan_run.call_start(&given, &chosen, reading(clock(0)))
+        run.plan_run.start(&given, &chosen, reading(clock(0)))
     );
     let component = started.expect("the engine").expect("a run id");
     for turn in 1..TURNS_MAX {
         let action = native.next_action();
-        let other = call!(instance, run.plan_run.call_next(component)).expect("the engine");
+        let other = call!(instance, run.plan_run.next(component)).expect("the engine");
         let (ours, theirs) = (natively(&action), by_component(other));
         if ours != theirs {
             return Err(format!("turn {turn}: {ours:?} and {theirs:?}"));
@@ -260,15 +260,14 @@ fn compare(
         match host(turn, &action) {
             Turn::Cancel => {
                 native.cancel(now);
-                call!(instance, run.plan_run.call_cancel(component, reading(now)))
-                    .expect("the engine");
+                call!(instance, run.plan_run.cancel(component, reading(now))).expect("the engine");
             }
             Turn::Answer(outcome) => {
                 let ours = native.complete(outcome.clone(), now).is_ok();
                 let taken = call!(
                     instance,
                     run.plan_run
-                        .call_complete(component, &contracted(outcome), reading(now))
+                        .complete(component, &contracted(outcome), reading(now))
                 );
                 let theirs = taken.expect("the engine").is_ok();
                 if ours != theirs {
@@ -488,8 +487,7 @@ fn options_that_no_run_can_have_are_refused() {
         };
         let started = call!(
             instance,
-            run.plan_run
-                .call_start(&documents, &options, reading(clock(0)))
+            run.plan_run.start(&documents, &options, reading(clock(0)))
         );
         assert!(started.expect("the engine").is_err(), "{run_id} {random}");
     }

@@ -65,7 +65,7 @@ impl CommandSession {
         let files = self.findings.files();
         call!(
             self.engine,
-            view.call_report(format, self.findings.diagnostics(), &files)
+            view.report(format, self.findings.diagnostics(), &files)
         )
     }
 
@@ -80,7 +80,7 @@ impl CommandSession {
     /// Prints drifts on standard error, like [`Self::note`].
     pub(crate) fn note_drifts(&mut self, drifts: &[Drift]) -> Result<(), Failure> {
         if self.is_noting() {
-            let parts = call!(self.engine, view.call_drifts(drifts))?;
+            let parts = call!(self.engine, view.drifts(drifts))?;
             self.set_apart();
             output::note_parts(&parts);
         }
@@ -99,7 +99,7 @@ impl CommandSession {
             documents.extend(text.map(|text| Document { kind: *kind, text }));
         }
         let diagnostics = self.findings.diagnostics();
-        let found = call!(self.engine, fixes.call_together(&documents, diagnostics))?;
+        let found = call!(self.engine, fixes.together(&documents, diagnostics))?;
         self.findings.replace(found);
         Ok(())
     }
@@ -123,12 +123,12 @@ impl CommandSession {
     /// Prints drifts. The answer is yes if the list is empty.
     pub(crate) fn show_drifts(&mut self, drifts: &[Drift]) -> Result<CommandAnswer, Failure> {
         if matches!(self.format, Format::Sarif | Format::Github) {
-            let diagnostics = call!(self.engine, view.call_drift_diagnostics(drifts))?;
+            let diagnostics = call!(self.engine, view.drift_diagnostics(drifts))?;
             self.add(diagnostics);
         }
         self.show(
-            |engine| call!(engine, view.call_drifts(drifts)),
-            |engine| call!(engine, view.call_drifts_json(drifts)),
+            |engine| call!(engine, view.drifts(drifts)),
+            |engine| call!(engine, view.drifts_json(drifts)),
         )?;
         Ok(CommandAnswer::yes_if(drifts.is_empty()))
     }

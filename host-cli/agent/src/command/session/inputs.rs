@@ -5,9 +5,7 @@ use crate::args::{self, CLIENT, INDEX, LOCK, PolicyOptions, TaskContext};
 use agent_host::contract::capability::{
     EvaluationContext, Health, Matching, Notation, Task, Tenant,
 };
-use agent_host::contract::clients::InstalledServer;
-use agent_host::contract::diagnostic::{Code, Diagnostic, DocumentKind};
-use agent_host::contract::evidence::RunFolder;
+use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::explanation::{Former, Origin, Stored};
 use agent_host::contract::grounding::Grounding;
 use agent_host::contract::importer::{Imported, Overlay};
@@ -16,12 +14,13 @@ use agent_host::contract::lockfile::{Drift, Lock};
 use agent_host::contract::plan::{CallPlan, ToolsSnapshot};
 use agent_host::contract::policy::{Context, Policy, TestOutcome};
 use agent_host::contract::resolver::Resolution;
-use agent_host::contract::schemas::{Core, NamedText};
+use agent_host::contract::schemas::Core;
 use agent_host::diagnostics::Document;
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX, read_mova};
 use agent_host::output::{self, Progress};
+use agent_host::system::{Files as _, System};
 use agent_host::{Failure, Instance, call};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The default names of the manifest. The first that exists is read.
 pub(crate) const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
@@ -58,10 +57,10 @@ impl CommandSession {
             None => usual_manifest()?,
         };
         let manifest = self.checked(DocumentKind::Manifest, &input, TEXT_MAX, |engine, text| {
-            call!(engine, inputs.manifest.call_parse(text))
+            call!(engine, inputs.manifest.parse(text))
         })?;
         if let Some(it) = manifest {
-            let warnings = call!(self.engine, inputs.manifest.call_warnings(it))?;
+            let warnings = call!(self.engine, inputs.manifest.warnings(it))?;
             self.add(warnings);
         }
         Ok(manifest)
@@ -70,10 +69,10 @@ impl CommandSession {
     pub(crate) fn index(&mut self, input: &Input) -> Result<Option<Index>, Failure> {
         let _progress = Progress::of(format!("loading {input}"));
         let index = self.checked(DocumentKind::Index, input, INDEX_MAX, |engine, text| {
-            call!(engine, inputs.index.call_load(text))
+            call!(engine, inputs.index.load(text))
         })?;
         if let Some(it) = index {
-            let warnings = call!(self.engine, inputs.index.call_warnings(it))?;
+            let warnings = call!(self.engine, inputs.index.warnings(it))?;
             self.add(warnings);
         }
         Ok(index)
@@ -82,7 +81,7 @@ impl CommandSession {
     /// Loads the index, and checks its tools: no resolution warns of them.
     pub(crate) fn checked_index(&mut self, input: &Input) -> Result<(), Failure> {
         if let Some(index) = self.index(input)? {
-            let warnings = call!(self.engine, inputs.index.call_unusable(index))?;
+            let warnings = call!(self.engine, inputs.index.unusable(index))?;
             self.add(warnings);
         }
         Ok(())
@@ -102,17 +101,11 @@ impl CommandSession {
             return Ok(None);
         };
         let _progress = Progress::of("resolving".to_owned());
-        let resolved = call!(
-            self.engine,
-            capability.call_resolve(manifest, index, context)
-        )?;
+        let resolved = call!(self.engine, capability.resolve(manifest, index, context))?;
         let Some(resolution) = self.accept(resolved) else {
             return Ok(None);
         };
-        let matching = call!(
-            self.engine,
-            capability.matching.call_of_resolution(resolution)
-        )?;
+        let matching = call!(self.engine, capability.matching.of_resolution(resolution))?;
         self.look_at_policy(index, matching)?;
         Ok(Some((resolution, index)))
     }
@@ -146,20 +139,14 @@ impl CommandSession {
                 lock: older,
                 definitions,
             });
-            let detailed = call!(
-                self.engine,
-                explanation.call_detailed(&drifts, &older, newer)
-            )?;
+            let detailed = call!(self.engine, explanation.detailed(&drifts, &older, newer))?;
             return Ok(Some(detailed));
         };
         let text = self.read(input, INDEX_MAX)?;
-        match call!(self.engine, inputs.index.call_load(&text))? {
+        match call!(self.engine, inputs.index.load(&text))? {
             Ok(index) => {
                 let older = Former::Index(Origin { lock: older, index });
-                let detailed = call!(
-                    self.engine,
-                    explanation.call_detailed(&drifts, &older, newer)
-                )?;
+                let detailed = call!(self.engine, explanation.detailed(&drifts, &older, newer))?;
                 Ok(Some(detailed))
             }
             Err(problems) => {
@@ -183,7 +170,7 @@ impl CommandSession {
             self.engine,
             capability
                 .matching
-                .call_decide(manifest, index, evaluation_context)
+                .decide(manifest, index, evaluation_context)
         )?;
         let Some(matching) = self.accept(decided) else {
             return Ok(None);
@@ -216,7 +203,7 @@ impl CommandSession {
         let named = match (&args.policy, &args.tenant, tenant) {
             (Some(policy), ..) => Some(policy.clone()),
             (None, Some(Input::File(path)), Some(Some(it))) => {
-                let policy = call!(self.engine, capability.tenant.call_policy(it))?;
+                let policy = call!(self.engine, capability.tenant.policy(it))?;
                 policy.map(|policy| Input::File(path.with_file_name(policy)))
             }
             _ => None,
@@ -232,14 +219,14 @@ impl CommandSession {
             self.engine,
             capability
                 .evaluation_context
-                .call_constructor(task, tenant, health)
+                .constructor(task, tenant, health)
         )?;
         let Some((policy, _)) = policy else {
             return Ok(Some(ungoverned));
         };
         let governed = call!(
             self.engine,
-            policy.policy.call_govern(policy, ungoverned, context)
+            policy.policy.govern(policy, ungoverned, context)
         )?;
         self.policy = Some((policy, tenant));
         Ok(Some(governed))
@@ -249,17 +236,14 @@ impl CommandSession {
     fn look_at_policy(&mut self, index: Index, matching: Matching) -> Result<(), Failure> {
         if let Some((policy, tenant)) = self.policy.take() {
             let dead = self.dead_rules(policy, Some(index), tenant)?;
-            let unused = call!(
-                self.engine,
-                policy.policy.call_unused_rules(policy, matching)
-            )?;
+            let unused = call!(self.engine, policy.policy.unused_rules(policy, matching))?;
             self.add(dead.into_iter().chain(unused));
         }
         Ok(())
     }
 
     pub(crate) fn never_allows(&mut self, policy: Policy) -> Result<Vec<Diagnostic>, Failure> {
-        call!(self.engine, policy.policy.call_never_allows(policy))
+        call!(self.engine, policy.policy.never_allows(policy))
     }
 
     pub(crate) fn dead_rules(
@@ -268,23 +252,20 @@ impl CommandSession {
         index: Option<Index>,
         tenant: Option<Tenant>,
     ) -> Result<Vec<Diagnostic>, Failure> {
-        call!(
-            self.engine,
-            policy.policy.call_dead_rules(policy, index, tenant)
-        )
+        call!(self.engine, policy.policy.dead_rules(policy, index, tenant))
     }
 
     /// Reads a policy, and returns its text too.
     pub(crate) fn policy(&mut self, input: &Input) -> Result<Option<(Policy, Vec<u8>)>, Failure> {
         let text = self.text(DocumentKind::Policy, input, TEXT_MAX)?;
-        let parsed = call!(self.engine, policy.policy.call_parse(&text))?;
+        let parsed = call!(self.engine, policy.policy.parse(&text))?;
         Ok(self.accept(parsed).map(|policy| (policy, text)))
     }
 
     fn context(&mut self, input: &Input) -> Result<Option<Context>, Failure> {
         let notation = notation(input);
         self.checked(DocumentKind::Context, input, TEXT_MAX, |engine, text| {
-            call!(engine, policy.context.call_parse(text, notation))
+            call!(engine, policy.context.parse(text, notation))
         })
     }
 
@@ -295,7 +276,7 @@ impl CommandSession {
         input: &Input,
     ) -> Result<Option<Vec<TestOutcome>>, Failure> {
         self.checked(DocumentKind::PolicyTest, input, TEXT_MAX, |engine, text| {
-            call!(engine, policy.call_test(policy, text))
+            call!(engine, policy.test(policy, text))
         })
     }
 
@@ -319,82 +300,8 @@ impl CommandSession {
             self.remember_one_of(DocumentKind::Import, number, input, text.clone());
             texts.push(text);
         }
-        let merged = call!(self.engine, importer.call_merge(&texts, overlay, index))?;
+        let merged = call!(self.engine, importer.merge(&texts, overlay, index))?;
         Ok(self.accept(merged))
-    }
-
-    /// Reads the servers in the configuration of a client, the `number`th. Settings `may_lack` servers.
-    pub(crate) fn installed_servers(
-        &mut self,
-        input: &Input,
-        number: u32,
-        may_lack: bool,
-    ) -> Result<Option<Vec<InstalledServer>>, Failure> {
-        let text = self.read(input, TEXT_MAX)?;
-        self.installed_in(&text, input, number, may_lack)
-    }
-
-    /// Does the same with the text of a configuration that was read already.
-    pub(crate) fn installed_in(
-        &mut self,
-        text: &[u8],
-        input: &Input,
-        number: u32,
-        may_lack: bool,
-    ) -> Result<Option<Vec<InstalledServer>>, Failure> {
-        self.remember_one_of(DocumentKind::Import, number, input, text.to_vec());
-        let installed = call!(self.engine, clients.call_installed(text))?;
-        let mut problems = match installed {
-            Ok(servers) => return Ok(Some(servers)),
-            Err(problems) => problems,
-        };
-        if may_lack && problems.iter().all(|it| it.code == Code::ImportFormat) {
-            return Ok(Some(Vec::new()));
-        }
-        for label in problems.iter_mut().flat_map(|it| &mut it.labels) {
-            label.place.span.number = number;
-        }
-        self.add(problems);
-        Ok(None)
-    }
-
-    /// Reads the folder of a run, so that diagnostics may point into its files.
-    pub(crate) fn run_folder(&mut self, folder: &Path) -> Result<RunFolder, Failure> {
-        let files = agent_evidence::read(folder)?;
-        if self.verbose && !self.is_silent() {
-            output::note(format_args!(
-                "read {} files of {}",
-                files.len(),
-                folder.display()
-            ));
-        }
-        for (file, number) in files.iter().zip(0..) {
-            self.findings.add_document(Document {
-                source: DocumentKind::Evidence,
-                number,
-                name: folder.join(&file.path).display().to_string(),
-                text: file.content.clone(),
-            });
-        }
-        // As it is named, and not as `.` or a link names it.
-        let path = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let path = path.to_string_lossy();
-        call!(self.engine, evidence.run_folder.call_read_at(&path, &files))
-    }
-
-    /// Names a file of an audit log, so that diagnostics can point into it.
-    pub(crate) fn name_log(&mut self, input: &Input, number: u32) -> Result<(), Failure> {
-        if *input == Input::Stdin {
-            self.take_stdin()?;
-        }
-        self.findings.add_document(Document {
-            source: DocumentKind::Evidence,
-            number,
-            name: input.to_string(),
-            // It is not kept, and its lines are not shown.
-            text: Vec::new(),
-        });
-        Ok(())
     }
 
     /// Compares a summary with its payload.
@@ -408,7 +315,7 @@ impl CommandSession {
             DocumentKind::Payload,
             payload,
             TEXT_MAX,
-            |engine, payload| call!(engine, grounding.call_ground(&summary, payload)),
+            |engine, payload| call!(engine, grounding.ground(&summary, payload)),
         )
     }
 
@@ -427,10 +334,10 @@ impl CommandSession {
     fn task(&mut self, input: &Input) -> Result<Option<Task>, Failure> {
         let notation = notation(input);
         let task = self.checked(DocumentKind::Task, input, TEXT_MAX, |engine, text| {
-            call!(engine, capability.task.call_parse(text, notation))
+            call!(engine, capability.task.parse(text, notation))
         })?;
         if let Some(it) = task {
-            let warnings = call!(self.engine, capability.task.call_warnings(it))?;
+            let warnings = call!(self.engine, capability.task.warnings(it))?;
             self.add(warnings);
         }
         Ok(task)
@@ -443,10 +350,10 @@ impl CommandSession {
     ) -> Result<Option<Tenant>, Failure> {
         let notation = notation(input);
         let tenant = self.checked(DocumentKind::Tenant, input, TEXT_MAX, |engine, text| {
-            call!(engine, capability.tenant.call_parse(text, notation, id))
+            call!(engine, capability.tenant.parse(text, notation, id))
         })?;
         if let Some(it) = tenant {
-            let warnings = call!(self.engine, capability.tenant.call_warnings(it))?;
+            let warnings = call!(self.engine, capability.tenant.warnings(it))?;
             self.add(warnings);
         }
         Ok(tenant)
@@ -455,7 +362,7 @@ impl CommandSession {
     fn health(&mut self, input: &Input) -> Result<Option<Health>, Failure> {
         let notation = notation(input);
         self.checked(DocumentKind::Health, input, TEXT_MAX, |engine, text| {
-            call!(engine, capability.health.call_parse(text, notation))
+            call!(engine, capability.health.parse(text, notation))
         })
     }
 
@@ -465,13 +372,13 @@ impl CommandSession {
             return Err(missing.help(how_to_lock()));
         }
         self.checked(DocumentKind::Lock, input, TEXT_MAX, |engine, text| {
-            call!(engine, lockfile.lock.call_parse(text))
+            call!(engine, lockfile.lock.parse(text))
         })
     }
 
     pub(crate) fn call_plan(&mut self, input: &Input) -> Result<Option<CallPlan>, Failure> {
         self.checked(DocumentKind::Call, input, TEXT_MAX, |engine, text| {
-            call!(engine, plan.call_plan.call_parse(text))
+            call!(engine, plan.call_plan.parse(text))
         })
     }
 
@@ -480,7 +387,7 @@ impl CommandSession {
         input: &Input,
     ) -> Result<Option<ToolsSnapshot>, Failure> {
         self.checked(DocumentKind::Catalogue, input, INDEX_MAX, |engine, text| {
-            call!(engine, plan.tools_snapshot.call_parse(text))
+            call!(engine, plan.tools_snapshot.parse(text))
         })
     }
 
@@ -490,7 +397,7 @@ impl CommandSession {
             return Ok(None);
         };
         let texts = read_mova(&folder)?;
-        let core = call!(self.engine, schemas.core.call_parse(&texts))?;
+        let core = call!(self.engine, schemas.core.parse(&texts))?;
         core.map(Some).map_err(|errors| {
             Failure::new(format_args!(
                 "`{}` does not contain the core of MOVA: {}",
@@ -501,14 +408,6 @@ impl CommandSession {
         })
     }
 
-    /// Reads MOVA's core as it is, if it is named or has its usual folder.
-    pub(crate) fn mova(&mut self, option: &args::MovaOption) -> Result<Vec<NamedText>, Failure> {
-        match mova_folder(option) {
-            Some(folder) => read_mova(&folder),
-            None => Ok(Vec::new()),
-        }
-    }
-
     /// Returns the policy that the options name, or else the tenant's own, in the folder of the
     /// configuration.
     pub(crate) fn policy_input(&mut self, args: &PolicyOptions) -> Result<Option<Input>, Failure> {
@@ -517,18 +416,30 @@ impl CommandSession {
         };
         let text = self.read(tenant, TEXT_MAX)?;
         let (id, notation) = (args.tenant_id.as_deref(), notation(tenant));
-        let parsed = call!(
-            self.engine,
-            capability.tenant.call_parse(&text, notation, id)
-        )?;
+        let parsed = call!(self.engine, capability.tenant.parse(&text, notation, id))?;
         // The problems of a configuration that can't be read are reported with the decision.
         match (parsed, tenant) {
             (Ok(parsed), Input::File(path)) => {
-                let policy = call!(self.engine, capability.tenant.call_policy(parsed))?;
+                let policy = call!(self.engine, capability.tenant.policy(parsed))?;
                 Ok(policy.map(|policy| Input::File(path.with_file_name(policy))))
             }
             _ => Ok(None),
         }
+    }
+
+    /// Names a file of an audit log, so that diagnostics can point into it.
+    pub(crate) fn name_log(&mut self, input: &Input, number: u32) -> Result<(), Failure> {
+        if *input == Input::Stdin {
+            self.take_stdin()?;
+        }
+        self.findings.add_document(Document {
+            source: DocumentKind::Evidence,
+            number,
+            name: input.to_string(),
+            // It is not kept, and its lines are not shown.
+            text: Vec::new(),
+        });
+        Ok(())
     }
 
     /// Reads the lock if it exists. Its problems are not among the findings yet.
@@ -537,19 +448,19 @@ impl CommandSession {
             return Ok(None);
         }
         let text = self.text(DocumentKind::Lock, input, TEXT_MAX)?;
-        let lock = call!(self.engine, lockfile.lock.call_parse(&text))?;
+        let lock = call!(self.engine, lockfile.lock.parse(&text))?;
         Ok(Some(Existing { text, lock }))
     }
 
     /// Returns the lock of a resolution, or `None` if a requirement has no server. The findings say
     /// which.
     pub(crate) fn new_lock(&mut self, it: Resolution) -> Result<Option<NewLock>, Failure> {
-        let unsatisfied = call!(self.engine, resolver.resolution.call_diagnostics(it))?;
+        let unsatisfied = call!(self.engine, resolver.resolution.diagnostics(it))?;
         self.add(unsatisfied);
-        let Some(lock) = call!(self.engine, lockfile.lock.call_of_resolution(it))? else {
+        let Some(lock) = call!(self.engine, lockfile.lock.of_resolution(it))? else {
             return Ok(None);
         };
-        let text = call!(self.engine, lockfile.lock.call_render(lock))?;
+        let text = call!(self.engine, lockfile.lock.render(lock))?;
         Ok(Some(NewLock { lock, text }))
     }
 
@@ -580,7 +491,7 @@ impl CommandSession {
     }
 
     /// Notes that standard input is read.
-    fn take_stdin(&mut self) -> Result<(), Failure> {
+    pub(super) fn take_stdin(&mut self) -> Result<(), Failure> {
         match std::mem::replace(&mut self.stdin_is_read, true) {
             true => Err(Failure::new("standard input can be read only once")
                 .help("pass `-` for one input, and the path of a file for every other")),
@@ -588,23 +499,7 @@ impl CommandSession {
         }
     }
 
-    /// Keeps a text that no file holds, so that diagnostics may point into it.
-    pub(crate) fn remember_made(&mut self, source: DocumentKind, name: &str, text: Vec<u8>) {
-        self.findings.add_document(Document {
-            source,
-            number: 0,
-            name: name.to_owned(),
-            text,
-        });
-    }
-
-    /// Returns the text of the index that was read.
-    pub(crate) fn index_text(&self) -> Vec<u8> {
-        let text = self.findings.text(DocumentKind::Index);
-        text.map(<[u8]>::to_vec).unwrap_or_default()
-    }
-
-    fn read(&mut self, input: &Input, limit: u64) -> Result<Vec<u8>, Failure> {
+    pub(super) fn read(&mut self, input: &Input, limit: u64) -> Result<Vec<u8>, Failure> {
         if let Some(mending) = &self.mending
             && let Some(mended) = mending.text(input)?
         {
@@ -625,7 +520,13 @@ impl CommandSession {
     }
 
     /// Keeps an input of which there are several of one kind.
-    fn remember_one_of(&mut self, source: DocumentKind, number: u32, input: &Input, text: Vec<u8>) {
+    pub(super) fn remember_one_of(
+        &mut self,
+        source: DocumentKind,
+        number: u32,
+        input: &Input,
+        text: Vec<u8>,
+    ) {
         self.sources.push((source, input.clone()));
         self.findings.add_document(Document {
             source,
@@ -641,7 +542,7 @@ impl CommandSession {
 }
 
 /// Returns the notation in which a file of this name is read.
-fn notation(input: &Input) -> Notation {
+pub(super) fn notation(input: &Input) -> Notation {
     let is_json = match input {
         Input::File(path) => path.as_os_str().as_encoded_bytes().ends_with(b".json"),
         Input::Stdin => false,
@@ -678,7 +579,7 @@ pub(crate) fn how_to_lock() -> &'static str {
 }
 
 /// Returns the folder of MOVA's core, if there is one.
-fn mova_folder(option: &args::MovaOption) -> Option<PathBuf> {
-    let usual = || Some(PathBuf::from(MOVA)).filter(|usual| usual.is_dir());
+pub(super) fn mova_folder(option: &args::MovaOption) -> Option<PathBuf> {
+    let usual = || Some(PathBuf::from(MOVA)).filter(|usual| System::is_folder(usual));
     option.folder.clone().or_else(usual)
 }

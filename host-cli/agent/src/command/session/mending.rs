@@ -12,10 +12,10 @@ use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::fixes::{Document, MendedDocument};
 use agent_host::diagnostics::Findings;
 use agent_host::input::{INDEX_MAX, Input};
+use agent_host::system::{Files as _, System};
 use agent_host::{Failure, call, output};
 use diffy::{DiffOptions, PatchFormatter};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of rounds. A fix may uncover the next problem, but two fixes may also undo each
@@ -191,10 +191,7 @@ impl CommandSession {
         if documents.is_empty() {
             return Ok(Vec::new());
         }
-        let mended = call!(
-            self.engine,
-            fixes.call_mend(&documents, diagnostics, unsafe_too)
-        )?;
+        let mended = call!(self.engine, fixes.mend(&documents, diagnostics, unsafe_too))?;
         let mended = mended.into_iter().filter_map(|new| {
             let (_, path) = files.iter().find(|(kind, _)| *kind == new.kind)?;
             let before = documents.iter().find(|it| it.kind == new.kind)?;
@@ -294,7 +291,7 @@ fn is_protected(file: &Path) -> bool {
 
 /// Returns the path of a file without links, or the path itself if the file can't be reached.
 fn canonical(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    System::identity(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns what a link may do in the place of a document. A name alone is usual, and may be one that nobody gave:

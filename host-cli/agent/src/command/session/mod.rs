@@ -1,11 +1,18 @@
 //! The session of a command: an engine instance, its inputs and its output.
 
 mod answers;
+pub(super) mod documents;
 mod inputs;
 mod mending;
+#[cfg(not(target_family = "wasm"))]
+mod performing;
 
-pub(super) use inputs::{DEFINITIONS, MANIFESTS, NewLock, how_to_lock};
-pub(super) use mending::{difference, mending, usual_links};
+#[cfg(not(target_family = "wasm"))]
+pub(super) use inputs::MANIFESTS;
+pub(super) use inputs::{DEFINITIONS, NewLock, how_to_lock};
+#[cfg(not(target_family = "wasm"))]
+pub(super) use mending::difference;
+pub(super) use mending::{mending, usual_links};
 
 use crate::args::{Format, Global, Output};
 use agent_host::contract::capability::Tenant;
@@ -56,16 +63,6 @@ impl CommandSession {
             policy: None,
             stdin_is_read: false,
         })
-    }
-
-    /// Returns the format of the answer.
-    pub(super) fn format(&self) -> Format {
-        self.format
-    }
-
-    /// Returns the engine, for further instances.
-    pub(super) fn component(&self) -> Engine {
-        self.component.clone()
     }
 }
 

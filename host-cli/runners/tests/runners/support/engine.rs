@@ -26,13 +26,13 @@ fn refusal(failure: Failure) -> Refusal {
 impl Judge for ByEngine {
     fn answer(&self, stdout: &[u8], stderr: &[u8], exit_code: i32) -> Result<String, Refusal> {
         let mut engine = self.0.instantiate().expect("an instance");
-        let answer = call!(engine, daemon.call_runner_answer(stdout, stderr, exit_code));
+        let answer = call!(engine, daemon.runner_answer(stdout, stderr, exit_code));
         answer.expect("the engine answers").map_err(refusal)
     }
 
     fn manifest(&self, text: &[u8], task_id: &str) -> Result<(), Refusal> {
         let mut engine = self.0.instantiate().expect("an instance");
-        let read = call!(engine, daemon.call_read_manifest(text, task_id));
+        let read = call!(engine, daemon.read_manifest(text, task_id));
         read.expect("the engine answers").map(drop).map_err(refusal)
     }
 }
