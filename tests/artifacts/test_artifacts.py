@@ -31,17 +31,48 @@ EXAMPLE = ROOT / "examples" / "hello-agent"
 # A client's configuration whose server a first look must not start.
 CLIENT = {"mcpServers": {"sums": {"command": "/usr/bin/python3", "args": ["/home/u/server.py"]}}}
 
-# A message of a client, whose answer a gateway sends.
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
+# A server with one tool.
+SERVER = """
+import json, sys
+
+NUMBERS = {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}}
+for line in sys.stdin:
+    message = json.loads(line)
+    params = message.get("params", {})
+    if message["method"] == "initialize":
+        version = params["protocolVersion"]
+        result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "sums", "version": "1"}}
+    elif message["method"] == "tools/list":
+        result = {"tools": [{"name": "add", "description": "Adds", "inputSchema": NUMBERS}]}
+    elif message["method"] == "tools/call":
+        total = params["arguments"]["a"] + params["arguments"]["b"]
+        result = {"content": [{"type": "text", "text": str(total)}]}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+# What lets the operator's gateway start it.
+OPERATOR = """
+servers:
+  "sums": { command: ["/usr/bin/python3", "/home/u/server.py"], origin: "pkg:generic/sums", read: ["/home/u"] }
+"""
+
+# What a client sends: one call.
+MESSAGES = [
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
     },
-}
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 2, "b": 3}}},
+]
 
 
 def only(pattern):
@@ -64,7 +95,9 @@ class Place(unittest.TestCase):
         self.prefix.mkdir()
 
     def here(self, *command):
-        bubblewrap = ["bwrap", "--unshare-user", "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"]
+        # Sandboxes within mount a /proc of their own, which the kernel allows only below a whole one.
+        bubblewrap = ["bwrap", "--unshare-user", "--unshare-net", "--unshare-ipc", "--die-with-parent"]
+        bubblewrap += ["--bind", "/proc", "/proc", "--dev", "/dev"]
         for folder in ["/usr", "/lib", "/lib64", "/bin"]:
             bubblewrap += ["--ro-bind-try", folder, folder]
         bubblewrap += ["--tmpfs", "/tmp", "--bind", self.home, "/home/u", "--ro-bind", self.prefix, self.prefix]
@@ -98,15 +131,34 @@ class Place(unittest.TestCase):
         listed = self.run_here("agent", "adopt", "--dry-run")
         self.assertIn('"command": "', listed)
         self.assertNotIn("started", listed)
+        self.serve()
+        self.assertIn(f"Usage: {self.SECOND_NAME} ", self.run_here("mcp", "--help"))
+        self.assertIn("::notice", self.run_here("mcp", "ci", 'Answer "hello"'))
+
+    def serve(self):
+        """One call through the gateway."""
+        for path in [*self.home.glob("agents.*"), self.home / "mcp.index.json"]:
+            path.unlink()
+        (self.home / "server.py").write_text(SERVER)
+        server = ["--", "/usr/bin/python3", "/home/u/server.py"]
+        add = ["agent", "index", "add", "sums", "--capability", "add=read:x-sums", "--read", "/home/u"]
+        self.run_here(*add, *server)
+        self.run_here("agent", "init")
+        self.run_here("agent", "resolve")
+        operator = self.home / ".config/agent/servers.local.yaml"
+        operator.parent.mkdir(parents=True)
+        operator.write_text(OPERATOR)
+        operator.chmod(0o600)
         with subprocess.Popen(
             self.here("agent", "serve"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, env={},
         ) as served:
-            print(json.dumps(INITIALIZE), file=served.stdin, flush=True)
-            answer = json.loads(served.stdout.readline())
-        self.assertEqual(answer["result"]["serverInfo"]["name"], "agent", answer)
-        self.assertIn(f"Usage: {self.SECOND_NAME} ", self.run_here("mcp", "--help"))
-        self.assertIn("there is no task", self.run_here("mcp", "open", "00ff00", code=1))
+            for message in MESSAGES:
+                print(json.dumps(message), file=served.stdin, flush=True)
+            self.assertIn('"name":"agent"', served.stdout.readline())
+            called = json.loads(served.stdout.readline())
+            served.stdin.close()
+        self.assertEqual(called["result"]["content"], [{"type": "text", "text": "5"}])
 
 
 class Tarball(Place):
@@ -179,6 +231,51 @@ class Npm(Place):
         self.assertEqual(left, [])
 
 
+class Cargo(Place):
+    """The packages for `cargo install`, in a folder that replaces the registry."""
+
+    # Cargo installs the program under its first name.
+    SECOND_NAME = "mcp"
+
+    def registry(self):
+        """A folder with our packages, and with those that they need."""
+        folder = self.folder / "registry"
+        vendor = ["cargo", "vendor", "--quiet", "--locked", "--versioned-dirs", folder]
+        subprocess.run(vendor, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        for crate in DIST.glob("crates/*.crate"):
+            subprocess.run(["tar", "-xzf", crate, "-C", folder], check=True)
+            checksum = {"files": {}, "package": hashlib.sha256(crate.read_bytes()).hexdigest()}
+            (folder / crate.stem / ".cargo-checksum.json").write_text(json.dumps(checksum))
+        return folder
+
+    def test_it_needs_neither_the_target_for_wasm_nor_a_network(self):
+        cargo_home = self.folder / "cargo"
+        cargo_home.mkdir()
+        (cargo_home / "config.toml").write_text(
+            f'[source.crates-io]\nreplace-with = "local"\n[source.local]\ndirectory = "{self.registry()}"\n'
+        )
+        compiler = self.folder / "rustc.sh"
+        compiler.write_text('#!/bin/sh\ncase "$*" in *wasm32*) exit 1 ;; esac\nexec "$@"\n')
+        compiler.chmod(0o755)
+        kept = {key: os.environ[key] for key in ["PATH", "HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"] if key in os.environ}
+        environment = {**kept, "CARGO_HOME": str(cargo_home), "RUSTC_WRAPPER": str(compiler)}
+        # Rustup lies in the user's own folder of cargo.
+        environment["PATH"] = f"{Path.home()}/.cargo/bin:{environment['PATH']}"
+        install = ["cargo", "install", "agent-engine", "--locked", "--offline", "--quiet", "--root", self.prefix]
+        target = ["--target-dir", self.folder / "target"]
+        subprocess.run([*install, *target], env=environment, cwd=self.folder, check=True)
+        (self.prefix / "bin/mcp").symlink_to("agent")
+        self.use()
+        uninstall = ["cargo", "uninstall", "agent-engine", "--quiet", "--root", self.prefix]
+        subprocess.run(uninstall, env=environment, check=True)
+        self.assertEqual([path.name for path in (self.prefix / "bin").iterdir()], ["mcp"])
+
+    def test_each_is_small(self):
+        sizes = {crate.name: crate.stat().st_size for crate in DIST.glob("crates/*.crate")}
+        self.assertGreater(len(sizes), 20)
+        self.assertLessEqual(max(sizes.values()), 10_000_000, sizes)
+
+
 class Documents(unittest.TestCase):
     def test_the_sums_are_those_of_the_files(self):
         lines = (DIST / "SHA256SUMS").read_text().splitlines()
@@ -201,7 +298,8 @@ class Documents(unittest.TestCase):
         parsed = Statement.copy_from_pb(ParseDict(statement, statement_pb2.Statement()))
         parsed.validate()
         subjects = {subject["name"] for subject in statement["subject"]}
-        files = {str(path.relative_to(DIST)) for path in [*DIST.glob("*.*"), *DIST.glob("wit/**/*")] if path.is_file()}
+        found = [*DIST.glob("*.*"), *DIST.glob("crates/*"), *DIST.glob("wit/**/*")]
+        files = {str(path.relative_to(DIST)) for path in found if path.is_file()}
         self.assertEqual(subjects, files - {"provenance.json", "provenance.dsse.json"})
 
     def test_a_signature_verifies(self):

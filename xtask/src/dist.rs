@@ -7,11 +7,13 @@
 //! | `agent-engine-*.tgz` | the same for `npx`: a launcher, and the program of one platform |
 //! | `agent-engine.wasm`, `agent-resolver.wasm`, `wit` | the components, with their WIT |
 //! | `agent.wasm` | the program and its engine as a command of WASI |
+//! | `crates` | the packages for `cargo install`, with the built components |
 //! | `bom.cdx.json` | every package in them, in CycloneDX |
 //! | `provenance.json` | what was built from what, as an in-toto statement |
 //! | `SHA256SUMS` | the digests of all of them |
 
 mod bill;
+mod crates;
 mod licences;
 mod names;
 mod npm;
@@ -62,6 +64,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     tarball::write(&dist, &program, &licences)?;
     wheel::write(&dist, &program, &licences)?;
     npm::write(&dist, &program, &licences)?;
+    crates::write(&dist)?;
     provenance::write(&dist, key)?;
 
     let sums = dist.sums()?;
@@ -116,8 +119,11 @@ impl<'w> Dist<'w> {
 
     /// Returns the files of the release with their digests, in the order of their names.
     fn digests(&self) -> Result<Vec<(String, String)>> {
-        let contract = folder::read_all(&self.path(CONTRACT))?.into_keys();
-        let mut names: Vec<_> = contract.map(|name| format!("{CONTRACT}/{name}")).collect();
+        let mut names = Vec::new();
+        for below in [CONTRACT, crates::FOLDER] {
+            let files = folder::read_all(&self.path(below))?.into_keys();
+            names.extend(files.map(|name| format!("{below}/{name}")));
+        }
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             if entry.file_type()?.is_file() && entry.file_name() != SUMS {

@@ -27,7 +27,7 @@ mod workspace;
 pub use aot::Compiler;
 pub use component::Component;
 pub use digest::sha256;
-pub use embedding::Embedding;
+pub use embedding::{CODE_LINKS, Embedding, PREBUILT, prebuilt, prebuilt_code};
 pub use environment::scrub;
 pub use error::{Error, Result};
 pub use files::{read, write_if_changed};
@@ -51,6 +51,19 @@ pub enum World {
     Runner(RunnerLanguage),
     /// `examples/handler`, a handler of the kind `http`.
     ExampleHandler(ExampleApi),
+}
+
+impl World {
+    /// Returns the interfaces that its components may import.
+    fn imports(self) -> &'static [&'static str] {
+        match self {
+            Self::Engine | Self::ResolverOnly => &[],
+            Self::Handler(kind) => kind.imports(),
+            Self::Runner(_) => &RUNNER_IMPORTS,
+            Self::ExampleHandler(ExampleApi::Own) => HandlerKind::Http.imports(),
+            Self::ExampleHandler(ExampleApi::Wasi) => &WASI_IMPORTS,
+        }
+    }
 }
 
 /// The interface over which the example makes its request.
@@ -175,13 +188,6 @@ pub fn pack(
     world: World,
     build: Build,
 ) -> Result<Component> {
-    let allowed = match world {
-        World::Engine | World::ResolverOnly => &[],
-        World::Handler(kind) => kind.imports(),
-        World::Runner(_) => &RUNNER_IMPORTS,
-        World::ExampleHandler(ExampleApi::Own) => HandlerKind::Http.imports(),
-        World::ExampleHandler(ExampleApi::Wasi) => &WASI_IMPORTS,
-    };
     let module = module(workspace, toolchain, target_dir, world, build)?;
-    Component::with_imports(&module, allowed)
+    Component::with_imports(&module, world.imports())
 }

@@ -32,6 +32,7 @@ mod policy;
 mod properties;
 mod random;
 mod recovery;
+mod released;
 mod repairs;
 mod run;
 mod sarif;

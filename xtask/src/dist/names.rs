@@ -11,13 +11,22 @@ pub(super) const PYPI: &str = "agent-engine";
 /// The name of the launcher. The package of a platform has it as its prefix.
 pub(super) const NPM: &str = "agent-engine";
 
+/// The name of the package for `cargo install`.
+pub(super) const CRATE: &str = "agent-engine";
+
+/// The name of the package with its machine code for one target.
+pub(super) const CODE: &str = "agent-engine-x86_64-linux-gnu";
+
 /// Asks the registries whether the names are free. Needs a network, so no test does.
 pub(super) fn check() -> Result<()> {
     let mut npm = Command::new("npm");
     npm.args(["view", NPM, "name"]);
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "index", "versions", PYPI]);
+    let mut cargo = Command::new("cargo");
+    cargo.args(["info", "--registry", "crates-io", CRATE]);
     for (name, command) in [
+        (format!("{CRATE} of crates.io"), &mut cargo),
         (format!("{NPM} of npm"), &mut npm),
         (format!("{PYPI} of PyPI"), &mut pip),
     ] {
@@ -37,7 +46,7 @@ pub(super) fn check() -> Result<()> {
 /// Returns whether a registry's client failed because there is no such package.
 fn is_unknown(message: &str) -> bool {
     let message = message.to_lowercase();
-    ["404", "no matching distribution"]
+    ["404", "could not find `", "no matching distribution"]
         .iter()
         .any(|it| message.contains(it))
 }
