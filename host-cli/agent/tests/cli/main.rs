@@ -19,7 +19,7 @@ mod engines;
 mod faults;
 mod fix;
 mod ground;
-mod how_to_pages;
+
 mod how_to_run;
 mod index;
 mod init;
@@ -29,6 +29,7 @@ mod locks;
 mod login;
 mod other_clients;
 mod output;
+mod pages;
 mod plan;
 mod planned;
 mod processes;
