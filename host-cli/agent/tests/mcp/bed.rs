@@ -122,7 +122,19 @@ impl Bed {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = mcp();
-        command.current_dir(self.folder.path()).args(arguments);
+        command.args(arguments);
+        self.placed(command)
+    }
+
+    /// Returns a call of a shell.
+    pub(crate) fn shell(&self, line: &str) -> Command {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", line]);
+        self.placed(shell)
+    }
+
+    fn placed(&self, mut command: Command) -> Command {
+        command.current_dir(self.folder.path());
         // The files of the user who runs the tests are neither read nor written.
         command.env("XDG_CONFIG_HOME", self.path("config"));
         command.env("XDG_DATA_HOME", self.path("data"));

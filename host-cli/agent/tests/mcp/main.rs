@@ -25,3 +25,4 @@ mod run;
 mod rust_apps;
 mod small_app;
 mod tracing;
+mod tutorial_apps;
