@@ -38,7 +38,7 @@ pub(crate) const DIST: &str = "target/dist";
 const CONTRACT: &str = "wit";
 
 /// The file of the digests, in the form that `sha256sum --check` reads.
-const SUMS: &str = "SHA256SUMS";
+pub(crate) const SUMS: &str = "SHA256SUMS";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let key = match arguments {

@@ -3,15 +3,15 @@
 mod tidy;
 mod unification;
 
-use agent_pack::Workspace;
+use agent_pack::{Source, TARGET, Workspace};
 use anyhow::{Result, bail};
 
 use crate::cargo::{BENCH, BINDGEN, COMPOSE, GUESTS, cargo, tested};
 use crate::playground::{API, WORKER};
 use crate::test::{Check, run_all};
-use crate::{no_arguments, process, setup};
+use crate::{build, no_arguments, process, setup};
 
-const CHECKS: [Check; 5] = [
+const CHECKS: [Check; 6] = [
     ("the format", |workspace| {
         process::run(cargo(workspace).args(["fmt", "--all", "--check"]))
     }),
@@ -27,6 +27,22 @@ const CHECKS: [Check; 5] = [
             process::run(clippy.args(["--", "--deny", "warnings"]))?;
         }
         Ok(())
+    }),
+    ("the program as a component", |workspace| {
+        let toolchain = setup::toolchain(workspace)?;
+        // Debian has no clippy for its compiler for wasm: the compiler's own lints remain.
+        let (lint, deny): (_, &[&str]) = match toolchain.source {
+            Source::Debian => ("check", &[]),
+            Source::Rustc | Source::Rustup => ("clippy", &["--", "--deny", "warnings"]),
+        };
+        let mut cargo = toolchain.cargo();
+        cargo
+            .current_dir(workspace.root())
+            .args([lint, "--package", build::PROGRAM, "--package", "agent-host"])
+            .args(["--lib", "--target", TARGET, "--target-dir"])
+            .arg(workspace.component_target_dir())
+            .env("AGENT_ENGINE_SHA256", "");
+        process::run(cargo.args(deny))
     }),
     ("the documentation", |workspace| {
         for packages in [tested(), others()] {

@@ -301,6 +301,12 @@ const PARTS: &[Part] = &[
         check: artifacts::check,
     },
     Part {
+        name: "two releases of one commit are the same",
+        when: Long,
+        row: First,
+        check: artifacts::is_reproducible,
+    },
+    Part {
         name: "real-servers: MCP servers of npm and PyPI",
         when: Long,
         row: First,

@@ -2,7 +2,8 @@
 //! diagnostics.
 //!
 //! Nothing in this crate decides. Every decision and its wording come from the engine, a
-//! WebAssembly component that imports nothing and is embedded here.
+//! WebAssembly component that imports nothing and is embedded here. On wasm, this library is part of a component
+//! that the engine is composed with: `composed` and `imported` stand in for what runs it.
 //!
 //! | item | content |
 //! |---|---|
@@ -10,6 +11,7 @@
 //! | [`compile`] | compilation of components, kept in the user's cache |
 //! | [`contract`] | the types of the contract, generated from `wit/engine` |
 //! | [`Failure`] | the reason why a question has no answer |
+//! | [`system`] | files and the terminal, natively those of the operating system, in a component those of WASI |
 //! | [`input`] | reading files and standard input up to their limits |
 //! | [`atomic_write`] | atomic replacement of files |
 //! | [`diagnostics`] | the problems of a command's inputs, and drawing them with their lines |
