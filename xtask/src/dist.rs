@@ -47,6 +47,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         ["--key", file] => Some(Path::new(*file)),
         _ => bail!("`--key FILE` and `--check-names` are the only arguments"),
     };
+    let _lock = folder::lock(&workspace.root().join("target/locks/dist"))?;
     let dist = Dist::new(workspace)?;
     let (_, engine) = component::build(workspace, Build::Released)?;
     write_if_changed(&dist.path(component::FILE_NAME), engine.bytes())?;

@@ -3,11 +3,30 @@
 use agent_pack::{read, write_if_changed};
 use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::Path;
+
+use crate::status;
 
 /// The files of a folder and its subfolders, by their names with slashes.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+
+/// Takes the lock of a folder, which is made if it is missing. Others wait until the file is dropped.
+pub(crate) fn lock(folder: &Path) -> Result<File> {
+    fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
+    let path = folder.join("lock");
+    let file = File::create(&path)?;
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        let path = path.display();
+        status::doing(
+            "Waiting",
+            format_args!("for another command to free {path}"),
+        );
+        file.lock()
+            .with_context(|| format!("{path} can't be locked"))?;
+    }
+    Ok(file)
+}
 
 /// Removes a folder with its content, if it exists.
 pub(crate) fn remove(folder: &Path) -> Result<()> {
@@ -68,7 +87,30 @@ pub(crate) fn write_all(folder: &Path, files: &Files) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Files, read_all, read_all_but, write_all};
+    use super::{Files, lock, read_all, read_all_but, write_all};
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    #[test]
+    fn the_second_to_lock_a_folder_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("locks");
+        let first = lock(&place).unwrap();
+        let (has_locked, is_locked) = channel();
+        let second = thread::spawn({
+            let place = place.clone();
+            move || {
+                let second = lock(&place).unwrap();
+                has_locked.send(()).unwrap();
+                drop(second);
+            }
+        });
+        assert!(is_locked.recv_timeout(Duration::from_millis(300)).is_err());
+        drop(first);
+        is_locked.recv_timeout(Duration::from_secs(60)).unwrap();
+        second.join().unwrap();
+    }
 
     #[test]
     fn a_written_folder_reads_back_without_earlier_files() {

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use std::fs::{self, File};
 use std::path::Path;
 
-use crate::{browser, bubblewrap, cargo, no_arguments, status, toolchain};
+use crate::{browser, bubblewrap, cargo, folder, no_arguments, status, toolchain};
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
@@ -35,12 +35,7 @@ pub(crate) fn toolchain(workspace: &Workspace) -> Result<Toolchain> {
 
 /// Takes the lock of the set-up: a second set-up waits instead of building in the same folder.
 pub(crate) fn lock(workspace: &Workspace) -> Result<File> {
-    let tools = workspace.tools();
-    fs::create_dir_all(&tools).with_context(|| format!("{} can't be made", tools.display()))?;
-    let file = File::create(tools.join("lock"))?;
-    file.lock()
-        .context("the lock of the set-up can't be taken")?;
-    Ok(file)
+    folder::lock(&workspace.tools())
 }
 
 /// Installs the ahead-of-time compiler.

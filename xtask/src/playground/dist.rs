@@ -2,6 +2,7 @@
 
 use agent_pack::{Build, Workspace};
 use anyhow::Result;
+use std::fs::File;
 use std::path::PathBuf;
 
 use super::{budget, package, site};
@@ -18,12 +19,23 @@ pub(crate) fn folder(workspace: &Workspace, build: Build) -> PathBuf {
 
 /// Builds both folders for release, and fails if the playground exceeds its budget.
 pub(crate) fn released(workspace: &Workspace) -> Result<()> {
-    build(workspace, Build::Released)?;
+    let _lock = lock(workspace)?;
+    write(workspace, Build::Released)?;
     budget::check(workspace, &folder(workspace, Build::Released))
 }
 
 /// Builds both folders.
 pub(crate) fn build(workspace: &Workspace, build: Build) -> Result<()> {
+    let _lock = lock(workspace)?;
+    write(workspace, build)
+}
+
+/// Lets a second build in one clone wait.
+fn lock(workspace: &Workspace) -> Result<File> {
+    folder::lock(&workspace.root().join("target/locks/playground"))
+}
+
+fn write(workspace: &Workspace, build: Build) -> Result<()> {
     let dist = folder(workspace, build);
     let package = dist.with_file_name("js");
     // After a failure no old files must remain.
