@@ -5,8 +5,10 @@ import { holdUps, slowdown, takeTimes } from "./measure.mjs";
 import { CALL, PAYLOAD, PLAN, PROFILE, visitPlans } from "./plans.mjs";
 import { visit } from "./visit.mjs";
 
-/** Maximum time of an answer, and maximum time in which the page does not react. */
-const ANSWER_MS = 20_000;
+/** When a page counts as hung. A huge text takes seconds, and on a loaded machine many. */
+const HUNG_MS = 120_000;
+
+/** Maximum time in which the page does not react, on an idle machine. */
 const GAP_MS = 3_000;
 
 const MARKUP = [
@@ -46,11 +48,12 @@ for (const [what, make] of Object.entries(HUGE)) {
     await takeTimes(page);
     await page.reload();
     await playground.verdict();
+    page.setDefaultTimeout(HUNG_MS);
     const text = make();
     const started = performance.now();
     const { gap } = await holdUps(page, async () => {
       await playground.paste("mcp.index.json", text);
-      await eventually(async () => assert.equal(await page.locator("#answer-panel").getAttribute("aria-busy"), "false"), ANSWER_MS);
+      await eventually(async () => assert.equal(await page.locator("#answer-panel").getAttribute("aria-busy"), "false"), HUNG_MS);
     });
     t.diagnostic(`answered after ${Math.round(performance.now() - started)} ms; the page was held up for ${Math.round(gap)} ms`);
     assert.ok(gap < GAP_MS * (await slowdown(page)), `the page was held up for ${gap} ms`);
@@ -126,11 +129,12 @@ for (const [what, make] of Object.entries(HUGE)) {
     await takeTimes(page);
     await page.reload();
     await plans.says("Each claim");
+    page.setDefaultTimeout(HUNG_MS);
     const text = make();
     const started = performance.now();
     const { gap } = await holdUps(page, async () => {
       await plans.paste("payload.json", text);
-      await eventually(async () => assert.equal(await plans.root.locator("#decided").getAttribute("aria-busy"), "false"), ANSWER_MS);
+      await eventually(async () => assert.equal(await plans.root.locator("#decided").getAttribute("aria-busy"), "false"), HUNG_MS);
     });
     t.diagnostic(`answered after ${Math.round(performance.now() - started)} ms; the page was held up for ${Math.round(gap)} ms`);
     assert.ok(gap < GAP_MS * (await slowdown(page)), `the page was held up for ${gap} ms`);
