@@ -57,6 +57,19 @@ visit("completion opens while a key of the index is typed, and Escape closes it"
   assert.ok((await playground.text("mcp.index.json")).includes('"trust": {"signed": true}'), await playground.text("mcp.index.json"));
 });
 
+visit("completion closes when the only word that it offers is typed", async ({ playground, page }) => {
+  const module = page.waitForResponse(/completion\.js$/);
+  await playground.input("agents.md").focus();
+  await module;
+  await playground.type("agents.md", "residency: us-only", "residenc");
+  const options = page.locator(".cm-tooltip-autocomplete .cm-completionLabel");
+  await eventually(async () => assert.deepEqual(await options.allInnerTexts(), ["residency"]));
+  await page.keyboard.type("y");
+  await page.locator(".cm-tooltip-autocomplete").waitFor({ state: "detached" });
+  await page.keyboard.type(": eu-only");
+  assert.ok((await playground.text("agents.md")).includes("residency: eu-only"));
+});
+
 visit("completion works without a network, after the first visit", async ({ playground, page, stopServer }) => {
   await stored(page);
   await stopServer();

@@ -4,9 +4,9 @@
 // The package `codemirror-json-schema` is not used: it reads frontmatter and broken YAML poorly, and
 // validates, which is the engine's business.
 
-import { autocompletion, closeCompletion, selectedCompletion, startCompletion } from "@codemirror/autocomplete";
+import { autocompletion, closeCompletion, currentCompletions, selectedCompletion, startCompletion } from "@codemirror/autocomplete";
 import { Prec } from "@codemirror/state";
-import { keymap } from "@codemirror/view";
+import { EditorView, keymap } from "@codemirror/view";
 import { completions } from "./completion/completions.js";
 import { hovers } from "./completion/hovers.js";
 import { quickFixes, startQuickFix } from "./completion/quick-fixes.js";
@@ -28,6 +28,16 @@ function leaveWholeValue(view) {
   return false;
 }
 
+/** Closes the list where all that it offers is typed already. */
+const closeAtWholeWord = EditorView.updateListener.of(({ state, view }) => {
+  const offered = currentCompletions(state);
+  const [{ label } = { label: "" }] = offered;
+  const { head } = state.selection.main;
+  const isTyped = state.sliceDoc(Math.max(0, head - label.length), head) === label;
+  // An update can't begin another one.
+  if (offered.length === 1 && isTyped) queueMicrotask(() => closeCompletion(view));
+});
+
 /**
  * @param {Surroundings} surroundings
  * @returns {Extension}
@@ -38,6 +48,7 @@ export function completion(surroundings) {
   return [
     Prec.highest(keymap.of([{ key: "Enter", run: leaveWholeValue }])),
     autocompletion({ override: [source], icons: false }),
+    closeAtWholeWord,
     keymap.of([{ key: "Mod-.", run: startQuickFix, preventDefault: true }]),
     hovers(surroundings),
     theme,

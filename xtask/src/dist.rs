@@ -43,7 +43,7 @@ pub(crate) const SUMS: &str = "SHA256SUMS";
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let key = match arguments {
         [] => None,
-        ["--check-names"] => return names::check(),
+        ["--check-names"] => return names::check(&crates::names(workspace)?),
         ["--key", file] => Some(Path::new(*file)),
         _ => bail!("`--key FILE` and `--check-names` are the only arguments"),
     };

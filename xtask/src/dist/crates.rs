@@ -57,12 +57,15 @@ pub(super) fn write(dist: &Dist<'_>) -> Result<()> {
     }
     write_prebuilt(workspace, &root)?;
     packages.insert(names::CODE.to_owned(), CODE.into());
-    for package in packages.values() {
-        edit(&root.join(package).join("Cargo.toml"), for_registry)?;
+    for (name, package) in &packages {
+        let manifest = root.join(package).join("Cargo.toml");
+        edit(&manifest, |text| for_registry(text, name))?;
         let licence = read(&root.join("LICENSE"))?;
         write_if_changed(&root.join(package).join("LICENSE"), &licence)?;
     }
-    edit(&root.join("Cargo.toml"), with_versions)?;
+    edit(&root.join("Cargo.toml"), |text| {
+        with_versions(text, &packages)
+    })?;
 
     let target = dist.stage.join("crates");
     let mut pack = cargo::cargo(workspace);
@@ -72,7 +75,7 @@ pub(super) fn write(dist: &Dist<'_>) -> Result<()> {
         .arg("--target-dir")
         .arg(&target);
     for name in packages.keys() {
-        pack.args(["--package", published(name)]);
+        pack.arg("--package").arg(published(name));
     }
     process::run(&mut pack)?;
     let crates = dist.path(FOLDER);
@@ -97,11 +100,22 @@ pub(super) fn write(dist: &Dist<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the name under which a package is published.
-fn published(name: &str) -> &str {
-    match name {
-        build::PROGRAM => names::CRATE,
-        other => other,
+/// Returns the names under which the packages are published.
+pub(super) fn names(workspace: &Workspace) -> Result<Vec<String>> {
+    let ours = packages(workspace)?.into_keys();
+    Ok(ours
+        .map(|name| published(&name))
+        .chain([names::CODE.to_owned()])
+        .collect())
+}
+
+/// Returns the name under which a package is published. All begin with that of the program: others have taken some of
+/// the names that we use.
+fn published(name: &str) -> String {
+    match name.strip_prefix("agent-") {
+        _ if name == names::CODE => name.to_owned(),
+        Some(rest) => format!("{}-{rest}", names::CRATE),
+        None => names::CRATE.to_owned(),
     }
 }
 
@@ -230,13 +244,16 @@ fn edit(path: &Path, change: impl FnOnce(&str) -> String) -> Result<()> {
     Ok(fs::write(path, change(&text))?)
 }
 
-/// Gives our packages in the root's manifest their version, and lets them be published.
-fn with_versions(manifest: &str) -> String {
-    let versioned = format!(", version = \"{}\" }}", super::version());
+/// Gives the published packages in the root's manifest their version and name, and lets them be published.
+fn with_versions(manifest: &str, packages: &BTreeMap<String, PathBuf>) -> String {
     let lines = manifest.lines().map(|line| {
-        let is_own = line.starts_with("agent-") && line.contains("{ path = ");
-        match line.strip_suffix(" }").filter(|_| is_own) {
-            Some(open) => format!("{open}{versioned}\n"),
+        let own = line.split_once(" = { path = ");
+        let own = own.filter(|(name, _)| packages.contains_key(*name));
+        match own.and_then(|(name, _)| Some((name, line.strip_suffix(" }")?))) {
+            Some((name, open)) => {
+                let (version, published) = (super::version(), published(name));
+                format!("{open}, version = \"{version}\", package = \"{published}\" }}\n")
+            }
             None => format!("{line}\n"),
         }
     });
@@ -246,10 +263,11 @@ fn with_versions(manifest: &str) -> String {
         .replace("\nmembers = [", &format!("\nmembers = [\"{CODE}\", "))
 }
 
-/// Leaves the dependencies of tests out of a package's manifest, and lists its files. The program gets its published
-/// name, and its library keeps the one that the sources use.
-fn for_registry(manifest: &str) -> String {
-    let program = format!("name = \"{}\"", build::PROGRAM);
+/// Leaves the dependencies of tests out of a package's manifest, and lists its files. It gets its published name, and its
+/// library keeps the one that the sources use.
+fn for_registry(manifest: &str, name: &str) -> String {
+    let line_of_name = format!("name = \"{name}\"");
+    let library = format!("name = \"{}\"\n", name.replace('-', "_"));
     let mut edited = String::new();
     let mut section = "";
     for line in manifest.lines() {
@@ -259,35 +277,63 @@ fn for_registry(manifest: &str) -> String {
         match (section, line) {
             ("[dev-dependencies]", _) => {}
             ("[package]", "[package]") => edited += FILES,
-            ("[package]", line) if line == program => {
-                edited += &format!("name = \"{}\"\n", names::CRATE);
+            ("[package]", line) if line == line_of_name => {
+                edited += &format!("name = \"{}\"\n", published(name));
             }
+            ("[lib]", "[lib]") => edited += &format!("[lib]\n{library}"),
             _ => edited += &format!("{line}\n"),
         }
     }
-    if manifest.contains(&format!("[package]\n{program}\n")) {
-        edited += &format!("\n[lib]\n{program}\n");
+    if !manifest.contains("\n[lib]\n") {
+        edited += &format!("\n[lib]\n{library}");
     }
     edited
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{for_registry, with_versions};
+    use super::{for_registry, published, with_versions};
+    use std::collections::BTreeMap;
 
     #[test]
-    fn a_registry_gets_versions_and_no_tests() {
+    fn a_registry_gets_versions_names_and_no_tests() {
+        let packages = BTreeMap::from([("agent-aot".to_owned(), "host-cli/aot".into())]);
         assert_eq!(
             with_versions(
-                "publish = false\nagent-aot = { path = \"host-cli/aot\" }\nserde = { version = \"1\" }\n"
+                "publish = false\nagent-aot = { path = \"host-cli/aot\" }\nagent-rego = { path = \"engine/rego\" }\n",
+                &packages
             ),
-            "publish = true\nagent-aot = { path = \"host-cli/aot\", version = \"0.1.0\" }\nserde = { version = \"1\" }\n"
+            "publish = true\nagent-aot = { path = \"host-cli/aot\", version = \"0.1.0\", package = \"agent-engine-aot\" }\n\
+             agent-rego = { path = \"engine/rego\" }\n"
         );
-        let manifest =
-            "[package]\nname = \"a\"\n\n[dev-dependencies]\nb = \"1\"\n\n[features]\nc = []\n";
-        let edited = for_registry(manifest);
+        let manifest = "[package]\nname = \"agent-a\"\n\n[dev-dependencies]\nb = \"1\"\n\n[features]\nc = []\n";
+        let edited = for_registry(manifest, "agent-a");
         assert!(!edited.contains("b = "), "{edited}");
         assert!(edited.contains("[features]\nc = []\n"), "{edited}");
         assert!(edited.starts_with("[package]\ninclude = "), "{edited}");
+        assert!(edited.contains("name = \"agent-engine-a\"\n"), "{edited}");
+        assert!(edited.ends_with("[lib]\nname = \"agent_a\"\n"), "{edited}");
+        let with_library = for_registry(
+            "[package]\nname = \"agent\"\n\n[lib]\ndoctest = false\n",
+            "agent",
+        );
+        assert!(
+            with_library.ends_with("[lib]\nname = \"agent\"\ndoctest = false\n"),
+            "{with_library}"
+        );
+    }
+
+    #[test]
+    fn every_name_begins_with_that_of_the_program() {
+        for (name, expected) in [
+            ("agent", "agent-engine"),
+            ("agent-host", "agent-engine-host"),
+            (
+                "agent-engine-x86_64-linux-gnu",
+                "agent-engine-x86_64-linux-gnu",
+            ),
+        ] {
+            assert_eq!(published(name), expected);
+        }
     }
 }

@@ -18,18 +18,21 @@ pub(super) const CRATE: &str = "agent-engine";
 pub(super) const CODE: &str = "agent-engine-x86_64-linux-gnu";
 
 /// Asks the registries whether the names are free. Needs a network, so no test does.
-pub(super) fn check() -> Result<()> {
+pub(super) fn check(crates: &[String]) -> Result<()> {
     let mut npm = Command::new("npm");
     npm.args(["view", NPM, "name"]);
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "index", "versions", PYPI]);
-    let mut cargo = Command::new("cargo");
-    cargo.args(["info", "--registry", "crates-io", CRATE]);
-    for (name, command) in [
-        (format!("{CRATE} of crates.io"), &mut cargo),
-        (format!("{NPM} of npm"), &mut npm),
-        (format!("{PYPI} of PyPI"), &mut pip),
-    ] {
+    let mut asked = vec![
+        (format!("{NPM} of npm"), npm),
+        (format!("{PYPI} of PyPI"), pip),
+    ];
+    for name in crates {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["info", "--registry", "crates-io", name]);
+        asked.push((format!("{name} of crates.io"), cargo));
+    }
+    for (name, mut command) in asked {
         let asked = command.output();
         let asked = asked.with_context(|| format!("{name} can't be looked up"))?;
         let message = String::from_utf8_lossy(&asked.stderr);
