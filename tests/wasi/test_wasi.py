@@ -205,8 +205,10 @@ class Command(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("wasmtime run --dir .", said)
         with tempfile.TemporaryDirectory() as other:
+            shutil.copy(HELLO / "agents.md", other)
+            _, _, said = under_wasmtime(["validate", f"{other}/agents.md"], self.folder)
+            self.assertIn("no folder with it is open", said)
             for path in [f"{other}/agents.md", f"../{Path(other).name}/agents.md"]:
-                shutil.copy(HELLO / "agents.md", other)
                 self.assertEqual(under_wasmtime(["validate", path], self.folder)[0], 2)
             named = ("--dir", ".", "--dir", other)
             line = ["validate", f"{other}/agents.md"]
@@ -223,6 +225,11 @@ class Command(unittest.TestCase):
                 self.assertEqual(
                     under_wasmtime(line, self.folder), natively(line, self.folder)
                 )
+        (self.folder / "agents.lock").mkdir()
+        for run in [natively, under_wasmtime]:
+            code, _, said = run(["resolve"], self.folder)
+            self.assertEqual(code, 2, said)
+        (self.folder / "agents.lock").rmdir()
         # A usual name that is a link is not written through.
         self.assertEqual(natively(["resolve"], self.folder)[0], 0)
         (self.folder / "agents.lock").rename(self.folder / "real.lock")
@@ -248,10 +255,29 @@ class Command(unittest.TestCase):
         self.assertEqual(component.splitlines(), native.splitlines()[:2])
 
 
-class Action(unittest.TestCase):
-    """The script of `actions/lock`, with the component in place of the program."""
+class Guards(unittest.TestCase):
+    """The scripts below `actions`, with the component in place of the program."""
 
-    def test_it_passes_and_fails_as_the_lock_does(self):
+    def test_the_template_of_gitlab_passes_and_fails_as_the_lock_does(self):
+        text = (ROOT / "actions/gitlab/lock.yml").read_text()
+        script = text.partition("  script:\n")[2].replace("    - ", "")
+        with tempfile.TemporaryDirectory() as project:
+            folder = Path(project)
+            for name in ["agents.md", "mcp.index.json"]:
+                shutil.copy(HELLO / name, folder)
+            self.assertEqual(natively(["resolve"], folder)[0], 0)
+            variables = {
+                "AGENT": f"{WASMTIME} run --allow-precompiled --dir . {COMPILED}",
+                "PATH": os.environ["PATH"],
+            }
+            guard = ["sh", "-ec", script]
+            for manifest, expected in [("", 0), ("export:reports", 1)]:
+                path = folder / "agents.md"
+                path.write_text(path.read_text().replace("read:reports", manifest or "read:reports"))
+                done = subprocess.run(guard, cwd=folder, env=variables, capture_output=True)
+                self.assertEqual(done.returncode, expected, done)
+
+    def test_the_action_passes_and_fails_as_the_lock_does(self):
         text = (ROOT / "actions/lock/action.yml").read_text()
         script = textwrap.dedent(text.partition("      run: |\n")[2])
         with tempfile.TemporaryDirectory() as project, tempfile.TemporaryDirectory() as temporary:

@@ -113,7 +113,9 @@ fn a_template_and_a_hook_guard_the_lock() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let template = fs::read_to_string(root.join("actions/gitlab/lock.yml")).unwrap();
     let (_, script) = template.split_once("  script:\n").unwrap();
-    let script = script.replace("    - ", "");
+    let program = template.split_once("    AGENT: ").unwrap().1;
+    let program = program.lines().next().unwrap();
+    let script = script.replace("    - ", "").replace("$AGENT", program);
     let hooks = fs::read_to_string(root.join(".pre-commit-hooks.yaml")).unwrap();
     let entry = hooks
         .lines()

@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Mutex};
 use wasip2::cli::{environment, exit, stderr, stdin, stdout, terminal_stderr, terminal_stdout};
 use wasip2::filesystem::preopens::get_directories;
 use wasip2::filesystem::types::{
-    Descriptor, DescriptorFlags, DescriptorType, ErrorCode, OpenFlags, PathFlags,
+    Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, ErrorCode, OpenFlags, PathFlags,
 };
 use wasip2::io::streams::{InputStream, OutputStream, StreamError};
 
@@ -71,10 +71,7 @@ impl Files for System {
     fn open(path: &Path) -> io::Result<(InputStream, u64)> {
         let place = Place::of(path)?;
         // Checked before opening: opening a named pipe would wait for a writer.
-        let found = place
-            .folder()
-            .stat_at(PathFlags::SYMLINK_FOLLOW, &place.path);
-        let found = found.map_err(system)?;
+        let found = place.stat().map_err(system)?;
         match found.type_ {
             DescriptorType::RegularFile => {}
             DescriptorType::Directory => return Err(io::ErrorKind::IsADirectory.into()),
@@ -128,15 +125,17 @@ impl Files for System {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let target = Place::of(path)?.target(links)?;
-        // A file that must not be written to must not be replaced either.
-        let writable = DescriptorFlags::READ | DescriptorFlags::WRITE;
-        match open(&target, OpenFlags::empty(), writable) {
-            Ok(file) if file.get_type() == Ok(DescriptorType::RegularFile) => {}
+        match target.stat() {
             Err(ErrorCode::NoEntry) => {}
-            Ok(_) | Err(ErrorCode::IsDirectory) => {
+            Err(error) => return Err(system(error)),
+            Ok(found) if found.type_ != DescriptorType::RegularFile => {
                 return Err(io::Error::other("it is not a regular file"));
             }
-            Err(error) => return Err(system(error)),
+            Ok(_) => {
+                // A file that must not be written to must not be replaced either.
+                let writable = DescriptorFlags::READ | DescriptorFlags::WRITE;
+                open(&target, OpenFlags::empty(), writable).map_err(system)?;
+            }
         }
         let (file, temporary) = target.temporary()?;
         let staged = Staged {
@@ -221,7 +220,12 @@ impl Place {
         static OPENED: LazyLock<Vec<Opened>> = LazyLock::new(opened);
         let path = working(path);
         let around = |path: &Path| {
-            let within = OPENED.iter().filter_map(|it| {
+            // Every path begins with an empty one, also where the host opened `.` alone.
+            let is_absolute = path.is_absolute();
+            let within = OPENED
+                .iter()
+                .filter(|it| it.path.is_absolute() == is_absolute);
+            let within = within.filter_map(|it| {
                 let rest = path.strip_prefix(&it.path).ok()?;
                 Some((it, rest.to_str()?.to_owned()))
             });
@@ -247,6 +251,11 @@ impl Place {
 
     fn folder(&self) -> &'static Descriptor {
         &self.opened.descriptor
+    }
+
+    /// Returns what is there, behind links.
+    fn stat(&self) -> Result<DescriptorStat, ErrorCode> {
+        self.folder().stat_at(PathFlags::SYMLINK_FOLLOW, &self.path)
     }
 
     /// Returns where a link leads.
