@@ -255,7 +255,7 @@ class Cargo(Place):
             f'[source.crates-io]\nreplace-with = "local"\n[source.local]\ndirectory = "{self.registry()}"\n'
         )
         compiler = self.folder / "rustc.sh"
-        compiler.write_text('#!/bin/sh\ncase "$*" in *wasm32*) exit 1 ;; esac\nexec "$@"\n')
+        compiler.write_text('#!/bin/sh\ncase "$*" in *"--target wasm32"*) exit 1 ;; esac\nexec "$@"\n')
         compiler.chmod(0o755)
         kept = {key: os.environ[key] for key in ["PATH", "HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"] if key in os.environ}
         environment = {**kept, "CARGO_HOME": str(cargo_home), "RUSTC_WRAPPER": str(compiler)}

@@ -127,7 +127,7 @@ fn packages(workspace: &Workspace) -> Result<BTreeMap<String, PathBuf>> {
         .args(["--format", "{p}", "--target", program::TARGET]);
     let mut packages = BTreeMap::new();
     for line in process::output(&mut tree)?.lines() {
-        // `agent-host v0.1.0 (/root/host-cli/host)`
+        // `agent-host v0.1.0 (ROOT/host-cli/host)`
         let path = line
             .split_once(" (")
             .and_then(|(_, rest)| rest.split_once(')'));

@@ -62,7 +62,7 @@ pub(crate) enum Command {
     Deciding(Box<Deciding>),
     #[cfg(not(target_family = "wasm"))]
     #[command(flatten)]
-    Performing(Performing),
+    Performing(Box<Performing>),
     /// Check plans
     #[cfg(target_family = "wasm")]
     #[command(subcommand)]

@@ -126,8 +126,7 @@ fn the_commands_print_what_the_page_says() {
             let output = shell.output().unwrap();
             let shown = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
             names.learn(&shown, expected);
-            let [mut shown, mut expected] =
-                [&*names.there(&shown), expected].map(|it| timeless(it));
+            let [mut shown, mut expected] = [&*names.there(&shown), expected].map(timeless);
             if line == "mcp list" {
                 // By ids, which no two runs share.
                 shown.sort();
