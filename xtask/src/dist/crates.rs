@@ -43,8 +43,8 @@ fn main() {
 }
 ";
 
-/// How the manifest of a package begins.
-const FILES: &str = "[package]\ninclude = [\"/LICENSE\", \"/build.rs\", \"/docs\", \"/prebuilt\", \"/src\", \"/wit\"]\n";
+/// How the manifest of a package begins: with all files of the copy, which git does not know.
+const FILES: &str = "[package]\ninclude = [\"*\"]\n";
 
 /// Lays out and packs them.
 pub(super) fn write(dist: &Dist<'_>) -> Result<()> {
@@ -60,6 +60,9 @@ pub(super) fn write(dist: &Dist<'_>) -> Result<()> {
     for (name, package) in &packages {
         let manifest = root.join(package).join("Cargo.toml");
         edit(&manifest, |text| for_registry(text, name))?;
+        for of_tests in ["tests", "examples"] {
+            folder::remove(&root.join(package).join(of_tests))?;
+        }
         let licence = read(&root.join("LICENSE"))?;
         write_if_changed(&root.join(package).join("LICENSE"), &licence)?;
     }
@@ -275,7 +278,7 @@ fn for_registry(manifest: &str, name: &str) -> String {
             section = line;
         }
         match (section, line) {
-            ("[dev-dependencies]", _) => {}
+            ("[dev-dependencies]" | "[[test]]", _) => {}
             ("[package]", "[package]") => edited += FILES,
             ("[package]", line) if line == line_of_name => {
                 edited += &format!("name = \"{}\"\n", published(name));
