@@ -28,23 +28,28 @@ function leaveWholeValue(view) {
   return false;
 }
 
-/** Closes the list where all that it offers is typed already. */
-const closeAtWholeWord = EditorView.updateListener.of(({ state, view }) => {
-  const offered = currentCompletions(state);
-  const [{ label } = { label: "" }] = offered;
-  const { head } = state.selection.main;
-  const isTyped = state.sliceDoc(Math.max(0, head - label.length), head) === label;
-  // An update can't begin another one.
-  if (offered.length === 1 && isTyped) queueMicrotask(() => closeCompletion(view));
-});
-
 /**
  * @param {Surroundings} surroundings
  * @returns {Extension}
  */
 export function completion(surroundings) {
   const complete = completions(surroundings);
-  const source = (/** @type {CompletionContext} */ context) => quickFixes(context) ?? complete(context);
+  /** Whether the list was asked for, and does not only follow the typing. */
+  let isAsked = false;
+  const source = (/** @type {CompletionContext} */ context) => {
+    isAsked = context.explicit;
+    return quickFixes(context) ?? complete(context);
+  };
+  /** Closes the list where all that it offers is typed already. */
+  const closeAtWholeWord = EditorView.updateListener.of(({ docChanged, state, view }) => {
+    if (docChanged) isAsked = false;
+    const offered = currentCompletions(state);
+    const [{ label } = { label: "" }] = offered;
+    const { head } = state.selection.main;
+    const isTyped = state.sliceDoc(Math.max(0, head - label.length), head) === label;
+    // An update can't begin another one.
+    if (offered.length === 1 && isTyped && !isAsked) queueMicrotask(() => closeCompletion(view));
+  });
   return [
     Prec.highest(keymap.of([{ key: "Enter", run: leaveWholeValue }])),
     autocompletion({ override: [source], icons: false }),
