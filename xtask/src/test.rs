@@ -271,7 +271,7 @@ const PARTS: &[Part] = &[
         },
     },
     Part {
-        name: "the command of WASI answers like the program in every case",
+        name: "agent.wasm answers like the program in every case of the corpus",
         when: Long,
         row: First,
         check: wasi::all,
