@@ -94,8 +94,9 @@ const LANGUAGES: [Language; 4] = [
         words: &["rust"],
         path: "src/lib.rs",
         more: &[
+            // A `Cargo.toml` there would make the folder a package, which cargo leaves out of ours.
             ("Cargo.lock", include_str!("../services/rust/Cargo.lock")),
-            ("Cargo.toml", include_str!("../services/rust/Cargo.toml")),
+            ("Cargo.toml", include_str!("../services/rust/manifest.toml")),
             ("src/wasi.rs", include_str!("../services/rust/wasi.rs")),
             ("src/world.rs", include_str!("../services/rust/world.rs")),
         ],
