@@ -220,11 +220,10 @@ impl Place {
         static OPENED: LazyLock<Vec<Opened>> = LazyLock::new(opened);
         let path = working(path);
         let around = |path: &Path| {
-            // Every path begins with an empty one, also where the host opened `.` alone.
-            let is_absolute = path.is_absolute();
-            let within = OPENED
-                .iter()
-                .filter(|it| it.path.is_absolute() == is_absolute);
+            // Every path begins with an empty one, also where the host opened `.` alone. This target has no
+            // absolute paths by the name of Rust's library.
+            let has_root = path.has_root();
+            let within = OPENED.iter().filter(|it| it.path.has_root() == has_root);
             let within = within.filter_map(|it| {
                 let rest = path.strip_prefix(&it.path).ok()?;
                 Some((it, rest.to_str()?.to_owned()))
