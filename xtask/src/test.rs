@@ -271,7 +271,7 @@ const PARTS: &[Part] = &[
         },
     },
     Part {
-        name: "agent.wasm answers like the program in every case of the corpus",
+        name: "the command of WASI answers like the program in every case",
         when: Long,
         row: First,
         check: wasi::all,
@@ -360,7 +360,13 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
 /// Returns the parts that run: those whose names contain one of `arguments`, or all with `--all`, or those of the
 /// quick tier for a change of the paths `changed`.
 fn selected(arguments: &[&str], changed: Option<&[String]>) -> Result<Vec<&'static Part>> {
-    let named = |name: &str| arguments.iter().any(|word| name.contains(word));
+    // A whole name is that part alone, though it may stand in the name of another.
+    let is_whole = |word: &str| PARTS.iter().any(|part| part.name == word);
+    let is_named = |name: &str, word: &str| match is_whole(word) {
+        true => name == word,
+        false => name.contains(word),
+    };
+    let named = |name: &str| arguments.iter().any(|word| is_named(name, word));
     let is_selected = |part: &&Part| match (arguments, part.when) {
         ([], Always) | (["--all"], _) => true,
         ([], Changed(rules)) => {
@@ -494,6 +500,13 @@ mod tests {
         assert!(selected(&["editor", "nothing of the kind"], None).is_err());
         for word in ["elsewhere", "real-servers", "clients", "at length"] {
             assert_eq!(names(&[word], None).len(), 1, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_whole_name_selects_one_part() {
+        for part in PARTS {
+            assert_eq!(names(&[part.name], None), [part.name]);
         }
     }
 
