@@ -119,6 +119,22 @@ impl Records {
         Ok(all)
     }
 
+    /// Removes the folders without a whole record, which an ended run has left: one may have the content of a client's
+    /// file. The client's file has changed only while there is a record.
+    ///
+    /// # Errors
+    ///
+    /// When one can't be removed.
+    pub fn remove_partial(&self) -> Result<(), Failure> {
+        for entry in fs::read_dir(&self.root).into_iter().flatten().flatten() {
+            let folder = entry.path();
+            if number(&folder) > 0 && !folder.join(RECORD).exists() {
+                fs::remove_dir_all(&folder).map_err(|error| irremovable(&folder, &error))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps a record and the content of the client's file before it. Returns the folder.
     ///
     /// # Errors
@@ -161,12 +177,15 @@ impl Kept {
     pub fn remove(self) -> Result<(), Failure> {
         // Without the record, the rest of the folder is none.
         let removed = fs::remove_file(self.folder.join(RECORD));
-        let removed = removed.and_then(|()| fs::remove_dir_all(&self.folder));
-        removed.map_err(|error| {
-            let folder = self.folder.display();
-            Failure::new(format_args!("`{folder}` can't be removed: {error}"))
-        })
+        removed
+            .and_then(|()| fs::remove_dir_all(&self.folder))
+            .map_err(|error| irremovable(&self.folder, &error))
     }
+}
+
+fn irremovable(folder: &Path, error: &std::io::Error) -> Failure {
+    let folder = folder.display();
+    Failure::new(format_args!("`{folder}` can't be removed: {error}"))
 }
 
 /// Returns the number that is the name of a folder; 0 for another name.

@@ -593,8 +593,12 @@ fn a_run_that_is_killed_can_be_repeated() {
         // The file is as it was, or whole.
         let now = project.read(CURSOR);
         assert!(now == before || now.contains("\"serve\""), "{now}");
-        agent(&project, "adopt --yes");
-        assert_eq!(state(&project), expected, "killed at {step} of 12");
+        let again = agent(&project, "adopt --yes");
+        assert_eq!(
+            state(&project),
+            expected,
+            "killed at {step} of 12: {again:?}"
+        );
         agent(&project, "adopt --undo").exits(0);
         assert_eq!(project.read(CURSOR), before);
         let left = files(&project.path("home"));
@@ -620,6 +624,31 @@ fn files_of_an_ended_run_do_not_stay() {
         assert!(!project.has(staged), "{line}");
     }
     assert_eq!(project.read(CURSOR), before);
+    // Ended before it had a whole record, or after it had removed one.
+    let partial = "home/.local/state/agent/adopt/7";
+    fs::create_dir(project.path(partial)).unwrap();
+    project.write(&format!("{partial}/before"), &before);
+    agent(&project, "adopt --undo").exits(1);
+    assert!(!project.has(partial));
+}
+
+#[test]
+fn the_lock_of_a_killed_run_is_waited_for() {
+    let project = project();
+    write(&project, CURSOR, ONE);
+    fs::create_dir_all(project.path("home/.local/state/agent")).unwrap();
+    let path = project.path("home/.local/state/agent/adopt.lock");
+    let lock = fs::File::create(path).unwrap();
+    lock.lock().unwrap();
+    agent(&project, "adopt --dry-run")
+        .exits(2)
+        .notes("another `agent adopt` runs");
+    thread::scope(|scope| {
+        let run = scope.spawn(|| agent(&project, "adopt --dry-run"));
+        sleep(Duration::from_millis(200));
+        drop(lock);
+        run.join().unwrap().exits(0);
+    });
 }
 
 #[test]

@@ -21,6 +21,14 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long the lock of a killed run is waited for.
+const LOCK_TIME: Duration = Duration::from_secs(1);
+
+/// How often it is tried meanwhile.
+const LOCK_STEP: Duration = Duration::from_millis(20);
 
 /// The folders of this user.
 pub(super) struct Folders {
@@ -81,6 +89,7 @@ pub(super) fn run(
     let _lock = lock(&folders)?;
     // An earlier run may have been ended.
     folders.remove_staged()?;
+    folders.records().remove_partial()?;
     if args.undo {
         return undo::undo(args, &folders, session);
     }
@@ -170,7 +179,8 @@ fn settle(outcomes: &[Outcome]) -> Result<bool, Failure> {
     Ok(is_kept)
 }
 
-/// Waits for no other adoption: two would write the same files.
+/// Waits for no other adoption: two would write the same files. One that was killed while it started a program may hold
+/// the lock for a moment longer, until that program runs.
 fn lock(folders: &Folders) -> Result<File, Failure> {
     let folder = folders.state.join("agent");
     private_folder(&folder)?;
@@ -181,9 +191,15 @@ fn lock(folders: &Folders) -> Result<File, Failure> {
         Failure::new(format_args!("can't write `{}`: {error}", path.display()))
     };
     let file = options.open(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Failure::new("another `agent adopt` runs")),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+    let begin = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if begin.elapsed() < LOCK_TIME => sleep(LOCK_STEP),
+            Err(TryLockError::WouldBlock) => {
+                return Err(Failure::new("another `agent adopt` runs"));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
     }
 }
