@@ -1,7 +1,7 @@
 // Bundles the editor: `node editor/build.mjs [OUTPUT_DIR]` writes
 //
 // - `editor.js`, an ES module that exports `Editor`
-// - `comparison.js` and `completion.js`, which it loads later
+// - `comparison.js`, `completion.js` and `search.js`, which it loads later
 // - `editor.css`, the colours
 // - `editor.licenses.txt`, the licences of what is in the bundle; they ask to go with every copy
 //
@@ -32,15 +32,16 @@ export async function buildEditor(outputDir) {
     // Where the browser can tell that input is waiting, CodeMirror parses for 100 ms at a time. That
     // is a long task, and delays whatever else the page does. Without, it keeps to idle time.
     define: { "navigator.scheduling": "undefined" },
-    external: ["./comparison.js", "./completion.js"],
+    external: ["./comparison.js", "./completion.js", "./search.js"],
   });
+  const search = await bundled("search.js", outputDir, { alias, plugins: [codemirrorOfEditor] });
   const comparison = await bundled("comparison.js", outputDir, { alias, plugins: [codemirrorOfEditor] });
   const completion = await bundled("completion.js", outputDir, {
     define: { DOCUMENT_SCHEMAS: JSON.stringify(await schemas()) },
     plugins: [codemirrorOfEditor],
   });
   await copyFile(path.join(here, "editor.css"), path.join(outputDir, "editor.css"));
-  await writeFile(path.join(outputDir, "editor.licenses.txt"), await licences([...editor, ...comparison, ...completion]));
+  await writeFile(path.join(outputDir, "editor.licenses.txt"), await licences([...editor, ...comparison, ...completion, ...search]));
   const bundle = await readFile(path.join(outputDir, "editor.js"));
   return { raw: bundle.length, gzip: gzipSync(bundle, { level: 9 }).length };
 }

@@ -1,4 +1,4 @@
-// What comparison.js and completion.js use of CodeMirror: loaded later, they are to share the one of
+// What comparison.js, completion.js and search.js use of CodeMirror: loaded later, they are to share the one of
 // editor.js, and import it from there (see build.mjs).
 
 export { highlightingFor, indentUnit, language, syntaxTree } from "@codemirror/language";
@@ -23,6 +23,7 @@ export {
   codePointAt,
   codePointSize,
   combineConfig,
+  findClusterBreak,
   fromCodePoint,
 } from "@codemirror/state";
 export {
@@ -32,11 +33,16 @@ export {
   GutterMarker,
   ViewPlugin,
   WidgetType,
+  getDialog,
+  getPanel,
   getTooltip,
   gutter,
   hoverTooltip,
   keymap,
   logException,
+  runScopeHandlers,
+  showDialog,
+  showPanel,
   showTooltip,
 } from "@codemirror/view";
 export { highlightTree } from "@lezer/highlight";

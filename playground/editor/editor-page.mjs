@@ -47,6 +47,7 @@ export async function startBrowser() {
     ["/editor.js", ["text/javascript", await readFile(path.join(dist, "editor.js"), "utf8")]],
     ["/comparison.js", ["text/javascript", await readFile(path.join(dist, "comparison.js"), "utf8")]],
     ["/completion.js", ["text/javascript", await readFile(path.join(dist, "completion.js"), "utf8")]],
+    ["/search.js", ["text/javascript", await readFile(path.join(dist, "search.js"), "utf8")]],
   ]);
   const server = createServer((request, response) => {
     const file = files.get(request.url ?? "");

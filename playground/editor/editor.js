@@ -2,7 +2,6 @@
 // call. A page needs editor.css for the colours, and no exception in its Content-Security-Policy.
 
 import { defaultKeymap, history, historyKeymap, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
-import { search, searchKeymap } from "@codemirror/search";
 import { Annotation, Compartment, EditorState, Text } from "@codemirror/state";
 import {
   EditorView,
@@ -21,6 +20,7 @@ import { largePaste, pasted } from "./large-paste.js";
 import { places, setPlaces } from "./places.js";
 import { offsetOf, rangeOf } from "./positions.js";
 import { problemKeymap, problems, showProblems } from "./problems.js";
+import { searching } from "./searching.js";
 import { TextCache } from "./text-cache.js";
 import { theme } from "./theme.js";
 
@@ -262,9 +262,9 @@ export class Editor {
         drawSelection(),
         places,
         problems,
-        search({ top: true }),
+        searching(),
         // Tab is not bound: it leaves the editor, as everywhere else.
-        keymap.of([...problemKeymap, ...searchKeymap, ...defaultKeymap]),
+        keymap.of([...problemKeymap, ...defaultKeymap]),
         this.#comparison.of([]),
         theme,
         EditorView.updateListener.of(({ docChanged, transactions, changes }) => {

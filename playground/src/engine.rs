@@ -45,7 +45,8 @@ impl WorkerProtocol for Servers {
     }
 
     /// The larger module says what is wrong with a text as a whole, and finds every error of syntax. It
-    /// writes the edit that adopts constraints, and compares the definitions of locked tools.
+    /// writes the edit that adopts constraints, compares the definitions of locked tools, and knows the characters of
+    /// other scripts that look alike.
     fn better_script(answer: &Answer, present: Option<&'static str>) -> Option<&'static str> {
         let has_more = |verdict: &Verdict| {
             let mut requirements = verdict.requirements.iter();
@@ -53,7 +54,8 @@ impl WorkerProtocol for Servers {
             verdict.satisfied.is_none() || verdict.existing.is_some() && tools
         };
         let supposed = answer.supposed.as_ref();
-        let is_better = answer.verdict.as_ref().is_some_and(has_more)
+        let is_better = answer.is_partial
+            || answer.verdict.as_ref().is_some_and(has_more)
             || supposed.is_some_and(|it| it.adopt.is_none());
         (is_better && present == Some(WORKER)).then_some(POLICY_WORKER)
     }

@@ -4,22 +4,17 @@
 use crate::example::Example;
 use agent_answer::DocumentKind;
 
-macro_rules! text {
-    ($folder:literal, $file:literal) => {
-        include_str!(concat!("../examples/", $folder, "/", $file))
-    };
-}
-
 macro_rules! example {
     ($folder:literal, $title:literal, $shows:literal, $code:literal $(, $kind:ident: $file:literal)*) => {
         Example {
             title: $title,
             shows: $shows,
             code: $code,
+            folder: $folder,
             texts: &[
-                (DocumentKind::Manifest, text!($folder, "agents.md")),
-                (DocumentKind::Index, text!($folder, "mcp.index.json")),
-                $((DocumentKind::$kind, text!($folder, $file)),)*
+                (DocumentKind::Manifest, "agents.md"),
+                (DocumentKind::Index, "mcp.index.json"),
+                $((DocumentKind::$kind, $file),)*
             ],
         }
     };
@@ -28,11 +23,17 @@ macro_rules! example {
 /// All examples. The first is the command line's demo.
 #[rustfmt::skip]
 pub(crate) const EXAMPLES: &[Example] = &[
-    example!(
-        "../../examples/hello-agent", "Two requirements, both with a server",
-        "Each requirement gets the best of the servers that pass every check; the story says why the others lost.",
-        ""
-    ),
+    Example {
+        title: "Two requirements, both with a server",
+        shows: "Each requirement gets the best of the servers that pass every check; the story says why the others lost.",
+        code: "",
+        // A first visit waits for nothing.
+        folder: "",
+        texts: &[
+            (DocumentKind::Manifest, include_str!("../../examples/hello-agent/agents.md")),
+            (DocumentKind::Index, include_str!("../../examples/hello-agent/mcp.index.json")),
+        ],
+    },
     example!(
         "support-desk", "A category that no server offers",
         "No server of the index offers one of the categories.",

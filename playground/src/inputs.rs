@@ -202,6 +202,8 @@ mod tests {
         let mut saved = SavedInputs::new(Servers::kinds(), |kind| {
             Servers::first_text(kind).to_owned()
         });
+        assert!(!saved.is_of_examples::<Servers>());
+        saved.set("untouched", "yes".to_owned());
         assert!(saved.is_of_examples::<Servers>());
         let first = saved.clone();
         saved.set("engine", "0.1.0".to_owned());

@@ -205,18 +205,28 @@ export function endImporter() {
   importer?.then(({ end }) => end(), () => {});
 }
 
-/** The pages about codes, by their names; loaded with the first one. */
-let codePages;
+/** Files of JSON that were asked for, by their names. */
+const loaded = new Map();
 
-/** The page about a code, as Markdown, or undefined if it can't be had now. */
-export async function codePage(name) {
-  codePages ??= fetch("./codes.json").then((response) => response.json());
+/** A member of a file of JSON, or undefined if it can't be had now. The file is loaded with its first member. */
+async function member(file, name) {
+  if (!loaded.has(file)) loaded.set(file, fetch(file).then((response) => response.json()));
   try {
-    return (await codePages)[name];
+    return (await loaded.get(file))[name];
   } catch {
-    codePages = undefined;
+    loaded.delete(file);
     return undefined;
   }
+}
+
+/** The page about a code, as Markdown, or undefined if it can't be had now. */
+export function codePage(name) {
+  return member("./codes.json", name);
+}
+
+/** The texts of an example by the names of its files, as JSON, or undefined if they can't be had now. */
+export async function exampleFiles(folder) {
+  return JSON.stringify(await member("./examples.json", folder));
 }
 
 /** Gives the part before a bar its share of both parts, in percent. */

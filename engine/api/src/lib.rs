@@ -66,8 +66,8 @@ pub mod lower {
         CALL, Checked, Concealed, EXPAND, LIST_SERVICES, LocalTime, Lowered, Notation, PLAN_LIMIT,
         PolicyOccasion, StoredDefinition, ToolEntry, Validated, bytes_digest, call_plan, concealed,
         concealed_in, context, contradictions, definition, definition_digest, digest, health,
-        index, integrity, live_context, lock, locked_digest, manifest, payload, plan, request,
-        stored_definitions, summarised, summary, task, tenant, tools_snapshot,
+        index, integrity, live_context, lock, locked_digest, manifest, misses_lookalikes, payload,
+        plan, request, stored_definitions, summarised, summary, task, tenant, tools_snapshot,
     };
 }
 

@@ -301,7 +301,7 @@ fn change_of(drift: &Drift) -> String {
             format!("the server's tools were `{before}` and are `{after}`")
         }
         Code::LoadChanged => format!("the tool was `{before}` and is `{after}`"),
-        other => other.title().to_owned(),
+        _ => format!("`{before}` became `{after}`"),
     }
 }
 

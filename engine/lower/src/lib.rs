@@ -58,7 +58,7 @@ pub use index::index;
 pub use integrity::{bytes_digest, digest, integrity};
 pub use live_context::{LocalTime, live_context};
 pub use lock::lock;
-pub use lookalike::Prototypes;
+pub use lookalike::{Prototypes, misses_lookalikes};
 pub use manifest::manifest;
 pub use payload::payload;
 pub use plan::{plan, request};

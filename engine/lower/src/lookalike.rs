@@ -11,7 +11,21 @@ use std::ops::Range;
 
 /// The table of prototypes. The build script makes it from the `unicode-security` crate and
 /// documents its format.
+#[cfg(any(test, feature = "lookalikes"))]
 const PROTOTYPES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/prototypes"));
+
+/// A build without them knows those of ASCII alone.
+#[cfg(not(any(test, feature = "lookalikes")))]
+const PROTOTYPES: &[u8] = &[];
+
+/// Returns whether an index has ids whose lookalikes this build may miss.
+pub fn misses_lookalikes(index: &Index) -> bool {
+    PROTOTYPES.is_empty()
+        && index
+            .by_name()
+            .iter()
+            .any(|rank| !index.server(*rank).id().is_ascii())
+}
 
 /// Warns about each id that looks like another one.
 pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
@@ -128,6 +142,9 @@ impl Prototypes {
 
     /// Returns the prototype of a character, if it differs from the character.
     fn prototype(&mut self, c: char) -> Option<&str> {
+        if PROTOTYPES.is_empty() {
+            return None;
+        }
         if self.ranges.is_empty() {
             *self = Self::unpack(PROTOTYPES);
         }

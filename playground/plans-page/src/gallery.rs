@@ -41,6 +41,7 @@ const fn example(
         title,
         shows,
         code,
+        folder: "",
         texts,
     }
 }

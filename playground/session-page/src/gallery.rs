@@ -25,6 +25,7 @@ macro_rules! call {
             title: $title,
             shows: $shows,
             code: $code,
+            folder: "",
             texts: &[
                 $((DocumentKind::$kind, own!($own)),)*
                 (DocumentKind::StepInput, own!($file)),
@@ -56,6 +57,7 @@ const fn decided(
         title,
         shows,
         code,
+        folder: "",
         texts,
     }
 }

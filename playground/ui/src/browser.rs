@@ -16,6 +16,8 @@ extern "C" {
     fn js_copy(text: &str) -> Promise;
     #[wasm_bindgen(js_name = codePage)]
     fn js_code_page(name: &str) -> Promise;
+    #[wasm_bindgen(js_name = exampleFiles)]
+    fn js_example_files(folder: &str) -> Promise;
     #[wasm_bindgen(js_name = readFiles)]
     fn js_read_files(files: &web_sys::FileList, limit: u32) -> Promise;
 
@@ -114,6 +116,13 @@ pub(crate) async fn copy(text: &str) -> bool {
 /// Returns the page about a code, as Markdown. Returns `None` if it can't be had now.
 pub(crate) async fn code_page(name: &str) -> Option<String> {
     JsFuture::from(js_code_page(name)).await.ok()?.as_string()
+}
+
+/// Returns the names and texts of an example's files. Returns `None` if they can't be had now.
+pub(crate) async fn example_files(folder: &str) -> Option<Vec<(String, String)>> {
+    let files = JsFuture::from(js_example_files(folder)).await.ok()?;
+    let files = parse(&files.as_string()?)?.into_iter();
+    files.map(|(name, text)| Some((name, text?))).collect()
 }
 
 /// Reads files of at most `limit` bytes each.

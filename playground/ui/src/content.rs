@@ -64,7 +64,7 @@ pub trait Documents: Sized + 'static {
     const DOCUMENTS: &'static [Document];
     /// The documents of each area, the page's first area first.
     const LAYOUTS: &'static [Layout];
-    /// The examples of each area. A first visit shows the very first one.
+    /// The examples of each area. A first visit shows the very first one, which has its texts itself.
     const GALLERIES: &'static [Gallery];
     /// What each area is for, and what to do there, in a line.
     const INTRODUCTIONS: &'static [(Area, &'static str)];
@@ -108,7 +108,7 @@ pub trait Documents: Sized + 'static {
     /// Returns a text of the first visit.
     fn first_text(kind: DocumentKind) -> &'static str {
         let first = Self::GALLERIES.iter().find_map(|(.., all)| all.first());
-        first.map_or("", |example| example.text(kind, Self::BASIS))
+        first.map_or("", |example| example.text(kind, Self::BASIS, |_| ""))
     }
 }
 

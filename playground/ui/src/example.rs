@@ -15,7 +15,9 @@ pub struct Example {
     pub shows: &'static str,
     /// The code that it leads to, or the rule that breaks a tie. Empty if there is no problem.
     pub code: &'static str,
-    /// The texts that it has itself.
+    /// The folder of its texts, which are loaded when it is opened; empty if they are here.
+    pub folder: &'static str,
+    /// The texts that it has itself, or the names of their files.
     pub texts: Texts,
 }
 
@@ -27,10 +29,19 @@ impl Example {
         own.rfind(|kind| *kind != visible).unwrap_or(visible)
     }
 
-    /// Returns the text of a document: the example's own, or else that of `basis`, or else none.
-    pub fn text(&self, kind: DocumentKind, basis: Texts) -> &'static str {
-        let mut texts = self.texts.iter().chain(basis);
-        let text = texts.find(|(each, _)| *each == kind);
-        text.map_or("", |(_, text)| text)
+    /// Returns the text of a document: the example's own, or else that of `basis`, or else none. `file` returns the
+    /// text of a file of its folder.
+    pub fn text<'t>(
+        &self,
+        kind: DocumentKind,
+        basis: Texts,
+        file: impl Fn(&str) -> &'t str,
+    ) -> &'t str {
+        let of = |texts: Texts| texts.iter().find(|(each, _)| *each == kind);
+        match (of(self.texts), of(basis)) {
+            (Some((_, name)), _) if !self.folder.is_empty() => file(name),
+            (Some((_, text)), _) | (None, Some((_, text))) => text,
+            (None, None) => "",
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! The gallery of examples.
 
 use crate::areas::Area;
+use crate::browser;
 use crate::content::Content;
 use crate::example::Example;
 use crate::notice::Notice;
 use crate::page::Page;
 use crate::problems::prose;
 use crate::state::Dialog;
+use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 /// Returns the dialog with the examples. Those of the visible area are first.
@@ -30,8 +32,8 @@ pub(crate) fn examples<C: Content>(page: &Page<C>) -> Dialog {
 
 fn item<C: Content>(page: &Page<C>, area: Area, example: &'static Example) -> Html {
     let onclick = page.callback(move |page, _| {
-        open_example(page, area, example);
         page.update(|state| state.dialog = None);
+        open_example(page, area, example);
     });
     html! {
         <li>
@@ -45,17 +47,42 @@ fn item<C: Content>(page: &Page<C>, area: Area, example: &'static Example) -> Ht
     }
 }
 
-/// Opens an example, with the document that matters in front.
+/// Opens an example, with the document that matters in front, as soon as its texts are here.
 fn open_example<C: Content>(page: &Page<C>, area: Area, example: &'static Example) {
+    if example.folder.is_empty() {
+        return show_example(page, area, example, &[]);
+    }
+    let page = page.clone();
+    spawn_local(async move {
+        match browser::example_files(example.folder).await {
+            Some(files) => show_example(&page, area, example, &files),
+            None => page.notify(Notice::alarm(
+                "The examples can't be loaded now: check the network, and try again",
+            )),
+        }
+    });
+}
+
+fn show_example<C: Content>(
+    page: &Page<C>,
+    area: Area,
+    example: &'static Example,
+    files: &[(String, String)],
+) {
     let before = page.keeping.set_aside(page);
     let kinds = C::kinds().filter(|kind| C::shows(area, *kind));
-    page.load(kinds, |kind| example.text(kind, C::BASIS));
+    let file = |name: &str| {
+        let found = files.iter().find(|(each, _)| each == name);
+        found.map_or("", |(_, text)| &**text)
+    };
+    page.load(kinds, |kind| example.text(kind, C::BASIS, file));
     area.open();
     page.update(move |state| {
         state.show_area(area);
         let visible = state.layout().0;
         state.bring_inputs(&[example.document(visible)]);
         state.example = Some(example);
+        state.untouched = true;
     });
     let text = format!("Opened the example “{}”", example.title);
     page.notify(Notice::replaced(text, before));

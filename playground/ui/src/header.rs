@@ -17,7 +17,7 @@ use yew::prelude::*;
 pub(crate) fn header<C: Content>(page: &Page<C>) -> Html {
     let reset = page.callback(|page, _| {
         let before = page.keeping.set_aside(page);
-        page.load(C::kinds(), C::first_text);
+        page.load_first();
         page.notify(Notice::replaced("Reset to the first example", before));
     });
     let examples = page.callback(|page, _| {

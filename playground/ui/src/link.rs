@@ -47,12 +47,13 @@ fn read<C: Content>(json: &str) -> Result<SavedInputs, String> {
     let saved = SavedInputs::read::<C>(json)?;
     let named = !saved.field(ENGINE_NAME).is_empty();
     named
-        .then_some(saved)
+        .then(|| saved.as_work())
         .ok_or_else(|| "it names no engine".to_owned())
 }
 
 /// Returns a link to this page that holds the inputs, or the reason why it can't be made.
-pub(crate) async fn link(mut saved: SavedInputs, area: Area) -> Result<String, String> {
+pub(crate) async fn link(saved: SavedInputs, area: Area) -> Result<String, String> {
+    let mut saved = saved.as_work();
     saved.set(ENGINE_NAME, ENGINE.to_owned());
     let packed = browser::compress(&saved.to_json()).await?;
     let name = match area.name() {
@@ -77,7 +78,7 @@ pub(crate) fn open<C: Content>(page: &Page<C>) {
         let kept = page.keeping.claim().await;
         match &kept {
             Some(kept) => kept.load(&page),
-            None => page.load(C::kinds(), C::first_text),
+            None => page.load_first(),
         }
         arrive(page, kept.unwrap_or_default()).await;
     });

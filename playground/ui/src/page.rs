@@ -147,6 +147,12 @@ impl<C: Content> Actor<C> {
         self.update(move |state| state.replace(&kinds));
     }
 
+    /// Loads the texts of the first example.
+    pub(crate) fn load_first(&self) {
+        self.load(C::kinds(), C::first_text);
+        self.update(|state| state.untouched = true);
+    }
+
     /// Copies a text to the clipboard, and says so. `what` names the text.
     pub fn copy(&self, what: &'static str, text: String) {
         let actor = self.clone();

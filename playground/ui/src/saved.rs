@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// The field with the visible area.
 const AREA: &str = "area";
 
+/// The field of inputs that are those of an example.
+const UNTOUCHED: &str = "untouched";
+
 /// Maximum length of a title, in characters.
 const TITLE: usize = 60;
 
@@ -41,6 +44,9 @@ impl SavedInputs {
             saved.set(name, value);
         }
         saved.set(AREA, page.state.area.name().to_owned());
+        if page.state.untouched {
+            saved.set(UNTOUCHED, "yes".to_owned());
+        }
         saved
     }
 
@@ -60,7 +66,10 @@ impl SavedInputs {
     pub(crate) fn load<C: Content>(&self, page: &Page<C>) {
         page.load(C::kinds(), |kind| self.text(kind));
         let saved = self.clone();
-        page.update(move |state| C::restore(state, &saved));
+        page.update(move |state| {
+            C::restore(state, &saved);
+            state.untouched = saved.is_of_examples::<C>();
+        });
     }
 
     /// Reads inputs. Unknown fields may be those of a later version.
@@ -132,12 +141,15 @@ impl SavedInputs {
 
     /// Returns whether each text is that of an example, so that no work is lost with it.
     pub fn is_of_examples<C: Content>(&self) -> bool {
-        let is_untouched = |kind| {
-            let text = self.text(kind);
-            let mut examples = C::GALLERIES.iter().flat_map(|(.., examples)| *examples);
-            text.is_empty() || examples.any(|example| example.text(kind, C::BASIS) == text)
-        };
-        C::FIELDS.iter().all(|name| self.field(name).is_empty()) && C::kinds().all(is_untouched)
+        let is_blank = |name: &&str| self.field(name).is_empty();
+        C::FIELDS.iter().all(is_blank)
+            && (!is_blank(&UNTOUCHED) || C::kinds().all(|kind| self.text(kind).is_empty()))
+    }
+
+    /// Returns the inputs as work of somebody, whatever they are.
+    pub(crate) fn as_work(mut self) -> Self {
+        self.0.remove(UNTOUCHED);
+        self
     }
 
     /// Returns whether the texts and the page's own fields are the same.

@@ -70,6 +70,8 @@ pub struct State<C: Content> {
     pub notice: Option<Notice>,
     /// The open example, until one of its texts is edited.
     pub example: Option<&'static Example>,
+    /// Whether all texts are those of an example, so that no work is lost with them.
+    pub(crate) untouched: bool,
     /// The page's own state.
     pub content: C,
 }
@@ -111,6 +113,7 @@ impl<C: Content> State<C> {
             dialog: None,
             notice: None,
             example: None,
+            untouched: false,
             content,
         }
     }
@@ -143,6 +146,7 @@ impl<C: Content> State<C> {
     /// Counts edits of texts.
     pub fn edit(&mut self, kinds: &[DocumentKind]) {
         self.example = None;
+        self.untouched = false;
         for kind in kinds {
             self.edits[*kind as usize] += 1;
         }

@@ -19,11 +19,14 @@ pub fn thousands(number: u32) -> String {
     grouped
 }
 
-/// Returns a phrase with a capital.
+/// Returns a phrase with a capital, if it begins with a letter of ASCII: the tables of all others are 4 kB.
 pub fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
+        [first.to_ascii_uppercase()]
+            .into_iter()
+            .chain(chars)
+            .collect()
     })
 }
 
@@ -57,7 +60,7 @@ mod tests {
     #[test]
     fn a_sentence_begins_with_a_capital() {
         assert_eq!(capitalised("ein µ"), "Ein µ");
-        assert_eq!(capitalised("ﬁx"), "FIx");
+        assert_eq!(capitalised("µ eins"), "µ eins");
         assert_eq!(capitalised(""), "");
     }
 }

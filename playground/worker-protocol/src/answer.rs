@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Answer {
     /// The answer to manifest and index. None: the same as in the last answer.
     pub verdict: Option<Verdict>,
+    /// Whether the larger module has more to say of the verdict.
+    pub is_partial: bool,
     /// A window of requirements × servers.
     pub matrix: Option<Matrix>,
     /// One candidate of one requirement.

@@ -63,6 +63,8 @@ impl<T> Read<T> {
 pub struct Inputs {
     pub(crate) manifest: Read<Manifest>,
     pub(crate) index: Read<Index>,
+    /// Whether another module would find more ids of the index that look alike.
+    pub(crate) misses_lookalikes: bool,
     pub(crate) lock: Read<LockText>,
     task: Read<Task>,
     tenant: Read<Tenant>,
@@ -90,6 +92,8 @@ impl Inputs {
             // The previous index makes room: memory might not hold two large ones.
             self.index = Read::default();
             self.index = lower::index(text.into_bytes()).into();
+            let index = self.index.value.as_deref();
+            self.misses_lookalikes = index.is_some_and(lower::misses_lookalikes);
         }
         if let Some(text) = given(DocumentKind::Lock) {
             self.lock = Read::optional(text, LockText::read);

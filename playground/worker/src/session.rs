@@ -59,6 +59,7 @@ impl Session {
         let mut answer = Answer::default();
         if !std::mem::replace(&mut self.reported, true) {
             answer.verdict = Some(self.inputs.verdict(self.resolution.as_ref()));
+            answer.is_partial = self.inputs.misses_lookalikes;
         }
         if let Some(resolution) = &self.resolution {
             answer.matrix = request.matrix.map(|it| {

@@ -18,7 +18,12 @@ use gallery::EXAMPLES;
 
 /// Returns a text of an example.
 fn text(example: &Example, kind: DocumentKind) -> &'static str {
-    example.text(kind, &[])
+    example.text(kind, &[], |file| {
+        let path = folder().join(example.folder).join(file);
+        let text = fs::read_to_string(&path);
+        let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        text.leak()
+    })
 }
 
 /// Returns the name of an example's agent, which is that of its folder.

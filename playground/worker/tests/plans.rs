@@ -106,7 +106,7 @@ fn after(inputs: &Inputs, edits: &[Edit]) -> Inputs {
 #[test]
 fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
     for example in of(RequestKind::Plan) {
-        let inputs = inputs(|source| example.text(source, BASIS));
+        let inputs = inputs(|source| example.text(source, BASIS, |_| ""));
         let answer = decision(RequestKind::Plan, &inputs);
         assert_eq!(answer.diagnostics, [], "{}", example.title);
         if example.code.is_empty() {
@@ -170,7 +170,7 @@ fn each_example_of_a_call_shows_its_code() {
     for example in of(RequestKind::Call) {
         let answer = decision(
             RequestKind::Call,
-            &inputs(|source| example.text(source, BASIS)),
+            &inputs(|source| example.text(source, BASIS, |_| "")),
         );
         let problems = answer.problems.iter().map(|it| it.diagnostic.code);
         let diagnostics = answer.diagnostics.iter().map(|it| it.code);
@@ -202,7 +202,7 @@ fn each_example_of_a_call_shows_its_code() {
 #[test]
 fn each_example_of_a_grounding_shows_its_code_and_the_nearest_text_is_evidence() {
     for example in of(RequestKind::Grounding) {
-        let inputs = inputs(|source| example.text(source, BASIS));
+        let inputs = inputs(|source| example.text(source, BASIS, |_| ""));
         let answer = grounding(&inputs);
         let mut codes = Vec::new();
         let mut edits = Vec::new();
@@ -294,7 +294,7 @@ fn the_locks_of_the_examples_are_what_is_resolved() {
 
 fn first(request: RequestKind) -> Inputs {
     let example = of(request).next().expect("an example");
-    inputs(|source| example.text(source, BASIS))
+    inputs(|source| example.text(source, BASIS, |_| ""))
 }
 
 fn with(mut inputs: Inputs, source: DocumentKind, text: &str) -> Inputs {
@@ -379,7 +379,7 @@ fn a_problem_is_of_a_step_and_of_a_check_of_it() {
         .expect("an example");
     let answer = decision(
         RequestKind::Plan,
-        &inputs(|source| example.text(source, BASIS)),
+        &inputs(|source| example.text(source, BASIS, |_| "")),
     );
     let [problem] = &answer.problems[..] else {
         panic!("{:?}", answer.problems);
@@ -456,7 +456,7 @@ fn unreadable_documents_are_reported_beside_the_others() {
         DocumentKind::Index
     );
     let http = of(RequestKind::Plan).nth(1).expect("an example");
-    let http = inputs(|source| http.text(source, BASIS));
+    let http = inputs(|source| http.text(source, BASIS, |_| ""));
     let blank = [DocumentKind::Index, DocumentKind::Lock]
         .into_iter()
         .fold(http, |it, source| with(it, source, " \n"));
@@ -488,7 +488,7 @@ fn places_of_a_call_are_in_its_own_text() {
     let example = of(RequestKind::Call).nth(1).expect("an example");
     let answer = decision(
         RequestKind::Call,
-        &inputs(|source| example.text(source, BASIS)),
+        &inputs(|source| example.text(source, BASIS, |_| "")),
     );
     assert_eq!(
         answer.problems[0].diagnostic.labels[0].place.source,
@@ -505,7 +505,7 @@ fn places_of_a_call_are_in_its_own_text() {
 fn differences_are_listed_piece_by_piece() {
     let example = of(RequestKind::Grounding).find(|it| it.title == "A number with marks");
     let answer = grounding(&inputs(|source| {
-        example.expect("an example").text(source, BASIS)
+        example.expect("an example").text(source, BASIS, |_| "")
     }));
     let Evidence::Missed {
         near: Some(near), ..
@@ -554,7 +554,7 @@ fn a_text_is_read_when_it_changes_and_kept_for_every_question() {
         PlanVerdict::Allowed
     );
     let http = of(RequestKind::Plan).nth(1).expect("an example");
-    let http = |source| (source, http.text(source, BASIS).to_owned());
+    let http = |source| (source, http.text(source, BASIS, |_| "").to_owned());
     assert_eq!(
         ask(
             vec![http(DocumentKind::Plan), http(DocumentKind::Request)],

@@ -47,6 +47,7 @@ pub(super) fn build(workspace: &Workspace, build: Build) -> Result<Files> {
     process::run(npm::node(workspace).arg("editor/build.mjs").arg(&editor))?;
     files.extend(within("editor/", folder::read_all(&editor)?));
     files.insert("codes.json".to_owned(), codes(workspace)?);
+    files.insert("examples.json".to_owned(), examples(workspace)?);
     Ok(files)
 }
 
@@ -89,4 +90,18 @@ fn codes(workspace: &Workspace) -> Result<Vec<u8>> {
     });
     let pages: BTreeMap<_, _> = pages.collect();
     Ok(serde_json::to_vec(&pages)?)
+}
+
+/// Returns the texts of the examples as one JSON object, by their folders and the names of their files.
+fn examples(workspace: &Workspace) -> Result<Vec<u8>> {
+    let mut examples: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for (path, text) in folder::read_all(&source(workspace).join("examples"))? {
+        let (example, file) = path.split_once('/').context("a file beside the examples")?;
+        let text = String::from_utf8(text).with_context(|| format!("`{path}` is no text"))?;
+        examples
+            .entry(example.to_owned())
+            .or_default()
+            .insert(file.to_owned(), text);
+    }
+    Ok(serde_json::to_vec(&examples)?)
 }

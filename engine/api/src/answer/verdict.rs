@@ -258,8 +258,10 @@ fn drift(mut drift: decide::Drift) -> Drift {
         category: drift.category.clone(),
         capability: drift.capability.clone(),
         text: match details[..] {
-            [] => agent_explain::drift(&drift),
-            _ => drift.code.title().to_owned(),
+            // Only then are there details.
+            #[cfg(feature = "repair")]
+            [_, ..] => drift.code.title().to_owned(),
+            _ => agent_explain::drift(&drift),
         },
         widening: drift.widening(),
         details,
