@@ -38,3 +38,38 @@ visit("an engine that can't be loaded is reported", async ({ playground, page, c
   await page.getByRole("button", { name: "Try again" }).click();
   await playground.says("Every requirement has a server");
 }, { expected: [/^console: Failed to load resource: net::ERR_FAILED$/] });
+
+visit("a wait has words, and can be ended", async ({ playground, page }) => {
+  await page.clock.install();
+  await takeTimes(page);
+  await page.reload();
+  await playground.verdict();
+  const mark = playground.headline.locator(".mark");
+  assert.ok(await mark.isVisible());
+  await page.evaluate(() => window.engineWorker.terminate());
+  await playground.type("agents.md", "internal", "confidential");
+  await page.clock.fastForward(500);
+  const words = page.getByText("Deciding… Below is the answer to earlier inputs.");
+  assert.equal(await words.count(), 0);
+  await page.clock.runFor(3_000);
+  await words.waitFor();
+  assert.equal(await words.getAttribute("aria-live"), "polite");
+  await page.getByText("3 s", { exact: true }).waitFor();
+  assert.ok(await mark.isHidden(), "an answer to earlier inputs has its mark");
+  await playground.open("Matrix");
+  await words.waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("alert").filter({ hasText: "These inputs are undecided: the engine was stopped" }).waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await playground.open("Verdict");
+  await playground.says("Not every requirement has a server");
+  assert.equal(await words.count(), 0);
+});
+
+visit("an engine that dies is called that", async ({ playground, page }) => {
+  await takeTimes(page);
+  await page.reload();
+  await playground.verdict();
+  await page.evaluate(() => window.engineWorker.dispatchEvent(new ErrorEvent("error")));
+  await page.getByRole("alert").filter({ hasText: "the engine has died while it worked" }).waitFor();
+});

@@ -9,7 +9,7 @@ use crate::state::{Page, Servers, Tab};
 use crate::verdict::VerdictView;
 use crate::what_if::WhatIf;
 use agent_answer::{DocumentKind, Severity};
-use agent_ui::answer::use_answer_classes;
+use agent_ui::answer::{status, use_answer_classes};
 use agent_ui::browser::focus;
 use agent_ui::content::Content as _;
 use agent_ui::examples::shown_example;
@@ -92,6 +92,7 @@ pub(crate) fn AnswerPane() -> Html {
                 aria-labelledby={labelled.map(|(_, key, _)| format!("tab-{key}"))}
                 aria-busy={stale.to_string()}
             >
+                { status(&page, page.content().verdict.is_some()) }
                 { match open {
                     Tab::Verdict => html! { <VerdictView /> },
                     Tab::Matrix => html! { <MatrixView /> },

@@ -6,7 +6,7 @@ use crate::import::import_bar;
 use crate::markdown;
 use crate::policy::{policy_lines, policy_places};
 use crate::reservations::against_lock;
-use crate::state::{Actor, History, Page, Servers, State, explain, name_tenant};
+use crate::state::{Actor, EXPLAINED, History, Page, Servers, State, explain, name_tenant};
 use agent_answer::{Code, Diagnostic, DocumentKind, Filter, Outcome, ServerName};
 use agent_ui::answer::Sign;
 use agent_ui::browser::{focus, value_of};
@@ -123,8 +123,8 @@ impl Content for Servers {
             self.verdict = Some(Rc::new(verdict));
             self.ask_policy();
         }
-        if let Some(Ok(text)) = &answer.resolution {
-            self.resolution.add(Some(text));
+        if let Some(Ok(explained)) = &answer.resolution {
+            self.resolution.add(Some(&explained.text));
         }
         if self.wanted.explanation.is_none() {
             // The user has closed it since.
@@ -148,7 +148,7 @@ impl Content for Servers {
                 offset: 0,
                 ..matrix
             }),
-            resolution: self.wanted.resolution,
+            resolution: self.wanted.resolution.map(|_| EXPLAINED),
             counts: self.wanted.counts,
             ..Request::default()
         };

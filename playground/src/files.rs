@@ -1,13 +1,14 @@
 //! The files that the command line would write, and their differences from others.
 
 use crate::elements::nothing;
-use crate::state::{Page, Servers};
-use agent_answer::{Code, DocumentKind, Drift, LockVerdict};
+use crate::state::{LIST_STEP, Page, Servers, Tab};
+use agent_answer::{Code, DocumentKind, Drift, LockVerdict, Outcome, Severity};
 use agent_ui::browser;
 use agent_ui::editor::Viewer;
+use agent_ui::names::name;
 use agent_ui::page::use_page;
-use agent_ui::problems::{code, places, prose};
-use agent_ui::words::count;
+use agent_ui::problems::{Place, code, places, prose};
+use agent_ui::words::{count, thousands};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -26,14 +27,7 @@ pub(crate) fn LockFile() -> Html {
     let existing = content.verdict.as_ref().and_then(|it| it.existing.as_ref());
     let drifts = existing.map(drifts);
     let Some(text) = &content.lock.now else {
-        return html! {
-            <>
-                { for drifts }
-                <p class="quiet">
-                    { "There is no lock: a requirement has no server or no tool, or an input has errors." }
-                </p>
-            </>
-        };
+        return html! { <>{ for drifts }{ no_lock(&page) }</> };
     };
     let pasted = existing.map(|_| String::from(page.editors.text(DocumentKind::Lock)).into());
     html! {
@@ -48,17 +42,71 @@ pub(crate) fn LockFile() -> Html {
     }
 }
 
+/// Says why there is no lock, with the places.
+fn no_lock(page: &Page) -> Html {
+    let content = page.content();
+    let Some(verdict) = &content.verdict else {
+        return nothing(page);
+    };
+    let errors = verdict.diagnostics.iter();
+    let errors = errors.filter(|it| it.severity == Severity::Error);
+    let errors = errors.map(|it| {
+        let place = it
+            .labels
+            .first()
+            .map(|label| html! { <Place place={label.place} /> });
+        html! { <li>{ code(it.code) }{ " " }{ prose(&it.message) }{ for place }</li> }
+    });
+    let unmet = verdict.requirements.iter();
+    let unmet = unmet.filter(|it| !matches!(it.outcome, Outcome::Selected(_)));
+    let unmet = unmet.map(|it| {
+        let noun = if it.capability.is_some() {
+            "tool"
+        } else {
+            "server"
+        };
+        html! {
+            <li>
+                { code(Code::Unsatisfied) }
+                { " no " }{ noun }{ " for " }<strong>{ name(&it.name(), "") }</strong>
+                <Place place={it.place} />
+            </li>
+        }
+    });
+    let reasons: Vec<_> = errors.chain(unmet).take(LIST_STEP as usize).collect();
+    html! {
+        <section class="no-lock" aria-label="Why there is no lock">
+            <p>
+                { "There is no lock, because of this: " }
+                <button onclick={page.on(|state| state.content.open_tab(Tab::Verdict))}>
+                    { "Show the verdict" }
+                </button>
+            </p>
+            <ul class="reasons-list">{ for reasons }</ul>
+        </section>
+    }
+}
+
 /// `agents.resolution.json`.
 #[component]
 pub(crate) fn ResolutionFile() -> Html {
     let page = use_page::<Servers>();
     let content = page.content();
     match (&content.views.resolution, &content.resolution.now) {
-        (Some(Ok(_)), Some(text)) => html! {
+        (Some(Ok(explained)), Some(text)) => html! {
             <div class="file">
+                if !explained.is_whole {
+                    <p class="quiet beginning">
+                        { format!("The first {} bytes of a long explanation. ", thousands(text.len() as u32)) }
+                        <button onclick={page.on(|state| state.content.explain_whole())}>
+                            { "Show all of it" }
+                        </button>
+                    </p>
+                }
                 <Comparable
                     name="agents.resolution.json"
                     text={Rc::clone(text)}
+                    is_whole={explained.is_whole}
                     others={vec![(BEFORE, content.resolution.before.clone())]}
                 />
             </div>
@@ -72,6 +120,9 @@ pub(crate) fn ResolutionFile() -> Html {
 struct ComparableProps {
     name: &'static str,
     text: Rc<str>,
+    /// Whether the text is not only the beginning of the file.
+    #[prop_or(true)]
+    is_whole: bool,
     others: Vec<Comparison>,
 }
 
@@ -81,7 +132,12 @@ fn Comparable(props: &ComparableProps) -> Html {
     let page: Page = use_page();
     // The label of the text to compare with.
     let against = use_state(|| None);
-    let ComparableProps { name, text, others } = props;
+    let ComparableProps {
+        name,
+        text,
+        is_whole,
+        others,
+    } = props;
     let name = *name;
     let chosen = others.iter().find(|(label, _)| Some(*label) == *against);
     let original = chosen.and_then(|(_, text)| text.clone());
@@ -109,12 +165,14 @@ fn Comparable(props: &ComparableProps) -> Html {
                     { choice("Text", None, true) }
                     { for choices }
                 </span>
-                <span class="actions">
-                    <button onclick={page.callback(move |page, _| page.copy(name, copied.to_string()))}>
-                        { "Copy" }
-                    </button>
-                    <button onclick={move |_| browser::download(name, &downloaded)}>{ "Download" }</button>
-                </span>
+                if *is_whole {
+                    <span class="actions">
+                        <button onclick={page.callback(move |page, _| page.copy(name, copied.to_string()))}>
+                            { "Copy" }
+                        </button>
+                        <button onclick={move |_| browser::download(name, &downloaded)}>{ "Download" }</button>
+                    </span>
+                }
             </div>
             <Viewer label={format!("{name}, as it would be written")} text={Rc::clone(text)} {original} />
         </>

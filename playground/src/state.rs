@@ -13,6 +13,9 @@ pub(crate) type State = agent_ui::state::State<Servers>;
 /// Number of entries of a list to request at first, and again each time.
 pub(crate) const LIST_STEP: u32 = 50;
 
+/// Number of bytes of `agents.resolution.json` to request at first: an explanation may have 30 MB.
+pub(crate) const EXPLAINED: u32 = 64 << 10;
+
 /// Maximum number of requirements whose earlier selections are remembered.
 const REMEMBERED: usize = 200;
 
@@ -105,7 +108,8 @@ impl Servers {
     /// Opens a tab. Of the requested views only those in the tab stay.
     pub(crate) fn open_tab(&mut self, tab: Tab) {
         self.tab = tab;
-        self.wanted.resolution = tab == Tab::Resolution;
+        let explained = self.wanted.resolution.unwrap_or(EXPLAINED);
+        self.wanted.resolution = (tab == Tab::Resolution).then_some(explained);
         self.wanted.matrix = (tab == Tab::Matrix).then(|| {
             self.wanted.matrix.take().unwrap_or(MatrixRequest {
                 filter: Filter::default(),
@@ -148,6 +152,11 @@ impl Servers {
         }
     }
 
+    /// Requests all of `agents.resolution.json`.
+    pub(crate) fn explain_whole(&mut self) {
+        self.wanted.resolution = Some(u32::MAX);
+    }
+
     pub(crate) fn close_explanation(&mut self) {
         self.wanted.explanation = None;
         Rc::make_mut(&mut self.views).explanation = None;
@@ -182,7 +191,7 @@ pub(crate) fn name_tenant(state: &mut State, id: Rc<str>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{History, LIST_STEP, State, Tab, explain, name_tenant};
+    use super::{EXPLAINED, History, LIST_STEP, State, Tab, explain, name_tenant};
     use agent_answer::{
         CandidateVerdict, Constraints, DocumentKind, Explanation, Filter, Listed, Matrix, Outcome,
         Place, PolicyDecision, Position, Requirement, Selected, Server, ServerName, Span, Supposed,
@@ -194,7 +203,8 @@ mod tests {
     use agent_ui::state::{Engine, Pane};
     use agent_ui::worker::WorkerEvent;
     use agent_worker_protocol::{
-        About, Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request,
+        About, Answer, Explained, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest,
+        Request,
     };
 
     type Change = fn(&mut State);
@@ -295,7 +305,13 @@ mod tests {
 
     fn resolved(text: Result<&str, &str>) -> Answer {
         Answer {
-            resolution: Some(text.map(str::to_owned).map_err(str::to_owned)),
+            resolution: Some(match text {
+                Ok(text) => Ok(Explained {
+                    text: text.to_owned(),
+                    is_whole: true,
+                }),
+                Err(reason) => Err(reason.to_owned()),
+            }),
             ..Answer::default()
         }
     }
@@ -399,7 +415,7 @@ mod tests {
                 content.open_tab(tab);
                 let wanted = Request {
                     matrix,
-                    resolution,
+                    resolution: resolution.then_some(EXPLAINED),
                     counts: tab == Tab::WhatIf,
                     ..Request::default()
                 };

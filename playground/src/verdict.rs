@@ -10,7 +10,7 @@ use agent_answer::{
     Code, Listed, NearMiss, Outcome, PolicyDecision, Requirement, Selected, SelectedTool,
     ServerName, Span, Verdict,
 };
-use agent_ui::answer::{Sign, headline, status};
+use agent_ui::answer::{Sign, headline};
 use agent_ui::dialog::close;
 use agent_ui::names::{Lookalikes, name};
 use agent_ui::page::use_page;
@@ -27,9 +27,8 @@ use yew::prelude::*;
 pub(crate) fn VerdictView() -> Html {
     let page = use_page::<Servers>();
     let content = page.content();
-    let status = status(&page, content.verdict.is_some());
     let Some(verdict) = &content.verdict else {
-        return status;
+        return Html::default();
     };
     let (rejected, eligible) = (content.wanted.rejected, content.wanted.eligible);
     let former = |number: u32| {
@@ -67,7 +66,6 @@ pub(crate) fn VerdictView() -> Html {
     let problems: Rc<[_]> = documents.iter().map(|it| it.fixes.clone()).collect();
     html! {
         <>
-            { status }
             { summary(verdict) }
             { for verdict.tokens.map(token_bar) }
             <ApplyAll {problems} />

@@ -64,24 +64,84 @@ export async function copy(text) {
   }
 }
 
-/** The files of a file input or of a drop: `[{ name, text }]`; one past `limit` bytes has no text. */
+/** The files of a file input or of a drop: `[{ name, text, refusal }]`; only one of both is there. */
 export async function readFiles(files, limit) {
   return Promise.all(
-    [...files].map(async (file) => ({
-      name: file.name,
-      text: file.size > limit ? undefined : await file.text(),
-    })),
+    [...files].map(async (file) => {
+      const { name, size } = file;
+      if (size > limit) return { name, refusal: `more than ${limit >> 20} MB` };
+      try {
+        const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+        if (!text.includes("\0")) return { name, text };
+        return { name, refusal: "no text" };
+      } catch (error) {
+        return { name, refusal: error instanceof TypeError ? "no text in UTF-8" : error.message };
+      }
+    }),
   );
 }
 
-/** Whether the value is kept; storage may be full or forbidden. */
+/** Why a value is not kept, or undefined if it is. */
 export function store(key, value) {
   try {
     localStorage.setItem(key, value);
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
   }
+}
+
+/** @param {DOMException} error of storage */
+function reasonOf({ name }) {
+  return name === "QuotaExceededError" ? "the storage of the browser is full" : "the browser forbids storage here";
+}
+
+/** The database of inputs that are too large for the storage above. */
+let database;
+
+async function inDatabase(mode, act) {
+  database ??= new Promise((resolve, reject) => {
+    const request = indexedDB.open("agent-playground");
+    request.onupgradeneeded = () => request.result.createObjectStore("inputs");
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  try {
+    const transaction = (await database).transaction("inputs", mode);
+    const { result } = await new Promise((resolve, reject) => {
+      const request = act(transaction.objectStore("inputs"));
+      transaction.oncomplete = () => resolve(request);
+      transaction.onabort = () => reject(transaction.error);
+    });
+    return result;
+  } catch (error) {
+    database = undefined;
+    throw error;
+  }
+}
+
+/** Why an object of texts is not kept, or undefined if it is. It replaces a value of the same key. */
+export async function storeLarge(key, texts) {
+  try {
+    await inDatabase("readwrite", (inputs) => inputs.put(texts, key));
+    localStorage.removeItem(key);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** The entries of an object that was kept, or undefined. */
+export async function loadLarge(key) {
+  const texts = await inDatabase("readonly", (inputs) => inputs.get(key)).catch(() => undefined);
+  return texts && Object.entries(texts);
+}
+
+/** Forgets an object that was kept. */
+export function forgetLarge(key) {
+  inDatabase("readwrite", (inputs) => inputs.delete(key)).catch(() => {
+    // Then nothing was kept.
+  });
 }
 
 /** A value that was kept, or undefined. */

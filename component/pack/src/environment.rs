@@ -35,6 +35,9 @@ const KEPT: [&str; 22] = [
     "no_proxy",
 ];
 
+/// Whether rustup may install what it misses.
+const AUTO_INSTALL: &str = "RUSTUP_AUTO_INSTALL";
+
 /// Cargo's settings for the network and for registries.
 const KEPT_PREFIXES: [&str; 3] = ["CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR"];
 
@@ -43,7 +46,9 @@ pub fn scrub(command: &mut Command) -> &mut Command {
     command.env_clear().envs(env::vars_os().filter(|(name, _)| {
         let name = name.to_string_lossy();
         KEPT.contains(&name.as_ref()) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-    }))
+    }));
+    // Without the toolchain of the outer cargo, rustup looks for one, and may replace the installed one by a newer.
+    command.env(AUTO_INSTALL, "0")
 }
 
 /// Runs a program to its end.
@@ -68,7 +73,7 @@ pub(crate) fn output(task: &str, command: &mut Command) -> Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, scrub};
+    use super::{AUTO_INSTALL, KEPT, scrub};
     use std::process::Command;
 
     #[test]
@@ -85,6 +90,16 @@ mod tests {
             .collect();
         assert!(names.iter().any(|name| name == "PATH"));
         assert!(names.iter().all(|name| name != "CARGO_MANIFEST_DIR"));
+    }
+
+    #[test]
+    fn rustup_installs_nothing() {
+        let mut command = Command::new("cargo");
+        scrub(&mut command);
+        let installs = command
+            .get_envs()
+            .find(|(name, _)| name.to_str() == Some(AUTO_INSTALL));
+        assert_eq!(installs, Some((AUTO_INSTALL.as_ref(), Some("0".as_ref()))));
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub use grounding::{grounding, grounding_json};
 pub use lock::lock;
 pub use plan::{PlanReport, authorized_plan, plan_answer, step_approval, validation_report};
 pub use report::{File, Format, VERSION, report};
-pub use resolution::{FULL_LIMIT, matching, resolution};
+pub use resolution::{FULL_LIMIT, matching, resolution, resolution_beginning};
 pub use schemas::{schemas, schemas_json};
 pub use styled::{Style, StyledSpan};
 pub use summary::{match_summary, summary, summary_json};

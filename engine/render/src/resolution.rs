@@ -21,15 +21,30 @@ pub const FULL_LIMIT: usize = 256 << 20;
 /// # Errors
 /// [`Code::ExplanationTooLarge`] if it would exceed [`FULL_LIMIT`].
 pub fn resolution(resolution: &Resolution) -> Result<String, Box<Diagnostic>> {
+    full(|w| write_members(w, resolution, FULL_LIMIT))
+}
+
+/// Returns the whole lines of `agents.resolution.json` within its first `limit` bytes, and whether these are all.
+pub fn resolution_beginning(resolution: &Resolution, limit: usize) -> (String, bool) {
+    let mut w = Writer::pretty();
+    w.object(|w| write_members(w, resolution, limit));
+    let mut text = w.finish();
+    if text.len() <= limit {
+        return (text, true);
+    }
+    let end = text.as_bytes()[..limit].iter().rposition(|it| *it == b'\n');
+    text.truncate(end.map_or(0, |end| end + 1));
+    (text, false)
+}
+
+fn write_members(w: &mut Writer, resolution: &Resolution, limit: usize) {
     let manifest = resolution.manifest();
-    full(|w| {
-        w.key("agent").object(|w| write_agent(w, &manifest.agent));
-        w.key("constraints")
-            .object(|w| write_constraints(w, &manifest.constraints));
-        w.key("requirements")
-            .array(|w| write_requirements(w, Decision::all(resolution)));
-        w.key("satisfied").bool(resolution.satisfied());
-    })
+    w.key("agent").object(|w| write_agent(w, &manifest.agent));
+    w.key("constraints")
+        .object(|w| write_constraints(w, &manifest.constraints));
+    w.key("requirements")
+        .array(|w| write_requirements(w, Decision::all(resolution), limit));
+    w.key("satisfied").bool(resolution.satisfied());
 }
 
 /// Returns the explanation of a task without an agent, as `agent match` prints it.
@@ -41,7 +56,7 @@ pub fn matching(matching: &Matching) -> Result<String, Box<Diagnostic>> {
         w.key("constraints")
             .object(|w| write_constraints(w, matching.constraints()));
         w.key("requirements")
-            .array(|w| write_requirements(w, Decision::of_capabilities(matching)));
+            .array(|w| write_requirements(w, Decision::of_capabilities(matching), FULL_LIMIT));
         w.key("satisfied").bool(matching.satisfied());
         let task = matching.evaluation_context().task.as_ref();
         w.optional_object("task", task, |w, task| {
@@ -63,17 +78,21 @@ fn full(members: impl FnOnce(&mut Writer)) -> Result<String, Box<Diagnostic>> {
     Err(Box::new(diagnostic))
 }
 
-/// Writes requirements, and stops behind [`FULL_LIMIT`].
-fn write_requirements<'r>(w: &mut Writer, decisions: impl Iterator<Item = Decision<'r>>) {
+/// Writes requirements, and stops behind `limit` bytes.
+fn write_requirements<'r>(
+    w: &mut Writer,
+    decisions: impl Iterator<Item = Decision<'r>>,
+    limit: usize,
+) {
     for decision in decisions {
-        if w.len() > FULL_LIMIT {
+        if w.len() > limit {
             return;
         }
-        w.object(|w| write_requirement(w, decision));
+        w.object(|w| write_requirement(w, decision, limit));
     }
 }
 
-fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
+fn write_requirement(w: &mut Writer, decision: Decision<'_>, limit: usize) {
     write_required(w, decision);
     let mut eligible: Vec<_> = decision.eligible().collect();
     sort_by_key(&mut eligible, |candidate| match candidate {
@@ -90,11 +109,11 @@ fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
         Decision::Category(resolution, number) => {
             w.key("permissions").strings(decision.required().details);
             w.key("rejected")
-                .array(|w| write_rejected_servers(w, resolution, number));
+                .array(|w| write_rejected_servers(w, resolution, number, limit));
         }
         Decision::Capability(matching, number) => {
             w.key("rejected")
-                .array(|w| write_rejected_tools(w, matching, number));
+                .array(|w| write_rejected_tools(w, matching, number, limit));
         }
     }
     write_chosen(w, decision, |w, selected| {
@@ -112,10 +131,10 @@ fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
     write_serve(w, decision);
 }
 
-/// Writes the rejected servers by id and version. Stops behind [`FULL_LIMIT`].
-fn write_rejected_servers(w: &mut Writer, resolution: &Resolution, number: usize) {
+/// Writes the rejected servers by id and version. Stops behind `limit` bytes.
+fn write_rejected_servers(w: &mut Writer, resolution: &Resolution, number: usize, limit: usize) {
     for server in resolution.rejected(number) {
-        if w.len() > FULL_LIMIT {
+        if w.len() > limit {
             return;
         }
         let reasons = match resolution.assess(number, server) {
@@ -131,8 +150,8 @@ fn write_rejected_servers(w: &mut Writer, resolution: &Resolution, number: usize
 }
 
 /// Writes the rejected tools and the servers without tools, by id, version and tool. Stops behind
-/// [`FULL_LIMIT`].
-fn write_rejected_tools(w: &mut Writer, matching: &Matching, number: usize) {
+/// `limit` bytes.
+fn write_rejected_tools(w: &mut Writer, matching: &Matching, number: usize, limit: usize) {
     fn write(
         w: &mut Writer,
         server: ServerView<'_>,
@@ -148,7 +167,7 @@ fn write_rejected_tools(w: &mut Writer, matching: &Matching, number: usize) {
     }
     let index = matching.index();
     for server in index.by_name().iter().map(|rank| index.server(*rank)) {
-        if w.len() > FULL_LIMIT {
+        if w.len() > limit {
             return;
         }
         if server.tools().len() == 0 {

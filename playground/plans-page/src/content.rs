@@ -28,6 +28,7 @@ const RUN: &str = "run";
 
 impl Content for Plans {
     const NAME: &'static str = "plans";
+    const FIELDS: &'static [&'static str] = &[RUN];
     const KEYS: &'static [(&'static str, &'static str)] = &[
         ("Enter on a check", "its values, places and fixes"),
         ("Enter in a field of a run", "the next action"),
@@ -108,6 +109,11 @@ impl Content for Plans {
         self.run = None;
     }
 
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let run = self.run.as_ref();
+        run.map(|run| (RUN, run.link())).into_iter().collect()
+    }
+
     fn restore(state: &mut State, saved: &SavedInputs) {
         let number = |name| saved.field(name).parse().ok();
         let expanded = match (number(STEP), number(CHECK), number(CLAIM)) {
@@ -120,15 +126,13 @@ impl Content for Plans {
     }
 
     fn views(&self) -> Vec<(&'static str, String)> {
-        let mut views = match self.expanded {
+        match self.expanded {
             Expanded::Check { step, check } => {
                 vec![(STEP, step.to_string()), (CHECK, check.to_string())]
             }
             Expanded::Claim(claim) => vec![(CLAIM, claim.to_string())],
             Expanded::Automatic | Expanded::Nothing => vec![],
-        };
-        views.extend(self.run.as_ref().map(|run| (RUN, run.link())));
-        views
+        }
     }
 
     fn answer() -> Html {

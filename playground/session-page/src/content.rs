@@ -37,6 +37,7 @@ const TAKEN: [DocumentKind; 7] = [
 
 impl Content for Sessions {
     const NAME: &'static str = "session";
+    const FIELDS: &'static [&'static str] = &[SESSION];
     const KEYS: &'static [(&'static str, &'static str)] =
         &[("Enter on a tool", "its definition, as an agent gets it")];
 
@@ -103,7 +104,7 @@ impl Content for Sessions {
         state.content.take_link(saved.field(SESSION));
     }
 
-    fn views(&self) -> Vec<(&'static str, String)> {
+    fn fields(&self) -> Vec<(&'static str, String)> {
         self.link()
             .map(|link| (SESSION, link))
             .into_iter()

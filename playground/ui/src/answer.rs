@@ -1,9 +1,10 @@
 //! The headline and the footer of all answers.
 
+use crate::browser::now;
 use crate::content::Content;
 use crate::page::Page;
 use crate::state::Engine;
-use gloo_timers::callback::Timeout;
+use gloo_timers::callback::{Interval, Timeout};
 use yew::prelude::*;
 
 /// The version of the engine, which is that of the page.
@@ -34,6 +35,47 @@ pub fn use_answer_classes(stale: bool) -> Classes {
     classes!("answer", (stale && *overdue).then_some("stale"))
 }
 
+#[derive(Properties, PartialEq)]
+struct WaitProps {
+    waiting: bool,
+    /// Whether there is an answer to earlier inputs.
+    answered: bool,
+    on_stop: Callback<MouseEvent>,
+}
+
+/// Says that the engine works, once that takes a second, and for how long it does. The element is always there, so that
+/// screen readers announce its text.
+#[component]
+fn Wait(props: &WaitProps) -> Html {
+    let seconds = use_state_eq(|| 0);
+    {
+        let seconds = seconds.clone();
+        use_effect_with(props.waiting, move |waiting| {
+            let timer = waiting.then(|| {
+                let (begin, seconds) = (now(), seconds.clone());
+                Interval::new(1_000, move || seconds.set((now() - begin) / 1_000))
+            });
+            seconds.set(0);
+            move || drop(timer)
+        });
+    }
+    let is_long = props.waiting && *seconds > 0;
+    html! {
+        <div class="status wait">
+            <p aria-live="polite">
+                if is_long {
+                    { "Deciding…" }
+                    if props.answered { { " Below is the answer to earlier inputs." } }
+                }
+            </p>
+            if is_long {
+                <span class="quiet" aria-hidden="true">{ format!("{} s", *seconds) }</span>
+                <button onclick={props.on_stop.clone()}>{ "Stop" }</button>
+            }
+        </div>
+    }
+}
+
 /// Shows why there is no answer to the present inputs, if it takes longer than a moment.
 /// `answered` says whether there is one to earlier inputs, which is shown below.
 pub fn status<C: Content>(page: &Page<C>, answered: bool) -> Html {
@@ -54,8 +96,9 @@ pub fn status<C: Content>(page: &Page<C>, answered: bool) -> Html {
             let class = if answered { "loading" } else { "waiting" };
             html! { <p class={classes!("status", class)} role="status">{ *message }{ below }</p> }
         }
-        Engine::Ready if answered => html! {},
-        Engine::Ready => html! { <p class="status waiting">{ "…" }</p> },
+        Engine::Ready => html! {
+            <Wait waiting={stale} {answered} on_stop={page.on(|state| state.stops += 1)} />
+        },
     }
 }
 

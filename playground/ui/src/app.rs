@@ -114,6 +114,14 @@ pub fn App<C: Content>() -> Html {
         let page = page.clone();
         use_effect_with((), move |()| link::open(&page));
     }
+    {
+        let client = Rc::clone(&client);
+        use_effect_with(state.stops, move |stops| {
+            if *stops > 0 {
+                client.stop();
+            }
+        });
+    }
     // Read together: in the effect, the handle may show a later state.
     let request = (state.revision, state.content.wanted(), state.edits);
     use_effect_with(request, move |(revision, wanted, edits)| {

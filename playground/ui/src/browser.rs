@@ -23,8 +23,15 @@ extern "C" {
 
     /// Downloads a text as a file.
     pub fn download(name: &str, text: &str);
-    /// Stores a value. Returns false if storage is full or forbidden.
-    pub(crate) fn store(key: &str, value: &str) -> bool;
+    /// Stores a value. Returns the reason if the browser does not.
+    pub(crate) fn store(key: &str, value: &str) -> Option<String>;
+    #[wasm_bindgen(js_name = storeLarge)]
+    fn js_store_large(key: &str, texts: &JsValue) -> Promise;
+    #[wasm_bindgen(js_name = loadLarge)]
+    fn js_load_large(key: &str) -> Promise;
+    /// Removes a large stored value.
+    #[wasm_bindgen(js_name = forgetLarge)]
+    pub(crate) fn forget_large(key: &str);
     /// Returns a stored value.
     pub(crate) fn load(key: &str) -> Option<String>;
     /// Removes a stored value.
@@ -76,8 +83,8 @@ extern "C" {
 /// A file that the user opened.
 pub(crate) struct File {
     pub(crate) name: String,
-    /// The content; `None` if it is too large.
-    pub(crate) text: Option<String>,
+    /// The content, or the reason why there is none.
+    pub(crate) text: Result<String, String>,
 }
 
 /// Converts a text to base64url of its DEFLATE form.
@@ -133,7 +140,8 @@ pub(crate) async fn read_files(files: &web_sys::FileList, limit: u32) -> Vec<Fil
         .iter()
         .map(|file| File {
             name: property(&file, "name").unwrap_or_default(),
-            text: property(&file, "text"),
+            text: property(&file, "text")
+                .ok_or_else(|| property(&file, "refusal").unwrap_or_default()),
         })
         .collect()
 }
@@ -155,12 +163,28 @@ pub(crate) fn parse(json: &str) -> Option<Vec<(String, Option<String>)>> {
     if Array::is_array(&object) {
         return None;
     }
-    let entries = Object::entries(&object).into_iter();
-    let fields = entries.map(|entry| {
+    fields_of(&Object::entries(&object))
+}
+
+/// Returns the names of entries, and their values that are texts.
+fn fields_of(entries: &Array) -> Option<Vec<(String, Option<String>)>> {
+    let fields = entries.iter().map(|entry| {
         let entry = Array::from(&entry);
         Some((entry.get(0).as_string()?, entry.get(1).as_string()))
     });
     fields.collect()
+}
+
+/// Stores an object of texts that are too large for [`store`]. Returns the reason if the browser does not.
+pub(crate) async fn store_large(key: &str, texts: &JsValue) -> Option<String> {
+    let reason = JsFuture::from(js_store_large(key, texts)).await;
+    reason.unwrap_or_else(|error| error).as_string()
+}
+
+/// Returns the texts of [`store_large`] by their names, if there are any.
+pub(crate) async fn load_large(key: &str) -> Option<Vec<(String, Option<String>)>> {
+    let entries = JsFuture::from(js_load_large(key)).await.ok()?;
+    fields_of(entries.dyn_ref()?)
 }
 
 /// Returns a JSON object of texts.

@@ -7,9 +7,28 @@ use crate::example::Example;
 use crate::notice::Notice;
 use crate::page::Page;
 use crate::problems::prose;
+use crate::saved::SavedInputs;
 use crate::state::Dialog;
+use agent_answer::DocumentKind;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
+
+/// What is said where the texts of examples can't be had.
+pub(crate) const NO_EXAMPLES: &str =
+    "The examples can't be loaded now: check the network, and try again";
+
+/// The folder of the first example of all.
+const FIRST: &str = "hello-agent";
+
+/// Returns the texts of the first example of all for these documents of another page, if they can be had.
+pub(crate) async fn first_example(kinds: &[DocumentKind]) -> Option<SavedInputs> {
+    let files = browser::example_files(FIRST).await?;
+    let text = |kind: DocumentKind| {
+        let file = files.iter().find(|(name, _)| name == kind.usual_name());
+        file.map_or_else(String::new, |(_, text)| text.clone())
+    };
+    Some(SavedInputs::new(kinds.iter().copied(), text))
+}
 
 /// Returns the dialog with the examples. Those of the visible area are first.
 pub(crate) fn examples<C: Content>(page: &Page<C>) -> Dialog {
@@ -56,9 +75,7 @@ fn open_example<C: Content>(page: &Page<C>, area: Area, example: &'static Exampl
     spawn_local(async move {
         match browser::example_files(example.folder).await {
             Some(files) => show_example(&page, area, example, &files),
-            None => page.notify(Notice::alarm(
-                "The examples can't be loaded now: check the network, and try again",
-            )),
+            None => page.notify(Notice::alarm(NO_EXAMPLES)),
         }
     });
 }

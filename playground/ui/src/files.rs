@@ -21,9 +21,11 @@ pub(crate) fn open_files<C: Content>(page: &Page<C>, files: FileList) {
         let mut refused = Vec::new();
         for file in browser::read_files(&files, FILE_LIMIT).await {
             let kind = C::document_of(area, &file.name.to_ascii_lowercase());
-            let diverted = file.text.as_ref().and_then(|text| page.divert(kind, text));
+            let text = file.text.as_ref().ok();
+            let diverted = text.and_then(|text| page.divert(kind, text));
             match (diverted.or(kind), file.text) {
-                (Some(kind), Some(text)) => {
+                (_, Err(reason)) => refused.push(format!("{}: {reason}", file.name)),
+                (Some(kind), Ok(text)) => {
                     if diverted.is_none() {
                         page.editors.replace(kind, &text);
                     }
@@ -34,9 +36,6 @@ pub(crate) fn open_files<C: Content>(page: &Page<C>, files: FileList) {
                     file.name,
                     C::FILE_NAMES
                 )),
-                (_, None) => {
-                    refused.push(format!("{}: more than {} MB", file.name, FILE_LIMIT >> 20));
-                }
             }
         }
         if let Some(first) = opened.first()

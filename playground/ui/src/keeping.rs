@@ -6,6 +6,7 @@
 
 use crate::browser;
 use crate::content::Content;
+use crate::examples::{NO_EXAMPLES, first_example};
 use crate::notice::Notice;
 use crate::page::{Page, use_page_event};
 use crate::saved::SavedInputs;
@@ -14,12 +15,13 @@ use agent_answer::DocumentKind;
 use gloo_timers::callback::Timeout;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
+use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// Maximum length of all texts together, in UTF-16 units. Browsers keep about five million, and
-/// writing them stops the page for a moment.
-const LIMIT: u32 = 1 << 20;
+/// Length of all texts together above which they go to the database of the browser, in UTF-16 units. Its storage of
+/// texts keeps about five million, and writing them stops the page for a moment.
+const LARGE: u32 = 1 << 20;
 
 /// Maximum number of inputs that are kept, besides those of the tab itself.
 pub(crate) const RECENT: usize = 10;
@@ -49,6 +51,8 @@ pub(crate) struct Keeping<C> {
     pending: Cell<bool>,
     /// Whether the browser can't store the present texts.
     lost: Cell<bool>,
+    /// Whether the tab's inputs are in the database.
+    is_large: Cell<bool>,
     page: PhantomData<C>,
 }
 
@@ -65,6 +69,7 @@ impl<C> Default for Keeping<C> {
             opened: RefCell::default(),
             pending: Cell::default(),
             lost: Cell::default(),
+            is_large: Cell::default(),
             page: PhantomData,
         }
     }
@@ -92,30 +97,44 @@ pub(crate) fn kept<C: Content>() -> Vec<Kept> {
 }
 
 /// Returns kept inputs, if this version can read them.
-pub(crate) fn read<C: Content>(id: &str) -> Option<SavedInputs> {
-    SavedInputs::read::<C>(&browser::load(&key::<C>(id))?).ok()
+pub(crate) async fn read<C: Content>(id: &str) -> Option<SavedInputs> {
+    read_at::<C>(&key::<C>(id)).await
+}
+
+async fn read_at<C: Content>(key: &str) -> Option<SavedInputs> {
+    match browser::load(key) {
+        Some(json) => SavedInputs::read::<C>(&json).ok(),
+        None => SavedInputs::of_fields::<C>(browser::load_large(key).await?).ok(),
+    }
 }
 
 /// Returns the inputs that another page of this tab keeps, by the page's name. Those that this page has no
 /// document for are fields of them.
-fn read_other<C: Content>(name: &str) -> Option<SavedInputs> {
+async fn read_other<C: Content>(name: &str) -> Option<SavedInputs> {
     let list = format!("agent-playground/{name}");
     let id = browser::load_from_tab(&list)?;
-    SavedInputs::read::<C>(&browser::load(&format!("{list}/{id}"))?).ok()
+    read_at::<C>(&format!("{list}/{id}")).await
 }
 
-/// Replaces the texts of documents by those that another page of this tab keeps. The others stay as they are.
-pub fn take_over<C: Content>(page: &Page<C>, other: &str, kinds: &[DocumentKind]) {
-    let Some(saved) = read_other::<C>(other) else {
-        let text = "There is nothing to take: the other area has no documents";
-        return page.notify(Notice::alarm(text));
-    };
-    let before = page.keeping.set_aside(page);
-    page.load(kinds.iter().copied(), |kind| saved.text(kind));
-    page.notify(Notice::replaced(
-        "Took the documents of the other area",
-        before,
-    ));
+/// Replaces the texts of documents by those that another page of this tab keeps, or by the first example if that page
+/// was not seen. The others stay as they are.
+pub fn take_over<C: Content>(page: &Page<C>, other: &'static str, kinds: &'static [DocumentKind]) {
+    let page = page.clone();
+    spawn_local(async move {
+        let (saved, text) = match read_other::<C>(other).await {
+            Some(saved) => (Some(saved), "Took the documents of the other area"),
+            None => (
+                first_example(kinds).await,
+                "Took the first example of the other area",
+            ),
+        };
+        let Some(saved) = saved else {
+            return page.notify(Notice::alarm(NO_EXAMPLES));
+        };
+        let before = page.keeping.set_aside(&page);
+        page.load(kinds.iter().copied(), |kind| saved.text(kind));
+        page.notify(Notice::replaced(text, before));
+    });
 }
 
 /// Stores the list of what the browser keeps, a line for each: its id and time.
@@ -133,9 +152,15 @@ pub(crate) fn forget<C: Content>(is_forgotten: impl Fn(&str) -> bool) {
     let (forgotten, list): (Vec<_>, Vec<_>) =
         kept::<C>().into_iter().partition(|it| is_forgotten(&it.id));
     for kept in forgotten {
-        browser::forget(&key::<C>(&kept.id));
+        forget_one::<C>(&kept.id);
     }
     store_list::<C>(&list);
+}
+
+fn forget_one<C: Content>(id: &str) {
+    let key = key::<C>(id);
+    browser::forget(&key);
+    browser::forget_large(&key);
 }
 
 /// Inputs that others replaced, and their id.
@@ -175,15 +200,19 @@ impl<C: Content> Keeping<C> {
     /// gets a copy.
     pub(crate) async fn claim(&self) -> Option<SavedInputs> {
         if let Some(id) = browser::load_from_tab(&list_key::<C>())
-            && let Some(saved) = read::<C>(&id)
+            && let Some(saved) = read::<C>(&id).await
             && browser::claim(&key::<C>(&id), RELOADING).await
         {
             self.take(id);
             return Some(saved);
         }
-        let latest = kept::<C>()
-            .into_iter()
-            .find_map(|kept| Some((read::<C>(&kept.id)?, kept.id)));
+        let mut latest = None;
+        for Kept { id, .. } in kept::<C>() {
+            latest = read::<C>(&id).await.map(|saved| (saved, id));
+            if latest.is_some() {
+                break;
+            }
+        }
         let Some((saved, id)) = latest else {
             self.start();
             return None;
@@ -197,45 +226,63 @@ impl<C: Content> Keeping<C> {
         Some(saved)
     }
 
-    /// Stores the inputs of a page. Returns whether the browser did. The oldest inputs make room.
-    fn store(&self, page: &Page<C>) -> bool {
+    /// Stores the inputs of a page. The oldest inputs make room.
+    fn store(&self, page: &Page<C>) {
         self.pending.set(false);
         let id = self.id();
         let length: u32 = C::kinds().map(|it| page.editors.text(it).length()).sum();
-        if length > LIMIT {
-            forget::<C>(|each| each == id);
-            return false;
+        if length > LARGE {
+            return store_large(page.clone(), id);
         }
         let saved = SavedInputs::of(page);
         if let Some(opened) = &*self.opened.borrow()
             && opened.is_same::<C>(&saved)
         {
-            return true;
+            return;
         }
         self.opened.take();
-        let mut list = kept::<C>();
-        list.retain(|kept| kept.id != id);
+        let mut others = kept::<C>();
+        others.retain(|kept| kept.id != id);
         let json = saved.to_json();
-        while list.len() > RECENT || !browser::store(&key::<C>(&id), &json) {
-            let Some(oldest) = list.pop() else {
-                forget::<C>(|each| each == id);
-                return false;
-            };
-            browser::forget(&key::<C>(&oldest.id));
+        let reason = loop {
+            let reason = browser::store(&key::<C>(&id), &json);
+            if reason.is_none() {
+                break None;
+            }
+            match others.pop() {
+                Some(oldest) => forget_one::<C>(&oldest.id),
+                None => break reason,
+            }
+        };
+        if reason.is_none() && self.is_large.replace(false) {
+            browser::forget_large(&key::<C>(&id));
         }
-        let time = browser::now();
-        list.insert(0, Kept { id, time });
-        store_list::<C>(&list);
-        true
+        self.stored(page, id, others, reason);
     }
 
-    /// Stores the inputs of a page if they wait for it, and reports once that the browser can't.
+    /// Notes that inputs are stored besides others, or reports once the reason why they are not.
+    fn stored(&self, page: &Page<C>, id: String, mut list: Vec<Kept>, reason: Option<String>) {
+        for kept in list.split_off(RECENT.min(list.len())) {
+            forget_one::<C>(&kept.id);
+        }
+        if reason.is_none() {
+            let time = browser::now();
+            list.insert(0, Kept { id, time });
+        }
+        store_list::<C>(&list);
+        if !self.lost.replace(reason.is_some())
+            && let Some(reason) = reason
+        {
+            page.notify(Notice::alarm(format!(
+                "These inputs are not kept, because {reason}: save them as files"
+            )));
+        }
+    }
+
+    /// Stores the inputs of a page if they wait for it.
     fn store_now(&self, page: &Page<C>) {
-        let kept = !self.pending.get() || self.store(page);
-        if !self.lost.replace(!kept) && !kept {
-            page.notify(Notice::alarm(
-                "The inputs are too large for the browser to keep: save them as files",
-            ));
+        if self.pending.get() {
+            self.store(page);
         }
     }
 
@@ -265,12 +312,26 @@ impl<C: Content> Keeping<C> {
     }
 }
 
-/// Stores the texts when the user pauses, and when the page is left.
+/// Stores inputs in the database, as the browser has them.
+fn store_large<C: Content>(page: Page<C>, id: String) {
+    let texts = SavedInputs::object_of(&page);
+    spawn_local(async move {
+        let reason = browser::store_large(&key::<C>(&id), &texts).await;
+        let keeping = Rc::clone(&page.keeping);
+        keeping.is_large.set(reason.is_none());
+        let mut others = kept::<C>();
+        others.retain(|kept| kept.id != id);
+        keeping.stored(&page, id, others, reason);
+    });
+}
+
+/// Stores the inputs when the user pauses, and when the page is left.
 #[hook]
 pub(crate) fn use_keeping<C: Content>(page: &Page<C>) {
     use_page_event("pagehide", page, |page| page.keeping.store_now(page));
     let page = page.clone();
-    use_effect_with(page.state.edits, move |edits| {
+    let inputs = (page.state.edits, page.content().fields());
+    use_effect_with(inputs, move |(edits, _)| {
         let timer = (*edits != Edits::default()).then(|| {
             page.keeping.pending.set(true);
             Timeout::new(DELAY, move || page.keeping.store_now(&page))

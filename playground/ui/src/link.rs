@@ -7,10 +7,12 @@ use crate::answer::ENGINE;
 use crate::areas::Area;
 use crate::browser;
 use crate::content::Content;
+use crate::names::document_name;
 use crate::notice::Notice;
 use crate::page::{Page, use_page};
 use crate::saved::SavedInputs;
 use crate::state::Dialog;
+use crate::words::count;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -103,8 +105,8 @@ async fn arrive<C: Content>(page: Page<C>, present: SavedInputs) {
         Ok(saved) if present.is_of_examples::<C>() => open_link(&page, &saved),
         Ok(saved) if present.is_same::<C>(&saved) => {}
         Ok(saved) => {
-            let title = present.title::<C>();
-            let body = html! { <Question<C> saved={Rc::new(saved)} {title} /> };
+            let (saved, present) = (Rc::new(saved), Rc::new(present));
+            let body = html! { <Question<C> {saved} {present} /> };
             page.update(|state| {
                 state.dialog = Some(Dialog {
                     title: "Open the link?",
@@ -139,11 +141,10 @@ fn open_link<C: Content>(page: &Page<C>, saved: &SavedInputs) {
 struct QuestionProps {
     /// The inputs of the link.
     saved: Rc<SavedInputs>,
-    /// The title of the present inputs.
-    title: String,
+    present: Rc<SavedInputs>,
 }
 
-/// The question whether a link may replace inputs.
+/// The question whether a link may replace inputs, with the documents that differ.
 #[component]
 fn Question<C: Content>(props: &QuestionProps) -> Html {
     let page = use_page::<C>();
@@ -152,20 +153,90 @@ fn Question<C: Content>(props: &QuestionProps) -> Html {
         page.update(|state| state.dialog = None);
         open_link(page, &saved);
     });
+    let documents = C::kinds().map(|kind| {
+        let texts = [&props.present, &props.saved].map(|it| it.text(kind));
+        (document_name(kind), texts)
+    });
+    let fields = C::FIELDS.iter().map(|name| {
+        let texts = [&props.present, &props.saved].map(|it| it.field(name));
+        (*name, texts)
+    });
+    let items = documents.chain(fields).filter_map(|(name, texts)| {
+        let how = difference(texts)?;
+        Some(html! { <li><code>{ name }</code>{ ": " }<bdi>{ how }</bdi></li> })
+    });
     html! {
         <>
-            <dl class="compared">
-                <dt>{ "The link" }</dt>
-                <dd><code><bdi>{ props.saved.title::<C>() }</bdi></code></dd>
-                <dt>{ "Your inputs" }</dt>
-                <dd><code><bdi>{ &props.title }</bdi></code></dd>
-            </dl>
+            <p>{ "The link and your inputs differ:" }</p>
+            <ul class="compared">{ for items }</ul>
             <p class="choices">
-                <button onclick={open}>{ "Open, and keep your inputs under Recent" }</button>
+                <button class="primary" autofocus=true onclick={open}>
+                    { "Open, and keep your inputs under Recent" }
+                </button>
                 <button onclick={page.on(|state| state.dialog = None)}>
                     { "Stay with your inputs" }
                 </button>
             </p>
         </>
+    }
+}
+
+/// Returns how the text of a link differs from the present one, in a few words; `None` if it does not.
+fn difference([present, linked]: [&str; 2]) -> Option<String> {
+    if present == linked {
+        return None;
+    }
+    match (present, linked) {
+        ("", _) => return Some("only in the link".to_owned()),
+        (_, "") => return Some("only in yours".to_owned()),
+        _ => {}
+    }
+    let [mut present, mut linked] = [present, linked].map(|it| it.lines().collect::<Vec<_>>());
+    for _ in 0..2 {
+        let same = present.iter().zip(&linked).take_while(|(a, b)| a == b);
+        let same = same.count();
+        for lines in [&mut present, &mut linked] {
+            lines.drain(..same);
+            // Then from the end.
+            lines.reverse();
+        }
+    }
+    let lines = match present.len().max(linked.len()) as u32 {
+        0 => "line ends".to_owned(),
+        lines => count(lines, "line"),
+    };
+    let keys = linked.iter().chain(&present).find_map(|line| key(line));
+    Some(match keys {
+        Some(key) => format!("{lines}, `{key}`"),
+        None => lines,
+    })
+}
+
+/// Returns the key of a line of YAML or JSON.
+fn key(line: &str) -> Option<&str> {
+    let (key, _) = line.split_once(':')?;
+    let key = key.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    (!key.is_empty() && key.chars().all(is_part)).then_some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn a_difference_has_its_lines_and_the_first_key() {
+        for (texts, expected) in [
+            (["a: 1\n", "a: 1\n"], None),
+            (["", "a: 1\n"], Some("only in the link")),
+            (["a: 1\n", ""], Some("only in yours")),
+            (["a: 1\nb: 2\n", "a: 1\nb: 3\n"], Some("1 line, `b`")),
+            (["a\nb\nc", "a\n\"x-y\": [\n]\nc"], Some("2 lines, `x-y`")),
+            (["a\na\n", "a\n"], Some("1 line")),
+            (["a\n", "a"], Some("line ends")),
+            (["a", "b (c: d)"], Some("1 line")),
+        ] {
+            assert_eq!(difference(texts).as_deref(), expected, "{texts:?}");
+        }
     }
 }

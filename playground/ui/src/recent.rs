@@ -7,6 +7,7 @@ use crate::notice::Notice;
 use crate::page::{Page, use_page};
 use crate::saved::SavedInputs;
 use crate::state::Dialog;
+use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 /// Returns the dialog with the recent inputs.
@@ -19,11 +20,14 @@ pub(crate) fn recent<C: Content>() -> Dialog {
 
 /// Returns the recent inputs of other tabs and visits, the latest first. Texts of examples, and those
 /// that are in the editors, are no news.
-fn recent_inputs<C: Content>(page: &Page<C>) -> Vec<(Kept, SavedInputs)> {
+async fn recent_inputs<C: Content>(page: &Page<C>) -> Vec<(Kept, SavedInputs)> {
     let mut known = vec![SavedInputs::of(page)];
     let mut found = Vec::new();
     for kept in kept::<C>() {
-        let Some(saved) = read::<C>(&kept.id).filter(|it| !it.is_of_examples::<C>()) else {
+        let Some(saved) = read::<C>(&kept.id)
+            .await
+            .filter(|it| !it.is_of_examples::<C>())
+        else {
             continue;
         };
         if kept.id != page.keeping.id() && !known.iter().any(|it| it.is_same::<C>(&saved)) {
@@ -39,18 +43,27 @@ fn recent_inputs<C: Content>(page: &Page<C>) -> Vec<(Kept, SavedInputs)> {
 #[component]
 fn Recent<C: Content>() -> Html {
     let page = use_page::<C>();
-    let found = use_state(|| recent_inputs(&page));
+    let found = use_state(|| None);
+    {
+        let (page, found) = (page.clone(), found.setter());
+        use_effect_with((), move |()| {
+            spawn_local(async move { found.set(Some(recent_inputs(&page).await)) });
+        });
+    }
+    let Some(listed) = &*found else {
+        return html! { <p class="quiet">{ "…" }</p> };
+    };
     let delete = {
         let (page, found) = (page.clone(), found.setter());
         move |_| {
             let own = page.keeping.id();
             forget::<C>(|id| id != own);
-            found.set(Vec::new());
+            found.set(Some(Vec::new()));
         }
     };
-    let items = found.iter().map(|(kept, saved)| item(&page, kept, saved));
+    let items = listed.iter().map(|(kept, saved)| item(&page, kept, saved));
     html! {
-        if found.is_empty() {
+        if listed.is_empty() {
             <p class="quiet">
                 { "Inputs that you replace, and those of other tabs, will be listed here." }
             </p>

@@ -6,6 +6,7 @@ use crate::content::Content;
 use crate::page::Page;
 use agent_answer::DocumentKind;
 use std::collections::BTreeMap;
+use wasm_bindgen::JsValue;
 
 /// The field with the visible area.
 const AREA: &str = "area";
@@ -48,6 +49,20 @@ impl SavedInputs {
             saved.set(UNTOUCHED, "yes".to_owned());
         }
         saved
+    }
+
+    /// Returns the inputs of a page as an object with the texts of the editors themselves: they may be too large to copy.
+    pub(crate) fn object_of<C: Content>(page: &Page<C>) -> JsValue {
+        let mut fields = vec![(AREA.to_owned(), page.state.area.name().into())];
+        let kept = C::kinds().filter(|kind| !page.is_diverted(*kind));
+        fields.extend(kept.map(|kind| (name(kind), page.editors.text(kind).into())));
+        let own = page.content().fields().into_iter();
+        fields.extend(own.map(|(name, value)| (name.to_owned(), value.into())));
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|(name, value)| (&**name, JsValue::clone(value)))
+            .collect();
+        browser::object(&fields)
     }
 
     /// Returns the texts of documents. Empty ones are left out.

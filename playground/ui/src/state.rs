@@ -60,6 +60,8 @@ pub struct State<C: Content> {
     pub milliseconds: f64,
     /// The number of edits of each text.
     pub edits: Edits,
+    /// The number of times that the user stopped the engine.
+    pub(crate) stops: u32,
     /// The part that is visible where there is room for one only.
     pub pane: Pane,
     /// The visible one of the lower documents.
@@ -108,6 +110,7 @@ impl<C: Content> State<C> {
             marked: 0,
             milliseconds: 0.0,
             edits: Edits::default(),
+            stops: 0,
             pane: Pane::default(),
             lower: documents[1],
             dialog: None,

@@ -195,7 +195,11 @@ impl<P: WorkerProtocol> WorkerClient<P> {
             client.receive(event.data().unchecked_ref());
         })));
         worker.set_onerror(Some(&self.listener(move |client, _| {
-            client.fail(P::missing(script));
+            let is_ready = client.connection.borrow().ready;
+            client.fail(match is_ready {
+                true => "the engine has died while it worked",
+                false => P::missing(script),
+            });
         })));
         self.connection.borrow_mut().worker = Some(RunningWorker { worker, script });
     }
@@ -311,6 +315,12 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         }
         self.send_next();
         self.report.emit(event);
+    }
+
+    /// Ends the work on the present inputs. The next change starts another worker.
+    pub fn stop(self: &Rc<Self>) {
+        self.connection.borrow_mut().next = None;
+        self.fail("the engine was stopped");
     }
 
     /// Ends the worker. A request that waits starts another worker; the failed request is not sent

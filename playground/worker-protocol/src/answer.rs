@@ -27,8 +27,17 @@ pub struct Answer {
     /// The number of satisfied requirements for each sensitivity under each residency; of both, none is
     /// first. None also if a policy would be asked too often.
     pub counts: Option<Vec<u32>>,
-    /// The text of `agents.resolution.json`, or the reason why it is not written.
-    pub resolution: Option<Result<String, String>>,
+    /// The text of `agents.resolution.json` or its beginning, or the reason why it is not written.
+    pub resolution: Option<Result<Explained, String>>,
+}
+
+/// A text of `agents.resolution.json`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explained {
+    /// The text, or its beginning.
+    pub text: String,
+    /// Whether the text is whole.
+    pub is_whole: bool,
 }
 
 /// The properties of an engine.

@@ -13,7 +13,7 @@ pub mod run;
 pub mod session;
 mod texts;
 
-pub use answer::{About, Answer};
+pub use answer::{About, Answer, Explained};
 pub use bytes::{from_bytes, to_bytes};
 pub use request::{ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request};
 pub use texts::Texts;

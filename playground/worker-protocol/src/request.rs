@@ -21,8 +21,8 @@ pub struct Request {
     /// The number of satisfied requirements under every residency and sensitivity, where signatures are
     /// required as supposed, or as in the manifest.
     pub counts: bool,
-    /// The text of `agents.resolution.json`.
-    pub resolution: bool,
+    /// The text of `agents.resolution.json`, and the number of bytes after which it may end.
+    pub resolution: Option<u32>,
 }
 
 /// A window of the matrix.

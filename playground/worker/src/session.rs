@@ -6,7 +6,7 @@ use agent_api::answer::{self, Rows};
 use agent_api::decide::{Failures, Resolution};
 use agent_api::model::{Residency, Sensitivity};
 use agent_api::render;
-use agent_worker_protocol::{About, Answer, Request, Texts};
+use agent_worker_protocol::{About, Answer, Explained, Request, Texts};
 
 /// Maximum number of entries of an explanation: some 30 MB of text.
 const RESOLUTION_LIMIT: usize = 200_000;
@@ -90,7 +90,8 @@ impl Session {
             answer.supposed = request
                 .supposed
                 .map(|constraints| answer::supposed(resolution, &constraints));
-            answer.resolution = request.resolution.then(|| explanation_file(resolution));
+            let asked = request.resolution;
+            answer.resolution = asked.map(|limit| explanation_file(resolution, limit));
         }
         answer
     }
@@ -102,16 +103,17 @@ impl Session {
     }
 }
 
-/// Returns the text of `agents.resolution.json`, or the reason why it is not written.
-fn explanation_file(resolution: &Resolution) -> Result<String, String> {
+/// Returns the text of `agents.resolution.json` or its beginning, or the reason why it is not written.
+fn explanation_file(resolution: &Resolution, limit: u32) -> Result<Explained, String> {
     let index = resolution.index();
     let entries = index.len() * resolution.outcomes().len()
         + index.tool_count().max(index.len()) * resolution.matching().len();
-    if entries > RESOLUTION_LIMIT {
+    if limit == u32::MAX && entries > RESOLUTION_LIMIT {
         return Err(format!(
             "the explanation has {entries} entries, and at most {RESOLUTION_LIMIT} are written \
              here: use `agent resolve`"
         ));
     }
-    render::resolution(resolution).map_err(|problem| problem.message)
+    let (text, is_whole) = render::resolution_beginning(resolution, limit as usize);
+    Ok(Explained { text, is_whole })
 }

@@ -9,7 +9,8 @@ use agent_api::decide::Resolution;
 use agent_api::{lower, render};
 use agent_worker::Session;
 use agent_worker_protocol::{
-    Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request, Texts,
+    Answer, Explained, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request,
+    Texts,
 };
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -129,7 +130,7 @@ fn all_views() -> Request {
         supposed: Some(Constraints::default()),
         counts: true,
         policy: None,
-        resolution: true,
+        resolution: Some(u32::MAX),
     }
 }
 
@@ -1201,12 +1202,39 @@ fn a_changed_definition_is_compared_with_one_of_an_earlier_index() {
 
 // ── Files ────────────────────────────────────────────────────────────────────────────────────
 
-fn explanation(session: &mut Session) -> Result<String, String> {
+fn beginning(session: &mut Session, limit: u32) -> Result<Explained, String> {
     let wanted = Request {
-        resolution: true,
+        resolution: Some(limit),
         ..Request::default()
     };
     look(session, wanted).resolution.expect("it was asked for")
+}
+
+fn explanation(session: &mut Session) -> Result<String, String> {
+    let explained = beginning(session, u32::MAX)?;
+    assert!(explained.is_whole);
+    Ok(explained.text)
+}
+
+#[test]
+fn the_beginning_of_an_explanation_has_whole_lines() {
+    let (mut session, _) = opened(texts(MANY_MANIFEST, &many_servers(300), None));
+    let whole = explanation(&mut session).unwrap();
+    let length = whole.len() as u32;
+    for (limit, is_whole) in [
+        (0, false),
+        (10_000, false),
+        (length - 1, false),
+        (length, true),
+    ] {
+        let explained = beginning(&mut session, limit).unwrap();
+        assert_eq!(explained.is_whole, is_whole, "{limit}");
+        let (start, rest) = whole.split_at(explained.text.len());
+        assert_eq!(explained.text, start);
+        // No line more would fit.
+        let line = rest.lines().next().map_or(0, |line| line.len() + 1);
+        assert!(rest.is_empty() || start.len() + line > limit as usize);
+    }
 }
 
 #[test]

@@ -12,6 +12,9 @@ use crate::{component, process, status};
 
 const PAGE: &str = "index.html";
 
+/// The folder of the first example.
+const FIRST_EXAMPLE: &str = "hello-agent";
+
 /// The packages of the page's three parts.
 const PARTS: [&str; 3] = ["agent-playground", "agent-plans-page", "agent-session-page"];
 
@@ -92,10 +95,14 @@ fn codes(workspace: &Workspace) -> Result<Vec<u8>> {
     Ok(serde_json::to_vec(&pages)?)
 }
 
-/// Returns the texts of the examples as one JSON object, by their folders and the names of their files.
+/// Returns the texts of the examples as one JSON object, by their folders and the names of their files. The first one is
+/// that of the command line.
 fn examples(workspace: &Workspace) -> Result<Vec<u8>> {
+    let first = folder::read_all(&workspace.root().join("examples").join(FIRST_EXAMPLE))?;
+    let mut files = within(&format!("{FIRST_EXAMPLE}/"), first);
+    files.extend(folder::read_all(&source(workspace).join("examples"))?);
     let mut examples: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-    for (path, text) in folder::read_all(&source(workspace).join("examples"))? {
+    for (path, text) in files {
         let (example, file) = path.split_once('/').context("a file beside the examples")?;
         let text = String::from_utf8(text).with_context(|| format!("`{path}` is no text"))?;
         examples
