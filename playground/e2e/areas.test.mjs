@@ -120,12 +120,14 @@ visitPlans("call", "typed texts survive a reload, until a reset", async (plans, 
 });
 
 visitPlans("call", "the theme is the same in all areas", async (plans, { page, playground }) => {
-  await page.getByRole("button", { name: "Theme: system" }).click();
+  await plans.press("Theme: system");
   await plans.area("Servers");
   await playground.verdict();
-  await page.getByRole("button", { name: "Theme: light" }).click();
+  await playground.press("Theme: light");
   await plans.area("One call");
-  await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+  await plans.press("Theme: dark");
+  await plans.press("Theme: system");
+  await plans.press("Theme: light");
   assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
 });
 

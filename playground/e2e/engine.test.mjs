@@ -56,7 +56,7 @@ visit("a wait has words, and can be ended", async ({ playground, page }) => {
   assert.equal(await words.getAttribute("aria-live"), "polite");
   await page.getByText("3 s", { exact: true }).waitFor();
   assert.ok(await mark.isHidden(), "an answer to earlier inputs has its mark");
-  await playground.open("Matrix");
+  await playground.tabs.getByRole("tab", { name: "Matrix" }).click();
   await words.waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByRole("alert").filter({ hasText: "These inputs are undecided: the engine was stopped" }).waitFor();

@@ -6,12 +6,12 @@ const OTHER = MANIFEST.replace("hello-agent", "other-agent");
 
 /**
  * @param {import("playwright-core").Page} page
- * @param {{ name: string, text: string }[]} files
+ * @param {{ name: string, text?: string, bytes?: number[] }[]} files
  */
 function drop(page, files) {
   return page.evaluate((given) => {
     const dataTransfer = new DataTransfer();
-    for (const { name, text } of given) dataTransfer.items.add(new File([text], name));
+    for (const { name, text, bytes } of given) dataTransfer.items.add(new File([text ?? new Uint8Array(bytes)], name));
     const target = document.querySelector("#servers .answer");
     for (const type of ["dragenter", "dragover", "drop"]) {
       const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
@@ -52,6 +52,13 @@ visit("a lock goes into the editor for locks", async ({ playground, page }) => {
   await drop(page, [{ name: "agents.lock", text: "{}" }]);
   await playground.input("agents.lock").waitFor();
   assert.equal(await playground.text("agents.lock"), "{}");
+});
+
+visit("a binary file is not taken as text", async ({ playground, page }) => {
+  await drop(page, [{ name: "agents.md", text: "\u{0}PNG" }, { name: "mcp.index.json", bytes: [0xff, 0xfe, 0x7b] }]);
+  await playground.noticeIs("Not opened: agents.md: no text; mcp.index.json: no text in UTF-8");
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
 });
 
 visit("a file with another name is refused, and the others are taken", async ({ playground, page }) => {

@@ -15,7 +15,7 @@ export class Inputs {
     this.page = page;
     this.root = page.locator(root);
     this.idle = this.root.locator(`${answer}[aria-busy=false]`);
-    this.headline = this.root.locator(".headline .answer-line");
+    this.headline = this.root.locator(".headline");
     this.dialog = page.getByRole("dialog");
     this.notice = this.root.locator(".notice");
     this.problems = page.getByRole("list", { name: "Problems" });
@@ -34,7 +34,10 @@ export class Inputs {
 
   /** @param {string} name of a button of the head */
   async press(name) {
-    await this.page.getByRole("toolbar").getByRole("button", { name, exact: true }).click();
+    const toolbar = this.page.getByRole("toolbar");
+    const button = toolbar.getByRole("button", { name, exact: true, includeHidden: true });
+    if (!(await button.isVisible())) await toolbar.getByRole("button", { name: "Menu" }).click();
+    await button.click();
   }
 
   /** @param {InputName} name @returns what is typed into */

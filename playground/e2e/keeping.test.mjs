@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
 import { INDEX, LOCK, MANIFEST } from "./hello.mjs";
+import { INDEX as LARGE } from "./large.mjs";
 import { Playground } from "./playground.mjs";
 import { visit } from "./visit.mjs";
 
@@ -107,6 +108,31 @@ visit("unreadable stored texts are ignored", async ({ playground, page }) => {
   }
 });
 
+visit("inputs of any size survive a reload, and give way to small ones", async ({ playground, page }) => {
+  await playground.paste("mcp.index.json", LARGE);
+  await page.locator(".facts", { hasText: "10,000 servers in the index" }).waitFor();
+  await eventually(async () => assert.match(await kept(page), /^agent-playground\/servers\n\w+ \d+$/));
+  await page.reload();
+  await page.locator(".facts", { hasText: "10,000 servers in the index" }).waitFor();
+  assert.equal((await playground.text("mcp.index.json")).length, LARGE.length);
+  await playground.paste("mcp.index.json", "[]");
+  await eventually(async () => assert.ok((await kept(page)).includes('"index":"[]"')));
+  await page.reload();
+  await playground.says("Not every requirement has a server");
+  assert.equal(await playground.text("mcp.index.json"), "[]");
+});
+
+visit("storage that is full is called that", async ({ playground, page }) => {
+  await page.addInitScript(() => {
+    Storage.prototype.setItem = () => {
+      throw new DOMException("full", "QuotaExceededError");
+    };
+  });
+  await page.reload();
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.noticeIs("These inputs are not kept, because the storage of the browser is full: save them as files");
+});
+
 visit("a page without storage works", async ({ playground, page }) => {
   await page.addInitScript(() => {
     Object.defineProperty(window, "localStorage", {
@@ -119,28 +145,25 @@ visit("a page without storage works", async ({ playground, page }) => {
   await playground.says("Every requirement has a server");
   await playground.type("agents.md", "internal", "confidential");
   await playground.says("Not every requirement has a server");
+  await playground.noticeIs("These inputs are not kept, because the browser forbids storage here");
 });
 
 visit("the theme goes from that of the system to light to dark, and is kept", async ({ playground, page }) => {
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  const button = page.getByRole("button", { name: /^Theme/ });
   const light = await ground();
   await page.emulateMedia({ colorScheme: "dark" });
   const dark = await ground();
   assert.notEqual(light, dark);
 
-  await button.and(page.getByLabel("Theme: system")).click();
-  await button.and(page.getByLabel("Theme: light")).waitFor();
-  assert.equal(await ground(), light);
-  await button.click();
-  await button.and(page.getByLabel("Theme: dark")).waitFor();
+  await playground.press("Theme: system");
+  await eventually(async () => assert.equal(await ground(), light));
+  await playground.press("Theme: light");
   await page.emulateMedia({ colorScheme: "light" });
-  assert.equal(await ground(), dark);
+  await eventually(async () => assert.equal(await ground(), dark));
   await page.reload();
   await playground.verdict();
   assert.equal(await ground(), dark);
   assert.equal(await page.locator(".cm-editor").first().evaluate((editor) => getComputedStyle(editor).colorScheme), "dark");
-  await button.click();
-  await button.and(page.getByLabel("Theme: system")).waitFor();
-  assert.equal(await ground(), light);
+  await playground.press("Theme: dark");
+  await eventually(async () => assert.equal(await ground(), light));
 });

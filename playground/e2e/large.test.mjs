@@ -38,6 +38,15 @@ visit("10,000 servers are seen in the matrix, all of them, and filtered", async 
   await playground.says("Every requirement has a server");
   assert.equal(await playground.cards.count(), REQUIREMENTS);
 
+  // Only its beginning is there, until all of it is asked for.
+  const begin = performance.now();
+  await playground.tabs.getByRole("tab", { name: "Explanation" }).click();
+  await playground.answer.locator(".viewer .cm-line", { hasText: "large-agent" }).waitFor();
+  const milliseconds = performance.now() - begin;
+  assert.ok(milliseconds < 1_500, `${milliseconds} ms`);
+  await playground.answer.getByText(/^The first 65,\d+ bytes of a long explanation/).waitFor();
+  assert.equal(await playground.answer.getByRole("button", { name: "Download" }).count(), 0);
+
   await playground.open("Matrix");
   const table = playground.answer.getByRole("grid");
   assert.equal(await table.getAttribute("aria-rowcount"), String(SERVERS + 1));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { eventually } from "./eventually.mjs";
 import { INDEX, LOCK, MANIFEST, RESOLUTION } from "./hello.mjs";
 import { visit } from "./visit.mjs";
 
@@ -74,6 +75,15 @@ visit("the lock is compared with the one before the last change", async ({ playg
 
   await playground.type("agents.md", "internal", "pii.high");
   await playground.answer.getByText("There is no lock").waitFor();
+  // Its reason is there, with the place.
+  const reasons = playground.answer.locator(".no-lock li");
+  await playground.has(reasons, ["UNSATISFIED no server for audiencesagents.md:6:7", "UNSATISFIED no server for reportingagents.md:8:7"]);
+  await reasons.last().getByRole("button", { name: "agents.md:8:7" }).click();
+  await eventually(async () => assert.equal(await playground.cursor("agents.md"), "8:7"));
+  await playground.type("agents.md", "name:", "nmae:");
+  await playground.has(reasons, [/^MISSPELT_KEY .*agents\.md:2:1$/, /./]);
+  await playground.answer.getByRole("button", { name: "Show the verdict" }).click();
+  await playground.says("No decision");
 });
 
 visit("a lock that the answer widens is in the headline, and at both of its tabs", async ({ playground, page }) => {
@@ -86,7 +96,7 @@ visit("a lock that the answer widens is in the headline, and at both of its tabs
 
   await playground.paste("agents.lock", LOCK);
   await page.locator(".answer-line.yes").waitFor();
-  await playground.has(playground.headline, [/Every requirement has a server$/]);
+  await playground.has(playground.headline, [/Every requirement has a server hello-agent 1/]);
   assert.equal(await playground.tabs.locator(".badge").count(), 0);
 });
 

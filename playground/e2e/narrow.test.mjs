@@ -59,6 +59,25 @@ visit("at 360 × 740 every part is reached, and the page never scrolls sideways"
   await playground.notice.getByRole("button", { name: "Undo" }).tap();
 }, { browser: PHONE });
 
+for (const [where, viewport] of /** @type {const} */ ([["a phone in landscape", { width: 740, height: 360 }], ["1440 × 900 at 400 %", { width: 360, height: 225 }]])) {
+  visit(`in ${where} the page scrolls, and the answer has room`, async ({ playground, page }) => {
+    await fits(page, "a verdict");
+    assert.ok(await page.getByRole("contentinfo").isHidden());
+    await playground.answer.evaluate((answer) => answer.scrollIntoView());
+    const { top, height } = await playground.answer.evaluate((answer) => answer.getBoundingClientRect());
+    assert.ok(Math.abs(top) < 2 && height > 400, `${top} ${height}`);
+    const parts = await page.getByRole("navigation", { name: "Parts of the page" }).boundingBox();
+    assert.ok(parts && parts.y + parts.height <= viewport.height + 1, "the parts are out of sight");
+    const { bottom } = await page.getByRole("banner").evaluate((head) => head.getBoundingClientRect());
+    assert.ok(bottom < 0, "the head stays over the answer");
+    await page.evaluate(() => scrollTo(0, 0));
+    assert.ok(((await page.getByRole("banner").boundingBox())?.height ?? 99) <= 48, "the head has several rows");
+    await playground.press("Help");
+    await playground.dialog.waitFor();
+    await fits(page, "help");
+  }, { browser: { viewport, hasTouch: true, isMobile: true } });
+}
+
 visit("at 360 × 740 the answer in short is in view while one types", async ({ playground, page }) => {
   const parts = page.getByRole("navigation", { name: "Parts of the page" });
   await parts.getByRole("button", { name: "agents.md" }).tap();

@@ -40,6 +40,14 @@ visitPlans("plans", "the module of runs is loaded when the first run begins", as
   await plans.says("The plan may not run");
 });
 
+visitRun("the steps of a run survive a reload", OVER_HTTP, async (run, plans, { page }) => {
+  await run.answer("It asks for the request of its input");
+  await run.says("Resolve the host reports.example");
+  await eventually(async () => assert.ok(await page.evaluate(() => Object.values(localStorage).some((kept) => kept.includes('"run"')))));
+  await page.reload();
+  await run.says("Resolve the host reports.example");
+});
+
 visitRun("a plan over HTTP is answered to its end, and its evidence is there", OVER_HTTP, async (run, plans, { page }) => {
   await run.says("Call the handler http");
   await run.area.getByText('"https://reports.example/2026/01.json"').first().waitFor();

@@ -138,6 +138,10 @@ visitSessions("session", "the calls of a session are decided again under another
   await sessions.paste("policy.rego", POLICY);
   await sessions.says("2 of 2 calls decided otherwise");
   await sessions.has(sessions.calls.locator(".card-head span:last-child"), ["was asked, now refused", "was allowed, now refused"]);
+  // A difference is no error, and less access is no warning.
+  await sessions.has(sessions.root.locator(".facts"), ["2 with less access · changed: policy"]);
+  assert.equal(await sessions.root.locator(".input-name .badge").count(), 0);
+  assert.equal(await sessions.calls.locator(".badge").count(), 0);
   await sessions.calls.first().getByRole("button", { name: /^agent\.audit\.jsonl:/ }).click();
   await eventually(async () => assert.match(await sessions.cursor("agent.audit.jsonl"), /:1$/));
   await sessions.type("policy.rego", "longest := 20", "longest := 200");
@@ -188,7 +192,15 @@ visit("the documents of the area about servers are taken over, and that can be u
   await sessions.decides("A human must approve it");
 });
 
-visitSessions("session", "a session survives a link, and a reload keeps the texts", async (sessions, { page, address, another }) => {
+visitSessions("session", "the first example of the servers is taken where they were not seen", async (sessions) => {
+  await sessions.decides("A human must approve it");
+  await sessions.press("From Servers");
+  await sessions.noticeIs("Took the first example");
+  await eventually(async () => assert.match(await sessions.text("agents.md"), /^name: hello-agent$/m));
+  assert.match(await sessions.text("mcp.index.json"), /acme-audiences/);
+});
+
+visitSessions("session", "a session survives a link and a reload", async (sessions, { page, another }) => {
   await sessions.click("Make this call");
   await sessions.press("Share");
   const link = await sessions.dialog.getByLabel("Link").inputValue();
@@ -199,10 +211,12 @@ visitSessions("session", "a session survives a link, and a reload keeps the text
   await page.keyboard.press("Escape");
   await sessions.type("tools-call.json", "T-1042", "T-7");
   await sessions.settled();
+  await sessions.click("Approve");
+  await sessions.past.nth(1).waitFor();
   await page.reload();
-  await sessions.decides("A human must approve it");
+  await sessions.past.nth(1).waitFor();
+  await sessions.has(sessions.past.first(), [/^Call 1 of reply/]);
   assert.match(await sessions.text("tools-call.json"), /T-7/);
-  assert.ok(address);
 });
 
 visitSessions("session", "the keyboard alone makes a call and approves it", async (sessions, { page }) => {

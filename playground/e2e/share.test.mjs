@@ -38,7 +38,9 @@ visit("a link asks before it replaces other inputs, in a new tab and in an open 
   await playground.type("agents.md", "hello", "mine");
   // An address that is pasted into an open page.
   await page.evaluate((fragment) => (location.hash = fragment), OTHER_VERSION);
-  await playground.has(playground.dialog.locator(".compared dd"), ["name: older-agent", "name: mine-agent"]);
+  await playground.has(playground.dialog.locator(".compared li"), ["agents.md: 1 line, `name`"]);
+  const open = playground.dialog.getByRole("button", { name: "Open, and keep your inputs under Recent" });
+  assert.ok(await open.evaluate((button) => button === document.activeElement), "it has not the keyboard");
   await playground.dialog.getByRole("button", { name: "Stay with your inputs" }).click();
   assert.match(await playground.text("agents.md"), /^name: mine-agent$/m);
   assert.ok(!page.url().includes("#"));

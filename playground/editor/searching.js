@@ -1,4 +1,4 @@
-// Search: in a separate module, loaded with the first use of an editor. Nothing before the first verdict needs it.
+// Search: in a separate module, loaded when the browser is idle. Nothing before the first verdict needs it.
 
 import { Compartment } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
@@ -13,21 +13,34 @@ let module;
 
 const part = new Compartment();
 
-/** @param {EditorView} view @param {string} [key] is done once there is a search */
-async function begin(view, key) {
-  // Where it can't be loaded now, it is tried again with the next use.
+/** Whether a key waits for the module. What is typed meanwhile is not for the text. */
+let isAwaited = false;
+
+async function load() {
+  // Where it can't be loaded now, it is tried again with the next key.
   module ??= await import("./search.js").catch(() => undefined);
-  if (!module) return;
-  if (part.get(view.state) === waiting) view.dispatch({ effects: part.reconfigure(module.extension) });
-  module.bindings.find((it) => it.key === key)?.run?.(view);
+  return module;
+}
+
+/** @param {EditorView} view @param {string} key is done once there is a search */
+async function press(view, key) {
+  isAwaited = true;
+  const loaded = await load();
+  isAwaited = false;
+  if (!loaded) return;
+  if (part.get(view.state) === waiting) view.dispatch({ effects: part.reconfigure(loaded.extension) });
+  loaded.bindings.find((it) => it.key === key)?.run?.(view);
 }
 
 const waiting = [
-  EditorView.domEventHandlers({ focus: (_, view) => void begin(view), mousemove: (_, view) => void begin(view) }),
-  keymap.of(KEYS.map((key) => ({ key, run: (/** @type {EditorView} */ view) => (begin(view, key), true) }))),
+  EditorView.domEventHandlers({ beforeinput: (event) => isAwaited && (event.preventDefault(), true) }),
+  keymap.of(KEYS.map((key) => ({ key, run: (/** @type {EditorView} */ view) => (press(view, key), true) }))),
 ];
 
 /** @returns {Extension} */
 export function searching() {
-  return part.of(module ? module.extension : waiting);
+  if (module) return part.of(module.extension);
+  // Not every browser says when it is idle.
+  (globalThis.requestIdleCallback ?? setTimeout)(load);
+  return part.of(waiting);
 }

@@ -63,7 +63,7 @@ impl Content for Servers {
         Some(match verdict.satisfied {
             Some(true) => (Sign::yes("yes"), text),
             Some(false) => (Sign::no("no"), text),
-            None => (Sign::no("no decision"), "error".to_owned()),
+            None => (Sign::caution("no decision"), "error".to_owned()),
         })
     }
 

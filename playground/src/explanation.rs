@@ -12,7 +12,9 @@ use agent_ui::browser::{focus, is_beside};
 use agent_ui::dialog::close;
 use agent_ui::names::name;
 use agent_ui::page::use_page;
-use agent_ui::problems::{Apply, places, reasons, suggested_fixes, suppositions};
+use agent_ui::problems::{
+    Apply, Place as PlaceButton, places, reasons, suggested_fixes, suppositions,
+};
 use agent_ui::words::count;
 use agent_worker_protocol::ExplanationRequest;
 use wasm_bindgen::prelude::JsCast as _;
@@ -203,7 +205,7 @@ fn row(check: &Check, lines: &[Place]) -> Html {
                 } else {
                     <span class="quiet">{ "nothing" }</span>
                 }
-                { for at.map(|place| html! { <><br />{ places([place]) }</> }) }
+                { for at.map(|place| html! { <><br /><PlaceButton place={*place} short=true /></> }) }
             </td>
         }
     };

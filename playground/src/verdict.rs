@@ -10,7 +10,7 @@ use agent_answer::{
     Code, Listed, NearMiss, Outcome, PolicyDecision, Requirement, Selected, SelectedTool,
     ServerName, Span, Verdict,
 };
-use agent_ui::answer::{Sign, headline};
+use agent_ui::answer::{Sign, reasoned_headline};
 use agent_ui::dialog::close;
 use agent_ui::names::{Lookalikes, name};
 use agent_ui::page::use_page;
@@ -19,8 +19,13 @@ use agent_ui::problems::{
 };
 use agent_ui::words::{count, thousands};
 use agent_worker_protocol::{Answer, ExplanationRequest, ListRequest, RejectedRequest, Request};
+use std::collections::BTreeSet;
+use std::iter::repeat;
 use std::rc::Rc;
 use yew::prelude::*;
+
+/// Maximum number of servers that the headline names.
+const NAMED: usize = 6;
 
 /// The verdict, and the problems of the inputs.
 #[component]
@@ -66,7 +71,7 @@ pub(crate) fn VerdictView() -> Html {
     let problems: Rc<[_]> = documents.iter().map(|it| it.fixes.clone()).collect();
     html! {
         <>
-            { summary(verdict) }
+            { summary(verdict, &content.lookalikes) }
             { for verdict.tokens.map(token_bar) }
             <ApplyAll {problems} />
             <Problems diagnostics={documents} />
@@ -81,36 +86,84 @@ pub(crate) fn VerdictView() -> Html {
     }
 }
 
-fn summary(verdict: &Verdict) -> Html {
-    let mut requirements = verdict.requirements.iter();
-    let tools = requirements.any(|requirement| requirement.capability.is_some());
-    let sign = match verdict.satisfied {
-        Some(true) if tools => Sign::yes("Every requirement has a server or a tool"),
-        Some(false) if tools => Sign::no("Not every requirement has a server or a tool"),
-        Some(true) => Sign::yes("Every requirement has a server"),
-        Some(false) => Sign::no("Not every requirement has a server"),
-        None => Sign::no("No decision: an input has errors"),
-    };
-    let agent = verdict.agent.iter();
-    let (sign, sentence) = match (verdict.satisfied, &*reservations(verdict)) {
-        (Some(true), open @ [_, ..]) => (
-            Sign::caution(sign.words),
-            format!("{}; {}", sign.words, open.join(", ")),
+/// Answers the question of the page, with the reason below it.
+fn summary(verdict: &Verdict, lookalikes: &Lookalikes) -> Html {
+    let requirements = &verdict.requirements;
+    let has_tools = requirements.iter().any(|it| it.capability.is_some());
+    let (sign, reason) = match (verdict.satisfied, has_tools) {
+        (Some(true), true) => (Sign::yes("yes"), "Every requirement has a server or a tool"),
+        (Some(false), true) => (
+            Sign::no("no"),
+            "Not every requirement has a server or a tool",
         ),
-        _ => (sign, sign.words.to_owned()),
+        (Some(true), false) => (Sign::yes("yes"), "Every requirement has a server"),
+        (Some(false), false) => (Sign::no("no"), "Not every requirement has a server"),
+        (None, _) => (
+            Sign::caution("undecided"),
+            "No decision: an input has errors",
+        ),
     };
-    let mut facts: Vec<_> = agent
+    let open = reservations(verdict);
+    let (sign, reason) = match (verdict.satisfied, &*open) {
+        (Some(true), [_, ..]) => (
+            Sign::caution(sign.words),
+            format!("{reason}; {}", open.join(", ")),
+        ),
+        _ => (sign, reason.to_owned()),
+    };
+    let agent = match &verdict.agent {
+        Some(agent) => name(&agent.name, ""),
+        None => "The agent".into(),
+    };
+    let mut used = BTreeSet::new();
+    let mut unmet = Vec::new();
+    for requirement in requirements {
+        match &requirement.outcome {
+            Outcome::Selected(it) => {
+                used.insert((&*it.server.id, &*it.server.version));
+            }
+            Outcome::Unsatisfied { .. } => unmet.push(requirement),
+        }
+    }
+    let what = match (verdict.satisfied, &*unmet) {
+        (None, _) => html! { " may use nothing yet" },
+        (Some(true), _) => {
+            let all = verdict.servers.unwrap_or_default();
+            let (used, servers) = (thousands(used.len() as u32), count(all, "server"));
+            html! { { format!(" may use {used} of {servers}") } }
+        }
+        (Some(false), [one]) => {
+            let noun = noun(one);
+            html! { <>{ " may use nothing: no " }{ noun }{ " for " }{ name(&one.name(), "") }</> }
+        }
+        (Some(false), _) => {
+            let (unmet, all) = (unmet.len() as u32, requirements.len() as u32);
+            html! { { format!(" may use nothing: {unmet} of {} are unmet", count(all, "requirement")) } }
+        }
+    };
+    let names = used.iter().zip([": "].into_iter().chain(repeat(", ")));
+    let names = names.map(|((id, _), before)| html! { <>{ before }{ lookalikes.name(id, "") }</> });
+    let is_named = verdict.satisfied == Some(true) && (1..=NAMED).contains(&used.len());
+    let mut facts: Vec<_> = verdict
+        .agent
+        .iter()
         .map(|it| format!("{} {}", it.name, it.version))
         .collect();
-    if !verdict.requirements.is_empty() {
-        facts.push(count(verdict.requirements.len() as u32, "requirement"));
+    if !requirements.is_empty() {
+        facts.push(count(requirements.len() as u32, "requirement"));
     }
     if let Some(servers) = verdict.servers {
         let tools = verdict.tools.filter(|tools| *tools > 0);
         let tools = tools.map_or_else(String::new, |it| format!(" with {}", count(it, "tool")));
         facts.push(format!("{}{tools} in the index", count(servers, "server")));
     }
-    headline(sign, &sentence, &facts)
+    let sentence = html! {
+        <>
+            { agent }{ what }
+            if is_named { { for names } }
+        </>
+    };
+    reasoned_headline(sign, sentence, Some(&reason), &facts)
 }
 
 #[derive(Properties, PartialEq)]

@@ -44,6 +44,11 @@ async function inflate(bytes, limit) {
   }
 }
 
+/** Whether a node is an element or inside of it. */
+export function hasInside(element, node) {
+  return element.contains(node);
+}
+
 /** Hands a text to the person as a file. */
 export function download(name, text) {
   const link = document.createElement("a");

@@ -12,6 +12,7 @@ use agent_ui::page::use_page;
 use agent_ui::problems::{Place, Problems, prose};
 use agent_ui::words::count;
 use agent_worker_protocol::session::{LogView, LoggedCall, Verdict};
+use std::cmp::Ordering;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -80,7 +81,10 @@ fn summary(page: &Page, log: Option<&LogView>, has_problems: bool) -> Html {
             format!("{} decided as recorded", count(all, "call")),
         ),
         Some(false) => (
-            Sign::no("otherwise"),
+            match of(log, Change::Widened) {
+                0 => Sign::neutral("otherwise"),
+                _ => Sign::caution("otherwise"),
+            },
             format!("{differs} of {} decided otherwise", count(all, "call")),
         ),
         None => (
@@ -92,6 +96,15 @@ fn summary(page: &Page, log: Option<&LogView>, has_problems: bool) -> Html {
         ),
     };
     let mut facts = Vec::new();
+    for (change, words) in [
+        (Change::Widened, "with more access"),
+        (Change::Narrowed, "with less access"),
+    ] {
+        let number = of(log, change);
+        if number > 0 {
+            facts.push(format!("{number} {words}"));
+        }
+    }
     for (number, words) in [
         (same, "as recorded"),
         (other_reasons, "for other reasons"),
@@ -107,8 +120,60 @@ fn summary(page: &Page, log: Option<&LogView>, has_problems: bool) -> Html {
     headline(sign, &words, &facts)
 }
 
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    /// More is allowed than was.
+    Widened,
+    Narrowed,
+    OtherReasons,
+    Undecidable,
+}
+
+impl Change {
+    fn of(call: &LoggedCall) -> Self {
+        let access = |verdict: &Verdict| match &*verdict.name {
+            "allowed" => 2,
+            "asked" => 1,
+            _ => 0,
+        };
+        let Ok(now) = &call.now else {
+            return Self::Undecidable;
+        };
+        match access(now).cmp(&access(&call.recorded)) {
+            Ordering::Greater => Self::Widened,
+            Ordering::Equal if now.name == call.recorded.name => Self::OtherReasons,
+            Ordering::Less | Ordering::Equal => Self::Narrowed,
+        }
+    }
+
+    fn sign(self) -> Sign {
+        match self {
+            Self::Widened => Sign::caution("more access"),
+            Self::Narrowed => Sign::neutral("less access"),
+            Self::OtherReasons => Sign {
+                mark: "=",
+                ..Sign::neutral("the same")
+            },
+            Self::Undecidable => Sign {
+                mark: "?",
+                ..Sign::neutral("not decidable")
+            },
+        }
+    }
+}
+
+/// Returns the number of listed calls with a change.
+fn of(log: &LogView, change: Change) -> usize {
+    let calls = log.calls.iter().map(Change::of);
+    calls.filter(|it| *it == change).count()
+}
+
 fn calls(log: &LogView) -> Html {
-    let cards = log.calls.iter().map(|it| card(log, it));
+    let mut listed: Vec<_> = log.calls.iter().map(|it| (Change::of(it), it)).collect();
+    // More access first, otherwise in the order of the log.
+    listed.sort_by_key(|(change, _)| *change != Change::Widened);
+    let cards = listed.iter().map(|(change, it)| card(log, *change, it));
     let [differs, other_reasons, _, undecidable] = log.counts;
     let listed = log.calls.len() as u64;
     let more = (differs + other_reasons + undecidable).saturating_sub(listed);
@@ -122,19 +187,8 @@ fn calls(log: &LogView) -> Html {
     }
 }
 
-fn card(log: &LogView, call: &LoggedCall) -> Html {
-    let now = call.now.as_ref();
-    let sign = match now {
-        Ok(now) if now.name == call.recorded.name => Sign {
-            mark: "=",
-            ..Sign::yes("the same")
-        },
-        Ok(_) => Sign::no("otherwise"),
-        Err(_) => Sign {
-            mark: "?",
-            ..Sign::caution("not decidable")
-        },
-    };
+fn card(log: &LogView, change: Change, call: &LoggedCall) -> Html {
+    let (now, sign) = (call.now.as_ref(), change.sign());
     let words = match now {
         Ok(now) if now.name == call.recorded.name => {
             format!("{} as before, for other reasons", now.name)
@@ -159,6 +213,7 @@ fn card(log: &LogView, call: &LoggedCall) -> Html {
             <div class="card-head">
                 <h3>{ sign.before(html! { <>{ tool(&call.tool) }{ for call.server.as_ref().map(|server| html! { <>{ " of " }{ tool(server) }</> }) }</> }) }</h3>
                 <span>{ words }</span>
+                if change == Change::Widened { <span class="badge warning">{ "more access" }</span> }
             </div>
             <p class="quiet">
                 { format!("record {} · ", call.sequence) }

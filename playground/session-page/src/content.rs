@@ -4,7 +4,7 @@ use crate::audit::AuditArea;
 use crate::call::decision_sign;
 use crate::session::SessionArea;
 use crate::state::{Answered, Page, Sessions, State};
-use agent_answer::{Diagnostic, DocumentKind};
+use agent_answer::{Code, Diagnostic, DocumentKind};
 use agent_ui::answer::{Sign, use_answer_classes};
 use agent_ui::areas::Area;
 use agent_ui::content::Content;
@@ -63,22 +63,31 @@ impl Content for Sessions {
             RequestKind::Log => {
                 let log = answer.log.as_ref()?;
                 let differing = count(log.counts[0] as u32, "difference");
-                Some((
-                    Sign::of(log.is_same == Some(true), "same", "other"),
-                    differing,
-                ))
+                let sign = match log.is_same {
+                    Some(true) => Sign::yes("same"),
+                    Some(false) => Sign::neutral("other"),
+                    None => Sign::caution("unknown"),
+                };
+                Some((sign, differing))
             }
         }
     }
 
     fn marks(&self) -> Vec<Mark> {
-        Vec::new()
+        let log = self.log().filter(|_| self.kind == RequestKind::Log);
+        let problems = log.into_iter().flat_map(|log| &log.problems);
+        let differences = problems.filter(|it| it.code == Code::ReplayDiffers);
+        differences
+            .filter_map(|it| Some((*it.place()?, "")))
+            .collect()
     }
 
     fn answered(&mut self, answer: Answer) -> bool {
         let mut problems = answer.problems.clone();
         if let Some(log) = &answer.log {
-            problems.extend(log.problems.iter().cloned());
+            // A call that is decided otherwise is no error of its log.
+            let errors = log.problems.iter();
+            problems.extend(errors.filter(|it| it.code != Code::ReplayDiffers).cloned());
         }
         self.answers[self.kind as usize] = Some(Answered {
             answer: Rc::new(answer),

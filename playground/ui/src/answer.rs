@@ -141,6 +141,15 @@ impl Sign {
         }
     }
 
+    /// Returns the sign of a difference, which is neither good nor bad.
+    pub const fn neutral(words: &'static str) -> Self {
+        Self {
+            class: "neutral",
+            mark: "≠",
+            words,
+        }
+    }
+
     /// Returns one of two signs.
     pub const fn of(yes: bool, yes_words: &'static str, no_words: &'static str) -> Self {
         if yes {
@@ -169,11 +178,22 @@ impl Sign {
 
 /// Shows an answer in a sentence, and some facts about it. Screen readers announce the sentence alone.
 pub fn headline(sign: Sign, sentence: &str, facts: &[String]) -> Html {
+    reasoned_headline(sign, sentence.into(), None, facts)
+}
+
+/// Shows an answer in a sentence with the reason for it, and some facts.
+pub fn reasoned_headline(
+    sign: Sign,
+    sentence: Html,
+    reason: Option<&str>,
+    facts: &[String],
+) -> Html {
     html! {
         <div class="headline">
             <p class={classes!("answer-line", sign.class)} role="status">
                 { sign.mark() }{ sentence }
             </p>
+            if let Some(reason) = reason { <p class="reason">{ reason }</p> }
             if !facts.is_empty() { <p class="facts"><bdi>{ facts.join(" · ") }</bdi></p> }
         </div>
     }

@@ -3,7 +3,7 @@
 use js_sys::{Array, Object, Promise, Reflect};
 use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue, wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Element, Event, HtmlElement};
+use web_sys::{Element, Event, EventTarget, HtmlElement};
 use yew::prelude::{hook, use_effect_with};
 
 #[wasm_bindgen(raw_module = "./browser.js")]
@@ -56,6 +56,9 @@ extern "C" {
     pub(crate) fn replace_hash(hash: &str);
     /// Returns the address of the page, without a hash.
     pub(crate) fn address() -> String;
+    /// Returns whether a node is an element or inside of it.
+    #[wasm_bindgen(js_name = hasInside)]
+    pub(crate) fn has_inside(element: &Element, node: Option<&EventTarget>) -> bool;
     /// Moves the keyboard to the element of an id.
     pub fn focus(id: &str);
     /// Returns whether a panel is beside an element and not over it, and then keeps the element in sight.

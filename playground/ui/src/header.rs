@@ -3,9 +3,9 @@
 use crate::areas::Areas;
 use crate::content::Content;
 use crate::dialog::help;
-use crate::editor::WrappingSwitch;
 use crate::examples::examples;
 use crate::files::{Open, open_files};
+use crate::menu::Menu;
 use crate::notice::Notice;
 use crate::page::Page;
 use crate::recent::recent;
@@ -28,24 +28,24 @@ pub(crate) fn header<C: Content>(page: &Page<C>) -> Html {
     let share = page.on(|state| state.dialog = Some(share::<C>()));
     html! {
         <header class="head">
-            <h1>{ "agent" }<span>{ " playground" }</span></h1>
+            <div>
+                <h1>{ "agent" }<span>{ " playground" }</span></h1>
+                <p class="question">{ "What may an AI agent use and do, and why?" }</p>
+            </div>
             <Areas />
             <div class="actions" role="toolbar" aria-label="The whole page">
                 <button onclick={examples}>{ "Examples" }</button>
-                <button onclick={recent}>{ "Recent" }</button>
-                <Open accept={C::EXTENSIONS} on_files={page.callback(open_files)} />
-                <button onclick={share}>{ "Share" }</button>
-                { C::toolbar(page) }
-                <button onclick={reset}>{ "Reset" }</button>
-                <WrappingSwitch kind={page.state.layout().0} />
-                <ThemeSwitch />
-                <button
-                    onclick={page.on(|state| state.dialog = Some(help::<C>()))}
-                    aria-label="Help"
-                    title="Help (?)"
-                >
-                    { "?" }
-                </button>
+                <button class="share" onclick={share}>{ "Share" }</button>
+                <Menu>
+                    <button onclick={recent}>{ "Recent" }</button>
+                    <Open accept={C::EXTENSIONS} on_files={page.callback(open_files)} />
+                    { C::toolbar(page) }
+                    <button onclick={reset}>{ "Reset" }</button>
+                    <ThemeSwitch />
+                    <button onclick={page.on(|state| state.dialog = Some(help::<C>()))} title="Help (?)">
+                        { "Help" }
+                    </button>
+                </Menu>
             </div>
         </header>
     }

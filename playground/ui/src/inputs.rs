@@ -1,7 +1,7 @@
 //! The documents and their editors.
 
 use crate::content::{Content, Document};
-use crate::editor::EditorPane;
+use crate::editor::{EditorPane, WrappingSwitch};
 use crate::examples::introduction;
 use crate::names::document_name;
 use crate::page::Page;
@@ -64,7 +64,10 @@ pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKi
         <section class="inputs" aria-label="Inputs">
             { introduction(page) }
             <div class="input manifest">
-                <h2 class="input-head">{ for heading.map(|document| name(page, document)) }</h2>
+                <div class="input-head corner">
+                    <h2>{ for heading.map(|document| name(page, document)) }</h2>
+                    <WrappingSwitch kind={upper} />
+                </div>
                 { for uppers.iter().map(|document| body(document, upper)) }
             </div>
             <Splitter axis={Axis::Rows} label="Height of the upper input" />

@@ -29,6 +29,7 @@ mod header;
 mod inputs;
 pub mod keeping;
 mod link;
+mod menu;
 pub mod names;
 pub mod notice;
 pub mod page;

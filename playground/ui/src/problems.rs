@@ -104,6 +104,9 @@ pub struct PlaceProps {
     /// The class of the button.
     #[prop_or("place")]
     pub class: &'static str,
+    /// Whether the name of the document is left to screen readers and the pointer.
+    #[prop_or_default]
+    pub short: bool,
     /// The content of the button; without any, the place in figures.
     #[prop_or_default]
     pub children: Option<Html>,
@@ -114,15 +117,17 @@ pub struct PlaceProps {
 pub fn Place(props: &PlaceProps) -> Html {
     let Guide { go_to, .. } = use_guide();
     let place = props.place;
-    let figures = || {
-        let (name, start) = (document_name(place.source), place.start);
-        html! { { format!("{name}:{}:{}", start.line, start.utf16_column) } }
-    };
+    let start = place.start;
+    let short = format!("{}:{}", start.line, start.utf16_column);
+    let whole = format!("{}:{short}", document_name(place.source));
+    let label = props.short.then(|| whole.clone());
+    let figures = || html! { { if props.short { short } else { whole } } };
     html! {
         <button
             class={props.class}
             onclick={go_to.reform(move |_| place)}
             title={(props.children.is_none()).then_some("Go there")}
+            aria-label={label}
         >
             { props.children.clone().unwrap_or_else(figures) }
         </button>

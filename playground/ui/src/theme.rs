@@ -34,10 +34,8 @@ pub(crate) fn ThemeSwitch() -> Html {
     html! {
         <button
             onclick={switch}
-            aria-label={format!("Theme: {}", THEMES[current])}
-            title="Theme"
         >
-            { ["◐", "☀", "☾"][current] }
+            { format!("Theme: {}", THEMES[current]) }
         </button>
     }
 }
