@@ -93,7 +93,7 @@ visit("a cell explains the server's best tool, and links to the others", async (
   await playground.answer.getByRole("button", { name: /^repo-reader 1.0.3, read:codebase/ }).click();
   await playground.explanation.getByRole("heading", { name: "repo-reader 1.0.3 / read_file" }).waitFor();
   await playground.has(playground.explanation.locator(".checks tbody tr"), [
-    /^✓capability , passed read:codebase task\.yaml:5:11 read:codebase mcp\.index\.json:/,
+    /^✓capability , passed read:codebase task\.yaml:5:11 read:codebase 83:24$/,
     /^✓constraints , passed readonly/,
     /^✓residency/,
     /^✓sensitivity/,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { eventually } from "./eventually.mjs";
 import { INDEX, MANIFEST } from "./hello.mjs";
 import { firstPaint } from "./speed.mjs";
 import { visit } from "./visit.mjs";
@@ -65,11 +66,33 @@ visit("until the page is loaded its frame is there, and nothing moves afterwards
   });
   await page.goto("about:blank");
   await page.goto(address);
-  await page.getByText("What may an AI agent use and do, and why?").waitFor();
+  const shell = page.locator("#shell");
+  await shell.getByText("What may an AI agent use and do, and why?").waitFor();
   const place = (/** @type {string} */ name) => page.getByRole("link", { name, exact: true }).boundingBox();
   const before = await place("One call");
   release();
   await playground.says("Every requirement has a server");
   assert.deepEqual(await place("One call"), before);
-  assert.equal(await page.getByText("What may an AI agent use and do, and why?").isVisible(), false);
+  assert.equal(await shell.isVisible(), false);
+});
+
+visit("the title of the tab has the answer in short, also while another area is visible", async ({ playground, page }) => {
+  await eventually(async () => assert.equal(await page.title(), "✓ 2 of 2 · agent playground"));
+  await playground.type("agents.md", "internal", "confidential");
+  await eventually(async () => assert.equal(await page.title(), "✗ 1 of 2 · agent playground"));
+  await page.getByRole("navigation", { name: "Areas" }).getByRole("link", { name: "Grounding" }).click();
+  await eventually(async () => assert.match(await page.title(), /^✓ .* · agent playground$/));
+  await page.getByRole("navigation", { name: "Areas" }).getByRole("link", { name: "Servers" }).click();
+  await eventually(async () => assert.equal(await page.title(), "✗ 1 of 2 · agent playground"));
+});
+
+visit("on paper is the answer, with all of it", async ({ playground, page }) => {
+  await playground.example("Tools for a task");
+  await playground.says("Not every requirement has a server or a tool");
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.locator("#servers .inputs").isVisible(), false);
+  const { bottom, height } = await playground.cards.last().evaluate((card) => card.getBoundingClientRect());
+  const total = await page.evaluate(() => document.documentElement.scrollHeight);
+  assert.ok(height > 50 && bottom <= total + 1, `${bottom} of ${total}`);
+  assert.ok(total > 900, `${total}`);
 });

@@ -15,7 +15,7 @@ export class Inputs {
     this.page = page;
     this.root = page.locator(root);
     this.idle = this.root.locator(`${answer}[aria-busy=false]`);
-    this.headline = this.root.locator(".headline");
+    this.headline = this.root.locator(".headline .answer-line");
     this.dialog = page.getByRole("dialog");
     this.notice = this.root.locator(".notice");
     this.problems = page.getByRole("list", { name: "Problems" });

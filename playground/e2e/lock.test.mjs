@@ -77,9 +77,9 @@ visit("the lock is compared with the one before the last change", async ({ playg
   await playground.answer.getByText("There is no lock").waitFor();
   // Its reason is there, with the place.
   const reasons = playground.answer.locator(".no-lock li");
-  await playground.has(reasons, ["UNSATISFIED no server for audiencesagents.md:6:7", "UNSATISFIED no server for reportingagents.md:8:7"]);
-  await reasons.last().getByRole("button", { name: "agents.md:8:7" }).click();
-  await eventually(async () => assert.equal(await playground.cursor("agents.md"), "8:7"));
+  await playground.has(reasons, [/^UNSATISFIED no server is eligible for audiences .* agents\.md:13:18$/, /^UNSATISFIED no server is eligible for reporting .* agents\.md:13:18$/]);
+  await reasons.last().getByRole("button", { name: "agents.md:13:18" }).click();
+  await eventually(async () => assert.equal(await playground.cursor("agents.md"), "13:18"));
   await playground.type("agents.md", "name:", "nmae:");
   await playground.has(reasons, [/^MISSPELT_KEY .*agents\.md:2:1$/, /./]);
   await playground.answer.getByRole("button", { name: "Show the verdict" }).click();

@@ -6,6 +6,8 @@ export class Playground extends Inputs {
   /** @param {import("playwright-core").Page} page */
   constructor(page) {
     super(page, "#servers", "#answer-panel");
+    // Its reason is below the answer.
+    this.headline = this.root.locator(".headline");
     this.tabs = page.getByRole("tablist", { name: "Views" });
     this.answer = page.getByRole("tabpanel");
     this.cards = this.root.locator(".card");

@@ -4,8 +4,8 @@ use crate::elements::{nothing, server_name, table_head};
 use crate::policy::{is_policy, policy_lines};
 use crate::state::{Page, Servers, explain};
 use agent_answer::{
-    Applicability, CandidateVerdict, Check, Explanation, Fix, HealthSwitch, Place, ServerName,
-    ToolEntry,
+    Applicability, CandidateVerdict, Check, DocumentKind, Explanation, Fix, HealthSwitch, Place,
+    ServerName, ToolEntry,
 };
 use agent_ui::answer::Sign;
 use agent_ui::browser::{focus, is_beside};
@@ -192,6 +192,11 @@ fn switch(id: &str, health: &HealthSwitch) -> Html {
     }
 }
 
+/// Returns whether the column says which document a place is in.
+fn is_usual(place: &Place) -> bool {
+    matches!(place.source, DocumentKind::Manifest | DocumentKind::Index)
+}
+
 /// Shows a check as a row. `lines` are those of the policy.
 fn row(check: &Check, lines: &[Place]) -> Html {
     let lines = if is_policy(check) { lines } else { &[] };
@@ -205,7 +210,7 @@ fn row(check: &Check, lines: &[Place]) -> Html {
                 } else {
                     <span class="quiet">{ "nothing" }</span>
                 }
-                { for at.map(|place| html! { <><br /><PlaceButton place={*place} short=true /></> }) }
+                { for at.map(|place| html! { <><br /><PlaceButton place={*place} short={is_usual(place)} /></> }) }
             </td>
         }
     };

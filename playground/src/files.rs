@@ -2,12 +2,11 @@
 
 use crate::elements::nothing;
 use crate::state::{LIST_STEP, Page, Servers, Tab};
-use agent_answer::{Code, DocumentKind, Drift, LockVerdict, Outcome, Severity};
+use agent_answer::{Code, DocumentKind, Drift, LockVerdict, Severity};
 use agent_ui::browser;
 use agent_ui::editor::Viewer;
-use agent_ui::names::name;
 use agent_ui::page::use_page;
-use agent_ui::problems::{Place, code, places, prose};
+use agent_ui::problems::{code, places, prose};
 use agent_ui::words::{count, thousands};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -50,30 +49,11 @@ fn no_lock(page: &Page) -> Html {
     };
     let errors = verdict.diagnostics.iter();
     let errors = errors.filter(|it| it.severity == Severity::Error);
-    let errors = errors.map(|it| {
-        let place = it
-            .labels
-            .first()
-            .map(|label| html! { <Place place={label.place} /> });
-        html! { <li>{ code(it.code) }{ " " }{ prose(&it.message) }{ for place }</li> }
+    let errors = errors.take(LIST_STEP as usize).map(|it| {
+        let labels = it.labels.iter().take(1);
+        let place = places(labels.map(|label| &label.place));
+        html! { <li>{ code(it.code) }{ " " }{ prose(&it.message) }{ place }</li> }
     });
-    let unmet = verdict.requirements.iter();
-    let unmet = unmet.filter(|it| !matches!(it.outcome, Outcome::Selected(_)));
-    let unmet = unmet.map(|it| {
-        let noun = if it.capability.is_some() {
-            "tool"
-        } else {
-            "server"
-        };
-        html! {
-            <li>
-                { code(Code::Unsatisfied) }
-                { " no " }{ noun }{ " for " }<strong>{ name(&it.name(), "") }</strong>
-                <Place place={it.place} />
-            </li>
-        }
-    });
-    let reasons: Vec<_> = errors.chain(unmet).take(LIST_STEP as usize).collect();
     html! {
         <section class="no-lock" aria-label="Why there is no lock">
             <p>
@@ -82,7 +62,7 @@ fn no_lock(page: &Page) -> Html {
                     { "Show the verdict" }
                 </button>
             </p>
-            <ul class="reasons-list">{ for reasons }</ul>
+            <ul class="reasons-list">{ for errors }</ul>
         </section>
     }
 }

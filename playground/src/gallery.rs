@@ -20,9 +20,9 @@ macro_rules! example {
     };
 }
 
-/// All examples. The first is the command line's demo.
+/// Those to begin with. The first is the command line's demo.
 #[rustfmt::skip]
-pub(crate) const EXAMPLES: &[Example] = &[
+pub(crate) const START: &[Example] = &[
     Example {
         title: "Two requirements, both with a server",
         shows: "Each requirement gets the best of the servers that pass every check; the story says why the others lost.",
@@ -39,6 +39,21 @@ pub(crate) const EXAMPLES: &[Example] = &[
         "No server of the index offers one of the categories.",
         "MISSING_CATEGORY"
     ),
+    example!(
+        "meeting-notes", "A tie: signed ones first",
+        "Several servers pass every check: signed ones come before unsigned ones.",
+        "signed"
+    ),
+    example!(
+        "translator", "A tie: 10.0.0 comes before 9.4.0",
+        "Versions are compared as text, by code points, so that every tool gets the same order.",
+        "version"
+    ),
+];
+
+/// Servers that are refused.
+#[rustfmt::skip]
+pub(crate) const REFUSED: &[Example] = &[
     example!(
         "release-notes", "A permission too many",
         "A server offers the category, but without one of the permissions.",
@@ -60,15 +75,16 @@ pub(crate) const EXAMPLES: &[Example] = &[
         "UNSIGNED_NOT_ALLOWED"
     ),
     example!(
-        "meeting-notes", "A tie: signed ones first",
-        "Several servers pass every check: signed ones come before unsigned ones.",
-        "signed"
+        "domain-investigator", "Tools for a task, and health",
+        "Tools meet the capabilities of a task; a server that is not healthy is vetoed.",
+        "HEALTH_VETO",
+        Task: "task.yaml", Tenant: "tenant.yaml", Health: "health.yaml"
     ),
-    example!(
-        "translator", "A tie: 10.0.0 comes before 9.4.0",
-        "Versions are compared as text, by code points, so that every tool gets the same order.",
-        "version"
-    ),
+];
+
+/// Documents with problems.
+#[rustfmt::skip]
+pub(crate) const BROKEN: &[Example] = &[
     example!(
         "newsletter", "A misspelt constraint is refused",
         "A misspelt constraint would protect nothing, so the engine refuses it and proposes the right word.",
@@ -104,18 +120,22 @@ pub(crate) const EXAMPLES: &[Example] = &[
         "Characters of other alphabets are shown with their code points.",
         "LOOKALIKE_ID"
     ),
-    example!(
-        "domain-investigator", "Tools for a task, and health",
-        "Tools meet the capabilities of a task; a server that is not healthy is vetoed.",
-        "HEALTH_VETO",
-        Task: "task.yaml", Tenant: "tenant.yaml", Health: "health.yaml"
-    ),
+];
+
+/// Policies.
+#[rustfmt::skip]
+pub(crate) const POLICIES: &[Example] = &[
     example!(
         "paper-finder", "A policy in Rego",
         "A policy of the tenant denies tools, and its lines say why.",
         "POLICY_DENIED",
         Tenant: "tenant.yaml", Policy: "policy.rego"
     ),
+];
+
+/// Changes since a lock.
+#[rustfmt::skip]
+pub(crate) const LOCKS: &[Example] = &[
     example!(
         "crm-updater", "More permissions than in the lock",
         "The manifest asks for more than the reviewed lock grants: each widening is named.",

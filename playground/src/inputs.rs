@@ -67,8 +67,13 @@ impl Documents for Servers {
             DocumentKind::Policy,
         ],
     )];
-    const GALLERIES: &'static [Gallery] =
-        &[(Area::Servers, "Servers and tools", gallery::EXAMPLES)];
+    const GALLERIES: &'static [Gallery] = &[
+        (Area::Servers, "Start here", gallery::START),
+        (Area::Servers, "Servers say no", gallery::REFUSED),
+        (Area::Servers, "Broken documents", gallery::BROKEN),
+        (Area::Servers, "Policies", gallery::POLICIES),
+        (Area::Servers, "Since the lock", gallery::LOCKS),
+    ];
     const INTRODUCTIONS: &'static [(Area, &'static str)] = &[(
         Area::Servers,
         "`agents.md` says what the agent needs, `mcp.index.json` which servers exist. Edit either: \

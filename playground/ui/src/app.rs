@@ -26,6 +26,9 @@ use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{DragEvent, Element, KeyboardEvent};
 use yew::prelude::*;
 
+/// The title of the page without an answer.
+const TITLE: &str = "agent playground";
+
 /// Renders a page in the element of this id, which `index.html` has for its module.
 pub fn render<C: Content>(id: &str) {
     let document = web_sys::window().and_then(|window| window.document());
@@ -140,6 +143,7 @@ pub fn App<C: Content>() -> Html {
     let marks = (state.content.marks(), state.marked);
     use_effect_with(marks, move |(marks, _)| editors.mark(marks));
     use_keeping(&page);
+    use_title(&page);
     use_page_event("hashchange", &page, link::follow);
     use_keys(&page);
 
@@ -171,6 +175,26 @@ pub fn App<C: Content>() -> Html {
         </ContextProvider<Page<C>>>
         </ContextProvider<Guide>>
     }
+}
+
+/// Shows the answer in short in the title of the tab, while an area of this page is visible.
+#[hook]
+fn use_title<C: Content>(page: &Page<C>) {
+    let is_visible = C::layout(use_area()).is_some();
+    let brief = page.content().brief().filter(|_| !page.state.stale());
+    let title = match brief {
+        Some((sign, text)) => {
+            let text = if text.is_empty() { sign.words } else { &*text };
+            format!("{} {text} · {TITLE}", sign.mark)
+        }
+        None => TITLE.to_owned(),
+    };
+    use_effect_with((is_visible, title), |(is_visible, title)| {
+        let document = web_sys::window().and_then(|window| window.document());
+        if let Some(document) = document.filter(|_| *is_visible) {
+            document.set_title(title);
+        }
+    });
 }
 
 /// The keys that work everywhere on the page.
