@@ -111,7 +111,7 @@ visit("unreadable stored texts are ignored", async ({ playground, page }) => {
 visit("inputs of any size survive a reload, and give way to small ones", async ({ playground, page }) => {
   await playground.paste("mcp.index.json", LARGE);
   await page.locator(".facts", { hasText: "10,000 servers in the index" }).waitFor();
-  await eventually(async () => assert.match(await kept(page), /^agent-playground\/servers\n\w+ \d+$/));
+  await eventually(async () => assert.match(await kept(page), /^agent-playground\/servers\n\w+ \d+\n$/));
   await page.reload();
   await page.locator(".facts", { hasText: "10,000 servers in the index" }).waitFor();
   assert.equal((await playground.text("mcp.index.json")).length, LARGE.length);
