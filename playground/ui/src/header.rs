@@ -30,7 +30,7 @@ pub(crate) fn header<C: Content>(page: &Page<C>) -> Html {
         <header class="head">
             <div>
                 <h1>{ "agent" }<span>{ " playground" }</span></h1>
-                <p class="question">{ "What may an AI agent use and do, and why?" }</p>
+                <p class="purpose">{ "What may an AI agent use and do, and why?" }</p>
             </div>
             <Areas />
             <div class="actions" role="toolbar" aria-label="The whole page">
