@@ -35,7 +35,7 @@ export class Inputs {
   /** @param {string} name of a button of the head */
   async press(name) {
     const toolbar = this.page.getByRole("toolbar");
-    const button = toolbar.getByRole("button", { name, exact: true, includeHidden: true });
+    const button = toolbar.getByRole("button", { name, exact: true, includeHidden: true }).last();
     if (!(await button.isVisible())) await toolbar.getByRole("button", { name: "Menu" }).click();
     await button.click();
   }

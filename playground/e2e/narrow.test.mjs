@@ -48,7 +48,7 @@ visit("at 360 × 740 every part is reached, and the page never scrolls sideways"
   await playground.explanation.getByRole("button", { name: "Close the explanation" }).tap();
 
   for (const name of ["Examples", "Recent", "Share", "Help"]) {
-    await page.getByRole("toolbar").getByRole("button", { name, exact: true }).tap();
+    await playground.press(name);
     await playground.dialog.waitFor();
     await fits(page, name);
     await playground.dialog.getByRole("button", { name: "Close", exact: true }).tap();

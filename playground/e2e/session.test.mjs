@@ -291,8 +291,8 @@ visitSessions("session", "hostile texts stay texts", async (sessions, { page }) 
   // A definition with hidden characters is not locked.
   tools.find_tickets.description = unseen;
   await sessions.paste("mcp.index.json", JSON.stringify(index));
-  await sessions.says("No session: these documents can't be obeyed");
-  await sessions.problems.locator(".problem").first().waitFor();
+  await sessions.problems.locator(".problem", { hasText: "INVISIBLE_CHARACTER" }).first().waitFor();
+  assert.equal(await sessions.tool("find_tickets").count(), 0);
   assert.equal(await page.evaluate(() => window["ran"]), undefined);
 });
 

@@ -40,6 +40,6 @@ visit("long lines are broken in all editors, also a whole index in a line, and t
 visit("at the width of a phone long lines are broken from the start, until the user decides", async ({ playground, page }) => {
   await playground.verdict();
   assert.equal(await wraps(page, "mcp.index.json"), true);
-  await wrapping(page).click();
-  assert.equal(await wraps(page, "mcp.index.json"), false);
+  await playground.press("Wrap long lines");
+  await eventually(async () => assert.equal(await wraps(page, "mcp.index.json"), false));
 }, { browser: { viewport: { width: 390, height: 844 } } });

@@ -133,11 +133,14 @@ pub fn unmistakable(name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     let mixed = name.contains(|c: char| c.is_ascii_alphabetic()) && name.contains(is_other_letter);
+    // Two names can differ in a character that is needed where it stands.
+    let is_unseen = |c| is_hidden(c) || is_odd_blank(c);
     if mixed {
         Cow::Owned(spelled(name))
+    } else if name.contains(is_unseen) {
+        Cow::Owned(with_code_points(name, is_unseen))
     } else {
-        // Two names can differ in a character that is needed where it stands.
-        Cow::Owned(with_code_points(name, |c| is_hidden(c) || is_odd_blank(c)))
+        Cow::Borrowed(name)
     }
 }
 

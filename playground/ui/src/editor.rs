@@ -359,6 +359,9 @@ fn is_wrapped(kind: DocumentKind) -> bool {
 pub(crate) struct WrappingSwitchProps {
     /// The document that stands for the others.
     pub(crate) kind: DocumentKind,
+    /// Whether it is an item of a menu.
+    #[prop_or_default]
+    pub(crate) in_words: bool,
 }
 
 /// A switch of long lines in all editors.
@@ -371,10 +374,11 @@ pub(crate) fn WrappingSwitch(props: &WrappingSwitchProps) -> Html {
         <button
             onclick={move |_| set_wrapping(!wrapped)}
             aria-pressed={wrapped.to_string()}
+            class={props.in_words.then_some("wrap")}
             aria-label="Wrap long lines"
             title="Wrap long lines"
         >
-            { "↩" }
+            { if props.in_words { "Wrap long lines" } else { "↩" } }
         </button>
     }
 }

@@ -55,11 +55,18 @@ fn item<C: Content>(page: &Page<C>, area: Area, example: &'static Example) -> Ht
         page.update(|state| state.dialog = None);
         open_example(page, area, example);
     });
+    let sign = sign(example);
     html! {
         <li>
             <button class="example" {onclick} title={example.shows}>
                 <strong>{ example.title }</strong>
-                <span class="code">{ sign(example).before(example.code.into()) }</span>
+                if example.code.is_empty() {
+                    <span class="code">{ "✓" }</span>
+                } else {
+                    <span class={sign.class}>
+                        { sign.before(html! { <span class="code">{ example.code }</span> }) }
+                    </span>
+                }
             </button>
         </li>
     }

@@ -3,6 +3,7 @@
 use crate::areas::Areas;
 use crate::content::Content;
 use crate::dialog::help;
+use crate::editor::WrappingSwitch;
 use crate::examples::examples;
 use crate::files::{Open, open_files};
 use crate::menu::Menu;
@@ -41,6 +42,7 @@ pub(crate) fn header<C: Content>(page: &Page<C>) -> Html {
                     <Open accept={C::EXTENSIONS} on_files={page.callback(open_files)} />
                     { C::toolbar(page) }
                     <button onclick={reset}>{ "Reset" }</button>
+                    <WrappingSwitch kind={page.state.layout().0} in_words=true />
                     <ThemeSwitch />
                     <button onclick={page.on(|state| state.dialog = Some(help::<C>()))} title="Help (?)">
                         { "Help" }

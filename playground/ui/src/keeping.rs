@@ -286,6 +286,14 @@ impl<C: Content> Keeping<C> {
         }
     }
 
+    /// Stores the inputs of a page that is left, also if the last edit has not been rendered yet.
+    fn leave(&self, page: &Page<C>) {
+        let stored = browser::load(&key::<C>(&self.id()));
+        if self.pending.get() || stored.is_some_and(|it| it != SavedInputs::of(page).to_json()) {
+            self.store(page);
+        }
+    }
+
     /// Prepares for other inputs: these stay as they are, for an undo and under “Recent”. Texts of
     /// examples can be had again, and are not kept for that.
     pub(crate) fn set_aside(&self, page: &Page<C>) -> Before {
@@ -328,7 +336,7 @@ fn store_large<C: Content>(page: Page<C>, id: String) {
 /// Stores the inputs when the user pauses, and when the page is left.
 #[hook]
 pub(crate) fn use_keeping<C: Content>(page: &Page<C>) {
-    use_page_event("pagehide", page, |page| page.keeping.store_now(page));
+    use_page_event("pagehide", page, |page| page.keeping.leave(page));
     let page = page.clone();
     let inputs = (page.state.edits, page.content().fields());
     use_effect_with(inputs, move |(edits, _)| {
