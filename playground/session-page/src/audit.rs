@@ -120,7 +120,7 @@ fn summary(page: &Page, log: Option<&LogView>, has_problems: bool) -> Html {
     headline(sign, &words, &facts)
 }
 
-/// What became of a call.
+/// How a call is decided now, compared with the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     /// More is allowed than was.

@@ -49,13 +49,13 @@ fn read<C: Content>(json: &str) -> Result<SavedInputs, String> {
     let saved = SavedInputs::read::<C>(json)?;
     let named = !saved.field(ENGINE_NAME).is_empty();
     named
-        .then(|| saved.as_work())
+        .then(|| saved.into_work())
         .ok_or_else(|| "it names no engine".to_owned())
 }
 
 /// Returns a link to this page that holds the inputs, or the reason why it can't be made.
 pub(crate) async fn link(saved: SavedInputs, area: Area) -> Result<String, String> {
-    let mut saved = saved.as_work();
+    let mut saved = saved.into_work();
     saved.set(ENGINE_NAME, ENGINE.to_owned());
     let packed = browser::compress(&saved.to_json()).await?;
     let name = match area.name() {

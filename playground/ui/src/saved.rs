@@ -162,7 +162,7 @@ impl SavedInputs {
     }
 
     /// Returns the inputs as work of somebody, whatever they are.
-    pub(crate) fn as_work(mut self) -> Self {
+    pub(crate) fn into_work(mut self) -> Self {
         self.0.remove(UNTOUCHED);
         self
     }
