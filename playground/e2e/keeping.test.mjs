@@ -129,6 +129,7 @@ visit("storage that is full is called that", async ({ playground, page }) => {
     };
   });
   await page.reload();
+  await playground.verdict();
   await playground.type("agents.md", "internal", "confidential");
   await playground.noticeIs("These inputs are not kept, because the storage of the browser is full: save them as files");
 });
