@@ -265,9 +265,13 @@ impl<C: Content> Keeping<C> {
         for kept in list.split_off(RECENT.min(list.len())) {
             forget_one::<C>(&kept.id);
         }
-        if reason.is_none() {
-            let time = browser::now();
-            list.insert(0, Kept { id, time });
+        match reason {
+            None => {
+                let time = browser::now();
+                list.insert(0, Kept { id, time });
+            }
+            // Earlier ones of this id are not in the list.
+            Some(_) => forget_one::<C>(&id),
         }
         store_list::<C>(&list);
         if !self.lost.replace(reason.is_some())
