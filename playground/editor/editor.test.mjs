@@ -371,6 +371,11 @@ inPage("Ctrl-F searches, Escape goes back", {}, async (page) => {
   await setText(page, MANIFEST);
   await page.evaluate(() => window.editor.focus());
   await page.keyboard.press("Control+f");
+  // What is typed before the search is loaded does not reach the text.
+  await page.keyboard.type("x");
+  await page.locator(".cm-search").waitFor();
+  assert.equal(await getText(page), MANIFEST);
+  await page.getByPlaceholder("Find").fill("");
   await page.keyboard.type("agent");
   await page.keyboard.press("Enter");
   assert.equal(await page.locator(".cm-searchMatch").count(), 3);
