@@ -379,7 +379,10 @@ mod tests {
             ("caf\u{e9}", "caf\u{e9}"),
             ("\u{65e5}\u{672c}-tools", "\u{65e5}\u{672c}-tools"),
         ] {
-            assert_eq!(unmistakable(name), expected);
+            let shown = unmistakable(name);
+            assert_eq!(shown, expected);
+            // A page marks what is spelled.
+            assert_eq!(matches!(shown, Cow::Borrowed(_)), name == expected, "{name}");
         }
         assert_eq!(spelled("caf\u{e9}"), "caf<U+00E9>");
     }

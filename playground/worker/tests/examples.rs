@@ -66,9 +66,9 @@ fn verdict(example: &Example) -> Verdict {
     verdict_of(texts(example))
 }
 
-/// Returns the examples with a problem: all but the first.
+/// Returns the examples that show a code or a rule: all but the first.
 fn problems() -> impl Iterator<Item = &'static Example> {
-    examples().skip(1)
+    examples().filter(|it| !it.code.is_empty())
 }
 
 /// Returns the examples with a problem that this module can evaluate.
