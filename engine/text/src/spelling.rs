@@ -382,7 +382,11 @@ mod tests {
             let shown = unmistakable(name);
             assert_eq!(shown, expected);
             // A page marks what is spelled.
-            assert_eq!(matches!(shown, Cow::Borrowed(_)), name == expected, "{name}");
+            assert_eq!(
+                matches!(shown, Cow::Borrowed(_)),
+                name == expected,
+                "{name}"
+            );
         }
         assert_eq!(spelled("caf\u{e9}"), "caf<U+00E9>");
     }
