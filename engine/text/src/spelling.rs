@@ -310,6 +310,7 @@ mod tests {
         CANDIDATE_COST, KEYWORD, Likeness, hidden_difference, misspelt, nearest, spelled,
         unmistakable, visible,
     };
+    use std::borrow::Cow;
 
     #[test]
     fn names_are_slips_of_known_ones() {
