@@ -17,6 +17,7 @@ const PATIENCE_MS = 15_000;
 /**
  * @typedef {object} Options
  * @property {import("playwright-core").BrowserContextOptions} [browser] how the visitor's is
+ * @property {string} [example] the folder of the first example; `hello-agent` without it, the page's own if it is empty
  * @property {string} [fragment] the part behind `#` of the address
  * @property {RegExp[]} [expected] complaints that belong to the test
  * @property {boolean} [wait] whether to wait for the first verdict
@@ -69,7 +70,8 @@ export async function start() {
         if (given.script) await context.addInitScript(given.script);
         const page = await context.newPage();
         if (given.slow) await slowDown(page);
-        await page.goto(server.address + (given.fragment ? `#${given.fragment}` : ""));
+        const { example = "hello-agent", fragment } = given;
+        await page.goto(server.address + (example && `?example=${example}`) + (fragment ? `#${fragment}` : ""));
         const playground = new Playground(page);
         if (given.wait !== false) await playground.verdict();
         return playground;

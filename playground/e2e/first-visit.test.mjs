@@ -6,7 +6,48 @@ import { INDEX, MANIFEST } from "./hello.mjs";
 import { firstPaint } from "./speed.mjs";
 import { visit } from "./visit.mjs";
 
-visit("the first visit shows hello-agent with both its servers", async ({ playground, page }) => {
+visit("the first visit shows servers that people know, and why one is refused", async ({ playground, page }) => {
+  await playground.says("Every requirement has a server");
+  await playground.has(page.locator(".answer-line"), ["✓desk-assistant may use 4 of 5 servers: calendar, filesystem, github, mail-eu"]);
+  await playground.has(playground.cards.locator("h3"), ["files", "repositories", "mail", "calendar"]);
+  const mail = playground.card("mail");
+  await mail.getByRole("button", { name: /^residency/ }).click();
+  await mail.getByText("mail-us").first().waitFor();
+}, { example: "" });
+
+visit("three edits show what the page does, made by a button or by hand", async ({ playground, page }) => {
+  const steps = playground.root.locator(".introduction");
+  const press = (/** @type {string} */ name) => steps.getByRole("button", { name, exact: true }).click();
+  await press("Three edits");
+  await playground.has(steps.getByRole("status"), [/^1 of 3\. /]);
+  await press("Do it");
+  await playground.says("desk-assistant may use 4 of 5 servers: calendar, filesystem, github, mail-us");
+  assert.match(await playground.text("agents.md"), /residency: us-only/);
+  await press("Next");
+  await playground.type("agents.md", "[read:mail]", "[read:mail, send:mail]");
+  await playground.says("Not every requirement has a server");
+  await press("Next");
+  await press("Do it");
+  await playground.says("Every requirement has a server");
+  await playground.has(steps.getByRole("status"), [/^3 of 3\. .*agents\.lock/]);
+  await press("Next");
+  await steps.getByRole("button", { name: "Paste your own configuration" }).waitFor();
+  // The edits are the user's now.
+  await page.reload();
+  await playground.says("mail-us");
+}, { example: "" });
+
+visit("an address names the example of the first visit; a wrong name is that of none", async ({ playground, another }) => {
+  assert.match(await playground.text("agents.md"), /^name: patient-intake$/m);
+  await playground.says("Not every requirement has a server");
+  await playground.press("Reset");
+  await playground.noticeIs("Reset to the first example");
+  assert.match(await playground.text("agents.md"), /^name: patient-intake$/m);
+  const other = await another({ example: "../hello-agent" });
+  assert.match(await other.text("agents.md"), /^name: desk-assistant$/m);
+}, { example: "patient-intake" });
+
+visit("hello-agent has both its servers", async ({ playground, page }) => {
   assert.equal(await playground.text("agents.md"), MANIFEST);
   assert.equal(await playground.text("mcp.index.json"), INDEX);
   await playground.show("agents.lock");

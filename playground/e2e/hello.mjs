@@ -1,4 +1,4 @@
-// The example of the first visit.
+// The example of most visits, which the command line has too.
 
 import { readFileSync } from "node:fs";
 

@@ -64,7 +64,65 @@ const bar = (playground) => playground.root.getByRole("region", { name: "Import"
 /** @param {Playground} playground @param {string} name */
 const button = (playground, name) => bar(playground).getByRole("button", { name, exact: true });
 
+/** @param {Playground} playground has a document that is the visitor's, so that no example gives way */
+const edit = (playground) => playground.type("agents.md", "version: 1.0.0", "version: 1.0.1");
+
+/** @param {Playground} playground @param {import("./playground.mjs").InputName} name @param {string} text that comes from the clipboard */
+async function pasteInto(playground, name, text) {
+  await playground.input(name).evaluate((content, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    content.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+}
+
+visit("one paste replaces an example by the visitor's servers, and can be undone", async ({ playground, page }) => {
+  await stored(page);
+  await playground.root.getByRole("button", { name: "Paste your own configuration" }).click();
+  await eventually(async () => assert.equal(await playground.input("import").evaluate((it) => it === document.activeElement), true));
+  await pasteInto(playground, "import", CLIENT);
+  await playground.noticeIs("Imported 1 server; its tools are unknown: paste an answer to tools/list to add them");
+  await playground.says("Every requirement has a server");
+  await playground.has(playground.cards.locator("h3"), ["github"]);
+  const index = JSON.parse(await playground.text("mcp.index.json"));
+  assert.deepEqual(index.servers.map((/** @type {{ id: string }} */ { id }) => id), ["github"]);
+  assert.match(await playground.text("agents.md"), /category: github/);
+  await eventually(async () => assert.match(await inputs(page), /server-github/));
+  for (const text of [await kept(page), await seen(page)]) assert.doesNotMatch(text, new RegExp(CANARY));
+  await playground.notice.getByRole("button", { name: "Undo" }).click();
+  await playground.says("hello-agent may use 2 of 4 servers");
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
+}, { browser: { serviceWorkers: "allow" } });
+
+visit("what a configuration does not say is asked, and one press answers and imports", async ({ playground }) => {
+  await pasteInto(playground, "agents.md", CODEX.replace("]", "]\nnote = 1").replace("github]", "github-2]") + CODEX.replace('model = "a"\n', ""));
+  const fields = bar(playground).getByRole("textbox");
+  await playground.has(bar(playground).locator(".import-questions label"), [/^version of github$/, /^version of github-2$/]);
+  await fields.nth(0).fill(' 1.0"0 ');
+  await button(playground, "Answer, and import").click();
+  // A wrong answer is a problem of the overlay, and the other question is still open.
+  await bar(playground).getByText("overlay.yaml:").first().waitFor();
+  await playground.has(bar(playground).locator(".import-questions label"), [/^version of github-2$/]);
+  assert.match(await playground.text("overlay.yaml"), /"1\.0\\"0"/);
+  await playground.type("overlay.yaml", '1.0\\"0', "2025.4.8");
+  await fields.fill("2025.4.9");
+  await fields.press("Enter");
+  await playground.noticeIs("Imported 2 servers; the tools of 2 are unknown");
+  assert.match(await playground.text("mcp.index.json"), /server-github@2025\.4\.8[^]*server-github@2025\.4\.9/);
+  assert.doesNotMatch(await playground.text("mcp.index.json"), /acme-audiences/);
+  await playground.has(playground.cards.locator("h3"), ["github", "github-2"]);
+});
+
+visit("prose that names a client's key stays in agents.md", async ({ playground }) => {
+  const prose = `---\nname: a\n---\nPaste this:\n\n\`\`\`json\n"mcpServers": {}\n\`\`\`\n`;
+  await playground.paste("agents.md", prose);
+  assert.equal(await playground.text("agents.md"), prose);
+  assert.equal(await bar(playground).isVisible(), false);
+});
+
 visit("a pasted configuration is imported, and its secrets are kept nowhere", async ({ playground, page, another }) => {
+  await edit(playground);
   await stored(page);
   /** @type {string[]} */
   const loaded = [];
@@ -104,6 +162,7 @@ visit("a pasted configuration is imported, and its secrets are kept nowhere", as
 }, { browser: { serviceWorkers: "allow" } });
 
 visit("a configuration that is pasted behind the index is imported by the keyboard alone", async ({ playground, page }) => {
+  await edit(playground);
   await playground.show("mcp.index.json");
   await playground.input("mcp.index.json").evaluate((content, text) => {
     const { view } = content.cmTile.root;
@@ -128,6 +187,7 @@ visit("a configuration that is pasted behind the index is imported by the keyboa
 });
 
 visit("a file with errors shows their places, and an overlay completes it", async ({ playground, page }) => {
+  await edit(playground);
   await playground.show("mcp.index.json");
   await page.evaluate((text) => {
     const dataTransfer = new DataTransfer();
@@ -173,6 +233,7 @@ visit("without a manifest, the import drafts one", async ({ playground }) => {
 });
 
 visit("a page without the importer keeps everything, and tries again", async ({ playground, page }) => {
+  await edit(playground);
   await page.context().route("**/engine/import/**", (route) => route.abort());
   await playground.paste("mcp.index.json", CLIENT);
   await bar(playground).getByText("There is no import").waitFor();

@@ -196,9 +196,9 @@ visitSessions("session", "the first example of the servers is taken where they w
   await sessions.decides("A human must approve it");
   await sessions.press("From Servers");
   await sessions.noticeIs("Took the first example");
-  await eventually(async () => assert.match(await sessions.text("agents.md"), /^name: hello-agent$/m));
-  assert.match(await sessions.text("mcp.index.json"), /acme-audiences/);
-});
+  await eventually(async () => assert.match(await sessions.text("agents.md"), /^name: desk-assistant$/m));
+  assert.match(await sessions.text("mcp.index.json"), /mail-eu/);
+}, { example: "" });
 
 visitSessions("session", "a session survives a link and a reload", async (sessions, { page, another }) => {
   await sessions.click("Make this call");

@@ -35,6 +35,35 @@ visit("long lines are broken in all editors, also a whole index in a line, and t
   await page.reload();
   await playground.verdict();
   assert.equal(await wraps(page, "mcp.index.json"), false);
+}, { browser: { viewport: { width: 1600, height: 900 } } });
+
+visit("an editor with less than 80 columns breaks long lines from the start", async ({ page }) => {
+  const editor = page.locator('.input .cm-content[aria-label="agents.md"]');
+  assert.equal(await wraps(page, "agents.md"), true);
+  const columns = await editor.evaluate((content) => {
+    const { view } = content.cmTile.root;
+    return content.clientWidth / view.defaultCharacterWidth;
+  });
+  assert.ok(columns < 80, `${columns}`);
+});
+
+visit("the upper editor is as high as its content, up to 60 % of the inputs", async ({ playground, page }) => {
+  const heights = () => page.evaluate(() => {
+    const height = (/** @type {string} */ part) => document.querySelector(`#servers .inputs ${part}`)?.getBoundingClientRect().height ?? 0;
+    return [height(".input.manifest"), height(".input.lower")];
+  });
+  await playground.paste("agents.md", "---\nname: a\n---\n");
+  const [few, below] = await heights();
+  assert.ok(few < 160 && below > 400, `${few} ${below}`);
+  await playground.paste("agents.md", `---\nname: a\n---\n${"line\n".repeat(200)}`);
+  await eventually(async () => {
+    const [many, rest] = await heights();
+    assert.ok(Math.abs(many / (many + rest) - 0.6) < 0.05, `${many} ${rest}`);
+  });
+  await playground.input("agents.md").evaluate((content) => {
+    content.cmTile.root.view.scrollDOM.scrollTop = 1e6;
+  });
+  await eventually(async () => assert.ok(await page.locator("#servers .input.manifest .cm-scroller").evaluate((it) => it.scrollTop > 500)));
 });
 
 visit("at the width of a phone long lines are broken from the start, until the user decides", async ({ playground, page }) => {

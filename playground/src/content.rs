@@ -154,6 +154,10 @@ impl Content for Servers {
         };
     }
 
+    fn arrived(&mut self) {
+        self.import.at_once();
+    }
+
     fn fields(&self) -> Vec<(&'static str, String)> {
         vec![(TENANT_ID, self.tenant_id.to_string())]
     }

@@ -20,20 +20,25 @@ macro_rules! example {
     };
 }
 
-/// Those to begin with. The first is the command line's demo.
+/// Those to begin with.
 #[rustfmt::skip]
 pub(crate) const START: &[Example] = &[
     Example {
-        title: "Two requirements, both with a server",
-        shows: "Each requirement gets the best of the servers that pass every check; the story says why the others lost.",
+        title: "Files, repositories, mail and a calendar",
+        shows: "Each requirement gets the best of the servers that pass every check; one mailbox is refused, for it keeps data outside of the EU.",
         code: "",
         // A first visit waits for nothing.
         folder: "",
         texts: &[
-            (DocumentKind::Manifest, include_str!("../../examples/hello-agent/agents.md")),
-            (DocumentKind::Index, include_str!("../../examples/hello-agent/mcp.index.json")),
+            (DocumentKind::Manifest, include_str!("../examples/desk-assistant/agents.md")),
+            (DocumentKind::Index, include_str!("../examples/desk-assistant/mcp.index.json")),
         ],
     },
+    example!(
+        "hello-agent", "Two requirements, both with a server",
+        "The command line's demo: a signed server comes before an unsigned one.",
+        ""
+    ),
     example!(
         "support-desk", "A category that no server offers",
         "No server of the index offers one of the categories.",

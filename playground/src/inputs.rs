@@ -1,11 +1,13 @@
 //! The documents of the page.
 
 use crate::gallery;
-use crate::recognition::can_be_imported;
+use crate::recognition::{can_be_imported, is_configuration};
 use crate::state::Servers;
+use crate::tour::STEPS;
 use agent_answer::DocumentKind;
 use agent_ui::areas::Area;
 use agent_ui::content::{Diversion, Document, Documents, Gallery, Layout};
+use agent_ui::tour::Step;
 
 /// Words in names of YAML and JSON files.
 const WORDS: [(&str, DocumentKind); 5] = [
@@ -26,7 +28,9 @@ impl Documents for Servers {
         Document {
             is_passing: true,
             ..Document::new(DocumentKind::Import, "A document with servers for the index",
-                "Paste the configuration of an MCP client, a server.json, or an answer to tools/list")
+                "Paste the configuration of your MCP client, such as mcp.json, claude_desktop_config.json \
+                 or config.toml; or a server.json, or an answer to tools/list.\n\n\
+                 The browser keeps none of it, and no link has it.")
         },
         Document {
             is_passing: true,
@@ -79,10 +83,14 @@ impl Documents for Servers {
         "`agents.md` says what the agent needs, `mcp.index.json` which servers exist. Edit either: \
          the answer follows.",
     )];
+    const TOUR: &'static [Step] = STEPS;
     const DIVERSION: Option<Diversion> = Some(Diversion {
-        from: DocumentKind::Index,
+        from: &[
+            (DocumentKind::Index, can_be_imported),
+            (DocumentKind::Manifest, is_configuration),
+        ],
         to: DocumentKind::Import,
-        fits: can_be_imported,
+        label: "Paste your own configuration",
     });
     const EXTENSIONS: &'static str = ".md,.markdown,.json,.jsonc,.lock,.yaml,.yml,.toml,.rego";
     const FILE_NAMES: &'static str = "`agents.md`, `mcp.index.json`, `task.yaml` or `policy.rego`";

@@ -22,6 +22,7 @@ mod recognition;
 mod reservations;
 mod state;
 mod tokens;
+mod tour;
 mod verdict;
 mod what_if;
 

@@ -125,6 +125,15 @@ pub(crate) fn can_be_imported(text: &str) -> Option<bool> {
         .then(|| is_json_to_import(text))?
 }
 
+/// Returns whether the beginning of a text is that of a document to import, and of no manifest: prose may name the keys
+/// of clients too. `None` if more of it has to be read.
+pub(crate) fn is_configuration(text: &str) -> Option<bool> {
+    match text.trim_start().starts_with(['{', '[']) {
+        true => can_be_imported(text),
+        false => Some(false),
+    }
+}
+
 /// Returns whether a line of YAML or TOML is the beginning of a client's servers.
 fn is_of_client(line: &str) -> bool {
     let name = line.trim_start_matches(['[', '"', '\'']);

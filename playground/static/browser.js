@@ -232,6 +232,11 @@ export function replaceHash(hash) {
   }
 }
 
+/** The folder of the example that the address names, or nothing. */
+export function exampleName() {
+  return new URLSearchParams(location.search).get("example") ?? "";
+}
+
 /** The address of the page, without a hash. */
 export function address() {
   return location.origin + location.pathname;
@@ -315,10 +320,15 @@ const WRAPPING = "agent-playground/wrapping";
 /** What the person chose: "yes" or "no", or undefined. */
 let wraps = load(WRAPPING);
 
+/** The width of an editor with 80 columns, in pixels. */
+const ROOM = 670;
+
 /** Whether editors break long lines: as the person chose, or where there is little room; else undefined. */
 export function wrapping() {
   if (wraps !== undefined) return wraps === "yes";
-  return matchMedia("(width < 30rem)").matches || undefined;
+  // The inputs of a hidden page have no width.
+  const widths = [...document.querySelectorAll(".inputs")].map((it) => it.clientWidth);
+  return (Math.max(...widths) || innerWidth) < ROOM || undefined;
 }
 
 /** Breaks long lines in all editors, or not. They listen to the event. */

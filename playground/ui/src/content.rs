@@ -7,6 +7,7 @@ use crate::example::{Example, Texts};
 use crate::page::{Actor, Page};
 use crate::saved::SavedInputs;
 use crate::state::State;
+use crate::tour::Step;
 use crate::worker::WorkerProtocol;
 use agent_answer::{Diagnostic, DocumentKind};
 use std::fmt::Debug;
@@ -42,14 +43,15 @@ impl Document {
     }
 }
 
-/// Texts that arrive in one document and belong in another.
+/// Texts that arrive in some documents and belong in another.
 pub struct Diversion {
-    /// The document in which they arrive. So do files of unknown names.
-    pub from: DocumentKind,
+    /// The documents in which they arrive. Each has a function that returns whether the beginning of a text belongs
+    /// elsewhere; `None` if more of it has to be read. Files of unknown names arrive in the first.
+    pub from: &'static [(DocumentKind, fn(&str) -> Option<bool>)],
     /// The document in which they belong.
     pub to: DocumentKind,
-    /// Returns whether the beginning of a text belongs there; `None` if more of it has to be read.
-    pub fits: fn(&str) -> Option<bool>,
+    /// The label of the button that shows it.
+    pub label: &'static str,
 }
 
 /// An area and its documents. The first is always visible, and one of the others below it.
@@ -70,6 +72,8 @@ pub trait Documents: Sized + 'static {
     const INTRODUCTIONS: &'static [(Area, &'static str)];
     /// The texts of the examples, except those that an example has itself.
     const BASIS: Texts = &[];
+    /// Edits of the first example that show what the page does.
+    const TOUR: &'static [Step] = &[];
     /// The texts that belong in another document than that in which they arrive.
     const DIVERSION: Option<Diversion> = None;
     /// The file name extensions that the page opens, separated by commas.
@@ -105,9 +109,14 @@ pub trait Documents: Sized + 'static {
         Self::layout(area).is_some_and(|layout| layout.contains(&Self::tab(kind)))
     }
 
-    /// Returns a text of the first visit.
+    /// Returns the first example.
+    fn first_example() -> Option<&'static Example> {
+        Self::GALLERIES.iter().find_map(|(.., all)| all.first())
+    }
+
+    /// Returns a text of the first example.
     fn first_text(kind: DocumentKind) -> &'static str {
-        let first = Self::GALLERIES.iter().find_map(|(.., all)| all.first());
+        let first = Self::first_example();
         first.map_or("", |example| example.text(kind, Self::BASIS, |_| ""))
     }
 }
@@ -146,6 +155,9 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
 
     /// Reacts to texts that replace those before, such as an example.
     fn replaced(&mut self) {}
+
+    /// A text of the user has come into the document of [`Documents::DIVERSION`], beside those of an example.
+    fn arrived(&mut self) {}
 
     /// Returns the page's own fields of its inputs, each with one of [`Content::FIELDS`].
     fn fields(&self) -> Vec<(&'static str, String)> {

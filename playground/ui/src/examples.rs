@@ -3,13 +3,14 @@
 use crate::answer::Sign;
 use crate::areas::Area;
 use crate::browser;
-use crate::content::Content;
+use crate::content::{Content, Diversion};
 use crate::example::Example;
 use crate::notice::Notice;
 use crate::page::Page;
 use crate::problems::prose;
 use crate::saved::SavedInputs;
 use crate::state::Dialog;
+use crate::tour::tour;
 use agent_answer::DocumentKind;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -19,11 +20,13 @@ pub(crate) const NO_EXAMPLES: &str =
     "The examples can't be loaded now: check the network, and try again";
 
 /// The folder of the first example of all.
-const FIRST: &str = "hello-agent";
+const FIRST: &str = "desk-assistant";
 
 /// Returns the texts of the first example of all for these documents of another page, if they can be had.
 pub(crate) async fn first_example(kinds: &[DocumentKind]) -> Option<SavedInputs> {
-    let files = browser::example_files(FIRST).await?;
+    let named = browser::example_name();
+    let folder = if named.is_empty() { FIRST } else { &named };
+    let files = browser::example_files(folder).await?;
     let text = |kind: DocumentKind| {
         let file = files.iter().find(|(name, _)| name == kind.usual_name());
         file.map_or_else(String::new, |(_, text)| text.clone())
@@ -78,40 +81,58 @@ fn sign(example: &Example) -> Sign {
     Sign::of(is_yes, "yes", "no")
 }
 
-/// Opens an example, with the document that matters in front, as soon as its texts are here.
+/// Loads the example that the address names, or else the first one, which waits for nothing.
+pub(crate) fn load_first<C: Content>(page: &Page<C>) {
+    let folder = browser::example_name();
+    let mut examples = C::GALLERIES.iter().flat_map(|(.., examples)| *examples);
+    let named = examples.find(|it| it.folder == folder);
+    if let Some(example) = named.or_else(|| C::first_example()) {
+        load(page, example, None);
+    }
+}
+
+/// Opens an example, with the document that matters in front.
 fn open_example<C: Content>(page: &Page<C>, area: Area, example: &'static Example) {
+    load(page, example, Some(area));
+}
+
+/// Loads the texts of an example as soon as they are here: those of an area, or of the whole page.
+fn load<C: Content>(page: &Page<C>, example: &'static Example, area: Option<Area>) {
     if example.folder.is_empty() {
-        return show_example(page, area, example, &[]);
+        return show(page, example, area, &[]);
     }
     let page = page.clone();
     spawn_local(async move {
         match browser::example_files(example.folder).await {
-            Some(files) => show_example(&page, area, example, &files),
+            Some(files) => show(&page, example, area, &files),
             None => page.notify(Notice::alarm(NO_EXAMPLES)),
         }
     });
 }
 
-fn show_example<C: Content>(
+fn show<C: Content>(
     page: &Page<C>,
-    area: Area,
     example: &'static Example,
+    area: Option<Area>,
     files: &[(String, String)],
 ) {
-    let before = page.keeping.set_aside(page);
-    let kinds = C::kinds().filter(|kind| C::shows(area, *kind));
+    let before = area.map(|_| page.keeping.set_aside(page));
+    let kinds = C::kinds().filter(|kind| area.is_none_or(|area| C::shows(area, *kind)));
     let file = |name: &str| {
         let found = files.iter().find(|(each, _)| each == name);
         found.map_or("", |(_, text)| &**text)
     };
     page.load(kinds, |kind| example.text(kind, C::BASIS, file));
+    page.update(|state| state.untouched = true);
+    let Some((area, before)) = area.zip(before) else {
+        return;
+    };
     area.open();
     page.update(move |state| {
         state.show_area(area);
         let visible = state.layout().0;
         state.bring_inputs(&[example.document(visible)]);
         state.example = Some(example);
-        state.untouched = true;
     });
     let text = format!("Opened the example “{}”", example.title);
     page.notify(Notice::replaced(text, before));
@@ -128,10 +149,25 @@ pub(crate) fn introduction<C: Content>(page: &Page<C>) -> Html {
         let onclick = page.callback(move |page, _| open_example(page, area, example));
         html! { <button {onclick} title={example.title}>{ "Try: make it fail" }</button> }
     });
+    let paste = C::DIVERSION.map(|Diversion { to, label, .. }| {
+        let onclick = page.callback(move |page, _| {
+            page.update(move |state| state.show_input(to));
+            page.editors.focus_soon(to);
+        });
+        let class = page.state.untouched.then_some("primary");
+        html! { <button {class} {onclick}>{ label }</button> }
+    });
+    let step = tour(page);
     html! {
         <p class="introduction">
-            <span>{ for introduction.map(|(_, text)| prose(text)) }</span>
-            { fail }
+            if step.is_some() && page.state.tour.is_some() {
+                { for step }
+            } else {
+                <span>{ for introduction.map(|(_, text)| prose(text)) }</span>
+                { paste }
+                { for step }
+                { fail }
+            }
         </p>
     }
 }

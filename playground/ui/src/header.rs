@@ -4,7 +4,7 @@ use crate::areas::Areas;
 use crate::content::Content;
 use crate::dialog::help;
 use crate::editor::WrappingSwitch;
-use crate::examples::examples;
+use crate::examples::{examples, load_first};
 use crate::files::{Open, open_files};
 use crate::menu::Menu;
 use crate::notice::Notice;
@@ -18,7 +18,7 @@ use yew::prelude::*;
 pub(crate) fn header<C: Content>(page: &Page<C>) -> Html {
     let reset = page.callback(|page, _| {
         let before = page.keeping.set_aside(page);
-        page.load_first();
+        load_first(page);
         page.notify(Notice::replaced("Reset to the first example", before));
     });
     let examples = page.callback(|page, _| {

@@ -41,5 +41,6 @@ mod share;
 mod splitter;
 pub mod state;
 mod theme;
+pub mod tour;
 pub mod words;
 pub mod worker;

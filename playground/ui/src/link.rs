@@ -7,6 +7,7 @@ use crate::answer::ENGINE;
 use crate::areas::Area;
 use crate::browser;
 use crate::content::Content;
+use crate::examples::load_first;
 use crate::names::document_name;
 use crate::notice::Notice;
 use crate::page::{Page, use_page};
@@ -80,7 +81,7 @@ pub(crate) fn open<C: Content>(page: &Page<C>) {
         let kept = page.keeping.claim().await;
         match &kept {
             Some(kept) => kept.load(&page),
-            None => page.load_first(),
+            None => load_first(&page),
         }
         arrive(page, kept.unwrap_or_default()).await;
     });

@@ -1,7 +1,7 @@
 //! The state of a page and the actions on it, for every component.
 
 use crate::browser::{self, use_window_event};
-use crate::content::Content;
+use crate::content::{Content, Diversion};
 use crate::editor::Editors;
 use crate::keeping::Keeping;
 use crate::notice::{Notice, Undo};
@@ -16,6 +16,14 @@ use yew::prelude::*;
 /// Numbers of UTF-16 units of a text that show its kind. Most show it early, and an edit of a
 /// large text must not read all of it. The browser keeps no text that is longer than the last.
 const BEGINNINGS: [u32; 2] = [4096, 1 << 20];
+
+/// Returns the function that recognises the texts of a document that belong elsewhere, if it has one. A file of an
+/// unknown name has that of the first document.
+fn fits(diversion: &Diversion, from: Option<DocumentKind>) -> Option<fn(&str) -> Option<bool>> {
+    let mut from_all = diversion.from.iter();
+    let found = from_all.find(|(kind, _)| from.is_none_or(|from| from == *kind));
+    found.map(|(_, fits)| *fits)
+}
 
 /// The actions on a page. It never changes, so that a component that only acts is not rendered again
 /// with each answer.
@@ -97,12 +105,20 @@ impl<C: Content> Actor<C> {
     /// Puts a text that arrives in a document, or as a file of an unknown name, into the one that it belongs
     /// in. Returns that document, or `None` if it may stay.
     pub(crate) fn divert(&self, from: Option<DocumentKind>, text: &str) -> Option<DocumentKind> {
-        let diversion = C::DIVERSION.filter(|it| from.is_none_or(|from| from == it.from))?;
-        let to = (diversion.fits)(text)
-            .filter(|fits| *fits)
-            .map(|_| diversion.to)?;
+        let diversion = C::DIVERSION?;
+        let to = diversion.to;
+        // A whole document that is pasted where it belongs arrives too.
+        let is_there = from == Some(to) && !self.editors.is_filled(to);
+        if !is_there && fits(&diversion, from)?(text) != Some(true) {
+            return None;
+        }
         self.editors.replace(to, text);
-        self.update(move |state| state.show_input(to));
+        self.update(move |state| {
+            state.show_input(to);
+            if state.untouched {
+                state.content.arrived();
+            }
+        });
         self.editors.focus_soon(to);
         Some(to)
     }
@@ -125,11 +141,12 @@ impl<C: Content> Actor<C> {
 
     /// Returns whether a document has a text that belongs in another one.
     pub(crate) fn is_diverted(&self, kind: DocumentKind) -> bool {
-        C::DIVERSION.filter(|it| it.from == kind).is_some_and(|it| {
+        let fits = C::DIVERSION.and_then(|it| fits(&it, Some(kind)));
+        fits.is_some_and(|fits| {
             let text = self.editors.text(kind);
             let found = BEGINNINGS
                 .into_iter()
-                .find_map(|length| (it.fits)(&String::from(text.slice(0, length))));
+                .find_map(|length| fits(&String::from(text.slice(0, length))));
             found == Some(true)
         })
     }
@@ -145,12 +162,6 @@ impl<C: Content> Actor<C> {
             self.editors.load(*kind, text(*kind));
         }
         self.update(move |state| state.replace(&kinds));
-    }
-
-    /// Loads the texts of the first example.
-    pub(crate) fn load_first(&self) {
-        self.load(C::kinds(), C::first_text);
-        self.update(|state| state.untouched = true);
     }
 
     /// Copies a text to the clipboard, and says so. `what` names the text.
@@ -179,6 +190,13 @@ impl<C: Content> Page<C> {
     /// Returns the page's own state.
     pub fn content(&self) -> &C {
         &self.state.content
+    }
+
+    /// Replaces all inputs, and offers to undo it.
+    pub fn replace_inputs<'t>(&self, text: impl Fn(DocumentKind) -> &'t str, done: &str) {
+        let before = self.keeping.set_aside(self);
+        self.load(C::kinds(), text);
+        self.notify(Notice::replaced(done, before));
     }
 
     /// Undoes what a notice offers to undo.

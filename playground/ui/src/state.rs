@@ -72,8 +72,10 @@ pub struct State<C: Content> {
     pub notice: Option<Notice>,
     /// The open example, until one of its texts is edited.
     pub example: Option<&'static Example>,
+    /// The step of the tour that is shown, once it has begun.
+    pub(crate) tour: Option<usize>,
     /// Whether all texts are those of an example, so that no work is lost with them.
-    pub(crate) untouched: bool,
+    pub untouched: bool,
     /// The page's own state.
     pub content: C,
 }
@@ -116,6 +118,7 @@ impl<C: Content> State<C> {
             dialog: None,
             notice: None,
             example: None,
+            tour: None,
             untouched: false,
             content,
         }
@@ -148,8 +151,11 @@ impl<C: Content> State<C> {
 
     /// Counts edits of texts.
     pub fn edit(&mut self, kinds: &[DocumentKind]) {
-        self.example = None;
-        self.untouched = false;
+        // Those that pass through the page are no work on its inputs.
+        if kinds.iter().any(|kind| C::kinds().any(|it| it == *kind)) {
+            self.example = None;
+            self.untouched = false;
+        }
         for kind in kinds {
             self.edits[*kind as usize] += 1;
         }

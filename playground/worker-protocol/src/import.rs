@@ -18,6 +18,23 @@ pub struct Answer {
     pub imported: Option<Imported>,
     /// The problems of the document and its overlay.
     pub problems: Vec<Diagnostic>,
+    /// What only the user knows, if that prevents the import.
+    pub questions: Vec<Question>,
+    /// The overlay in which the questions are; empty if it is the given one.
+    pub overlay: String,
+}
+
+/// A question about a server: what to write into the overlay in place of a placeholder.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// The field and its server, as prose.
+    pub about: String,
+    /// The form of an answer.
+    pub hint: String,
+    /// The first byte of the placeholder in the overlay, inside of its quotes.
+    pub start: u32,
+    /// The byte behind it.
+    pub end: u32,
 }
 
 /// The texts after an import.

@@ -4,16 +4,23 @@ use agent_api::answer::DocumentKind;
 use agent_api::diagnostic::{Applicability, Diagnostic, Edit, Fix, Severity};
 use agent_api::documents::{Offer, Overlay, form};
 use agent_api::lower::{self, Checked, Notation};
+use agent_api::model::Index;
 use agent_api::text::{Place, Text};
 use agent_api::{documents, first_manifest, import};
 use agent_worker_protocol::Texts;
 use agent_worker_protocol::import::{Answer, Imported, Request};
+
+use crate::questions::questions;
+use std::collections::BTreeSet;
 
 /// Maximum number of servers to name in a list.
 const NAMED: usize = 12;
 
 /// No agent can have this name, so the draft has another one. A page has no folder to name it by.
 const NO_NAME: &str = "";
+
+/// What adds tools to a server.
+const ADD_TOOLS: &str = ": paste an answer to tools/list to add them";
 
 /// Keeps the texts from one question to the next.
 #[derive(Default)]
@@ -56,23 +63,45 @@ impl Session {
         };
         // The page shows those of the index without an import too.
         problems.retain(|it| it.place().is_none_or(|at| at.source != DocumentKind::Index));
+        let mut overlay = String::new();
         if self.overlay.trim().is_empty() {
-            fill_overlay(&mut problems, &self.overlay);
+            overlay = fill_overlay(&mut problems, &self.overlay);
         }
+        let text = if overlay.is_empty() {
+            &self.overlay
+        } else {
+            &overlay
+        };
+        let questions = match &imported {
+            Some(_) => Vec::new(),
+            None => questions(text),
+        };
         Answer {
             text: format!("This is {form}{rest}."),
             imported: imported.map(|it| self.imported(it)),
             problems,
+            questions,
+            overlay,
         }
     }
 
     fn imported(&self, value: documents::Imported) -> Imported {
-        let draft = self.manifest.trim().is_empty().then(|| draft(&value.index));
-        let written = value.added.len() + value.changed.len();
+        let index = lower::index(value.index.clone().into_bytes());
+        let index = index.ok().map(|it| it.value);
+        let draft = index.as_ref().filter(|_| self.manifest.trim().is_empty());
+        let written: BTreeSet<_> = value.added.iter().chain(&value.changed).collect();
+        let unknown = index
+            .as_ref()
+            .map_or(0, |index| without_tools(index, &written));
+        let rest = match (unknown, written.len()) {
+            (0, _) => String::new(),
+            (1, 1) => format!("; its tools are unknown{ADD_TOOLS}"),
+            (unknown, _) => format!("; the tools of {unknown} are unknown{ADD_TOOLS}"),
+        };
         Imported {
+            draft: draft.and_then(draft_of),
+            done: format!("Imported {}{rest}", count(written.len(), "server")),
             index: value.index,
-            draft: draft.flatten(),
-            done: format!("Imported {}", count(written, "server")),
         }
     }
 }
@@ -128,16 +157,23 @@ fn given(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Drafts a manifest for an index, if the index offers anything.
-fn draft(index: &str) -> Option<String> {
-    let index = lower::index(index.as_bytes().to_vec()).ok()?.value;
-    let made = first_manifest(NO_NAME, Vec::new(), Offer::Index(&index));
+fn draft_of(index: &Index) -> Option<String> {
+    let made = first_manifest(NO_NAME, Vec::new(), Offer::Index(index));
     Some(made.ok()?.text)
 }
 
+/// Returns the number of these servers, as `id@version`, of which the index has no tool.
+fn without_tools(index: &Index, names: &BTreeSet<&String>) -> usize {
+    let servers = index.servers().filter(|it| it.tools().len() == 0);
+    let named = servers.map(|it| format!("{}@{}", it.id(), it.version()));
+    named.filter(|name| names.contains(name)).count()
+}
+
 /// Gives the instructions for an overlay that does not exist edits: the page has an editor for it, and no
-/// option of the command line.
-fn fill_overlay(problems: &mut [Diagnostic], blank: &str) {
+/// option of the command line. Returns the lines for all errors.
+fn fill_overlay(problems: &mut [Diagnostic], blank: &str) -> String {
     let place = whole(blank);
+    let mut all = String::new();
     for problem in problems {
         let is_lines = |fix: &Fix| fix.edits.is_empty() && fix.title.contains("`--overlay`");
         let Some(at) = problem.fixes.iter().rposition(is_lines) else {
@@ -147,10 +183,11 @@ fn fill_overlay(problems: &mut [Diagnostic], blank: &str) {
         let mut fix = problem.fixes.swap_remove(at);
         problem.fixes.retain(|it| !is_lines(it));
         if let Some((_, lines)) = fix.title.split_once('\n') {
-            let edit = Edit {
-                place,
-                replacement: format!("{lines}\n"),
-            };
+            let replacement = format!("{lines}\n");
+            if problem.severity == Severity::Error && replacement.len() > all.len() {
+                all.clone_from(&replacement);
+            }
+            let edit = Edit { place, replacement };
             fix = Fix {
                 title: "write these lines into `overlay.yaml`, and replace each `<…>`".to_owned(),
                 applicability: Applicability::Display,
@@ -159,6 +196,7 @@ fn fill_overlay(problems: &mut [Diagnostic], blank: &str) {
         }
         problem.fixes.push(fix);
     }
+    all
 }
 
 /// Returns the place of a whole overlay.

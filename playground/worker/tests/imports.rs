@@ -74,7 +74,9 @@ fn a_client_s_servers_join_those_of_the_index() {
     let text = "This is the configuration of a client, with 1 server: new `github@2025.4.8`.";
     assert_eq!(answer.text, text);
     let found = imported(&answer);
-    assert_eq!(found.done, "Imported 1 server");
+    let done =
+        "Imported 1 server; its tools are unknown: paste an answer to tools/list to add them";
+    assert_eq!(found.done, done);
     for text in [
         "\"gamma\"",
         "pkg:npm/%40modelcontextprotocol/server-github@2025.4.8",
@@ -170,6 +172,39 @@ fn what_is_missing_is_filled_in_an_overlay() {
     let overlay = Texts::default().with(DocumentKind::Overlay, filled);
     let answer = ask(&mut session, overlay);
     assert!(imported(&answer).index.contains("server-github@2025.4.8"));
+}
+
+#[test]
+fn what_is_missing_is_asked_until_it_is_answered() {
+    let two = format!("{CODEX}[mcp_servers.other]\ncommand = \"npx\"\nargs = [\"other\"]\n");
+    let mut session = Session::default();
+    let answer = ask(&mut session, texts(&two, ""));
+    let about: Vec<_> = answer.questions.iter().map(|it| &*it.about).collect();
+    assert_eq!(about, ["`version` of `github`", "`version` of `other`"]);
+    let mut overlay = answer.overlay;
+    let first = &answer.questions[0];
+    overlay.replace_range(first.start as usize..first.end as usize, "2025.4.8");
+
+    let answer = ask(
+        &mut session,
+        Texts::default().with(DocumentKind::Overlay, &*overlay),
+    );
+    assert_eq!(answer.overlay, "");
+    let [last] = &answer.questions[..] else {
+        panic!("{:?}", answer.questions);
+    };
+    assert_eq!(last.about, "`version` of `other`");
+    overlay.replace_range(last.start as usize..last.end as usize, "1.0.0");
+    let answer = ask(
+        &mut session,
+        Texts::default().with(DocumentKind::Overlay, overlay),
+    );
+    assert_eq!(answer.questions, []);
+    let done =
+        "Imported 2 servers; the tools of 2 are unknown: paste an answer to tools/list to add them";
+    assert_eq!(imported(&answer).done, done);
+    // What is missing and need not be said is no question.
+    assert_eq!(codes(&answer.problems), [Code::ImportUnrated]);
 }
 
 #[test]

@@ -12,8 +12,8 @@ use crate::{component, process, status};
 
 const PAGE: &str = "index.html";
 
-/// The folder of the first example.
-const FIRST_EXAMPLE: &str = "hello-agent";
+/// The folder of the example that the command line has too.
+const DEMO: &str = "hello-agent";
 
 /// The packages of the page's three parts.
 const PARTS: [&str; 3] = ["agent-playground", "agent-plans-page", "agent-session-page"];
@@ -95,11 +95,11 @@ fn codes(workspace: &Workspace) -> Result<Vec<u8>> {
     Ok(serde_json::to_vec(&pages)?)
 }
 
-/// Returns the texts of the examples as one JSON object, by their folders and the names of their files. The first one is
+/// Returns the texts of the examples as one JSON object, by their folders and the names of their files. One is
 /// that of the command line.
 fn examples(workspace: &Workspace) -> Result<Vec<u8>> {
-    let first = folder::read_all(&workspace.root().join("examples").join(FIRST_EXAMPLE))?;
-    let mut files = within(&format!("{FIRST_EXAMPLE}/"), first);
+    let first = folder::read_all(&workspace.root().join("examples").join(DEMO))?;
+    let mut files = within(&format!("{DEMO}/"), first);
     files.extend(folder::read_all(&source(workspace).join("examples"))?);
     let mut examples: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     for (path, text) in files {
