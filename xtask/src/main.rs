@@ -57,7 +57,7 @@ Commands:
   cargo xtask bless                accept the present output of the corpus tests
   cargo xtask component            build the component and print its file, size and digest
   cargo xtask dist                 build the release into target/dist
-  cargo xtask playground [--dist]  serve the playground, or build it into target/dist
+  cargo xtask playground [--dist]  serve the playground, or build it into target/dist; --quick: into target/quick
   cargo xtask handler-python       build the handler in Python, and run it in a plan
   cargo xtask bench [ARGUMENTS]    measure, and compare with the baselines
   cargo xtask soak [ARGUMENTS]     load `agent serve` for ten minutes, or for `--seconds N`

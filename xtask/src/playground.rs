@@ -17,16 +17,17 @@ mod policy;
 mod serve;
 mod site;
 
-use agent_pack::Workspace;
+use agent_pack::{Build, Workspace};
 use anyhow::Result;
 use std::path::PathBuf;
 
-pub(crate) use dist::{build, folder, released};
+pub(crate) use dist::{build, build_usual, folder, released};
 pub(crate) use modules::{API, Compiler, RUN, SESSION, WORKER};
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     match arguments {
         ["--dist"] => released(workspace),
+        ["--quick"] => build(workspace, Build::Quick),
         _ => serve::run(workspace, arguments),
     }
 }

@@ -3,9 +3,10 @@
 use agent_pack::{Build, Workspace};
 use anyhow::Result;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{budget, package, site};
+use super::site::{self, Extent};
+use super::{budget, package};
 use crate::{component, folder, status};
 
 /// Returns the folder of the built playground. The npm package is in the folder `js` next to it.
@@ -30,6 +31,14 @@ pub(crate) fn build(workspace: &Workspace, build: Build) -> Result<()> {
     write(workspace, build)
 }
 
+/// Quickly builds the playground with the modules that most visits load, and returns its folder.
+pub(crate) fn build_usual(workspace: &Workspace) -> Result<PathBuf> {
+    let _lock = lock(workspace)?;
+    let folder = workspace.root().join("target/quick/usual");
+    write_site(workspace, Build::Quick, Extent::Usual, &folder)?;
+    Ok(folder)
+}
+
 /// Lets a second build in one clone wait.
 fn lock(workspace: &Workspace) -> Result<File> {
     folder::lock(&workspace.root().join("target/locks/playground"))
@@ -37,15 +46,23 @@ fn lock(workspace: &Workspace) -> Result<File> {
 
 fn write(workspace: &Workspace, build: Build) -> Result<()> {
     let dist = folder(workspace, build);
+    write_site(workspace, build, Extent::Whole, &dist)?;
     let package = dist.with_file_name("js");
-    // After a failure no old files must remain.
-    folder::remove(&dist)?;
-    let mut files = site::build(workspace, build)?;
-    site::add_service_worker(workspace, &mut files)?;
-    folder::write_all(&dist, &files)?;
     folder::write_all(&package, &package::files(workspace, build)?)?;
-    for folder in [&dist, &package] {
-        status::doing("Wrote", component::relative(workspace, folder).display());
-    }
+    wrote(workspace, &package);
     Ok(())
+}
+
+fn write_site(workspace: &Workspace, build: Build, extent: Extent, dist: &Path) -> Result<()> {
+    // After a failure no old files must remain.
+    folder::remove(dist)?;
+    let mut files = site::build(workspace, build, extent)?;
+    site::add_service_worker(workspace, &mut files)?;
+    folder::write_all(dist, &files)?;
+    wrote(workspace, dist);
+    Ok(())
+}
+
+fn wrote(workspace: &Workspace, folder: &Path) {
+    status::doing("Wrote", component::relative(workspace, folder).display());
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::site;
+use super::site::{self, Extent};
 use crate::browser::npm;
 use crate::{folder, status};
 
@@ -57,7 +57,7 @@ pub(super) fn run(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
 /// newest source.
 fn build(workspace: &Workspace, served: &Path) -> Result<SystemTime> {
     let newest = newest(workspace);
-    folder::write_all(served, &site::build(workspace, Build::Quick)?)?;
+    folder::write_all(served, &site::build(workspace, Build::Quick, Extent::Whole)?)?;
     status::doing("Built", "the playground");
     Ok(newest)
 }

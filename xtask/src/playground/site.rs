@@ -29,8 +29,20 @@ const ENGINES: [(&str, &str); 7] = [
     ("session/", SESSION),
 ];
 
+/// The engine's modules that most visits load.
+const USUAL: [&str; 2] = ["", "policy/"];
+
+/// The part of the page that is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// All but the engine's modules that most visits don't load.
+    Usual,
+}
+
 /// Builds the page for any static server, under any path.
-pub(super) fn build(workspace: &Workspace, build: Build) -> Result<Files> {
+pub(super) fn build(workspace: &Workspace, build: Build, extent: Extent) -> Result<Files> {
     browser::ensure(workspace)?;
     let (_, component) = component::build(workspace, build)?;
     status::doing("Building", "the playground");
@@ -39,7 +51,8 @@ pub(super) fn build(workspace: &Workspace, build: Build) -> Result<Files> {
     for package in PARTS {
         files.extend(compiler.page(package, component.sha256())?);
     }
-    for (folder, features) in ENGINES {
+    let is_built = |folder| extent == Extent::Whole || USUAL.contains(&folder);
+    for (folder, features) in ENGINES.into_iter().filter(|(folder, _)| is_built(*folder)) {
         files.extend(within(
             &format!("engine/{folder}"),
             compiler.engine(features)?,

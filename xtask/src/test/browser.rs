@@ -110,22 +110,23 @@ pub(super) fn editor(workspace: &Workspace) -> Result<()> {
 /// runs all of them.
 const SMOKE: [&str; 2] = ["engine.test.mjs", "examples.test.mjs"];
 
-/// Builds the page quickly, and tests that it answers.
+/// Quickly builds what these tests load, and tests that it answers.
 pub(super) fn quick_page(workspace: &Workspace) -> Result<()> {
     let files = SMOKE.map(|name| playground::source(workspace).join("e2e").join(name));
-    page(workspace, Build::Quick, files.into())
+    let dist = playground::build_usual(workspace)?;
+    test_page(workspace, &dist, files.into())
 }
 
 /// Builds the whole page as it is released, and tests it.
 pub(super) fn released_page(workspace: &Workspace) -> Result<()> {
     let files = test_files(&playground::source(workspace).join("e2e"))?;
-    page(workspace, Build::Released, files)
+    playground::build(workspace, Build::Released)?;
+    let dist = playground::folder(workspace, Build::Released);
+    test_page(workspace, &dist, files)
 }
 
-fn page(workspace: &Workspace, build: Build, files: Vec<PathBuf>) -> Result<()> {
-    playground::build(workspace, build)?;
-    let dist = playground::folder(workspace, build);
-    process::run(node(workspace, files)?.env(DIST_VARIABLE, &dist))
+fn test_page(workspace: &Workspace, dist: &Path, files: Vec<PathBuf>) -> Result<()> {
+    process::run(node(workspace, files)?.env(DIST_VARIABLE, dist))
 }
 
 /// Tests the index page of the app gateway, with tasks of a daemon.
