@@ -4,12 +4,13 @@
 //! agent-worker ── cargo, wasm-bindgen ──▶ the engine's modules ───────┐ (modules.rs)
 //! agent-playground and two pages ── the same ──▶ the modules of pages ┤ (modules.rs)
 //! editor/ ── esbuild ──▶ the editor ──────────────────────────────────┤
-//! static/, styles/, index.html ── policy ─────────────────────────────┴─▶ the page (site.rs)
+//! static/, styles/, index.html ── policy ─────────────────────────────┴─▶ the page (site.rs, minify.rs)
 //! the page ── service worker ──▶ target/dist ──▶ budget                 (dist.rs)
 //! ```
 
 mod budget;
 mod dist;
+mod minify;
 mod modules;
 mod offline;
 mod package;

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
 
 use super::modules::{Compiler, IMPORT, PLANS, POLICY, RUN, SESSION};
-use super::{offline, policy, source};
+use super::{minify, offline, policy, source};
 use crate::browser::{self, npm};
 use crate::folder::{self, Files};
 use crate::{component, process, status};
@@ -58,6 +58,7 @@ pub(super) fn build(workspace: &Workspace, build: Build, extent: Extent) -> Resu
             compiler.engine(features)?,
         ));
     }
+    minify::minify(workspace, compiler.target_dir(), &mut files)?;
     let editor = compiler.target_dir().join("editor");
     folder::remove(&editor)?;
     process::run(npm::node(workspace).arg("editor/build.mjs").arg(&editor))?;
