@@ -75,6 +75,28 @@ visit("the footer says which engine decided", async ({ page }, t) => {
   }
 });
 
+visit("colours come after the first answer, and what an editor underlines too", async ({ playground, page, address }) => {
+  const asked = /** @type {string[]} */ ([]);
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  let release = () => {};
+  const held = new Promise((resolve) => (release = () => resolve(undefined)));
+  await page.route("**/engine/agent-engine_bg.wasm", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("about:blank");
+  await page.goto(address);
+  const editor = playground.input("agents.md");
+  await editor.getByText("name: hello-agent").waitFor();
+  assert.equal(await editor.locator(".cm-line span").count(), 0);
+  assert.ok(!asked.some((path) => path.endsWith("/editor/features.js")), asked.join());
+  release();
+  await playground.says("Every requirement has a server");
+  await editor.locator(".cm-line span").first().waitFor();
+  await playground.type("agents.md", "internal", "secret");
+  await editor.locator(".cm-lintRange-error").waitFor();
+});
+
 visit("texts typed before the engine is loaded count", async ({ playground, page }) => {
   await playground.input("agents.md").waitFor();
   await playground.type("agents.md", "internal", "confidential");

@@ -1,6 +1,7 @@
 // Bundles the editor: `node editor/build.mjs [OUTPUT_DIR]` writes
 //
 // - `editor.js`, an ES module that exports `Editor`
+// - `features.js`, which the page has it load once there is an answer
 // - `comparison.js`, `completion.js` and `search.js`, which it loads later
 // - `editor.css`, the colours
 // - `editor.licenses.txt`, the licences of what is in the bundle; they ask to go with every copy
@@ -8,7 +9,7 @@
 // and prints the sizes. OUTPUT_DIR is `dist` in the current folder if not given.
 
 import { build } from "esbuild";
-import { copyFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -25,23 +26,27 @@ const playground = path.dirname(here);
  */
 export async function buildEditor(outputDir) {
   await mkdir(outputDir, { recursive: true });
-  // See adopted-styles.js for the reason.
-  const alias = { "style-mod": path.join(here, "adopted-styles.js") };
   const editor = await bundled("editor.js", outputDir, {
-    alias,
+    // See adopted-styles.js for the reason.
+    alias: { "style-mod": path.join(here, "adopted-styles.js") },
+    external: ["./comparison.js", "./completion.js", "./features.js", "./search.js"],
+    plugins: [withoutTrees],
+  });
+  const features = await bundled("features.js", outputDir, {
     // Where the browser can tell that input is waiting, CodeMirror parses for 100 ms at a time. That
     // is a long task, and delays whatever else the page does. Without, it keeps to idle time.
     define: { "navigator.scheduling": "undefined" },
-    external: ["./comparison.js", "./completion.js", "./search.js"],
+    plugins: [viewOfEditor],
   });
-  const search = await bundled("search.js", outputDir, { alias, plugins: [codemirrorOfEditor] });
-  const comparison = await bundled("comparison.js", outputDir, { alias, plugins: [codemirrorOfEditor] });
+  const plugins = [viewOfEditor, languageOfFeatures];
+  const search = await bundled("search.js", outputDir, { plugins });
+  const comparison = await bundled("comparison.js", outputDir, { plugins });
   const completion = await bundled("completion.js", outputDir, {
     define: { DOCUMENT_SCHEMAS: JSON.stringify(await schemas()) },
-    plugins: [codemirrorOfEditor],
+    plugins,
   });
-  await copyFile(path.join(here, "editor.css"), path.join(outputDir, "editor.css"));
-  await writeFile(path.join(outputDir, "editor.licenses.txt"), await licences([...editor, ...comparison, ...completion, ...search]));
+  await bundled("editor.css", outputDir, {});
+  await writeFile(path.join(outputDir, "editor.licenses.txt"), await licences([...editor, ...features, ...comparison, ...completion, ...search]));
   const bundle = await readFile(path.join(outputDir, "editor.js"));
   return { raw: bundle.length, gzip: gzipSync(bundle, { level: 9 }).length };
 }
@@ -69,13 +74,28 @@ async function bundled(entry, outputDir, options) {
   return Object.keys(metafile?.inputs ?? {});
 }
 
-/** Two copies of CodeMirror do not work together. What editor.js exports is listed in codemirror.js. @type {Plugin} */
-const codemirrorOfEditor = {
-  name: "the CodeMirror of editor.js",
-  setup({ onResolve }) {
-    onResolve({ filter: /^@(?:codemirror\/(?:language|lint|state|view)|lezer\/highlight)$/ }, () => ({ path: "./editor.js", external: true }));
+// Two copies of CodeMirror do not work together. What editor.js exports is listed in codemirror.js.
+const viewOfEditor = shared("./editor.js", /^(?:@codemirror\/(?:state|view)|style-mod)$/);
+const languageOfFeatures = shared("./features.js", /^@(?:codemirror\/(?:language|lint)|lezer\/highlight)$/);
+
+/** The syntax trees, which `@codemirror/commands` imports: without a use they can be left out. @type {Plugin} */
+const withoutTrees = {
+  name: "no syntax trees",
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^@lezer\/common$/ }, async ({ path, pluginData, ...from }) =>
+      pluginData ? undefined : { ...(await resolve(path, { ...from, pluginData: true })), sideEffects: false },
+    );
   },
 };
+
+/**
+ * @param {string} module that exports what others import from packages
+ * @param {RegExp} filter of these packages
+ * @returns {Plugin}
+ */
+function shared(module, filter) {
+  return { name: module, setup: ({ onResolve }) => onResolve({ filter }, () => ({ path: module, external: true })) };
+}
 
 /**
  * @param {string[]} inputs the files that went into the bundle

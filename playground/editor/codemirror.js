@@ -1,10 +1,9 @@
-// What comparison.js, completion.js and search.js use of CodeMirror: loaded later, they are to share the one of
-// editor.js, and import it from there (see build.mjs).
+// What the modules that are loaded later use of CodeMirror: they are to share the one of editor.js, and import it from there
+// (see build.mjs).
 
-export { highlightingFor, indentUnit, language, syntaxTree } from "@codemirror/language";
-export { forEachDiagnostic } from "@codemirror/lint";
 export {
   Annotation,
+  ChangeDesc,
   ChangeSet,
   CharCategory,
   Compartment,
@@ -23,6 +22,7 @@ export {
   codePointAt,
   codePointSize,
   combineConfig,
+  countColumn,
   findClusterBreak,
   fromCodePoint,
 } from "@codemirror/state";
@@ -31,8 +31,10 @@ export {
   Direction,
   EditorView,
   GutterMarker,
+  MatchDecorator,
   ViewPlugin,
   WidgetType,
+  activateHover,
   getDialog,
   getPanel,
   getTooltip,
@@ -45,4 +47,4 @@ export {
   showPanel,
   showTooltip,
 } from "@codemirror/view";
-export { highlightTree } from "@lezer/highlight";
+export { StyleModule } from "style-mod";

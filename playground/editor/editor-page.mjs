@@ -39,15 +39,15 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg"/>`;
 export async function startBrowser() {
   const dist = await mkdtemp(path.join(os.tmpdir(), "editor-"));
   const size = await buildEditor(dist);
+  /** @type {(name: string) => Promise<[string, string[]]>} */
+  const script = async (name) => [`/${name}`, ["text/javascript", await readFile(path.join(dist, name), "utf8")]];
+  const scripts = ["editor.js", "features.js", "comparison.js", "completion.js", "search.js"];
   const files = new Map([
     ["/", ["text/html", HTML]],
     ["/page.css", ["text/css", CSS]],
     ["/icon.svg", ["image/svg+xml", ICON]],
     ["/editor.css", ["text/css", await readFile(path.join(dist, "editor.css"), "utf8")]],
-    ["/editor.js", ["text/javascript", await readFile(path.join(dist, "editor.js"), "utf8")]],
-    ["/comparison.js", ["text/javascript", await readFile(path.join(dist, "comparison.js"), "utf8")]],
-    ["/completion.js", ["text/javascript", await readFile(path.join(dist, "completion.js"), "utf8")]],
-    ["/search.js", ["text/javascript", await readFile(path.join(dist, "search.js"), "utf8")]],
+    ...(await Promise.all(scripts.map(script))),
   ]);
   const server = createServer((request, response) => {
     const file = files.get(request.url ?? "");
@@ -67,7 +67,7 @@ export async function startBrowser() {
      * A new page whose `window.editor` is an editor, `window.Editor` its class, and
      * `window.changes` the number of calls of `onChange`.
      * @param {object} options of the editor, where they are not the usual, and the `texts` of other
-     * documents; `window.done` has what the editor asks of the page
+     * documents; `window.done` has what the editor asks of the page. `isBare`: its features are not loaded yet
      */
     async open(options = {}) {
       const page = await context.newPage();
@@ -79,7 +79,7 @@ export async function startBrowser() {
       });
       await page.goto(`http://127.0.0.1:${port}/`);
       await page.evaluate(async (given) => {
-        const { Editor } = await import("/editor.js");
+        const { Editor, loadFeatures } = await import("/editor.js");
         const parent = document.querySelector("#parent");
         const page = {
           textOf: (name) => given.texts?.[name] ?? "",
@@ -87,7 +87,8 @@ export async function startBrowser() {
           explain: (problem) => window.done.push(`code of ${problem}`),
         };
         const all = { language: "agents.md", label: "Manifest", readOnly: false, ...page, ...given };
-        Object.assign(window, { Editor, changes: 0, done: [] });
+        Object.assign(window, { Editor, loadFeatures, changes: 0, done: [] });
+        if (!given.isBare) await loadFeatures();
         window.editor = new Editor(parent, all, () => window.changes++);
         window.longTasks = [];
         new PerformanceObserver((list) => {

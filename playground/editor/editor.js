@@ -1,7 +1,7 @@
 // The text editor of the playground: CodeMirror, behind an interface that a WebAssembly module can
 // call. A page needs editor.css for the colours, and no exception in its Content-Security-Policy.
 
-import { defaultKeymap, history, historyKeymap, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
+import { history, historyKeymap, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
 import { Annotation, Compartment, EditorState, Text } from "@codemirror/state";
 import {
   EditorView,
@@ -15,12 +15,13 @@ import {
 import { arrivals } from "./arrivals.js";
 import { assistance } from "./assistance.js";
 import { difference } from "./difference.js";
-import { features, wrapping } from "./features.js";
+import { features, showProblems } from "./featuring.js";
 import { largePaste, pasted } from "./large-paste.js";
+import { wrapping } from "./lines.js";
 import { places, setPlaces } from "./places.js";
 import { offsetOf, rangeOf } from "./positions.js";
-import { problemKeymap, problems, showProblems } from "./problems.js";
 import { searching } from "./searching.js";
+import { specialChars } from "./special-chars.js";
 import { TextCache } from "./text-cache.js";
 import { theme } from "./theme.js";
 
@@ -51,6 +52,7 @@ let comparing;
 const silent = /** @type {import("@codemirror/state").AnnotationType<boolean>} */ (Annotation.define());
 
 export * from "./codemirror.js";
+export { loadFeatures } from "./featuring.js";
 
 export class Editor {
   /** @type {EditorView} */
@@ -94,8 +96,8 @@ export class Editor {
       this.#view.dispatch(
         { changes: difference(this.text(), after), annotations: silent.of(true) },
         { effects: [setPlaces.of([]), ...this.#comparisonOf(after.length).effects] },
-        showProblems(this.#view.state, []),
       );
+      showProblems(this.#view, []);
     } else {
       this.#view.setState(this.#state(after));
       this.#view.scrollDOM.scrollTo(0, 0);
@@ -114,7 +116,7 @@ export class Editor {
 
   /** @param {Problem[]} list the problems to show, instead of those before */
   setDiagnostics(list) {
-    this.#view.dispatch(showProblems(this.#view.state, list, this.#options));
+    showProblems(this.#view, list, this.#options);
   }
 
   /** @param {MarkedPlace[]} list the places to mark with a background, instead of those before */
@@ -257,14 +259,12 @@ export class Editor {
         lineNumbers(),
         this.#wrapping.of(wrapped ? wrapping(doc) : []),
         features(language, doc),
+        specialChars(doc),
         highlightActiveLine(),
         highlightActiveLineGutter(),
         drawSelection(),
         places,
-        problems,
         searching(),
-        // Tab is not bound: it leaves the editor, as everywhere else.
-        keymap.of([...problemKeymap, ...defaultKeymap]),
         this.#comparison.of([]),
         theme,
         EditorView.updateListener.of(({ docChanged, transactions, changes }) => {

@@ -1,95 +1,44 @@
-// The features of the editor, by the size of the text.
+// What an editor has beyond its text: `features.js` of the page, which featuring.js loads. It shares CodeMirror's view
+// with editor.js, and exports what completion.js and comparison.js use of the rest.
 
-import { Compartment, EditorState } from "@codemirror/state";
-import { EditorView, highlightSpecialChars } from "@codemirror/view";
+import { defaultKeymap } from "@codemirror/commands";
+import { Prec } from "@codemirror/state";
+import { keymap } from "@codemirror/view";
 import { languageSupport } from "./languages.js";
-import { LINE_MAX_UNITS, PROBLEM_GUTTER_MAX_UNITS, WRAPPED_LINE_MAX_UNITS } from "./limits.js";
-import { problemGutter } from "./problems.js";
+import { theme } from "./features-theme.js";
+import { PROBLEM_GUTTER_MAX_UNITS } from "./limits.js";
+import { hasShortLines, switched } from "./lines.js";
+import { problemGutter, problemKeymap, problems } from "./problems.js";
 
 /** @import { Extension, Text } from "@codemirror/state" */
 /** @import { LanguageName } from "./languages.js" */
 
-/** Directional formatting characters that CodeMirror does not count among the special ones. */
-const MORE_SPECIAL_CHARS = /[\u202a-\u202c\u2068]/;
+export { highlightingFor, indentUnit, language, syntaxTree } from "@codemirror/language";
+export { forEachDiagnostic } from "@codemirror/lint";
+export { highlightTree } from "@lezer/highlight";
+export { showProblems } from "./problems.js";
 
-/** Characters of scripts that run from right to left, and those that direct others. */
-const DIRECTIONAL_CHARS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff]|\ud802|\ud803|\ud83a|\ud83b/;
-
-const specialChars = highlightSpecialChars({ addSpecialChars: MORE_SPECIAL_CHARS });
+const always = [
+  problems,
+  theme,
+  // Tab is not bound: it leaves the editor, as everywhere else. The keys of other features go first.
+  Prec.low(keymap.of([...problemKeymap, ...defaultKeymap])),
+];
 
 /**
- * @param {LanguageName} language
+ * @param {LanguageName} name
  * @param {Text} doc the text at first
  * @returns {Extension} switches features off when the text grows too large, and on again
  */
-export function features(language, doc) {
+export function features(name, doc) {
   return [
     switched(doc, hasProblemGutter, () => problemGutter),
-    switched(doc, hasShortLines, languageSupport(language)),
-    switched(doc, hasShortLines, () => specialChars),
-  ];
-}
-
-/**
- * @param {Text} doc the text at first
- * @returns {Extension} breaks lines where they don't fit, unless one is too long for it
- */
-export function wrapping(doc) {
-  return switched(doc, hasWrappableLines, () => EditorView.lineWrapping);
-}
-
-/**
- * @param {Text} doc the text at first
- * @param {(doc: Text) => boolean} wanted
- * @param {(doc: Text) => Extension} feature the same value for as long as it is the same
- * @returns {Extension} the feature, as long as it is wanted
- */
-function switched(doc, wanted, feature) {
-  const compartment = new Compartment();
-  /** @type {Extension} */
-  const nothing = [];
-  /** @param {Text} text */
-  const extension = (text) => (wanted(text) ? feature(text) : nothing);
-  return [
-    compartment.of(extension(doc)),
-    EditorState.transactionExtender.of((transaction) => {
-      if (!transaction.docChanged) return null;
-      const now = extension(transaction.newDoc);
-      return now === compartment.get(transaction.startState) ? null : { effects: compartment.reconfigure(now) };
-    }),
+    switched(doc, hasShortLines, languageSupport(name)),
+    always,
   ];
 }
 
 /** @param {Text} doc */
 function hasProblemGutter(doc) {
   return doc.length <= PROBLEM_GUTTER_MAX_UNITS;
-}
-
-/** @param {Text} doc */
-function hasShortLines(doc) {
-  return !hasLineAbove(doc, LINE_MAX_UNITS);
-}
-
-/**
- * @param {Text} doc
- * @returns {boolean} whether no line is too long to be broken; one with directional characters costs minutes
- */
-function hasWrappableLines(doc) {
-  return !hasLineAbove(doc, WRAPPED_LINE_MAX_UNITS) && !hasLineAbove(doc, LINE_MAX_UNITS, (text) => DIRECTIONAL_CHARS.test(text));
-}
-
-/**
- * @param {Text} doc
- * @param {number} units
- * @param {(text: string) => boolean} [also] another condition
- * @returns {boolean} whether a line is longer; looks only where there is room for one
- */
-function hasLineAbove(doc, units, also) {
-  if (doc.length <= units) return false;
-  if (doc.children) return doc.children.some((child) => hasLineAbove(child, units, also));
-  for (let number = 1; number <= doc.lines; number++) {
-    const line = doc.line(number);
-    if (line.length > units && (!also || also(line.text))) return true;
-  }
-  return false;
 }

@@ -7,6 +7,7 @@ import { keymap } from "@codemirror/view";
 
 import { largeJson } from "./large-json.js";
 import { TREE_MAX_UNITS } from "./limits.js";
+import { isJson } from "./notation.js";
 import { rego } from "./rego.js";
 
 /** @import { Extension, Text } from "@codemirror/state" */
@@ -37,9 +38,8 @@ export function languageSupport(name) {
     case "json":
       return small(asJson, largeJson);
     case "yaml or json": {
-      // The engine distinguishes them by the same rule.
       const asYaml = small([common, yaml()]);
-      return (doc) => (/^[[{]/.test(doc.sliceString(0, 1)) ? small(asJson, largeJson) : asYaml)(doc);
+      return (doc) => (isJson(name, doc) ? small(asJson, largeJson) : asYaml)(doc);
     }
     case "rego":
       return small([common, rego]);

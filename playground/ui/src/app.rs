@@ -7,7 +7,7 @@ use crate::code_page::page_of;
 use crate::content::Content;
 use crate::dialog::{dialogs, help, notice};
 use crate::difference::EXCERPT;
-use crate::editor::Editors;
+use crate::editor::{Editors, load_features};
 use crate::files::{on_drop, open_files};
 use crate::header::header;
 use crate::inputs::{inputs, panes};
@@ -17,7 +17,7 @@ use crate::notice::Notice;
 use crate::page::{Actor, Page, use_page_event};
 use crate::problems::Guide;
 use crate::splitter::{Axis, Splitter};
-use crate::state::{Pane, State};
+use crate::state::{Engine, Pane, State};
 use crate::worker::WorkerClient;
 use agent_answer::Place;
 use std::cell::Cell;
@@ -131,6 +131,14 @@ pub fn App<C: Content>() -> Html {
         // Before the first revision nothing is loaded.
         if *revision > 0 {
             client.request(*revision, wanted.clone(), *edits);
+        }
+    });
+    // The first answer needs none of them.
+    let is_settled =
+        state.revision > 0 && !state.stale() || matches!(state.engine, Engine::Failed(_));
+    use_effect_with(is_settled, |is_settled| {
+        if *is_settled {
+            load_features();
         }
     });
     {

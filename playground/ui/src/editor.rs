@@ -48,6 +48,9 @@ extern "C" {
     fn set_wrapped(this: &Editor, wrapped: bool);
     #[wasm_bindgen(method)]
     fn destroy(this: &Editor);
+    /// Loads what editors have beyond their texts: colours, problems, folding and the keys of commands.
+    #[wasm_bindgen(js_name = loadFeatures)]
+    pub(crate) fn load_features();
 }
 
 /// Maximum number of further places of a problem in its tooltip.

@@ -1,0 +1,51 @@
+// The colours of the editor. Every one is a custom property of the page (editor.css sets them for light and dark), so that
+// another theme needs no script. The fallbacks are the colours for light.
+
+export const color = {
+  background: "var(--editor-background, #ffffff)",
+  text: "var(--editor-text, #1f2328)",
+  muted: "var(--editor-muted, #59636e)",
+  border: "var(--editor-border, #d1d9e0)",
+  focus: "var(--editor-focus, #0969da)",
+  caret: "var(--editor-caret, #1f2328)",
+  selection: "var(--editor-selection, #cfe3ff)",
+  selectionBlurred: "var(--editor-selection-blurred, #e3e8ed)",
+  activeLine: "var(--editor-active-line, #537ea912)",
+  gutterBackground: "var(--editor-gutter-background, #ffffff)",
+  gutterText: "var(--editor-gutter-text, #6a737d)",
+  special: "var(--editor-special, #cf222e)",
+
+  key: "var(--editor-key, #0550ae)",
+  string: "var(--editor-string, #0a5c2b)",
+  number: "var(--editor-number, #8a3c00)",
+  keyword: "var(--editor-keyword, #a3171f)",
+  comment: "var(--editor-comment, #4d5761)",
+  punctuation: "var(--editor-punctuation, #4a545e)",
+  meta: "var(--editor-meta, #6a2fc0)",
+  heading: "var(--editor-heading, #0550ae)",
+
+  bracket: "var(--editor-bracket, #c8e6c9)",
+  bracketWrong: "var(--editor-bracket-wrong, #ffdad6)",
+  place: "var(--editor-place, #8250df26)",
+  placeYes: "var(--editor-place-yes, #2da44e33)",
+  placeNear: "var(--editor-place-near, #d4a72c59)",
+  placeNo: "var(--editor-place-no, #cf222e26)",
+  placeChosen: "var(--editor-place-chosen, #1f2328)",
+  match: "var(--editor-match, #ffedb3)",
+  matchCurrent: "var(--editor-match-current, #ffd9b3)",
+  error: "var(--editor-error, #cf222e)",
+  warning: "var(--editor-warning, #8a5c00)",
+
+  panelBackground: "var(--editor-panel-background, #f6f8fa)",
+  panelText: "var(--editor-panel-text, #1f2328)",
+  fieldBackground: "var(--editor-field-background, #ffffff)",
+  fieldBorder: "var(--editor-field-border, #818b98)",
+  buttonBackground: "var(--editor-button-background, #eaeef2)",
+
+  added: "var(--editor-added, #0a5c2b)",
+  addedLine: "var(--editor-added-line, #58c37326)",
+  addedPart: "var(--editor-added-part, #2da44e40)",
+  removed: "var(--editor-removed, #a3171f)",
+  removedLine: "var(--editor-removed-line, #ffedeb)",
+  removedPart: "var(--editor-removed-part, #ffd6d2)",
+};
