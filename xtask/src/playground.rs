@@ -1,7 +1,7 @@
 //! `cargo xtask playground`: serves or builds the playground.
 //!
 //! ```text
-//! agent-worker ── cargo, wasm-bindgen ──▶ the engine's modules ───────┐ (modules.rs)
+//! agent-worker ── cargo, wasm-bindgen ──▶ the engine's modules ───────┐ (modules.rs, order.rs)
 //! agent-playground and two pages ── the same ──▶ the modules of pages ┤ (modules.rs)
 //! editor/ ── esbuild ──▶ the editor ──────────────────────────────────┤
 //! static/, styles/, index.html ── policy ─────────────────────────────┴─▶ the page (site.rs, minify.rs)
@@ -13,6 +13,7 @@ mod dist;
 mod minify;
 mod modules;
 mod offline;
+mod order;
 mod package;
 mod policy;
 mod serve;

@@ -4,11 +4,14 @@
 //! evaluator of policies is several times as large as the rest. The pages of plans and of sessions are
 //! modules apart from the first page for the same reason.
 
-use agent_pack::{Aim, Build, QUICK_PROFILE, TARGET, Toolchain, Workspace, reproducible};
+use agent_pack::{
+    Aim, Build, QUICK_PROFILE, TARGET, Toolchain, Workspace, read, reproducible, write_if_changed,
+};
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::order;
 use crate::browser::npm;
 use crate::cargo::{BINDGEN, build_program};
 use crate::folder::{self, Files};
@@ -144,6 +147,8 @@ impl<'a> Compiler<'a> {
         if self.build == Build::Released {
             let module = out.join(format!("{name}_bg.wasm"));
             npm::wasm_opt(self.workspace, &SMALLER, &module, &module)?;
+            write_if_changed(&module, &order::with_names(read(&module)?)?)?;
+            npm::wasm_opt(self.workspace, &[order::PASS], &module, &module)?;
         }
         folder::read_all(&out)
     }
