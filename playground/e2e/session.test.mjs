@@ -76,7 +76,7 @@ visitSessions("session", "a decision follows each key, and a name that may be ca
 
 visitSessions("session", "an approved call passes once, and its server answers", async (sessions) => {
   await sessions.click("Make this call");
-  await sessions.has(sessions.past, [/^Call 1 of reply: \? ?a human must approve it$/]);
+  await sessions.has(sessions.past, [/^Call 1 of reply: \? ?a human must approve it 2 arguments: ticket, text$/]);
   await sessions.click("Approve");
   await sessions.has(sessions.past, [/./, /A human approved, and the call was made again as call 2: ✓ ?passed on/]);
   // The next call of the same asks again.
@@ -97,6 +97,89 @@ visitSessions("session", "an approved call passes once, and its server answers",
   await sessions.click("Wait a minute");
   await sessions.has(sessions.past, [/./, /No human approved call 1 in time/]);
 });
+
+/** @param {import("playwright-core").Page} page @returns the names of the buttons that are filled */
+function primary(page) {
+  return page.locator("#session-answer").getByRole("button").evaluateAll((buttons) => {
+    const filled = buttons.filter((button) => button.matches(".primary"));
+    return filled.map((button) => button.textContent);
+  });
+}
+
+visitSessions("session", "while a call waits, only Approve and Deny are primary, and the keyboard and screen readers are at it", async (sessions, { page }) => {
+  const announced = sessions.root.locator("p[role=status]", { hasText: "waits for a human" });
+  const focused = (/** @type {import("playwright-core").Locator} */ element) => eventually(async () => assert.ok(await element.evaluate((it) => it === document.activeElement)));
+  assert.deepEqual(await primary(page), ["Make this call"]);
+  assert.equal(await announced.count(), 0);
+  await sessions.root.locator("#session-answer").focus();
+  await tabTo(page, "Make this call");
+  await page.keyboard.press("Enter");
+  await focused(sessions.root.getByRole("heading", { name: "May the agent call reply?" }));
+  assert.deepEqual(await primary(page), ["Approve", "Deny"]);
+  assert.deepEqual(await announced.allTextContents(), ["A call of reply waits for a human."]);
+  // A second Enter decides nothing, and the next stop may be the details.
+  await page.keyboard.press("Enter");
+  await sessions.settled();
+  assert.equal(await sessions.past.count(), 1);
+  await tabTo(page, "Approve");
+  await page.keyboard.press("Enter");
+  await focused(sessions.root.getByRole("heading", { name: /^Call 2 waits for its server: reply/ }));
+  assert.deepEqual(await primary(page), ["Answer"]);
+  assert.equal(await announced.count(), 0);
+  await tabTo(page, "Answer");
+  await page.keyboard.press("Enter");
+  await focused(sessions.root.getByRole("heading", { name: /^What happened/ }));
+  assert.deepEqual(await primary(page), ["Make this call"]);
+  // Where the button stays, so does the keyboard.
+  const wait = sessions.root.getByRole("button", { name: "Wait a minute" });
+  await wait.click();
+  await sessions.past.nth(3).waitFor();
+  await focused(wait);
+  // A visit begins where the browser puts it.
+  await sessions.click("Make this call");
+  await page.reload();
+  await sessions.waits.first().waitFor();
+  await sessions.settled();
+  assert.ok(await page.evaluate(() => document.activeElement === document.body));
+});
+
+visitSessions("session", "the arguments of a call are a table with what the schema says, and long ones are folded", async (sessions, { page }) => {
+  const table = (/** @type {import("playwright-core").Locator} */ of) => of.getByRole("table", { name: /^Arguments of / }).getByRole("row");
+  const text = "The invoice is on its way. ".repeat(40);
+  await sessions.paste("tools-call.json", JSON.stringify({ name: "reply", arguments: { ticket: "T-1042", text } }));
+  await sessions.decides("A human must approve it");
+  await sessions.click("Make this call");
+  const expected = ["Argument Value Input schema", "ticket T-1042 string", /^text The invoice .*… 1,080 characters string, at most 2000 characters$/];
+  await sessions.has(table(sessions.waits), expected);
+  await table(sessions.waits).locator("summary").click();
+  await table(sessions.waits).getByText(text.trim()).waitFor();
+  assert.equal(await sessions.past.getByRole("table").count(), 0);
+  await sessions.past.getByText("2 arguments").click();
+  await sessions.has(table(sessions.past), expected);
+
+  const wrong = { name: "find_tickets", arguments: { limit: 500, words: ["a", { b: 1 }] } };
+  await sessions.paste("tools-call.json", JSON.stringify(wrong));
+  await sessions.decides("Refused");
+  await sessions.has(table(sessions.root.locator(".decision")), [/^Argument/, /^✗ ?refused: limit 500 integer, 1 to 50$/, /words \["a",\{"b":1\}\] string, at least 3 characters$/]);
+  await sessions.paste("tools-call.json", JSON.stringify({ name: "find_tickets", arguments: {} }));
+  await sessions.has(table(sessions.root.locator(".decision")), [/^Argument/, /words missing string/]);
+  await page.setViewportSize({ width: 320, height: 640 });
+  const parts = page.getByRole("navigation", { name: "Parts of the page" });
+  await parts.getByRole("button", { name: "Answer" }).click();
+  await fits(page, "arguments at 320 px");
+});
+
+for (const [width, beside] of /** @type {const} */ ([[1440, true], [1024, true], [900, true], [390, false]])) {
+  visitSessions("session", `at ${width} px the tools are ${beside ? "beside" : "below"} what happened`, async (sessions, { page }) => {
+    await sessions.click("Make this call");
+    const tools = await sessions.root.locator("section.tools").boundingBox();
+    const past = await sessions.root.locator("section.past").boundingBox();
+    assert.ok(tools && past);
+    if (beside) assert.ok(tools.x + tools.width <= past.x && Math.abs(tools.y - past.y) < 2, JSON.stringify({ tools, past }));
+    else assert.ok(past.y + past.height <= tools.y && past.x === tools.x, JSON.stringify({ tools, past }));
+    await fits(page, "columns");
+  }, { browser: { viewport: { width, height: 860 } } });
+}
 
 visitSessions("session", "a result that the locked schema does not allow is withheld", async (sessions, { page }) => {
   await sessions.paste("tools-call.json", FIND);
@@ -243,12 +326,15 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     };
     await look("a question");
     await sessions.click("Make this call");
+    await sessions.past.getByText("2 arguments").click();
     await look("what waits");
     await sessions.click("Approve");
     await sessions.root.locator(".client summary").click();
     await look("an open call");
     await sessions.example("A tool that the lock forbids");
     await look("a refusal");
+    await sessions.example("An argument above the maximum");
+    await look("a refused argument");
     await sessions.area("Audit");
     await sessions.example("Another policy");
     await look("a log");
@@ -259,6 +345,7 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
 visitSessions("session", "at 360 × 740 nothing scrolls sideways", async (sessions, { page }) => {
   await fits(page, "a question");
   await sessions.click("Make this call");
+  await sessions.past.getByText("2 arguments").click();
   await fits(page, "what waits");
   await sessions.click("Approve");
   await sessions.root.locator(".client summary").click();

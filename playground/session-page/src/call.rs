@@ -1,6 +1,7 @@
 //! The decision on the call in the editor.
 
-use crate::events::{happens, tool};
+use crate::arguments::arguments;
+use crate::events::{asked, happens, tool};
 use crate::refusal::{instead, raw, refusal};
 use crate::state::Page;
 use agent_answer::DocumentKind;
@@ -59,6 +60,7 @@ fn decision(page: &Page, session: &SessionView, decided: &Decided) -> Html {
                     { "The server " }{ tool(server) }
                     { format!(" gets it, and has {} s to answer.", thousands((timeout_ms / 1_000) as u32)) }
                 </p>
+                { arguments(&session.draft_arguments, &[]) }
                 { raw("What the server gets", params) }
             </>
         },
@@ -69,10 +71,16 @@ fn decision(page: &Page, session: &SessionView, decided: &Decided) -> Html {
                 { raw("The result as the client gets it", result) }
             </>
         },
-        Decided::Refuse(it) => refusal(Some((page, session)), it),
+        Decided::Refuse(it) => html! {
+            <>
+                { refusal(Some((page, session)), it) }
+                { arguments(&session.draft_arguments, &it.reasons) }
+            </>
+        },
         Decided::Ask { text, wait_ms, .. } => html! {
             <>
-                <blockquote class="question">{ prose(text) }</blockquote>
+                { arguments(&session.draft_arguments, &[]) }
+                { asked(text) }
                 <p class="quiet">
                     { format!("The call waits for up to {} s. Once approved, the same call passes once.",
                         thousands((wait_ms / 1_000) as u32)) }
@@ -96,13 +104,16 @@ fn decision(page: &Page, session: &SessionView, decided: &Decided) -> Html {
             Event::Call(String::from(editors.text(DocumentKind::StepInput)))
         })
     };
+    // One next action: what waits comes first.
+    let is_next = session.questions.is_empty() && session.open.is_empty();
+    let class = is_next.then_some("primary");
     let full = (!page.content().has_room()).then_some("true");
     html! {
         <div class={classes!("card", "decision", sign.class)}>
             <p class={classes!("answer-line", sign.class)} role="status">{ sign.mark() }{ sign.words }</p>
             { details }
             <p class="actions">
-                <button class="primary" aria-disabled={full} onclick={make}>{ "Make this call" }</button>
+                <button {class} aria-disabled={full} onclick={make}>{ "Make this call" }</button>
             </p>
         </div>
     }

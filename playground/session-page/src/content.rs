@@ -55,6 +55,13 @@ impl Content for Sessions {
         match self.kind {
             RequestKind::Session => Some(match &answer.session {
                 None => (Sign::no("no"), "no session".to_owned()),
+                Some(session) if !session.questions.is_empty() => {
+                    let sign = Sign {
+                        mark: "?",
+                        ..Sign::caution("a call waits")
+                    };
+                    (sign, String::new())
+                }
                 Some(session) => {
                     let sign = session.draft.as_ref().map(decision_sign)?;
                     (sign, String::new())

@@ -1,13 +1,15 @@
 //! What happened in the session, and what may happen next.
 
+use crate::arguments::{arguments, folded};
 use crate::call::decision_sign;
+use crate::keyboard::{PAST, open_id, question_id};
 use crate::refusal::{raw, refusal};
 use crate::state::{Page, State};
 use agent_ui::answer::Sign;
 use agent_ui::browser::value_of;
 use agent_ui::names::name;
 use agent_ui::problems::prose;
-use agent_ui::words::thousands;
+use agent_ui::words::{count, thousands};
 use agent_worker_protocol::session::{
     Decided, Delivered, EVENTS_MAX, Event, OpenCall, Past, Question, SessionView,
 };
@@ -33,13 +35,28 @@ pub(crate) fn waiting(page: &Page, session: &SessionView) -> Html {
     let questions = session.questions.iter().map(|it| question(page, it));
     let open = session.open.iter().map(|it| open_call(page, it));
     html! {
-        if !session.questions.is_empty() || !session.open.is_empty() {
-            <section class="waits" aria-labelledby="waits">
-                <h3 id="waits">{ "What waits" }</h3>
-                { for questions }
-                { for open }
-            </section>
-        }
+        <>
+            // The element is always there, so that screen readers announce its text.
+            <p class="visually-hidden" role="status">{ announcement(session) }</p>
+            if !session.questions.is_empty() || !session.open.is_empty() {
+                <section class="waits" aria-labelledby="waits">
+                    <h3 id="waits">{ "What waits" }</h3>
+                    { for questions }
+                    { for open }
+                </section>
+            }
+        </>
+    }
+}
+
+fn announcement(session: &SessionView) -> String {
+    match &*session.questions {
+        [] => String::new(),
+        [question] => format!("A call of {} waits for a human.", question.arguments.tool),
+        questions => format!(
+            "{} wait for a human.",
+            count(questions.len() as u32, "call")
+        ),
     }
 }
 
@@ -53,14 +70,27 @@ fn question(page: &Page, question: &Question) -> Html {
     };
     html! {
         <div class="card waits-for" key={question.approval.clone()}>
-            <p><strong>{ "A human is asked" }</strong></p>
-            <blockquote class="question">{ prose(&question.text) }</blockquote>
+            <h4 id={question_id(&question.approval)} tabindex="-1">
+                { "May the agent call " }{ tool(&question.arguments.tool) }{ "?" }
+            </h4>
+            { arguments(&question.arguments, &[]) }
+            { asked(&question.text) }
             <p class="quiet">{ seconds("The call still waits", question.wait_ms) }</p>
             <p class="actions">
                 <button class="primary" onclick={decide(true)}>{ "Approve" }</button>
-                <button onclick={decide(false)}>{ "Deny" }</button>
+                <button class="primary deny" onclick={decide(false)}>{ "Deny" }</button>
             </p>
         </div>
+    }
+}
+
+/// Shows the question of a call in the words that a human gets, closed at first.
+pub(crate) fn asked(text: &str) -> Html {
+    html! {
+        <details class="folded">
+            <summary>{ "The question as the human gets it" }</summary>
+            <blockquote class="question">{ prose(text) }</blockquote>
+        </details>
     }
 }
 
@@ -77,17 +107,19 @@ fn open_call(page: &Page, open: &OpenCall) -> Html {
         call,
         result: answered.clone(),
     });
+    let class = (!page.content().asks()).then_some("primary");
     html! {
         <div class="card waits-for" key={call.to_string()}>
-            <p>
-                <strong>{ format!("Call {call} waits for its server") }</strong>
-                { ": " }{ tool(&open.tool) }{ " of " }{ tool(&open.server) }
-            </p>
+            <h4 id={open_id(call)} tabindex="-1">
+                { format!("Call {call} waits for its server: ") }
+                { tool(&open.tool) }{ " of " }{ tool(&open.server) }
+            </h4>
+            { arguments(&open.arguments, &[]) }
             <label class="result">
                 { "The server answers" }
                 <textarea {rows} value={text} spellcheck="false" oninput={edit} />
             </label>
-            <p class="actions"><button class="primary" onclick={answer}>{ "Answer" }</button></p>
+            <p class="actions"><button {class} onclick={answer}>{ "Answer" }</button></p>
         </div>
     }
 }
@@ -115,8 +147,8 @@ pub(crate) fn past(page: &Page, session: &SessionView) -> Html {
     let wait = happens(page, || Event::Wait(WAIT_MS));
     let disabled = (!has_past).then_some("true");
     html! {
-        <section class="past" aria-labelledby="past">
-            <h3 id="past">
+        <section class="past" aria-labelledby={PAST}>
+            <h3 id={PAST} tabindex="-1">
                 { "What happened" }
                 <span class="quiet">{ format!(" · {} s since the start", thousands((session.elapsed_ms / 1_000) as u32)) }</span>
             </h3>
@@ -142,12 +174,20 @@ fn happened(past: &Past) -> Html {
         Past::Called {
             call,
             tool: called,
+            arguments,
             decided,
-        } => html! {
-            <>
-                { format!("Call {call} of ") }{ tool(called) }{ ": " }{ outcome(decided) }
-            </>
-        },
+        } => {
+            let reasons = match decided {
+                Decided::Refuse(refusal) => &*refusal.reasons,
+                _ => &[],
+            };
+            html! {
+                <>
+                    { format!("Call {call} of ") }{ tool(called) }{ ": " }{ outcome(decided) }
+                    { folded(arguments, reasons) }
+                </>
+            }
+        }
         Past::Answered { call, delivered } => html! {
             <>{ format!("The server answered call {call}: ") }{ delivery(delivered) }</>
         },

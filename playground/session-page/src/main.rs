@@ -3,6 +3,7 @@
 //!
 //! The page shows and the engine decides, in a worker that only [`engine`] knows.
 
+mod arguments;
 mod audit;
 mod call;
 mod content;
@@ -10,6 +11,7 @@ mod engine;
 mod events;
 mod gallery;
 mod inputs;
+mod keyboard;
 mod refusal;
 mod session;
 mod state;

@@ -2,6 +2,7 @@
 
 use crate::call::draft;
 use crate::events::{past, waiting};
+use crate::keyboard::use_keyboard;
 use crate::refusal::raw;
 use crate::state::{Page, Sessions, State};
 use crate::tools::{client, servers, tools};
@@ -18,6 +19,7 @@ use yew::prelude::*;
 #[component]
 pub(crate) fn SessionArea() -> Html {
     let page = use_page::<Sessions>();
+    use_keyboard(&page);
     let answered = page.content().answer();
     let status = status(&page, answered.is_some());
     let Some(answered) = answered else {
@@ -59,10 +61,12 @@ pub(crate) fn unsatisfied(problems: &[Diagnostic]) -> Html {
 fn served(page: &Page, session: &SessionView, lock: Option<&str>) -> Html {
     html! {
         <>
-            { draft(page, session) }
             { waiting(page, session) }
-            { past(page, session) }
-            { tools(page, session) }
+            { draft(page, session) }
+            <div class="columns">
+                { past(page, session) }
+                { tools(page, session) }
+            </div>
             { servers(page, session) }
             { client(page) }
             { for lock.map(|lock| raw("The lock that agents.md resolves to", lock)) }

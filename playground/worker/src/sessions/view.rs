@@ -1,5 +1,6 @@
 //! What an agent gets in a session, and what waits in it.
 
+use super::arguments::{arguments, input_schema};
 use super::host::{Forwarded, Host};
 use super::json;
 use agent_api::decide::token_estimate;
@@ -11,7 +12,7 @@ use agent_smallest_value::smallest_value;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::{items, member, string};
 use agent_worker_protocol::session::{
-    Caller, Expansion, OpenCall, Question, Server, SessionView, Shown, Tool,
+    Arguments, Caller, Event, Expansion, OpenCall, Past, Question, Server, SessionView, Shown, Tool,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -21,7 +22,12 @@ pub(super) type Definitions = BTreeMap<String, String>;
 
 impl Host {
     /// Returns the session as the page shows it. The draft comes last: a decision on it changes the session.
-    pub(super) fn view(mut self, whole: &Definitions, draft: Option<&str>) -> SessionView {
+    pub(super) fn view(
+        mut self,
+        whole: &Definitions,
+        events: &[Event],
+        draft: Option<&str>,
+    ) -> SessionView {
         let now = self.now();
         let list = self.session.list(&self.client, now).result;
         let list = String::from_utf8_lossy(&list).into_owned();
@@ -30,6 +36,12 @@ impl Host {
         let status: Value = serde_json::from_str(&status).unwrap_or_default();
         let servers = self.session.servers();
         let tools = tools(&status, &listed, whole, &servers);
+        let arguments = |params: &str| arguments(params, whole, &listed);
+        for (past, event) in self.past.iter_mut().zip(events) {
+            if let (Past::Called { arguments: of, .. }, Event::Call(params)) = (past, event) {
+                *of = arguments(params);
+            }
+        }
         let tokens = |of: &Definitions| of.values().map(|it| token_estimate(it)).sum();
         let lines = self.records.iter().map(|it| format!("{}\n", it.line));
         SessionView {
@@ -42,8 +54,11 @@ impl Host {
             all_tokens: tokens(whole),
             servers: self.servers(&status),
             tools,
-            open: self.forwarded.iter().map(|it| open(it, whole)).collect(),
-            questions: self.questions(),
+            open: (self.forwarded.iter())
+                .map(|it| open(it, arguments(&it.params), whole))
+                .collect(),
+            questions: self.questions(arguments),
+            draft_arguments: draft.map(arguments).unwrap_or_default(),
             records: lines.collect(),
             elapsed_ms: self.elapsed_ms,
             list,
@@ -67,10 +82,11 @@ impl Host {
         servers.collect()
     }
 
-    fn questions(&self) -> Vec<Question> {
+    fn questions(&self, arguments: impl Fn(&str) -> Arguments) -> Vec<Question> {
         let waiting = self.waiting.iter().map(|it| Question {
             approval: it.approval.clone(),
             text: it.text.clone(),
+            arguments: arguments(&it.params),
             wait_ms: it.expires_ms.saturating_sub(self.elapsed_ms),
         });
         waiting.collect()
@@ -128,7 +144,7 @@ fn tools(
             };
             let is_withheld = matches!(shown, Shown::Withheld(_));
             let definition = definition.filter(|_| !is_withheld).cloned();
-            let arguments = arguments(definition.as_deref());
+            let arguments = smallest_arguments(definition.as_deref());
             let (call, expand) = match &shown {
                 Shown::Behind(stub) => (
                     params(
@@ -204,15 +220,13 @@ fn params(tool: &str, arguments: &Value) -> String {
 }
 
 /// Returns the smallest arguments that the input schema of a definition allows.
-fn arguments(definition: Option<&str>) -> Value {
-    let entry = definition.map(ToolEntry::read);
-    let schema = entry.as_ref().and_then(ToolEntry::input_schema);
-    let schema = schema.and_then(|it| serde_json::from_str(&it).ok());
-    schema.map_or_else(|| json!({}), |it: Value| smallest_value(&it, &|_| None))
+fn smallest_arguments(definition: Option<&str>) -> Value {
+    let schema = definition.and_then(input_schema);
+    schema.map_or_else(|| json!({}), |it| smallest_value(&it, &|_| None))
 }
 
 /// Returns a call that waits for its server, with a result that its output schema allows.
-fn open(call: &Forwarded, whole: &Definitions) -> OpenCall {
+fn open(call: &Forwarded, arguments: Arguments, whole: &Definitions) -> OpenCall {
     let entry = whole.get(&call.tool).map(|it| ToolEntry::read(it));
     let schema = entry.as_ref().and_then(ToolEntry::output_schema);
     let schema = schema.and_then(|it| serde_json::from_str(&it).ok());
@@ -228,6 +242,7 @@ fn open(call: &Forwarded, whole: &Definitions) -> OpenCall {
         call: call.call,
         tool: call.tool.clone(),
         server: call.server.clone(),
+        arguments,
         example: serde_json::to_string_pretty(&result).unwrap_or_default(),
     }
 }
