@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
+import { fits } from "./fits.mjs";
 import { LOCK } from "./hello.mjs";
 import { Plans, visitPlans } from "./plans.mjs";
 import { stored, visit } from "./visit.mjs";
@@ -60,18 +61,42 @@ visitPlans("grounding", "a visit to plans loads nothing of servers", async (plan
 
 visitPlans("call", "areas are pages of the history, and the visible one is marked", async (plans, { page }) => {
   const current = page.getByRole("navigation", { name: "Areas" }).locator("[aria-current=page]");
-  assert.equal(await current.innerText(), "One call");
+  assert.match(await current.innerText(), /^One call\b/);
   await plans.area("Grounding");
   await plans.says("Each claim quotes the payload");
-  assert.equal(await current.innerText(), "Grounding");
+  assert.match(await current.innerText(), /^Grounding\b/);
   await page.goBack();
   await plans.says("The call may be made");
-  assert.equal(await current.innerText(), "One call");
+  assert.match(await current.innerText(), /^One call\b/);
   await page.goForward();
   await plans.says("Each claim quotes the payload");
   assert.equal(await plans.input("payload.json").isVisible(), true);
   assert.equal(await plans.input("call.json").isVisible(), false);
 });
+
+/** What is shown of each area: its address, its name, and what happens there. */
+const AREAS = [
+  ["#", "Servers", "resolve a lock"],
+  ["#plans", "Plans", "check each step"],
+  ["#call", "One call", "check a tool call"],
+  ["#session", "Session", "serve an agent"],
+  ["#audit", "Audit", "replay its log"],
+  ["#grounding", "Grounding", "check evidence"],
+];
+
+for (const width of [1440, 1024, 390]) {
+  visit(`at ${width} px the areas are in the order of an agent's story`, async ({ page }) => {
+    const links = page.getByRole("navigation", { name: "Areas" }).getByRole("link");
+    const found = await links.evaluateAll((all) => all.map((link) => [link.getAttribute("href"), link.firstChild?.textContent, link.title]));
+    assert.deepEqual(found, AREAS);
+    const subtitles = links.locator("small");
+    assert.equal(await subtitles.first().isVisible(), width === 1440);
+    await links.last().scrollIntoViewIfNeeded();
+    await fits(page, "the areas");
+    const head = await page.getByRole("banner").boundingBox();
+    if (width > 1000) assert.ok(head && head.height < 70, JSON.stringify(head));
+  }, { browser: { viewport: { width, height: 860 } } });
+}
 
 visit("keys and files go to the visible area", async ({ page, playground }) => {
   const plans = new Plans(page);

@@ -23,14 +23,15 @@ pub enum Area {
     Audit,
 }
 
-/// The areas in the order in which they are shown, the hash of each in the address, and its name.
-const AREAS: [(Area, &str, &str); 6] = [
-    (Area::Servers, "#", "Servers"),
-    (Area::Plans, "#plans", "Plans"),
-    (Area::Call, "#call", "One call"),
-    (Area::Grounding, "#grounding", "Grounding"),
-    (Area::Session, "#session", "Session"),
-    (Area::Audit, "#audit", "Audit"),
+/// The areas in the order of an agent's story: resolve, plan, serve, evidence. Each with its hash in the address, its
+/// name and what happens there.
+const AREAS: [(Area, &str, &str, &str); 6] = [
+    (Area::Servers, "#", "Servers", "resolve a lock"),
+    (Area::Plans, "#plans", "Plans", "check each step"),
+    (Area::Call, "#call", "One call", "check a tool call"),
+    (Area::Session, "#session", "Session", "serve an agent"),
+    (Area::Audit, "#audit", "Audit", "replay its log"),
+    (Area::Grounding, "#grounding", "Grounding", "check evidence"),
 ];
 
 impl Area {
@@ -42,7 +43,7 @@ impl Area {
     /// A link names the area of its inputs in front of them. Those of the first area stand alone.
     pub(crate) fn of(hash: &str) -> Self {
         let name = hash.split('.').next();
-        let named = AREAS.into_iter().find(|(_, each, _)| Some(*each) == name);
+        let named = AREAS.into_iter().find(|(_, each, ..)| Some(*each) == name);
         named.map_or(Self::Servers, |(area, ..)| area)
     }
 
@@ -54,7 +55,7 @@ impl Area {
     /// Returns the hash of the area.
     pub(crate) fn hash(self) -> &'static str {
         let entry = AREAS.into_iter().find(|(area, ..)| *area == self);
-        entry.map_or("#", |(_, hash, _)| hash)
+        entry.map_or("#", |(_, hash, ..)| hash)
     }
 
     /// Makes this the visible area.
@@ -78,9 +79,11 @@ pub(crate) fn use_area() -> Area {
 #[component]
 pub(crate) fn Areas() -> Html {
     let area = use_area();
-    let links = AREAS.map(|(each, hash, name)| {
+    let links = AREAS.map(|(each, hash, name, about)| {
         let current = (each == area).then_some("page");
-        html! { <a href={hash} aria-current={current}>{ name }</a> }
+        html! {
+            <a href={hash} aria-current={current} title={about}>{ name }<small aria-hidden="true">{ about }</small></a>
+        }
     });
     html! { <nav class="areas" aria-label="Areas">{ for links }</nav> }
 }
@@ -91,7 +94,7 @@ mod tests {
 
     #[test]
     fn an_area_has_a_hash_and_every_other_hash_is_the_first_area() {
-        for (area, hash, _) in AREAS {
+        for (area, hash, ..) in AREAS {
             assert_eq!(Area::of(hash), area);
         }
         for hash in ["", "#1.q1bK", "#plan", "#plan.1.q1bK", "plans"] {
