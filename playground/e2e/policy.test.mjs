@@ -1,7 +1,10 @@
 // Policies, and the second module, which evaluates them.
 
 import assert from "node:assert/strict";
+import axe from "axe-core";
+import { violations } from "./axe.mjs";
 import { eventually } from "./eventually.mjs";
+import { PHONE, fits } from "./fits.mjs";
 import { visit } from "./visit.mjs";
 
 const EXAMPLE = "A policy in Rego";
@@ -109,7 +112,7 @@ visit("the tab of the policy shows its input, the value of each rule and the lin
   await playground.answer.getByText("No policy is given").waitFor();
   await playground.example(EXAMPLE);
   await playground.open("Policy");
-  const rules = playground.answer.locator("table tbody tr");
+  const rules = playground.answer.locator("table").first().locator("tbody tr");
   await playground.has(rules, [/^allowed_tools policy\.rego:4:1 \[\]$/, /^deny_reasons policy\.rego:9:1 \{ .*tools of the class paid/]);
   await playground.answer.locator("p", { hasText: "Rules with a body that held" }).getByRole("button").first().waitFor();
   const input = page.getByRole("textbox", { name: "input of the policy" });
@@ -124,12 +127,63 @@ visit("the tab of the policy shows its input, the value of each rule and the lin
   await playground.has(rules, [/^allowed_tools .*zero/, /^limit policy\.rego:5:1 undefined$/]);
 });
 
+visit("each rule has its part in the decision, and each evaluation the rule that decided", async ({ playground }) => {
+  await playground.example(EXAMPLE);
+  await playground.open("Policy");
+  const table = (/** @type {string | RegExp} */ title) => playground.answer.locator("h3", { hasText: title }).locator("+ table tbody tr");
+  const coverage = table(/^Coverage: \d+ pairs/);
+  const evaluations = table(/^Evaluations/);
+  await playground.has(coverage, [/^allowed_tools policy\.rego:4:1 never$/, /^deny_reasons policy\.rego:9:1 [1-9]/, /^too_expensive policy\.rego:14:1 [1-9]/]);
+  const denied = await playground.texts(evaluations);
+  assert.ok(denied.length > 0);
+  for (const text of denied) assert.match(text, /^search:internet .+ ✗ denied: tools of the class paid are for the tier gold deny_reasons policy\.rego:9:1$/);
+  await playground.type("tenant.yaml", "silver", "gold");
+  await playground.has(coverage, [/ [1-9]\d*$/, / never$/, / never$/]);
+  for (const text of await playground.texts(evaluations)) assert.match(text, /✓ allowed allowed_tools policy\.rego:4:1$/);
+  await coverage.first().getByRole("button", { name: "policy.rego:4:1" }).click();
+  await eventually(async () => assert.equal(await playground.cursor("policy.rego"), "4:1"));
+});
+
+visit("one edited value of the input shows the new values beside the old", async ({ playground, page }) => {
+  await playground.example(EXAMPLE);
+  await playground.open("Policy");
+  const rules = playground.answer.locator("table").first().locator("tr");
+  const value = page.getByLabel("value", { exact: true });
+  assert.equal(await value.count(), 0);
+  await page.getByLabel("try", { exact: true }).selectOption("/user_tier");
+  assert.equal(await value.inputValue(), "silver");
+  await playground.has(rules, ["Rule Value With the edit", / the same$/, / the same$/]);
+  await value.fill("gold");
+  await playground.has(rules, [/./, /^allowed_tools policy\.rego:4:1 \[\] \[ "/, /^deny_reasons .*paid.* \{\}$/]);
+  // Enter sends no form.
+  await value.press("Enter");
+  await playground.settled();
+  assert.equal(await value.inputValue(), "gold");
+  // The decision stays that of the documents.
+  assert.match(await playground.text("tenant.yaml"), /silver/);
+  await page.getByLabel("try", { exact: true }).selectOption("the input as it is");
+  await playground.has(rules, ["Rule Value", /./, /./]);
+});
+
+for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+  visit(`the tab of the policy fits a phone, and axe finds nothing (${colorScheme})`, async ({ playground, page }) => {
+    await playground.example(EXAMPLE);
+    await playground.open("Policy");
+    await page.getByLabel("try", { exact: true }).selectOption("/user_tier");
+    await page.getByLabel("value", { exact: true }).fill("gold");
+    await playground.settled();
+    await fits(page, "the policy at work");
+    await page.evaluate(axe.source);
+    assert.deepEqual(await violations(page), []);
+  }, { browser: { ...PHONE, viewport: { width: 320, height: 640 }, colorScheme } });
+}
+
 visit("an empty policy starts with a small one, which can be undone", async ({ playground }) => {
   await playground.example("Tools for a task");
   await playground.show("policy.rego");
   await playground.page.getByRole("button", { name: "Start with a small policy" }).click();
   await playground.open("Policy");
-  await playground.has(playground.answer.locator("table tbody th"), [/^allowed_tools/, /^deny_reasons/]);
+  await playground.has(playground.answer.locator("table").first().locator("tbody th"), [/^allowed_tools/, /^deny_reasons/]);
   assert.equal(await playground.page.getByRole("button", { name: "Start with a small policy" }).count(), 0);
   await playground.input("policy.rego").press("Control+z");
   await playground.answer.getByText("No policy is given").waitFor();

@@ -3,13 +3,14 @@
 use crate::elements::nothing;
 use crate::policy::policy_places;
 use crate::state::{Page, Servers};
-use agent_answer::{DocumentKind, PolicyEvaluation, PolicyRule, Requirement};
+use agent_answer::{DocumentKind, Requirement};
 use agent_ui::browser::value_of;
 use agent_ui::editor::Viewer;
 use agent_ui::names::name;
 use agent_ui::page::use_page;
-use agent_ui::problems::{places, prose};
+use agent_ui::problems::places;
 use agent_ui::words::count;
+use agent_worker_protocol::{Cell, PolicyView, Table};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -50,7 +51,10 @@ pub(crate) fn EvaluationView() -> Html {
     };
     let onchange = page.callback(|page, event: Event| {
         let number = value_of(&event).parse().ok();
-        page.update(move |state| state.content.wanted.policy = number);
+        page.update(move |state| {
+            let wanted = &mut state.content.wanted;
+            (wanted.policy, wanted.tried) = (number, None);
+        });
     });
     let options = (0..)
         .zip(requirements)
@@ -60,34 +64,62 @@ pub(crate) fn EvaluationView() -> Html {
             <option selected={each == number} value={each.to_string()}>{ requirement.name() }</option>
         }
     });
-    let evaluation = content.views.policy.as_ref();
-    let evaluation = evaluation.filter(|it| it.requirement == number);
+    let view = content.views.policy.as_ref();
+    let view = view.filter(|it| it.requirement == number);
     html! {
         <div class="evaluation">
-            <form class="constraints">
+            <div class="constraints">
                 <label>{ "requirement" }<select {onchange}>{ for options }</select></label>
-            </form>
-            { match evaluation {
-                Some(evaluation) => rules_and_input(requirement, evaluation),
+                { for view.map(|view| edit(&page, view)) }
+            </div>
+            { match view {
+                Some(view) => tables_and_input(requirement, view),
                 None => nothing(&page),
             } }
         </div>
     }
 }
 
-fn rules_and_input(requirement: &Requirement, evaluation: &PolicyEvaluation) -> Html {
+/// Shows the fields that edit one value of the input.
+fn edit(page: &Page, view: &PolicyView) -> Html {
+    let tried = page.content().wanted.tried.as_ref();
+    let is_tried = |pointer: &str| tried.is_some_and(|it| it.0 == pointer);
+    let values = view.values.clone();
+    let choose = page.callback(move |page, event: Event| {
+        let pointer = value_of(&event);
+        let chosen = values.iter().find(|it| it.0 == pointer).cloned();
+        page.update(|state| state.content.wanted.tried = chosen);
+    });
+    let write = page.callback(|page, event: InputEvent| {
+        let text = value_of(&event);
+        page.update(|state| {
+            if let Some(tried) = &mut state.content.wanted.tried {
+                tried.1 = text;
+            }
+        });
+    });
+    let options = view.values.iter().map(|(pointer, _)| {
+        html! { <option selected={is_tried(pointer)}>{ pointer }</option> }
+    });
+    html! {
+        <>
+            <label>{ "try" }<select onchange={choose}><option>{ "the input as it is" }</option>{ for options }</select></label>
+            if let Some((_, text)) = tried {
+                <label>{ "value" }<input spellcheck="false" value={text.clone()} oninput={write} /></label>
+            }
+        </>
+    }
+}
+
+fn tables_and_input(requirement: &Requirement, view: &PolicyView) -> Html {
     let lines = requirement
         .policy_decision
         .iter()
         .flat_map(|it| policy_places(&it.lines));
     let lines: Vec<_> = lines.collect();
-    let shown = evaluation.input.len() as u32;
+    let shown = view.input.len() as u32;
     html! {
         <>
-            <table class="comparison">
-                <thead><tr><th scope="col">{ "Rule" }</th><th scope="col">{ "Value" }</th></tr></thead>
-                <tbody>{ for evaluation.rules.iter().map(rule) }</tbody>
-            </table>
             <p>
                 if lines.is_empty() {
                     { "No body of a rule held." }
@@ -95,27 +127,49 @@ fn rules_and_input(requirement: &Requirement, evaluation: &PolicyEvaluation) -> 
                     { "Rules with a body that held, marked in the policy: " }{ places(&lines) }
                 }
             </p>
+            { for view.tables.iter().map(table) }
             <h3>{ "input" }</h3>
-            if shown < evaluation.input_bytes {
+            if shown < view.input_bytes {
                 <p class="quiet">
-                    { format!("The first {} of {}", count(shown, "byte"), count(evaluation.input_bytes, "byte")) }
+                    { format!("The first {} of {}", count(shown, "byte"), count(view.input_bytes, "byte")) }
                 </p>
             }
-            <Viewer label="input of the policy" text={Rc::<str>::from(&*evaluation.input)} />
+            <Viewer label="input of the policy" text={Rc::<str>::from(&*view.input)} />
         </>
     }
 }
 
-fn rule(rule: &PolicyRule) -> Html {
-    let value = match (&rule.value, &rule.error) {
-        (_, Some(error)) => html! { <span class="no">{ prose(error) }</span> },
-        (Some(value), None) => html! { <pre tabindex="0">{ name(value, "") }</pre> },
-        (None, None) => html! { <span class="quiet">{ "undefined" }</span> },
-    };
+fn table(table: &Table) -> Html {
+    let head = table.head.iter();
+    let head = head.map(|it| html! { <th scope="col">{ it }</th> });
+    let rows = table.rows.iter().map(|row| {
+        let cells = row.iter().enumerate().map(|(at, it)| match at {
+            0 => html! { <th scope="row">{ cell(it) }</th> },
+            _ => html! { <td>{ cell(it) }</td> },
+        });
+        html! { <tr>{ for cells }</tr> }
+    });
     html! {
-        <tr>
-            <th scope="row"><code>{ &rule.name }</code><br />{ places([&rule.place]) }</th>
-            <td>{ value }</td>
-        </tr>
+        <>
+            <h3>{ &table.title }</h3>
+            <table class="comparison">
+                <thead><tr>{ for head }</tr></thead>
+                <tbody>{ for rows }</tbody>
+            </table>
+        </>
+    }
+}
+
+fn cell(cell: &Cell) -> Html {
+    let text = name(&cell.text, "");
+    html! {
+        <>
+            if cell.class == "value" {
+                <pre tabindex="0">{ text }</pre>
+            } else {
+                <span class={cell.class.clone()}>{ text }</span>
+            }
+            if let Some(place) = cell.place { <br />{ places([&place]) } }
+        </>
     }
 }

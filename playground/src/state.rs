@@ -119,6 +119,7 @@ impl Servers {
         });
         self.wanted.counts = tab == Tab::WhatIf;
         self.wanted.policy = None;
+        self.wanted.tried = None;
         self.ask_policy();
         if tab != Tab::WhatIf {
             self.wanted.supposed = None;

@@ -21,7 +21,7 @@ pub use candidate::{
     CandidateVerdict, Check, Eligible, Explanation, HealthSwitch, Listed, NearMiss, Reason,
     Rejected, ToolEntry,
 };
-pub use evaluation::{PolicyEvaluation, PolicyRule};
+pub use evaluation::{CoveredRule, PairDecision, PolicyCoverage, PolicyEvaluation, PolicyRule};
 pub use grounding::{Claim, Evidence, Grounding, NearQuote, Piece, Quote};
 #[cfg(feature = "javascript")]
 pub use javascript::{EvaluationContext, Inputs, link};

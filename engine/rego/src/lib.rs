@@ -16,6 +16,8 @@
 //! | `reading` | finds the members of the input that a policy may read |
 //! | `policy` | evaluates a policy for a requirement |
 //! | `rules` | evaluates a policy rule by rule |
+//! | `coverage` | finds the part of each rule in the decision on each candidate |
+//! | `trial` | changes one value of an input |
 //! | `facts` | names the comparisons that decided against a tool |
 //! | `suite` | evaluates the tests of a policy |
 //! | `paths`, `unused`, `vocabulary` | find comparisons and rules that have no effect |
@@ -29,6 +31,7 @@
 mod budget;
 mod builtins;
 mod check;
+mod coverage;
 mod exact;
 mod facts;
 mod instrument;
@@ -44,6 +47,7 @@ mod run;
 mod suite;
 mod token;
 mod tree;
+mod trial;
 mod unused;
 mod vocabulary;
 
@@ -51,6 +55,7 @@ pub use budget::{
     BYTES_PER_STEP, KEY_LIMIT, NUMBER_BITS_LIMIT, STEP_LIMIT, UNIT_LIMIT, VALUE_DEPTH_LIMIT,
 };
 pub use check::{LEVEL_LIMIT, STATEMENT_LIMIT};
+pub use coverage::{CandidateDecision, RuleWithBody, candidate_decisions, rules_with_body};
 pub use module::POLICY_LIMIT;
 pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};
 pub use patterns::PATTERN_LIMIT;
@@ -59,5 +64,6 @@ pub use policy::{INPUT_LIMIT, Policy, read};
 pub use rules::{RuleValue, rule_values};
 pub use suite::{TestOutcome, TestVerdict, test};
 pub use token::TOKEN_LIMIT;
+pub use trial::{InputValue, input_values, with_value};
 pub use unused::{Vocabulary, dead_rules, unused_rules};
 pub use vocabulary::vocabulary;

@@ -22,7 +22,7 @@ pub(super) const PACKAGE: [&str; 1] = ["switchboard"];
 
 /// The rule of the allowed tools.
 pub(super) const TOOLS: &str = "allowed_tools";
-const REASONS: &str = "deny_reasons";
+pub(super) const REASONS: &str = "deny_reasons";
 
 /// A compiled policy.
 #[derive(Debug)]

@@ -1,8 +1,7 @@
 //! The worker's reply.
 
-use agent_answer::{
-    Code, Eligible, Explanation, Listed, Matrix, PolicyEvaluation, Rejected, Supposed, Verdict,
-};
+use crate::policy::PolicyView;
+use agent_answer::{Code, Eligible, Explanation, Listed, Matrix, Rejected, Supposed, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// An answer. A view that was not requested, or that has nothing to show, is absent.
@@ -20,8 +19,8 @@ pub struct Answer {
     pub rejected: Option<Listed<Rejected>>,
     /// The eligible candidates of a requirement that were not selected, in order of preference.
     pub eligible: Option<Listed<Eligible>>,
-    /// The policy, rule by rule.
-    pub policy: Option<PolicyEvaluation>,
+    /// The policy at work.
+    pub policy: Option<PolicyView>,
     /// The verdicts under other constraints.
     pub supposed: Option<Supposed>,
     /// The number of satisfied requirements for each sensitivity under each residency; of both, none is

@@ -8,6 +8,7 @@ mod answer;
 mod bytes;
 pub mod import;
 pub mod plans;
+mod policy;
 mod request;
 pub mod run;
 pub mod session;
@@ -15,5 +16,6 @@ mod texts;
 
 pub use answer::{About, Answer, Explained};
 pub use bytes::{from_bytes, to_bytes};
+pub use policy::{Cell, PolicyView, Table};
 pub use request::{ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request};
 pub use texts::Texts;

@@ -1,9 +1,9 @@
 //! The policy evaluator, or a stub in modules without it.
 
-#[cfg(not(feature = "policy"))]
-pub(crate) use absent::{Policy, evaluation, read, remarks};
 #[cfg(feature = "policy")]
-pub(crate) use agent_api::answer::evaluation;
+pub(crate) use crate::policy_view::policy_view;
+#[cfg(not(feature = "policy"))]
+pub(crate) use absent::{Policy, policy_view, read, remarks};
 #[cfg(feature = "policy")]
 pub(crate) use agent_api::policy::{Policy, read};
 #[cfg(feature = "policy")]
@@ -37,12 +37,12 @@ mod present {
 
 #[cfg(not(feature = "policy"))]
 mod absent {
-    use agent_api::answer::PolicyEvaluation;
     use agent_api::decide::{
         PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, Resolution,
     };
     use agent_api::diagnostic::Diagnostic;
     use agent_api::lower::{Checked, Lowered};
+    use agent_worker_protocol::PolicyView;
 
     /// The stub of a policy. It allows nothing.
     #[derive(Debug)]
@@ -81,7 +81,12 @@ mod absent {
         Vec::new()
     }
 
-    pub(crate) fn evaluation(_: &Policy, _: &Resolution, _: u32) -> Option<PolicyEvaluation> {
+    pub(crate) fn policy_view(
+        _: &Policy,
+        _: &Resolution,
+        _: u32,
+        _: Option<(&str, &str)>,
+    ) -> Option<PolicyView> {
         None
     }
 }

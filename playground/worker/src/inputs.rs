@@ -1,13 +1,13 @@
 //! The inputs, each read when it changes.
 
 use crate::evaluator::{self, Policy};
-use agent_api::answer::{self, DocumentKind, PolicyEvaluation, Verdict};
+use agent_api::answer::{self, DocumentKind, Verdict};
 use agent_api::decide::{EvaluationContext, PolicyEngine, Resolution};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::{self, Lowered, Notation};
 use agent_api::model::{Context, Health, Index, Manifest, Task, Tenant};
 use agent_api::{LockText, resolve};
-use agent_worker_protocol::Texts;
+use agent_worker_protocol::{PolicyView, Texts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -168,14 +168,16 @@ impl Inputs {
         resolve(manifest, index, self.evaluation_context()?).ok()
     }
 
-    /// Evaluates the policy for a requirement, rule by rule.
-    pub(crate) fn evaluation(
+    /// Shows the policy at work for a requirement, also with an edited value of its input.
+    pub(crate) fn policy_view(
         &self,
         resolution: &Resolution,
         requirement: u32,
-    ) -> Option<PolicyEvaluation> {
+        edit: Option<&(String, String)>,
+    ) -> Option<PolicyView> {
         let policy = self.policy.value.as_deref()?;
-        evaluator::evaluation(policy, resolution, requirement)
+        let edit = edit.map(|(pointer, text)| (&**pointer, &**text));
+        evaluator::policy_view(policy, resolution, requirement, edit)
     }
 
     /// Describes the inputs and the decision about them, if there is one.

@@ -17,6 +17,8 @@ mod inputs;
 pub mod page;
 #[cfg(feature = "plans")]
 pub mod plans;
+#[cfg(feature = "policy")]
+mod policy_view;
 #[cfg(feature = "import")]
 mod questions;
 #[cfg(feature = "run")]

@@ -2,8 +2,8 @@
 use agent_decide::{PolicyDecision, PolicyEngine};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_rego::{
-    Policy, TestVerdict, Vocabulary, dead_rules, never_allows, read, rule_values, test,
-    unused_rules,
+    Policy, TestVerdict, Vocabulary, candidate_decisions, dead_rules, input_values, never_allows,
+    read, rule_values, rules_with_body, test, unused_rules, with_value,
 };
 use agent_tests::processor_time::ProcessorTime;
 use agent_text::Place;
@@ -112,6 +112,99 @@ fn no_rule_is_evaluated_behind_one_that_used_up_its_budget() {
     assert_eq!(names, [("2 first", "1"), ("3 endless", "budget")]);
     let many: String = (0..60).map(|number| format!("r{number} := 1\n")).collect();
     assert_eq!(values(&many, "{}").len(), 50);
+}
+
+/// Returns for each candidate the rules that held, and the one that decided.
+fn parts(rules: &str, input: &str) -> Vec<String> {
+    let policy = policy(format!("package switchboard\n{rules}"));
+    let names = rules_with_body(&policy);
+    let name = |number: usize| format!("{}:{}", names[number].name, names[number].place.start.line);
+    let decision = policy.ask(input);
+    let (all, decisions) = candidate_decisions(&policy, input, &decision, 3);
+    let decisions = decisions.into_iter().map(|it| {
+        let held: Vec<_> = it.held.into_iter().map(name).collect();
+        let decided = it.decided.map_or("no rule".to_owned(), name);
+        let result = if it.allowed { "allowed" } else { "denied" };
+        format!("{} {result} by {decided} of {}", it.tool, held.join(" "))
+    });
+    let mut found: Vec<_> = decisions.collect();
+    found.push(format!("{all} in all"));
+    found
+}
+
+#[test]
+fn each_candidate_has_the_rules_that_took_part() {
+    let rules = "\
+allowed_tools contains tool.id if {
+	some tool in input.candidate_tools
+	not paid(tool)
+}
+allowed_tools contains tool.id if {
+	some tool in input.candidate_tools
+	input.user_tier == \"gold\"
+}
+deny_reasons[tool.id] := \"it is paid\" if {
+	some tool in input.candidate_tools
+	paid(tool)
+}
+paid(tool) if tool.class == \"paid\"";
+    let input = r#"{"candidate_tools": [{"id": "a", "class": "free"}, {"id": "b", "class": "paid"}],
+        "user_tier": "free"}"#;
+    assert_eq!(
+        parts(rules, input),
+        [
+            "a allowed by allowed_tools:2 of allowed_tools:2",
+            "b denied by deny_reasons:10 of deny_reasons:10 paid:14",
+            "2 in all"
+        ]
+    );
+    let none = parts("allowed_tools := set()", input);
+    assert_eq!(none[0], "a denied by no rule of ");
+    // One that fails denies everything, and no rule has decided.
+    let failing = parts("allowed_tools contains 1 / 0 if true", input);
+    assert_eq!(failing[0], "a denied by no rule of ");
+    assert_eq!(parts(rules, "{}"), ["0 in all"]);
+}
+
+#[test]
+fn a_policy_that_compares_candidates_is_not_asked_about_one_alone() {
+    let rules = "allowed_tools contains tool.id if {
+	count(input.candidate_tools) > 1
+	some tool in input.candidate_tools
+}";
+    let many = r#"{"candidate_tools": [{"id": "a"}, {"id": "b"}, {"id": "c"}, {"id": "d"}]}"#;
+    let found = parts(rules, many);
+    assert_eq!(found[0], "a allowed by allowed_tools:2 of allowed_tools:2");
+    // Of many, only the first are asked about.
+    assert_eq!(found[3..], ["4 in all"]);
+}
+
+#[test]
+fn one_value_of_an_input_can_be_another() {
+    let input = r#"{"list": [{"a/b": "x"}, 2], "tier": "free", "context": null, "empty": {}}"#;
+    let values = |limit| {
+        let values = input_values(input, limit).into_iter();
+        let values = values.map(|it| format!("{} {}", it.pointer, it.text));
+        values.collect::<Vec<_>>()
+    };
+    let all = ["/tier free", "/context null", "/list/1 2", "/list/0/a~1b x"];
+    assert_eq!(values(9), all);
+    assert_eq!(values(3), all[..3]);
+    for (pointer, text, expected) in [
+        ("/tier", "7", input.replace("\"free\"", "\"7\"")),
+        ("/tier", "a\"b", input.replace("\"free\"", r#""a\"b""#)),
+        ("/list/1", "{\"c\": 3}", input.replace('2', "{\"c\": 3}")),
+        ("/context", "eu", input.replace("null", "\"eu\"")),
+        ("/list/0/a~1b", "y", input.replace('x', "y")),
+    ] {
+        assert_eq!(
+            with_value(input, pointer, text),
+            Some(expected),
+            "{pointer}"
+        );
+    }
+    assert_eq!(with_value(input, "/list/2", "1"), None);
+    assert_eq!(with_value(input, "/tier/0", "1"), None);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod call;
 mod candidate;
 mod convert;
+#[cfg(feature = "policy")]
+mod coverage;
 mod difference;
 #[cfg(feature = "policy")]
 mod evaluation;
@@ -19,6 +21,8 @@ mod verdict;
 
 pub use agent_answer::*;
 pub use candidate::{explanation, explanations};
+#[cfg(feature = "policy")]
+pub use coverage::coverage;
 #[cfg(feature = "policy")]
 pub use evaluation::evaluation;
 pub use list::{eligible, rejected};
