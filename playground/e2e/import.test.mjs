@@ -83,7 +83,7 @@ visit("one paste replaces an example by the visitor's servers, and can be undone
   await pasteInto(playground, "import", CLIENT);
   await playground.noticeIs("Imported 1 server; its tools are unknown: paste an answer to tools/list to add them");
   await playground.says("Every requirement has a server");
-  await playground.has(playground.cards.locator("h3"), ["github"]);
+  await playground.has(playground.cards.locator("h3"), [/github$/]);
   const index = JSON.parse(await playground.text("mcp.index.json"));
   assert.deepEqual(index.servers.map((/** @type {{ id: string }} */ { id }) => id), ["github"]);
   assert.match(await playground.text("agents.md"), /category: github/);
@@ -96,7 +96,8 @@ visit("one paste replaces an example by the visitor's servers, and can be undone
 }, { browser: { serviceWorkers: "allow" } });
 
 visit("what a configuration does not say is asked, and one press answers and imports", async ({ playground }) => {
-  await pasteInto(playground, "agents.md", CODEX.replace("]", "]\nnote = 1").replace("github]", "github-2]") + CODEX.replace('model = "a"\n', ""));
+  const other = CODEX.slice(CODEX.indexOf("[")).replace("mcp_servers.github", "mcp_servers.github-2");
+  await pasteInto(playground, "mcp.index.json", CODEX + other);
   const fields = bar(playground).getByRole("textbox");
   await playground.has(bar(playground).locator(".import-questions label"), [/^version of github$/, /^version of github-2$/]);
   await fields.nth(0).fill(' 1.0"0 ');
@@ -111,7 +112,13 @@ visit("what a configuration does not say is asked, and one press answers and imp
   await playground.noticeIs("Imported 2 servers; the tools of 2 are unknown");
   assert.match(await playground.text("mcp.index.json"), /server-github@2025\.4\.8[^]*server-github@2025\.4\.9/);
   assert.doesNotMatch(await playground.text("mcp.index.json"), /acme-audiences/);
-  await playground.has(playground.cards.locator("h3"), ["github", "github-2"]);
+  await playground.has(playground.cards.locator("h3"), [/github$/, /github-2$/]);
+});
+
+visit("a configuration that is pasted into agents.md is imported too", async ({ playground }) => {
+  await pasteInto(playground, "agents.md", CLIENT);
+  await playground.noticeIs("Imported 1 server");
+  assert.match(await playground.text("agents.md"), /category: github/);
 });
 
 visit("prose that names a client's key stays in agents.md", async ({ playground }) => {

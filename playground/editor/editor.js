@@ -20,6 +20,7 @@ import { largePaste, pasted } from "./large-paste.js";
 import { wrapping } from "./lines.js";
 import { places, setPlaces } from "./places.js";
 import { offsetOf, rangeOf } from "./positions.js";
+import { replacing } from "./replacing.js";
 import { searching } from "./searching.js";
 import { specialChars } from "./special-chars.js";
 import { TextCache } from "./text-cache.js";
@@ -253,6 +254,7 @@ export class Editor {
               keymap.of(historyKeymap),
               arrivals((text) => divert?.(withNewlines(text)) ?? false),
               largePaste(withNewlines),
+              replacing,
               assistance({ document: label, language, text: () => this.text(), textOf: textOf ?? (() => "") }),
             ],
         this.#options.placeholder ? placeholder(this.#options.placeholder) : [],

@@ -126,6 +126,19 @@ inPage("setText is silent and cannot be undone; typing is reported", {}, async (
   assert.deepEqual(await page.evaluate(() => [window.editor.undo(), window.editor.text(), window.changes]), [false, "new", 4]);
 });
 
+inPage("a character that replaces highlighted words leaves no style of theirs", {}, async (page) => {
+  await setText(page, MANIFEST);
+  await page.evaluate(() => window.editor.focus());
+  for (let line = 1; line < 4; line++) await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Shift+End");
+  await page.keyboard.type("version: 2");
+  assert.equal(await getText(page), MANIFEST.replace("version: 1.0.0", "version: 2"));
+  assert.equal(await page.locator(".cm-line [style]").count(), 0);
+  await page.evaluate(() => window.editor.undo());
+  assert.equal(await getText(page), MANIFEST);
+});
+
 inPage("long lines are broken and not, also very long ones, and the text stays", {}, async (page, t) => {
   // The editor measures its lines in the next frame.
   const becomes = (wanted) => page.waitForFunction((wanted) => {

@@ -82,32 +82,31 @@ fn sign(example: &Example) -> Sign {
 }
 
 /// Loads the example that the address names, or else the first one, which waits for nothing.
-pub(crate) fn load_first<C: Content>(page: &Page<C>) {
+pub(crate) async fn load_first<C: Content>(page: &Page<C>) {
     let folder = browser::example_name();
     let mut examples = C::GALLERIES.iter().flat_map(|(.., examples)| *examples);
     let named = examples.find(|it| it.folder == folder);
     if let Some(example) = named.or_else(|| C::first_example()) {
-        load(page, example, None);
+        load(page, example, None).await;
     }
 }
 
 /// Opens an example, with the document that matters in front.
 fn open_example<C: Content>(page: &Page<C>, area: Area, example: &'static Example) {
-    load(page, example, Some(area));
+    let page = page.clone();
+    spawn_local(async move { load(&page, example, Some(area)).await });
 }
 
 /// Loads the texts of an example as soon as they are here: those of an area, or of the whole page.
-fn load<C: Content>(page: &Page<C>, example: &'static Example, area: Option<Area>) {
-    if example.folder.is_empty() {
-        return show(page, example, area, &[]);
+async fn load<C: Content>(page: &Page<C>, example: &'static Example, area: Option<Area>) {
+    let files = match example.folder {
+        "" => Some(Vec::new()),
+        folder => browser::example_files(folder).await,
+    };
+    match files {
+        Some(files) => show(page, example, area, &files),
+        None => page.notify(Notice::alarm(NO_EXAMPLES)),
     }
-    let page = page.clone();
-    spawn_local(async move {
-        match browser::example_files(example.folder).await {
-            Some(files) => show(&page, example, area, &files),
-            None => page.notify(Notice::alarm(NO_EXAMPLES)),
-        }
-    });
 }
 
 fn show<C: Content>(

@@ -12,14 +12,18 @@ use crate::page::Page;
 use crate::recent::recent;
 use crate::share::share;
 use crate::theme::ThemeSwitch;
+use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 /// Shows the head.
 pub(crate) fn header<C: Content>(page: &Page<C>) -> Html {
     let reset = page.callback(|page, _| {
         let before = page.keeping.set_aside(page);
-        load_first(page);
-        page.notify(Notice::replaced("Reset to the first example", before));
+        let page = page.clone();
+        spawn_local(async move {
+            load_first(&page).await;
+            page.notify(Notice::replaced("Reset to the first example", before));
+        });
     });
     let examples = page.callback(|page, _| {
         let dialog = examples(page);

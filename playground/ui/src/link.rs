@@ -81,7 +81,7 @@ pub(crate) fn open<C: Content>(page: &Page<C>) {
         let kept = page.keeping.claim().await;
         match &kept {
             Some(kept) => kept.load(&page),
-            None => load_first(&page),
+            None => load_first(&page).await,
         }
         arrive(page, kept.unwrap_or_default()).await;
     });
