@@ -7,6 +7,7 @@ use crate::markdown;
 use crate::policy::{policy_lines, policy_places};
 use crate::reservations::against_lock;
 use crate::state::{Actor, EXPLAINED, History, Page, Servers, State, explain, name_tenant};
+use agent_answer::link_form::TENANT_ID;
 use agent_answer::{Code, Diagnostic, DocumentKind, Filter, Outcome, ServerName};
 use agent_ui::answer::Sign;
 use agent_ui::browser::{focus, value_of};
@@ -19,9 +20,6 @@ use agent_worker_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
 use std::rc::Rc;
 use web_sys::KeyboardEvent;
 use yew::prelude::*;
-
-/// The field with the id of the tenant.
-pub(crate) const TENANT_ID: &str = "tenant_id";
 
 /// The fields of links for the open tab, and for the open explanation.
 const TAB: &str = "tab";

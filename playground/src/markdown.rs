@@ -1,9 +1,9 @@
 //! The inputs and the verdict as Markdown, for an issue: with reasons, fixes and the commands that give
 //! the same answer.
 
-use crate::content::TENANT_ID;
 use crate::reservations::reservations;
 use crate::state::{Page, Servers};
+use agent_answer::link_form::TENANT_ID;
 use agent_answer::{
     Applicability, Code, DocumentKind, Fix, NearMiss, Outcome, Verdict, unmistakable, visible,
 };

@@ -16,7 +16,9 @@ mod resolution;
 mod server;
 
 pub use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Label, Round, Severity};
-pub use agent_text::{DocumentKind, Place, Position, Span, spelled, unmistakable, visible};
+pub use agent_text::{
+    DocumentKind, Place, Position, Span, link_form, secrets, spelled, unmistakable, visible,
+};
 pub use candidate::{
     CandidateVerdict, Check, Eligible, Explanation, HealthSwitch, Listed, NearMiss, Reason,
     Rejected, ToolEntry,

@@ -19,6 +19,7 @@
 //! | what may a new agent require? | [`first_manifest`] |
 //! | what do refused documents hide from each other? | [`together()`] |
 //! | what do the documents become with the suggested fixes? | [`mend`] |
+//! | which secrets would a link hold? | [`redact`] |
 //!
 //! The engine reads no clock, no file, no environment and no randomness: the same inputs give the
 //! same bytes on every host. The numbers in brackets, such as \[0, 2.1\], name a specification and
@@ -34,6 +35,7 @@ mod grounding;
 mod lock;
 pub mod network;
 pub mod plan;
+mod redaction;
 mod resolution;
 pub mod served;
 #[cfg(feature = "repair")]
@@ -51,6 +53,7 @@ pub use expansion::{Refusal, expand, expand_verified, expose, services};
 pub use grounding::GroundingAnswer;
 pub use lock::{LockText, UnreadableLock, compare, unreadable_lock, verify, verify_definitions};
 pub use plan::PlanAnswer;
+pub use redaction::{Redaction, redact};
 pub use resolution::{match_tools, resolve};
 pub use together::together;
 

@@ -396,6 +396,9 @@ catalogue! { $
     ScopeWidened "SCOPE_WIDENED" Error
         "a required scope is not in the lock"
         "Review the change, which gives the agent more access, then run `agent resolve`."
+    SecretInLink "SECRET_IN_LINK" Error
+        "a document for a link contains a secret"
+        "Remove the secret from the document, or pass `--redact` to replace it in the link."
     SelectionChanged "SELECTION_CHANGED" Error
         "the selected server differs from the locked one"
         "Review the new server, then run `agent resolve`."

@@ -1,6 +1,7 @@
 //! Endpoints: a URL without secrets, or the URL of a package.
 
 use agent_model::user_info;
+use agent_text::credential;
 
 /// The reason why a text can't be used as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,36 +63,14 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || text.split('$').skip(1).any(filled)
 }
 
-/// The prefixes of credentials of well-known services.
-const PREFIXES: [&str; 14] = [
-    "sk-",
-    "sk_",
-    "pk_",
-    "rk_",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "AKIA",
-    "eyJ",
-    "AIza",
-];
-
-/// Returns whether a part of a text looks like a credential. It has a well-known prefix, or is a
+/// Returns whether a part of a text looks like a credential. It is one of a well-known service, or a
 /// run of at least 20 letters and digits, with both among them.
 pub(super) fn has_credential(text: &str) -> bool {
     let separated = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     text.split(separated).any(|word| {
-        let known = PREFIXES.iter().any(|prefix| {
-            word.strip_prefix(prefix)
-                .is_some_and(|rest| rest.len() >= 8)
-        });
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
         let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
-        known || digits + letters >= 20 && digits >= 4 && letters >= 1
+        credential(word).is_some() || digits + letters >= 20 && digits >= 4 && letters >= 1
     })
 }
 
@@ -341,7 +320,7 @@ mod tests {
             ("stdio", Some(Refusal::NoUrl)),
             ("", Some(Refusal::NoUrl)),
             (
-                "https://mcp.example/s/sk-abcdefghij/",
+                "https://mcp.example/s/sk-abcdefgh1j/",
                 Some(Refusal::Credential),
             ),
             (

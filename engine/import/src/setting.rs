@@ -1,6 +1,7 @@
 //! The values in a client's configuration: what is plain, what is a secret, and what a client fills in.
 
 use super::endpoint::{has_credential, has_user_info};
+use agent_text::scheme_len;
 
 /// A value of an environment, a header, a query or an argument: the texts of its parts, one behind the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,9 +115,6 @@ const SECRET_WORDS: [&str; 12] = [
 /// The options whose value is a header.
 const HEADER_OPTIONS: [&str; 2] = ["--header", "-H"];
 
-/// The schemes in front of a token in a header.
-const SCHEMES: [&str; 3] = ["Bearer ", "Basic ", "token "];
-
 /// Reads a value.
 pub(super) fn setting(text: &str, kind: SettingKind<'_>) -> Setting {
     let mut parts = Vec::new();
@@ -163,26 +161,19 @@ fn literals(text: String, kind: SettingKind<'_>) -> Vec<SettingPart> {
 
 /// Returns where the secret part of a text begins; `None` if the text is no secret.
 fn secret_start(text: &str, kind: SettingKind<'_>) -> Option<usize> {
-    let behind_scheme = |text: &str| {
-        let scheme = SCHEMES.iter().find(|scheme| {
-            text.get(..scheme.len())
-                .is_some_and(|it| it.eq_ignore_ascii_case(scheme))
-        });
-        scheme.map_or(0, |scheme| scheme.len())
-    };
     let start = match kind {
         SettingKind::Path => return None,
         SettingKind::Keyed(key) => {
             if PLAIN_KEYS.contains(&&*key.to_ascii_lowercase()) && !looks_secret(text) {
                 return None;
             }
-            behind_scheme(text)
+            scheme_len(text)
         }
         SettingKind::Argument(before) if before.is_some_and(|it| HEADER_OPTIONS.contains(&it)) => {
             let value = text.find(':').map_or(0, |at| at + 1);
             let space = text[value..].len() - text[value..].trim_start().len();
             let value = value + space;
-            value + behind_scheme(&text[value..])
+            value + scheme_len(&text[value..])
         }
         SettingKind::Argument(before) => {
             match variable_of(before, text).or_else(|| text.split_once('=')) {

@@ -7,8 +7,10 @@
 
 mod hexadecimal;
 mod hidden;
+pub mod link_form;
 mod list;
 mod position;
+mod secret;
 pub mod sort;
 mod spelling;
 
@@ -16,6 +18,7 @@ pub use hexadecimal::hexadecimal;
 pub use hidden::{Hidden, TextForm, code_point, has_hidden, hidden, is_hidden, visible_text};
 pub use list::listed;
 pub use position::{LineIndex, Position};
+pub use secret::{REDACTED, Secret, credential, scheme_len, secrets};
 pub use spelling::{
     KEYWORD, LIKENESS_LIMIT, Likeness, hidden_difference, is_part, misspelt, nearest, spelled,
     unmistakable, visible,
@@ -100,6 +103,14 @@ document_kinds! {
 }
 
 impl DocumentKind {
+    /// Returns the name of the input's text in links and in the storage of browsers. Links stay in use, so a name never
+    /// changes.
+    pub fn field(self) -> String {
+        let mut name = format!("{self:?}");
+        name[..1].make_ascii_lowercase();
+        name
+    }
+
     /// Returns whether a view may show lines of the text. For a text that may contain secrets, views
     /// show only places, because a faulty line may contain a key or adjoin one.
     pub fn may_be_shown(self) -> bool {

@@ -36,7 +36,6 @@ pub mod page;
 pub mod problems;
 mod recent;
 pub mod saved;
-mod secrets;
 mod share;
 mod splitter;
 pub mod state;

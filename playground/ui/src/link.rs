@@ -1,7 +1,6 @@
 //! Links that hold all inputs of a page.
 //!
-//! A link ends in `#`, the area, and the compressed inputs behind `1.`; the first area has no name.
-//! Browsers send nothing behind `#` to a server.
+//! They have the form that [`link_form`] describes. Browsers send nothing behind `#` to a server.
 
 use crate::answer::ENGINE;
 use crate::areas::Area;
@@ -14,21 +13,10 @@ use crate::page::{Page, use_page};
 use crate::saved::SavedInputs;
 use crate::state::Dialog;
 use crate::words::count;
+use agent_answer::link_form::{self, LENGTH_LIMIT, SIZE_LIMIT, VERSION};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
-
-/// The only form of links.
-const FORM: &str = "1.";
-
-/// Maximum length of a link, in characters. Chats and trackers cut longer ones.
-const LINK_LIMIT: usize = 32_000;
-
-/// Maximum size of the inputs in a link, in bytes before compression.
-const INPUTS_LIMIT: u32 = 8 << 20;
-
-/// The name of the engine's version in a link.
-const ENGINE_NAME: &str = "engine";
 
 /// Returns the part of the address that holds inputs, if it has one.
 fn fragment(hash: &str) -> Option<&str> {
@@ -40,15 +28,15 @@ fn fragment(hash: &str) -> Option<&str> {
 
 /// Reads the inputs of a link.
 async fn unpack<C: Content>(fragment: &str) -> Result<SavedInputs, String> {
-    let Some(packed) = fragment.strip_prefix(FORM) else {
+    let Some(packed) = fragment.strip_prefix(VERSION) else {
         return Err("its format is unknown".to_owned());
     };
-    read::<C>(&browser::decompress(packed, INPUTS_LIMIT).await?)
+    read::<C>(&browser::decompress(packed, SIZE_LIMIT).await?)
 }
 
 fn read<C: Content>(json: &str) -> Result<SavedInputs, String> {
     let saved = SavedInputs::read::<C>(json)?;
-    let named = !saved.field(ENGINE_NAME).is_empty();
+    let named = !saved.field(link_form::ENGINE).is_empty();
     named
         .then(|| saved.into_work())
         .ok_or_else(|| "it names no engine".to_owned())
@@ -57,16 +45,16 @@ fn read<C: Content>(json: &str) -> Result<SavedInputs, String> {
 /// Returns a link to this page that holds the inputs, or the reason why it can't be made.
 pub(crate) async fn link(saved: SavedInputs, area: Area) -> Result<String, String> {
     let mut saved = saved.into_work();
-    saved.set(ENGINE_NAME, ENGINE.to_owned());
+    saved.set(link_form::ENGINE, ENGINE.to_owned());
     let packed = browser::compress(&saved.to_json()).await?;
     let name = match area.name() {
         "" => String::new(),
         name => format!("{name}."),
     };
-    let link = format!("{}#{name}{FORM}{packed}", browser::address());
-    if link.len() > LINK_LIMIT {
+    let link = format!("{}#{name}{VERSION}{packed}", browser::address());
+    if link.len() > LENGTH_LIMIT {
         return Err(format!(
-            "the link would have {} characters, and many programs cut links after {LINK_LIMIT}; \
+            "the link would have {} characters, and many programs cut links after {LENGTH_LIMIT}; \
              send the files instead",
             link.len()
         ));
@@ -123,7 +111,7 @@ async fn arrive<C: Content>(page: Page<C>, present: SavedInputs) {
 fn open_link<C: Content>(page: &Page<C>, saved: &SavedInputs) {
     let before = page.keeping.set_aside(page);
     saved.load(page);
-    let engine = saved.field(ENGINE_NAME);
+    let engine = saved.field(link_form::ENGINE);
     page.notify(match engine == ENGINE {
         true => Notice::replaced("Opened the link", before),
         false => Notice {

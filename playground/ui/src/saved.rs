@@ -5,11 +5,9 @@ use crate::browser;
 use crate::content::Content;
 use crate::page::Page;
 use agent_answer::DocumentKind;
+use agent_answer::link_form::AREA;
 use std::collections::BTreeMap;
 use wasm_bindgen::JsValue;
-
-/// The field with the visible area.
-const AREA: &str = "area";
 
 /// The field of inputs that are those of an example.
 const UNTOUCHED: &str = "untouched";
@@ -21,13 +19,6 @@ const TITLE: usize = 60;
 /// version must read them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SavedInputs(BTreeMap<String, String>);
-
-/// Returns the name of a document's text: that of its kind, with a small letter.
-fn name(kind: DocumentKind) -> String {
-    let mut name = format!("{kind:?}");
-    name[..1].make_ascii_lowercase();
-    name
-}
 
 /// Returns whether a character is a letter, or of another alphabet. The tables of all letters would
 /// be a large part of the page.
@@ -55,7 +46,7 @@ impl SavedInputs {
     pub(crate) fn object_of<C: Content>(page: &Page<C>) -> JsValue {
         let mut fields = vec![(AREA.to_owned(), page.state.area.name().into())];
         let kept = C::kinds().filter(|kind| !page.is_diverted(*kind));
-        fields.extend(kept.map(|kind| (name(kind), page.editors.text(kind).into())));
+        fields.extend(kept.map(|kind| (kind.field(), page.editors.text(kind).into())));
         let own = page.content().fields().into_iter();
         fields.extend(own.map(|(name, value)| (name.to_owned(), value.into())));
         let fields: Vec<_> = fields
@@ -72,7 +63,7 @@ impl SavedInputs {
     ) -> Self {
         let mut saved = Self::default();
         for kind in kinds {
-            saved.set(&name(kind), text(kind));
+            saved.set(&kind.field(), text(kind));
         }
         saved
     }
@@ -103,7 +94,7 @@ impl SavedInputs {
     pub fn of_fields<C: Content>(
         fields: impl IntoIterator<Item = (String, Option<String>)>,
     ) -> Result<Self, String> {
-        let names: Vec<_> = C::kinds().map(name).collect();
+        let names: Vec<_> = C::kinds().map(DocumentKind::field).collect();
         let mut saved = Self::default();
         let mut documents = 0;
         for (field, value) in fields {
@@ -123,7 +114,7 @@ impl SavedInputs {
 
     /// Returns the text of a document. It is empty if the document is missing.
     pub fn text(&self, kind: DocumentKind) -> &str {
-        self.field(&name(kind))
+        self.field(&kind.field())
     }
 
     /// Returns a field. It is empty if it is missing.
@@ -170,7 +161,7 @@ impl SavedInputs {
     /// Returns whether the texts and the page's own fields are the same.
     pub fn is_same<C: Content>(&self, other: &Self) -> bool {
         let is_same = |name: &str| self.field(name) == other.field(name);
-        C::kinds().all(|kind| is_same(&name(kind))) && C::FIELDS.iter().all(|name| is_same(name))
+        C::kinds().all(|kind| is_same(&kind.field())) && C::FIELDS.iter().all(|name| is_same(name))
     }
 
     /// Returns all fields by their names, in order.

@@ -4,8 +4,8 @@ use crate::content::Content;
 use crate::link::link;
 use crate::page::use_page;
 use crate::saved::SavedInputs;
-use crate::secrets;
 use crate::state::Dialog;
+use agent_answer::secrets;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
@@ -21,9 +21,12 @@ pub(crate) fn share<C: Content>() -> Dialog {
 /// Returns warnings about texts that look like secrets.
 fn warnings<C: Content>(saved: &SavedInputs) -> Vec<String> {
     let in_document = |kind| {
-        let found = secrets::find(saved.text(kind)).into_iter();
-        found.map(move |(line, secret)| {
-            format!("{}, line {line}: looks like {secret}", kind.usual_name())
+        let text = saved.text(kind);
+        secrets(text).into_iter().map(move |secret| {
+            let before = text.bytes().take(secret.span.start as usize);
+            let line = 1 + before.filter(|byte| *byte == b'\n').count();
+            let name = kind.usual_name();
+            format!("{name}, line {line}: looks like {}", secret.kind)
         })
     };
     C::kinds().flat_map(in_document).collect()

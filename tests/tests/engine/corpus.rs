@@ -151,6 +151,12 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "tests/tests/engine/patterns.rs",
         "PatternsWidened",
     ),
+    // Of a link.
+    (
+        Code::SecretInLink,
+        "tests/tests/engine/redaction.rs",
+        "SecretInLink",
+    ),
     // Of a session.
     (
         Code::ApprovalDenied,

@@ -32,6 +32,7 @@ mod policy;
 mod properties;
 mod random;
 mod recovery;
+mod redaction;
 mod released;
 mod repairs;
 mod run;

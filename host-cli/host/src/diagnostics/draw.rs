@@ -36,7 +36,8 @@ pub(super) fn diagnostic<'n>(
             .enumerate()
             .filter(|(_, label)| document.contains(label))
             .collect();
-        if !document.may_be_shown() {
+        // A line with a secret is as secret.
+        if !document.may_be_shown() || diagnostic.code == Code::SecretInLink {
             let last = groups.pop().expect("there is always a group");
             let origins = labels.iter().map(|(_, label)| {
                 let start = label.place.start;
