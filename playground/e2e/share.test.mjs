@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { deflateRawSync } from "node:zlib";
 import { INDEX, LOCK, MANIFEST } from "./hello.mjs";
 import { Plans, SUMMARY, visitPlans } from "./plans.mjs";
@@ -33,6 +34,44 @@ visit("a link restores everything for a new visitor", async ({ playground, page,
   assert.equal(await other.text("agents.lock"), LOCK);
   assert.ok(!other.page.url().includes("#"), "the address still has the state of before");
 }, { browser: CLIPBOARD });
+
+visit("the link that `agent share` prints opens the same files", async ({ another }) => {
+  // A test of the program compares the file with what it prints.
+  const link = (await readFile(new URL("program-link.txt", import.meta.url), "utf8")).trim();
+  const other = await another({ fragment: link.slice(1) });
+  await other.noticeIs("Opened the link");
+  await other.says("Every requirement has a server");
+  assert.equal(await other.text("agents.md"), MANIFEST);
+  assert.equal(await other.text("mcp.index.json"), INDEX);
+});
+
+/** The token that `agent playground` puts into the address. */
+const TOKEN = "0123456789abcdef".repeat(4);
+
+visit("the files of the program that serves the page are opened, and the address forgets the token", async ({ playground, page, address }) => {
+  const asked = [];
+  const manifest = MANIFEST.replace("hello", "folder");
+  await page.route("**/documents.json", (route) => {
+    asked.push(route.request().headers().authorization);
+    return route.fulfill({ json: { engine: "0.1.0", manifest, index: INDEX } });
+  });
+  await page.goto("about:blank");
+  await page.goto(`${address}#local.${TOKEN}`);
+  await playground.noticeIs("Opened the link");
+  assert.equal(await playground.text("agents.md"), manifest);
+  assert.deepEqual(asked, [`Bearer ${TOKEN}`]);
+  assert.equal(page.url(), address);
+  await page.goBack();
+  assert.ok(!page.url().includes(TOKEN), "the history has the token");
+});
+
+visit("files that the program does not give are said to be missing", async ({ playground, page, address }) => {
+  await page.route("**/documents.json", (route) => route.fulfill({ status: 401, body: "the token is missing or unknown" }));
+  await page.goto("about:blank");
+  await page.goto(`${address}#local.${TOKEN}`);
+  await page.getByRole("alert").filter({ hasText: "The files can't be opened: the token is missing or unknown." }).waitFor();
+  await playground.says("Every requirement has a server");
+}, { expected: [/^console: .* 401/] });
 
 visit("a link asks before it replaces other inputs, in a new tab and in an open one", async ({ playground, page, context, address }) => {
   await playground.type("agents.md", "hello", "mine");

@@ -123,5 +123,9 @@ function style(address) {
 // Where there is no service worker, as in development, the page works as long as it is served.
 navigator.serviceWorker?.register("./sw.js").catch(() => {});
 
+// `agent playground` puts a token there.
+const [, token] = location.hash.split("#local.");
+if (token) await (await import("./local.js")).open(token);
+
 addEventListener("hashchange", show);
 await show();

@@ -20,7 +20,7 @@ const CACHE = CACHES + VERSION;
 /** Prefixes of the paths of files that are stored on request. */
 const LATER = [
   "agent-plans-page", "agent-session-page", "codes.json", "engine/import/", "engine/plans/", "engine/policy/",
-  "engine/run/", "engine/session/", "importer.js", "plans.css", "session.css",
+  "engine/run/", "engine/session/", "importer.js", "local.js", "plans.css", "session.css",
 ];
 
 /** Asks a worker that waits to take over. It answers with its cache. */

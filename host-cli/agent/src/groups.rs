@@ -21,8 +21,19 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Ask",
         &[
-            "validate", "discover", "resolve", "match", "tools", "expand", "why", "diff", "verify",
-            "ground", "explain",
+            "validate",
+            "discover",
+            "resolve",
+            "match",
+            "tools",
+            "expand",
+            "why",
+            "diff",
+            "verify",
+            "ground",
+            "playground",
+            "share",
+            "explain",
         ],
     ),
     (

@@ -11,6 +11,7 @@ compile_error!("apps and servers run in sandboxes of Linux: other systems are no
 mod args;
 mod command;
 mod groups;
+mod link;
 #[cfg(not(target_family = "wasm"))]
 mod mcp;
 mod old_names;

@@ -19,10 +19,14 @@ pub(crate) fn respond(status: StatusCode, body: Body) -> Response<Body> {
     answer
 }
 
-/// Returns an answer with a text of a media type.
+/// Returns an answer with a content of a media type.
 #[must_use]
-pub fn respond_with(status: StatusCode, kind: &'static str, text: String) -> Response<Body> {
-    let mut answer = respond(status, Either::Left(Full::new(Bytes::from(text))));
+pub fn respond_with(
+    status: StatusCode,
+    kind: &'static str,
+    content: impl Into<Bytes>,
+) -> Response<Body> {
+    let mut answer = respond(status, Either::Left(Full::new(content.into())));
     let kind = HeaderValue::from_static(kind);
     answer.headers_mut().insert(CONTENT_TYPE, kind);
     answer

@@ -236,10 +236,12 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-ownership",
                 "agent-pack",
                 "agent-packages",
+                "agent-page-server",
                 "agent-runners",
                 "agent-sandbox",
                 "agent-mcp-server",
                 "agent-syntax",
+                "agent-text",
             ],
         ),
         (
@@ -335,6 +337,7 @@ fn the_host_does_not_depend_on_the_engine() {
             "host-cli/packages",
             &["agent-ownership", "agent-sandbox", "agent-way-out"],
         ),
+        ("host-cli/page-server", &["agent-host", "agent-mcp-server"]),
         (
             "host-cli/planner",
             &["agent-smallest-value", "agent-way-out"],

@@ -28,6 +28,7 @@ pub(crate) enum Deciding {
     Index(Index),
     Audit(Audit),
     Replay(Box<Replay>),
+    Share(Box<Share>),
     Explain(Explain),
 }
 
@@ -38,6 +39,13 @@ pub(crate) struct Output {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+}
+
+impl Output {
+    /// The output of a command that is for people alone.
+    pub(crate) const TEXT: Self = Self {
+        format: Format::Text,
+    };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -228,6 +236,11 @@ pub(crate) struct Resolve {
     /// Write nothing
     #[arg(long, conflicts_with_all = ["fix", "unsafe_fixes"])]
     pub(crate) dry_run: bool,
+
+    /// Then open the playground on these files, as `agent playground` does
+    #[cfg(not(target_family = "wasm"))]
+    #[arg(long)]
+    pub(crate) open: bool,
 
     #[command(flatten)]
     pub(crate) before: Before,
@@ -477,6 +490,11 @@ pub(crate) struct PlanCheck {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) catalog: Option<Input>,
 
+    /// Then open the playground on these files, as `agent playground` does
+    #[cfg(not(target_family = "wasm"))]
+    #[arg(long)]
+    pub(crate) open: bool,
+
     #[command(flatten)]
     pub(crate) mova: MovaOption,
 
@@ -711,6 +729,11 @@ pub(crate) struct Replay {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tool_pool: Option<Input>,
 
+    /// Then open the playground on these files (of an audit log), as `agent playground` does
+    #[cfg(not(target_family = "wasm"))]
+    #[arg(long)]
+    pub(crate) open: bool,
+
     #[command(flatten)]
     pub(crate) mova: MovaOption,
 
@@ -722,6 +745,42 @@ pub(crate) struct Replay {
 
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Print a link to the playground that holds this folder's files
+///
+/// The link is the one that the page makes with "Share". It holds the files themselves behind `#`, which browsers send
+/// to no server. Nothing is sent anywhere. Texts that look like secrets are refused.
+#[derive(Args, Debug)]
+pub(crate) struct Share {
+    #[command(flatten)]
+    pub(crate) folder: FolderDocuments,
+
+    /// The address of a playground, which stands before the link [default: print what is behind it]
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(crate) base: Option<String>,
+
+    /// Replace texts that look like secrets by `REDACTED`
+    #[arg(long)]
+    pub(crate) redact: bool,
+}
+
+/// The documents of a folder that the playground shows.
+#[derive(Args, Debug)]
+#[command(next_help_heading = None::<&str>)]
+pub(crate) struct FolderDocuments {
+    #[command(flatten)]
+    pub(crate) manifest: ManifestArgument,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    /// The lock to compare with [default: agents.lock, if it exists]
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    #[command(flatten)]
+    pub(crate) context: TaskContext,
 }
 
 /// Print the page of a code, or list all codes

@@ -30,6 +30,7 @@ pub(crate) enum Performing {
     Install(Install),
     #[command(subcommand)]
     Evidence(Evidence),
+    Playground(Box<Playground>),
     CheckHandler(CheckHandler),
     TestRunner(TestRunner),
     Sandbox(Sandbox),
@@ -42,11 +43,27 @@ pub(crate) enum Performing {
 /// The default path of an audit log.
 pub(crate) const AUDIT: &str = "agent.audit.jsonl";
 
-impl Output {
-    /// The output of a command that is for people alone.
-    pub(crate) const TEXT: Self = Self {
-        format: Format::Text,
-    };
+/// Open the playground on this folder's files
+///
+/// Serves the page inside of this program on a free port of loopback, and opens it in the browser if a terminal shows
+/// this. The page gets the files once, with the random token behind `#` of its address. Nothing is written, and nothing
+/// leaves this machine. Ends when no page has been open for a while.
+#[derive(Args, Debug)]
+pub(crate) struct Playground {
+    #[command(flatten)]
+    pub(crate) folder: FolderDocuments,
+
+    /// Print the address, and open no browser
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+
+    /// End after this time without an open page
+    #[arg(long, value_name = "SECONDS", default_value = "600")]
+    pub(crate) idle: u64,
+
+    /// Serve the page of this folder instead of the one in this program
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) page: Option<PathBuf>,
 }
 
 /// Make a plan for a goal, or check one

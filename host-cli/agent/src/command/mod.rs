@@ -16,12 +16,15 @@ mod replay;
 mod resolve;
 mod schema;
 mod session;
+mod share;
 mod tools;
 mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command, Deciding, Global, Index, PlanCommand, Policy, Schema};
+use crate::args::{
+    Arguments, Command, Deciding, Global, Index, Output, PlanCommand, Policy, Schema,
+};
 use agent_host::Failure;
 use session::{CommandSession, mending};
 
@@ -44,7 +47,12 @@ impl CommandAnswer {
 pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
     let global = &arguments.global;
     match &arguments.command {
-        Command::Deciding(it) => decide(it, global),
+        Command::Deciding(it) => {
+            let answer = decide(it, global)?;
+            #[cfg(not(target_family = "wasm"))]
+            performing::playground::after(it, answer, global)?;
+            Ok(answer)
+        }
         #[cfg(not(target_family = "wasm"))]
         Command::Performing(it) => performing::run(it, global),
         #[cfg(target_family = "wasm")]
@@ -84,13 +92,17 @@ fn decide(command: &Deciding, global: &Global) -> Result<CommandAnswer, Failure>
         }
         Deciding::Audit(it) => audit::run(it, &mut open(&it.output)?),
         Deciding::Replay(it) => replay::run(it, &mut open(&it.output)?),
+        Deciding::Share(it) => share::run(it, &mut open(&Output::TEXT)?),
         Deciding::Explain(it) => explain::run(it, global),
     }
 }
 
 fn check_plan(command: &PlanCommand, global: &Global) -> Result<CommandAnswer, Failure> {
     let PlanCommand::Check(it) = command;
-    mending(&it.report, global, |to| plan_check::run(it, to))
+    let answer = mending(&it.report, global, |to| plan_check::run(it, to))?;
+    #[cfg(not(target_family = "wasm"))]
+    performing::playground::after_plan(it, answer, global)?;
+    Ok(answer)
 }
 
 /// Adds help about an unknown name: the known names that resemble it, or else how to list all.

@@ -232,6 +232,36 @@ fn a_gateway_on_a_terminal_names_what_it_waits_for() {
 }
 
 #[test]
+fn a_refusal_on_a_terminal_ends_with_how_it_is_seen() {
+    const HINT: &str = "`--open` shows why in the playground";
+    let project = Project::unsatisfiable();
+    let run = |project: &Project, line: &[&str], variable: Option<&str>| {
+        let mut command = project.command(line);
+        command.envs(variable.map(|value| ("CI", value)));
+        Terminal::start(command).end(project)
+    };
+    let refused = run(&project, &["resolve"], None);
+    assert_eq!(refused.code, Some(1), "{refused:#?}");
+    let last = refused.stdout.lines().last().unwrap_or_default();
+    assert!(last.starts_with(HINT), "{refused:#?}");
+
+    let quiet: [(&[&str], Option<&str>); 4] = [
+        (&["resolve"], Some("true")),
+        (&["resolve", "--quiet"], None),
+        (&["resolve", "--format", "json"], None),
+        (&["validate"], None),
+    ];
+    for (line, variable) in quiet {
+        let refused = run(&project, line, variable);
+        assert!(!refused.stdout.contains(HINT), "{line:?}: {refused:#?}");
+    }
+    let piped = project.agent("resolve").exits(1);
+    assert!(!piped.stderr.contains(HINT), "{piped:#?}");
+    let satisfied = run(&Project::new(), &["resolve"], None);
+    assert!(!satisfied.stdout.contains(HINT), "{satisfied:#?}");
+}
+
+#[test]
 fn progress_is_drawn_on_a_terminal_alone() {
     let (project, _) = sleeps("2");
     let terminal = Terminal::start(project.command(RUN));

@@ -21,6 +21,7 @@ pub(crate) mod man;
 mod observing;
 mod open_evidence;
 mod plan_goal;
+pub(super) mod playground;
 pub(super) mod replay_run;
 mod rerun;
 mod run_plan;
@@ -70,6 +71,7 @@ pub(super) fn run(command: &Performing, global: &Global) -> Result<CommandAnswer
         }
         Performing::Evidence(Evidence::Explain(it)) => explain_run::run(it, &mut open(&it.output)?),
         Performing::Evidence(Evidence::Open(it)) => open_evidence::run(it),
+        Performing::Playground(it) => playground::run(it, &mut open(&Output::TEXT)?),
         Performing::CheckHandler(it) => check_handler::run(it),
         Performing::Sandbox(it) => sandbox::run(it),
         Performing::Install(it) => install::run(it, &mut open(&it.output)?),

@@ -1,9 +1,10 @@
 //! The documents of a session with servers, as options name them.
 
 use super::{CommandSession, DEFINITIONS};
-use crate::args::{EvaluationContext, INDEX, LOCK};
+use crate::args::{EvaluationContext, INDEX, LOCK, PolicyOptions};
 use agent_host::Failure;
 use agent_host::contract::diagnostic::DocumentKind;
+use agent_host::contract::fixes;
 use agent_host::contract::session::Documents;
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX};
 use std::path::PathBuf;
@@ -49,6 +50,45 @@ pub(crate) fn documents(
         task: text(session, DocumentKind::Task, given.task)?,
         health: text(session, DocumentKind::Health, context.health.as_ref())?,
     })
+}
+
+/// The documents of a command, for the playground.
+pub(crate) struct ShownDocuments<'c> {
+    /// The documents but the policy, each if the command has it.
+    pub(crate) inputs: Vec<(DocumentKind, Option<&'c Input>)>,
+    /// The policy and its inputs.
+    pub(crate) policy: &'c PolicyOptions,
+}
+
+impl ShownDocuments<'_> {
+    /// Reads the documents. Invalid ones are read too: the page says what is wrong with them.
+    ///
+    /// # Errors
+    ///
+    /// When a file can't be read or is not UTF-8.
+    pub(crate) fn read(
+        self,
+        session: &mut CommandSession,
+    ) -> Result<Vec<fixes::Document>, Failure> {
+        let policy = session.policy_input(self.policy)?;
+        let mut inputs = self.inputs;
+        inputs.extend([
+            (DocumentKind::Policy, policy.as_ref()),
+            (DocumentKind::Context, self.policy.policy_context.as_ref()),
+            (DocumentKind::Tenant, self.policy.tenant.as_ref()),
+        ]);
+        let given = inputs
+            .into_iter()
+            .filter_map(|(kind, input)| Some((kind, input?)));
+        let documents = given.map(|(kind, input)| {
+            let text = session.text(kind, input, INDEX_MAX)?;
+            match str::from_utf8(&text) {
+                Ok(_) => Ok(fixes::Document { kind, text }),
+                Err(_) => Err(Failure::new(format_args!("`{input}` is not text in UTF-8"))),
+            }
+        });
+        documents.collect()
+    }
 }
 
 /// Returns the file of the definitions beside a lock.

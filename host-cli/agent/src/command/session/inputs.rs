@@ -555,7 +555,7 @@ pub(super) fn notation(input: &Input) -> Notation {
 }
 
 /// Returns the manifest in the working folder.
-fn usual_manifest() -> Result<Input, Failure> {
+pub(crate) fn usual_manifest() -> Result<Input, Failure> {
     MANIFESTS
         .iter()
         .map(|&name| Input::from(name))
