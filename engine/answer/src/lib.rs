@@ -13,6 +13,7 @@ mod javascript;
 mod matrix;
 mod plan;
 mod resolution;
+mod review;
 mod server;
 
 pub use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Label, Round, Severity};
@@ -36,4 +37,5 @@ pub use resolution::{
     Agent, Capability, Constraints, Drift, LockVerdict, Outcome, PolicyDecision, Requirement,
     Selected, SelectedTool, Stage, Supposed, SupposedRequirement, Tokens, Verdict,
 };
+pub use review::{Review, ReviewedTool};
 pub use server::{Server, ServerName};

@@ -48,6 +48,19 @@ impl Drift {
                 | Code::ForbidRemoved
         )
     }
+
+    /// Returns whether the difference gives the agent less access.
+    pub fn narrowing(&self) -> bool {
+        matches!(
+            self.code,
+            Code::ScopeNarrowed
+                | Code::ToolsNarrowed
+                | Code::ServeNarrowed
+                | Code::PatternsNarrowed
+                | Code::RequirementRemoved
+                | Code::ForbidAdded
+        )
+    }
 }
 
 /// Whether a lock is current.

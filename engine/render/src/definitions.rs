@@ -2,7 +2,7 @@
 
 use agent_decide::locked_definitions;
 use agent_lower::definition;
-use agent_model::{Index, Lock};
+use agent_model::{Index, Lock, ToolView};
 use agent_syntax::json::{Reader, Writer, parse_value};
 use agent_syntax::{Node, Value, canonical_node};
 use agent_text::sort::sort_by;
@@ -17,14 +17,25 @@ pub fn definitions(lock: &Lock, index: &Index) -> Option<String> {
     w.object(|w| {
         for (digest, tool) in &tools {
             w.key(digest);
-            let text = definition(*tool);
-            // It was written from a tree.
-            if let Ok(node) = parse_value(&mut Reader::new(&text)) {
-                write_sorted(w, &node);
-            }
+            write_definition(w, *tool);
         }
     });
     Some(w.finish())
+}
+
+/// Returns the definition of a tool as `agents.definitions.json` has it, line by line.
+pub fn definition_lines(tool: ToolView<'_>) -> String {
+    let mut w = Writer::pretty();
+    write_definition(&mut w, tool);
+    w.finish()
+}
+
+fn write_definition(w: &mut Writer, tool: ToolView<'_>) {
+    let text = definition(tool);
+    // It was written from a tree.
+    if let Ok(node) = parse_value(&mut Reader::new(&text)) {
+        write_sorted(w, &node);
+    }
 }
 
 /// Writes a value with the keys of its objects in order, and its numbers as RFC 8785 does.

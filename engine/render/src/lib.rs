@@ -25,7 +25,7 @@ mod why;
 
 pub use call::{authorized_call, call_verdict, call_verdict_json};
 pub use compact::compact;
-pub use definitions::definitions;
+pub use definitions::{definition_lines, definitions};
 pub use discover::{discover, discover_json, discover_tools, discover_tools_json};
 pub use drifts::{drifts, drifts_json, drifts_markdown};
 pub use entry_differences::{entry_differences, entry_differences_json};

@@ -14,6 +14,8 @@ mod list;
 mod matrix;
 mod plan;
 mod requirement;
+#[cfg(feature = "repair")]
+mod review;
 mod step;
 mod supposed;
 mod tokens;
@@ -27,6 +29,8 @@ pub use coverage::coverage;
 pub use evaluation::evaluation;
 pub use list::{eligible, rejected};
 pub use matrix::{Rows, matrix};
+#[cfg(feature = "repair")]
+pub use review::{ReviewSide, review};
 pub use supposed::{satisfied_counts, supposed};
 pub use verdict::{Inputs, verdict};
 

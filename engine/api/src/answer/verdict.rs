@@ -251,7 +251,7 @@ fn drifts(drifts: Vec<decide::Drift>, definitions: &BTreeMap<String, String>) ->
     drifts.into_iter().map(drift).collect()
 }
 
-fn drift(mut drift: decide::Drift) -> Drift {
+pub(super) fn drift(mut drift: decide::Drift) -> Drift {
     let details = std::mem::take(&mut drift.details);
     Drift {
         code: drift.code,
