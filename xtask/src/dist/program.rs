@@ -1,13 +1,13 @@
 //! The program for machines with an older C library than this one.
 
-use agent_pack::{Build, Workspace, scrub};
+use agent_pack::{Workspace, scrub};
 use anyhow::{Context as _, Result, ensure};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{build, playground, process, python, setup, status};
+use crate::{build, process, python, setup, status};
 
 /// The only target so far: sandboxes are those of Linux.
 pub(super) const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -28,12 +28,10 @@ pub(super) fn tools(workspace: &Workspace) -> Result<PathBuf> {
     python::ensure(workspace, "python-dist", &requirements)
 }
 
-/// Builds the stripped program, which holds the page, with `zig` as its linker, which has the stubs of every glibc.
+/// Builds the stripped program with `zig` as its linker, which has the stubs of every glibc.
 pub(super) fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace)?;
     let python = tools(workspace)?;
-    playground::released(workspace)?;
-    let page = playground::folder(workspace, Build::Released);
     let programs = python.parent().context("Python has a folder")?;
     status::doing("Building", format_args!("the program for glibc {GLIBC}"));
     let target_dir = workspace.root().join("target/portable");
@@ -52,7 +50,6 @@ pub(super) fn build(workspace: &Workspace) -> Result<PathBuf> {
         .arg("--target-dir")
         .arg(&target_dir)
         .env("PATH", search(programs)?)
-        .env("AGENT_PLAYGROUND", page)
         // The build scripts compile for other targets, with flags of their own.
         .env(
             "CARGO_ENCODED_RUSTFLAGS",
