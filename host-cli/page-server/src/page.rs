@@ -26,7 +26,7 @@ impl Page {
     /// When the program was built without one.
     pub fn embedded() -> Result<Self, Failure> {
         if PACKED.is_empty() {
-            let help = "use a release, or name the folder of a page that `cargo xtask playground --dist` wrote with `--page`";
+            let help = "name the folder of the page with `--page`: `cargo xtask playground --dist` writes `target/dist/playground`";
             return Err(Failure::new("this program was built without the page").help(help));
         }
         let files = unpack(PACKED);
