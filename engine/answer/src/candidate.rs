@@ -61,10 +61,11 @@ pub struct Listed<T> {
 
 /// A candidate that a check of the funnel rejects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Rejected {
     /// The server.
     pub server: ServerName,
-    /// The tool, for a capability requirement.
+    /// The tool; null for a category requirement.
     pub tool: Option<String>,
     /// The reason that the check gives.
     pub reason: Reason,

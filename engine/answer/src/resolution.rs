@@ -1,6 +1,6 @@
 //! The answer to a manifest and an index.
 
-use crate::{Code, Diagnostic, Eligible, Fix, NearMiss, Place, ServerName};
+use crate::{Code, Diagnostic, Eligible, Fix, NearMiss, Place, Rejected, ServerName};
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "javascript")]
 use tsify::Tsify;
@@ -148,6 +148,14 @@ pub struct Stage {
     pub name: String,
     /// Number of candidates that pass this check and those before it.
     pub left: u32,
+    /// The candidates that fail this check and pass those before it; empty if the requirement has more than
+    /// [`Stage::NAMED`] candidates.
+    pub lost: Vec<Rejected>,
+}
+
+impl Stage {
+    /// Maximum number of candidates of a requirement whose funnel names those that it loses.
+    pub const NAMED: u32 = 6;
 }
 
 /// The answer to a requirement.

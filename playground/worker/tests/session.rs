@@ -3,7 +3,7 @@
 use agent_answer::{
     Agent, Applicability, CandidateVerdict, Code, Constraints, DocumentKind, Drift, Edit, Eligible,
     Explanation, Filter, Fix, LockVerdict, MatrixRow, NearMiss, Outcome, Place, Position, Reason,
-    Requirement, Selected, ServerName, Severity, Span, Stage, Verdict,
+    Rejected, Requirement, Selected, ServerName, Severity, Span, Stage, Verdict,
 };
 use agent_api::decide::Resolution;
 use agent_api::{lower, render};
@@ -164,7 +164,16 @@ const ALL_VIEWS: [&str; 7] = [
 
 #[test]
 fn the_verdict_of_hello_agent() {
-    let funnel = |left: [u32; 5]| {
+    let lost = |id: &str, version: &str, code: Code, text: &str| Rejected {
+        server: name(id, version),
+        tool: None,
+        reason: Reason {
+            code,
+            text: text.to_owned(),
+        },
+    };
+    let no_category = |id, version, text| lost(id, version, Code::MissingCategory, text);
+    let funnel = |left: [u32; 5], lost: [Vec<Rejected>; 2]| {
         let names = [
             "category",
             "scopes",
@@ -172,12 +181,14 @@ fn the_verdict_of_hello_agent() {
             "sensitivity",
             "signature",
         ];
-        let stages = CHECKS.iter().zip(names).zip(left);
+        let lost = lost.into_iter().chain([vec![], vec![], vec![]]);
+        let stages = CHECKS.iter().zip(names).zip(left).zip(lost);
         stages
-            .map(|((code, name), left)| Stage {
+            .map(|(((code, name), left), lost)| Stage {
                 code: *code,
                 name: name.to_owned(),
                 left,
+                lost,
             })
             .collect::<Vec<_>>()
     };
@@ -204,7 +215,22 @@ fn the_verdict_of_hello_agent() {
                 serve: vec![],
                 place: place((6, 7), (7, 53)),
                 all: 4,
-                funnel: funnel([3, 2, 2, 2, 2]),
+                funnel: funnel(
+                    [3, 2, 2, 2, 2],
+                    [
+                        vec![no_category(
+                            "chart-reports",
+                            "3.4.1",
+                            "offers only `charts`, `reporting`",
+                        )],
+                        vec![lost(
+                            "gamma",
+                            "1.0.0",
+                            Code::MissingScope,
+                            "does not support `write:audiences`",
+                        )],
+                    ],
+                ),
                 policy_decision: None,
                 outcome: Outcome::Selected(Selected {
                     server: name("acme-audiences", "2.1.0"),
@@ -229,7 +255,17 @@ fn the_verdict_of_hello_agent() {
                 serve: vec![],
                 place: place((8, 7), (10, 23)),
                 all: 4,
-                funnel: funnel([1, 1, 1, 1, 1]),
+                funnel: funnel(
+                    [1, 1, 1, 1, 1],
+                    [
+                        vec![
+                            no_category("acme-audiences", "2.1.0", "offers only `audiences`"),
+                            no_category("beta-audiences", "1.0.0", "offers only `audiences`"),
+                            no_category("gamma", "1.0.0", "offers only `audiences`"),
+                        ],
+                        vec![],
+                    ],
+                ),
                 policy_decision: None,
                 outcome: Outcome::Selected(Selected {
                     server: name("chart-reports", "3.4.1"),
@@ -712,6 +748,21 @@ fn the_rows_of_a_matrix_follow_the_texts() {
         wanted,
     );
     assert_eq!(answer.matrix.unwrap().total, 20);
+}
+
+#[test]
+fn a_funnel_names_the_losses_of_up_to_six_candidates() {
+    for (number, named) in [(6, true), (7, false)] {
+        let verdict = verdict(MANY_MANIFEST, &many_servers(number), None);
+        for requirement in &verdict.requirements {
+            let mut left = requirement.all;
+            for stage in &requirement.funnel {
+                let lost = if named { left - stage.left } else { 0 };
+                assert_eq!(stage.lost.len(), lost as usize, "{:?}", stage.code);
+                left = stage.left;
+            }
+        }
+    }
 }
 
 #[test]
@@ -1620,6 +1671,9 @@ fn every_stage_of_a_capability_lists_those_that_it_holds_back() {
             };
             let fallen = look(&mut session, wanted).rejected.unwrap();
             assert_eq!(fallen.total, left - stage.left, "{number} {:?}", stage.code);
+            // Of more candidates than six, the funnel names none.
+            let named = requirement.all <= Stage::NAMED;
+            assert_eq!(stage.lost, if named { &*fallen.items } else { &[] });
             for one in fallen.items {
                 assert_eq!(one.reason.code, stage.code);
                 assert!(one.tool.is_some());

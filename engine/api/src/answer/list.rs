@@ -5,6 +5,7 @@ use super::convert::{self, server_name, tool_name};
 use super::requirement::{checks, requirement};
 use agent_answer::{Eligible, Listed, Rejected};
 use agent_decide::{Failures, Rejection, Resolution};
+use agent_diagnostic::Code;
 use agent_explain::{Candidate, Decision};
 
 /// A list that counts all items and keeps the first.
@@ -43,6 +44,16 @@ pub fn rejected(
 ) -> Option<Listed<Rejected>> {
     let decision = requirement(resolution, number)?;
     let codes = checks(decision).nth(check.into())?;
+    Some(rejected_by(decision, codes, number, limit))
+}
+
+/// Lists the candidates that pass all checks before the one of these codes, and fail it.
+pub(super) fn rejected_by(
+    decision: Decision<'_>,
+    codes: &[Code],
+    number: u32,
+    limit: u32,
+) -> Listed<Rejected> {
     let at_this = |failures: Failures| failures.first().is_some_and(|first| codes.contains(&first));
     let mut list = List::new(number, limit);
     let item = |candidate: Candidate<'_>, reasons: &[Rejection<'_>]| {
@@ -69,7 +80,7 @@ pub fn rejected(
             }
         }
     }
-    Some(list.listed)
+    list.listed
 }
 
 /// Lists the eligible candidates that were not selected, in order of preference. Returns `None` if there

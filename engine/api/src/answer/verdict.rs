@@ -1,6 +1,7 @@
 //! The answer to a manifest and an index.
 
 use super::convert;
+use super::list::rejected_by;
 use super::requirement::checks;
 use super::step::obligations;
 use super::tokens::tokens;
@@ -123,8 +124,15 @@ fn requirement(decision: Decision<'_>, edited: bool) -> Requirement {
     let stages = checks(decision).zip(left).filter_map(|(codes, (_, left))| {
         // The policy's check has the code of its failure.
         let code = *if failed { codes.last() } else { codes.first() }?;
-        let name = agent_explain::check_name(code).to_owned();
-        Some(Stage { code, name, left })
+        let named = all <= Stage::NAMED;
+        Some(Stage {
+            code,
+            name: agent_explain::check_name(code).to_owned(),
+            left,
+            lost: named
+                .then(|| rejected_by(decision, codes, 0, all).items)
+                .unwrap_or_default(),
+        })
     });
     let served = decision.serve().iter();
     Requirement {
