@@ -13,7 +13,9 @@ visit("another residency is rejected with the code and the place, and one click 
   await playground.says("Not every requirement has a server");
   const card = playground.card("reporting");
   await card.locator(".code", { hasText: "UNSATISFIED" }).waitFor();
-  await playground.has(card.locator(".nearest > li:first-child .reasons li"), [/^RESIDENCY_MISMATCH .*eu-only/]);
+  // What to do comes first.
+  await playground.has(card.locator(".nearest > li:first-child > :first-child"), [/^Set .*Apply$/]);
+  await playground.has(card.locator(".nearest > li:first-child .reasons li"), [/eu-only.* RESIDENCY_MISMATCH$/]);
 
   await card.getByRole("button", { name: "agents.md:8:7" }).click();
   await eventually(async () => assert.equal(await playground.cursor("agents.md"), "8:7"));

@@ -140,12 +140,12 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
                 { for requirement.map(|it| format!("{}: ", it.name())) }
                 { sign.words }{ for lost }
             </p>
+            { suggested_fixes(&explanation.fixes, None) }
+            { reasons(&explanation.reasons) }
             <table class="checks">
                 { table_head(["Check", "Required", "Offered"]) }
                 <tbody>{ for explanation.checks.iter().map(|check| row(check, &lines)) }</tbody>
             </table>
-            { reasons(&explanation.reasons) }
-            { suggested_fixes(&explanation.fixes, None) }
             { suppositions(supposed) }
             { for explanation.health.as_ref().map(|health| switch(&server.id, health)) }
             if !explanation.others.is_empty() {

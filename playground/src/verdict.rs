@@ -306,20 +306,22 @@ fn policy_decision(decision: &PolicyDecision) -> Html {
     html! { <p class="policy-decision">{ body }</p> }
 }
 
-/// Shows the servers or tools that need the fewest changes.
+/// Shows the servers or tools that need the fewest changes, first those with a fix. A fix comes before
+/// the reasons.
 fn near_misses(props: &CardProps, nearest: &[NearMiss]) -> Html {
     let noun = noun(&props.requirement);
-    let items = nearest.iter().map(|near| {
+    let (helped, others): (Vec<_>, Vec<_>) = nearest.iter().partition(|it| !it.fixes.is_empty());
+    let items = helped.into_iter().chain(others).map(|near| {
         html! {
             <li>
-                <p>{ server(props, &near.server, near.tool.as_deref()) }</p>
-                { reasons(&near.reasons) }
                 { fixes(&near.fixes, None) }
             </li>
         }
     });
     let supposed = nearest.iter().flat_map(|near| {
         let name = || {
+                <p>{ server(props, &near.server, near.tool.as_deref()) }{ " " }</p>
+                { reasons(&near.reasons) }
             html! { <>{ server_name(&props.lookalikes, &near.server, near.tool.as_deref()) }{ " " }</> }
         };
         let texts = near.suppositions.iter();
@@ -329,13 +331,16 @@ fn near_misses(props: &CardProps, nearest: &[NearMiss]) -> Html {
         if nearest.is_empty() {
             <p class="quiet">{ format!("The index has no {noun}s.") }</p>
         } else {
-            <h4>{ code(Code::Unsatisfied) }{ format!(" No {noun} is eligible. Nearest:") }</h4>
             <ol class="nearest">{ for items }</ol>
             { suppositions(supposed) }
         }
     }
 }
 
+            <p class="quiet unmet">
+                { format!("No {noun} is eligible; these are the nearest. ") }
+                { code(Code::Unsatisfied) }
+            </p>
 /// Shows the name of a server or tool as a button that opens the explanation.
 fn server(props: &CardProps, server: &ServerName, tool: Option<&str>) -> Html {
     let request = ExplanationRequest {

@@ -88,11 +88,11 @@ pub fn reason(found: Code, text: &str) -> Html {
     html! { <>{ code(found) }{ " " }{ prose(text) }</> }
 }
 
-/// Shows the reasons of a rejection, if there are any.
+/// Shows the reasons of a rejection, if there are any: the words, and then the code.
 pub fn reasons(reasons: &[Reason]) -> Html {
     let items = reasons
         .iter()
-        .map(|it| html! { <li>{ reason(it.code, &it.text) }</li> });
+        .map(|it| html! { <li>{ prose(&it.text) }{ " " }{ code(it.code) }</li> });
     html! { if !reasons.is_empty() { <ul class="reasons">{ for items }</ul> } }
 }
 
