@@ -14,9 +14,9 @@ visit("Tab goes through everything in order, and out of the editors", async ({ p
     ...["Examples", "Share", "Menu", "Wrap long lines"],
     ...["agents.md", "mcp.index.json", "agents.lock, empty", "task.yaml, empty", "tenant.yaml, empty"],
     ...["health.yaml, empty", "policy.rego, empty", "mcp.index.json", "Verdict"],
-    ...["agents.md:6:7", "acme-audiences 2.1.0", "beta-audiences 1.0.0", "category3 left−1 held back"],
-    ...["scopes2 left−1 held back", "How the tie was broken: 2 eligible"],
-    ...["agents.md:8:7", "chart-reports 3.4.1", "category1 left−3 held back", "source"],
+    ...["agents.md:6:7", "acme-audiences 2.1.0", "beta-audiences 1.0.0", "chart-reports 3.4.1"],
+    ...["gamma 1.0.0", "How the tie was broken: 2 eligible"],
+    ...["agents.md:8:7", "chart-reports 3.4.1", "beta-audiences 1.0.0", "gamma 1.0.0", "source"],
   ];
   let at = -1;
   for (const name of important) {

@@ -36,8 +36,8 @@ visit("at 360 × 740 every part is reached, and the page never scrolls sideways"
   await fits(page, "a rejection");
 
   const card = playground.card("reporting");
-  await card.getByRole("button", { name: "sensitivity 0 left −1 held back" }).tap();
-  await card.locator(".list").waitFor();
+  await playground.card("audiences").getByRole("button", { name: /How the tie/ }).tap();
+  await playground.answer.locator(".list").waitFor();
   await fits(page, "a list");
   await card.locator(".nearest .server").first().tap();
   await playground.explanation.locator(".checks").waitFor();

@@ -38,8 +38,7 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
   "tie-break": async (playground) => {
     const card = playground.card("audiences");
     await card.getByRole("button", { name: /How the tie/ }).click();
-    await card.getByRole("button", { name: /^category / }).click();
-    await card.locator(".list").nth(1).waitFor();
+    await card.locator(".list").waitFor();
   },
   "what-if": async (playground) => {
     await playground.open("What if");
@@ -100,7 +99,8 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await playground.says("Not every requirement has a server or a tool");
     const card = playground.card("search:internet");
     await card.getByRole("button", { name: /How they were ranked/ }).click();
-    await card.locator(".list li").nth(2).waitFor();
+    await card.getByRole("button", { name: /^health / }).click();
+    await card.locator(".list").nth(1).waitFor();
   },
   tools: async (playground) => {
     await playground.open("Matrix");

@@ -224,7 +224,9 @@ fn Card(props: &CardProps) -> Html {
                 }
             } }
             { for requirement.policy_decision.as_ref().map(policy_decision) }
-            { funnel(requirement, open, &on_stage) }
+            { funnel(requirement, open, &on_stage, |it| {
+                server(props, &it.server, it.tool.as_deref())
+            }) }
             { for rejected(props) }
             { for eligible(props) }
         </li>
