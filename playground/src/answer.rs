@@ -6,8 +6,8 @@ use crate::files::{LockFile, ResolutionFile};
 use crate::import::use_importer;
 use crate::matrix::MatrixView;
 use crate::state::{Page, Servers, Tab};
-use crate::verdict::VerdictView;
-use crate::what_if::WhatIf;
+use crate::verdict::verdict_view;
+use crate::what_if::what_if;
 use agent_answer::{DocumentKind, Severity};
 use agent_ui::answer::{status, use_answer_classes};
 use agent_ui::browser::focus;
@@ -94,9 +94,9 @@ pub(crate) fn AnswerPane() -> Html {
             >
                 { status(&page, page.content().verdict.is_some()) }
                 { match open {
-                    Tab::Verdict => html! { <VerdictView /> },
+                    Tab::Verdict => verdict_view(&page),
                     Tab::Matrix => html! { <MatrixView /> },
-                    Tab::WhatIf => html! { <WhatIf /> },
+                    Tab::WhatIf => what_if(&page),
                     Tab::Policy => html! { <EvaluationView /> },
                     Tab::Lock => html! { <LockFile /> },
                     Tab::Resolution => html! { <ResolutionFile /> },

@@ -4,7 +4,7 @@ use crate::elements::{server_name, tags};
 use crate::funnel::funnel;
 use crate::policy::policy_places;
 use crate::reservations::reservations;
-use crate::state::{Actor, LIST_STEP, Servers, explain};
+use crate::state::{Actor, LIST_STEP, Page, explain};
 use crate::tokens::token_bar;
 use agent_answer::{
     Code, Listed, NearMiss, Outcome, PolicyDecision, Requirement, Selected, SelectedTool,
@@ -13,7 +13,6 @@ use agent_answer::{
 use agent_ui::answer::{Sign, reasoned_headline};
 use agent_ui::dialog::close;
 use agent_ui::names::{Lookalikes, name};
-use agent_ui::page::use_page;
 use agent_ui::problems::{
     ApplyAll, Place, Problems, code, fixes, places, prose, reasons, suppositions,
 };
@@ -27,10 +26,8 @@ use yew::prelude::*;
 /// Maximum number of servers that the headline names.
 const NAMED: usize = 6;
 
-/// The verdict, and the problems of the inputs.
-#[component]
-pub(crate) fn VerdictView() -> Html {
-    let page = use_page::<Servers>();
+/// Shows the verdict, and the problems of the inputs.
+pub(crate) fn verdict_view(page: &Page) -> Html {
     let content = page.content();
     let Some(verdict) = &content.verdict else {
         return Html::default();
@@ -67,7 +64,7 @@ pub(crate) fn VerdictView() -> Html {
     };
     let before = content.decided_before.as_deref();
     let collisions: Rc<[_]> = verdict.collisions.as_slice().into();
-    let documents = Rc::clone(&page.content().problems);
+    let documents = Rc::clone(&content.problems);
     let problems: Rc<[_]> = documents.iter().map(|it| it.fixes.clone()).collect();
     html! {
         <>
@@ -86,11 +83,11 @@ pub(crate) fn VerdictView() -> Html {
     }
 }
 
-/// Answers the question of the page, with the reason below it.
-fn summary(verdict: &Verdict, lookalikes: &Lookalikes) -> Html {
-    let requirements = &verdict.requirements;
-    let has_tools = requirements.iter().any(|it| it.capability.is_some());
-    let (sign, reason) = match (verdict.satisfied, has_tools) {
+/// Returns the decision, and the reason for it.
+pub(crate) fn decision(verdict: &Verdict) -> (Sign, &'static str) {
+    let requirements = verdict.requirements.iter();
+    let has_tools = requirements.map(|it| &it.capability).any(Option::is_some);
+    match (verdict.satisfied, has_tools) {
         (Some(true), true) => (Sign::yes("yes"), "Every requirement has a server or a tool"),
         (Some(false), true) => (
             Sign::no("no"),
@@ -368,15 +365,19 @@ fn item(props: &CardProps, name: &ServerName, tool: Option<&str>, note: Html) ->
 
 /// Shows a list of candidates. `request` changes the number of candidates to request, and closes
 /// the list without one.
-fn list<T>(
+fn list(
     actor: &Actor,
     heading: Html,
-    listed: Option<&Listed<T>>,
+    [shown, all]: [u32; 2],
+/// Returns the number of shown candidates of a list, and that of all.
+fn numbers<T>(listed: &Listed<T>) -> [u32; 2] {
+    [listed.items.len() as u32, listed.total]
+}
+
     items: Html,
     request: fn(&mut Request, Option<u32>),
 ) -> Html {
-    let shown = listed.map_or(0, |it| it.items.len() as u32);
-    let rest = listed.map_or(0, |it| it.total) - shown;
+    let rest = all - shown;
     let limit =
         |limit: Option<u32>| actor.on(move |state| request(&mut state.content.wanted, limit));
     html! {
@@ -412,7 +413,7 @@ fn rejected(props: &CardProps) -> Option<Html> {
     Some(list(
         actor,
         heading,
-        Some(listed),
+        numbers(listed),
         html! { <ul>{ for items }</ul> },
         |wanted, limit| {
             let request = wanted.rejected.zip(limit);
@@ -461,7 +462,7 @@ fn eligible(props: &CardProps) -> Option<Html> {
     Some(list(
         actor,
         html! { { order } },
-        listed,
+        listed.map(numbers).unwrap_or_default(),
         items,
         |wanted, limit| {
             let request = wanted.eligible.zip(limit);

@@ -1,26 +1,23 @@
 //! The verdicts under other constraints, before the user edits anything.
 
-use crate::elements::{nothing, server_name, table_head};
-use crate::state::{Page, Servers};
+use crate::elements::{nothing, server_name};
+use crate::state::Page;
 use agent_answer::{
     Applicability, Constraints, Fix, NearMiss, ServerName, Supposed, SupposedRequirement,
 };
 use agent_ui::answer::Sign;
 use agent_ui::browser::value_of;
 use agent_ui::names::Lookalikes;
-use agent_ui::page::use_page;
 use agent_ui::problems::{fixes, reasons};
-use agent_ui::words::thousands;
+use agent_ui::words::{count, thousands};
 use yew::prelude::*;
 
-/// The constraints to try, and the changes that they would cause.
-#[component]
-pub(crate) fn WhatIf() -> Html {
-    let page = use_page::<Servers>();
+/// Shows the constraints to try, and the changes that they would cause.
+pub(crate) fn what_if(page: &Page) -> Html {
     let content = page.content();
     let verdict = content.verdict.as_ref();
     let Some(verdict) = verdict.filter(|it| it.satisfied.is_some()) else {
-        return nothing(&page);
+        return nothing(page);
     };
     let present = &verdict.constraints;
     let supposed = content.wanted.supposed.as_ref().unwrap_or(present);
@@ -53,7 +50,7 @@ pub(crate) fn WhatIf() -> Html {
         None => html! {},
     };
     let counts = match &content.views.counts {
-        Some(counts) => grid(&page, counts, [supposed, present]),
+        Some(counts) => grid(page, counts, [supposed, present]),
         None if page.state.stale() => html! {},
         None => html! {
             <p class="quiet">
@@ -214,54 +211,59 @@ fn choice(
     }
 }
 
+/// Shows the verdicts that change as the lines of a difference, and the number of the others.
 fn comparison(lookalikes: &Lookalikes, supposed: &Supposed) -> Html {
+    let all = &supposed.requirements;
     let differs =
         |row: &&SupposedRequirement| (&row.now, &row.now_tool) != (&row.then, &row.then_tool);
-    let number = supposed.requirements.iter().filter(differs).count();
-    let rows = supposed.requirements.iter().map(|row| {
-        let changed = differs(&row);
+    let changed: Vec<_> = all.iter().filter(differs).collect();
+    let (number, same) = (changed.len() as u32, (all.len() - changed.len()) as u32);
+    let rows = changed.into_iter().map(|row| {
+        let now = line(lookalikes, row, &row.now, &row.now_tool, row.now_eligible);
+        let then = line(
+            lookalikes,
+            row,
+            &row.then,
+            &row.then_tool,
+            row.then_eligible,
+        );
         html! {
-            <tr class={classes!(changed.then_some("changed"))}>
-                <th scope="row">{ &row.name }</th>
-                <td>{ cell(lookalikes, row, row.now.as_ref(), row.now_tool.as_deref(), row.now_eligible) }</td>
-                <td>
-                    { cell(lookalikes, row, row.then.as_ref(), row.then_tool.as_deref(), row.then_eligible) }
-                    { badge(changed) }
-                    { for row.nearest.as_ref().map(|near| nearest(lookalikes, near)) }
-                </td>
-            </tr>
+            <li class="changed">
+                <h4>{ &row.name }</h4>
+                <del>{ "− " }{ now }</del>
+                <ins>{ "+ " }{ then }</ins>
+                { for row.nearest.as_ref().map(|near| nearest(lookalikes, near)) }
+            </li>
         }
     });
     html! {
         <>
             <p role="status">
-                { format!("{number} of {} verdicts would change", supposed.requirements.len()) }
+                { format!("{number} of {} would change", count(all.len() as u32, "verdict")) }
+                if number > 0 && same > 0 { { format!("; {same} as before") } }
             </p>
-            <table class="comparison">
-                { table_head(["Requirement", "Now", "Then"]) }
-                <tbody>{ for rows }</tbody>
-            </table>
+            <ul class="comparison">{ for rows }</ul>
         </>
     }
 }
 
-fn cell(
+/// Shows a verdict on a requirement in a line.
+fn line(
     lookalikes: &Lookalikes,
     row: &SupposedRequirement,
-    server: Option<&ServerName>,
-    tool: Option<&str>,
+    server: &Option<ServerName>,
+    tool: &Option<String>,
     eligible: u32,
 ) -> Html {
     let none = if row.tools { "no tool" } else { "no server" };
     match server {
         Some(server) => html! {
             <>
-                <span class="yes">{ Sign::yes("").mark() }</span>
-                { server_name(lookalikes, server, tool) }
+                { server_name(lookalikes, server, tool.as_deref()) }
                 <span class="quiet">{ format!(" of {} eligible", thousands(eligible)) }</span>
             </>
         },
-        None => html! { <span class="no">{ Sign::no("").mark() }{ none }</span> },
+        None => html! { { none } },
     }
 }
 
@@ -270,7 +272,7 @@ fn nearest(lookalikes: &Lookalikes, near: &NearMiss) -> Html {
     html! {
         <div class="nearest">
             <span class="quiet">{ "nearest is " }</span>
-            { server_name(lookalikes, &near.server, near.tool.as_deref()) }
+            { server_name(lookalikes, &near.server, near.tool.as_deref()) }{ " " }
             { reasons(&near.reasons) }
         </div>
     }

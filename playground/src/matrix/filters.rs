@@ -27,15 +27,18 @@ pub(super) fn filters(
 ) -> Html {
     let chip = |bit: u16, sign: &'static str, name: &'static str, class: String| {
         let bits = filter.bits ^ bit;
-        html! {
-            <button
-                class={classes!("chip", class)}
-                aria-pressed={(filter.bits & bit != 0).to_string()}
-                onclick={change(page, filter, move |filter, _: &MouseEvent| filter.bits = bits)}
-            >
-                <span class="sign" aria-hidden="true">{ sign }</span>{ name }
-            </button>
-        }
+        let label = html! { <><span class="sign" aria-hidden="true">{ sign }</span>{ name }</> };
+        let next = Filter {
+            bits,
+            ..filter.clone()
+        };
+        button(
+            page,
+            label,
+            classes!("chip", class),
+            filter.bits & bit != 0,
+            next,
+        )
     };
     let requirements = page.content().requirements();
     let first = categories(requirements);
@@ -69,33 +72,27 @@ pub(super) fn filters(
     });
     let rows_of = |tools: bool, label: &'static str| {
         // The checks and requirements of the other rows do not fit these.
-        let reset = move |filter: &mut Filter, _: &MouseEvent| {
-            *filter = Filter {
-                id: std::mem::take(&mut filter.id),
-                tools,
-                by_name: filter.by_name,
-                ..Filter::default()
-            };
+        let next = Filter {
+            id: filter.id.clone(),
+            tools,
+            by_name: filter.by_name,
+            ..Filter::default()
         };
-        html! {
-            <button
-                aria-pressed={(filter.tools == tools).to_string()}
-                onclick={change(page, filter, reset)}
-            >
-                { label }
-            </button>
-        }
+        button(
+            page,
+            label.into(),
+            Classes::new(),
+            filter.tools == tools,
+            next,
+        )
     };
     let ordered = |by_name: bool, label: &'static str| {
-        let order = move |filter: &mut Filter, _: &MouseEvent| filter.by_name = by_name;
-        html! {
-            <button
-                aria-pressed={(filter.by_name == by_name).to_string()}
-                onclick={change(page, filter, order)}
-            >
-                { label }
-            </button>
-        }
+        let next = Filter {
+            by_name,
+            ..filter.clone()
+        };
+        let pressed = filter.by_name == by_name;
+        button(page, label.into(), Classes::new(), pressed, next)
     };
     let zoomed = |step: usize, label: &'static str, sign: &'static str| {
         let zoom = zoom.setter();
@@ -157,6 +154,12 @@ pub(super) fn filters(
             </div>
         </div>
     }
+}
+
+/// Shows a button that replaces the filter by another.
+fn button(page: &Page, label: Html, class: Classes, pressed: bool, next: Filter) -> Html {
+    let onclick = page.on(|state| state.content.filter_rows(next));
+    html! { <button {class} aria-pressed={pressed.to_string()} {onclick}>{ label }</button> }
 }
 
 /// Returns a callback that changes the filter.
