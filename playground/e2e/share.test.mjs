@@ -213,8 +213,9 @@ visit("everything is copied as Markdown", async ({ playground, page }) => {
   await playground.type("agents.md", "internal", "confidential");
   await playground.says("Not every requirement has a server");
   await playground.press("Copy as Markdown");
-  await playground.noticeIs("Copied inputs and verdict as Markdown");
+  await playground.noticeIs("Copied verdict and inputs as Markdown");
   const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(copied.startsWith("### ✗ Not every requirement has a server\n"));
   assert.ok(copied.includes(`### \`agents.md\`\n\n\`\`\`yaml\n${MANIFEST.replace("internal", "confidential")}\`\`\`\n`));
   assert.ok(copied.includes(`### \`mcp.index.json\`\n\n\`\`\`json\n${INDEX}\`\`\`\n`));
   assert.match(copied, /^- `UNSATISFIED` .*reporting.* \(agents\.md:13:18\)$/m);

@@ -233,7 +233,7 @@ impl Content for Servers {
 
     fn toolbar(page: &Page) -> Html {
         let copy = page.callback(|page, _| {
-            page.copy("inputs and verdict as Markdown", markdown::report(page));
+            page.copy("verdict and inputs as Markdown", markdown::report(page));
         });
         html! {
             <button onclick={copy}>{ "Copy as Markdown" }</button>

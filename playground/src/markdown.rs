@@ -1,9 +1,10 @@
-//! The inputs and the verdict as Markdown, for an issue: with reasons, fixes and the commands that give
+//! The verdict and the inputs as Markdown, for an issue: with reasons, fixes and the commands that give
 //! the same answer.
 
 use crate::reservations::reservations;
 use crate::state::{Page, Servers};
 use agent_answer::link_form::TENANT_ID;
+use crate::verdict::decision;
 use agent_answer::{
     Applicability, Code, DocumentKind, Fix, NearMiss, Outcome, Verdict, unmistakable, visible,
 };
@@ -12,7 +13,7 @@ use agent_ui::content::Documents as _;
 use agent_ui::saved::SavedInputs;
 use std::fmt::Write as _;
 
-/// Returns the inputs, the verdict and the version of the engine.
+/// Returns the verdict, the inputs and the version of the engine.
 pub(crate) fn report(page: &Page) -> String {
     let verdict = page.content().verdict.as_deref();
     write(&SavedInputs::of(page), verdict, ENGINE)
@@ -20,6 +21,13 @@ pub(crate) fn report(page: &Page) -> String {
 
 fn write(saved: &SavedInputs, verdict: Option<&Verdict>, version: &str) -> String {
     let mut out = String::new();
+    if let Some(verdict) = verdict {
+        let (sign, reason) = decision(verdict);
+        // Writing to a string can't fail, here and below.
+        let _ = writeln!(out, "### {} {reason}\n", sign.mark);
+        write_verdict(&mut out, verdict);
+        out.push('\n');
+    }
     for kind in Servers::kinds() {
         let text = saved.text(kind);
         let language = match kind {
@@ -31,17 +39,11 @@ fn write(saved: &SavedInputs, verdict: Option<&Verdict>, version: &str) -> Strin
         let required = matches!(kind, DocumentKind::Manifest | DocumentKind::Index);
         if required || !text.trim().is_empty() {
             let (name, fence, text) = (kind.usual_name(), fence(text), text.trim_end_matches('\n'));
-            // Writing to a string can't fail, here and below.
             let _ = writeln!(out, "### `{name}`\n\n{fence}{language}\n{text}\n{fence}\n");
         }
     }
     if !saved.field(TENANT_ID).trim().is_empty() {
         let _ = writeln!(out, "Tenant: {}\n", code(saved.field(TENANT_ID)));
-    }
-    if let Some(verdict) = verdict {
-        out += "### Verdict\n\n";
-        write_verdict(&mut out, verdict);
-        out.push('\n');
     }
     let _ = writeln!(out, "### The same on the command line\n\n```sh");
     for command in commands(saved) {
@@ -266,6 +268,7 @@ mod tests {
             suppositions: vec!["would be eligible if it were signed".to_owned()],
         };
         let verdict = Verdict {
+            satisfied: Some(false),
             diagnostics: vec![
                 Diagnostic {
                     fixes: vec![
@@ -297,10 +300,7 @@ mod tests {
         ]);
         assert_eq!(
             write(&texts, Some(&verdict), "0.1.0"),
-            "### `agents.md`\n\n```yaml\nm\n```\n\n\
-             ### `mcp.index.json`\n\n```json\ni\n```\n\n\
-             ### `agents.lock`\n\n```json\nl\n```\n\n\
-             ### Verdict\n\n\
+            "### ✗ Not every requirement has a server\n\n\
              - `UNSATISFIED` no server is eligible for `b` (agents.md:6:17)\n  \
                - fix (safe): write `c`\n\
              - `UNSATISFIED` no server is eligible for `b`\n\
@@ -309,6 +309,9 @@ mod tests {
                - `<U+0430>cme 1`: `UNSIGNED_NOT_ALLOWED` is not signed\n  \
                - `<U+0430>cme 1` would be eligible if it were signed (a claim about the server)\n  \
                - fix (display): drop `trust`\n\n\
+             ### `agents.md`\n\n```yaml\nm\n```\n\n\
+             ### `mcp.index.json`\n\n```json\ni\n```\n\n\
+             ### `agents.lock`\n\n```json\nl\n```\n\n\
              ### The same on the command line\n\n```sh\n\
              agent resolve --dry-run --index mcp.index.json agents.md\n\
              agent resolve --locked --lock agents.lock --index mcp.index.json agents.md\n```\n\n\

@@ -99,7 +99,13 @@ pub(crate) fn decision(verdict: &Verdict) -> (Sign, &'static str) {
             Sign::caution("undecided"),
             "No decision: an input has errors",
         ),
-    };
+    }
+}
+
+/// Answers the question of the page, with the reason below it.
+fn summary(verdict: &Verdict, lookalikes: &Lookalikes) -> Html {
+    let requirements = &verdict.requirements;
+    let (sign, reason) = decision(verdict);
     let open = reservations(verdict);
     let (sign, reason) = match (verdict.satisfied, &*open) {
         (Some(true), [_, ..]) => (
@@ -314,13 +320,13 @@ fn near_misses(props: &CardProps, nearest: &[NearMiss]) -> Html {
         html! {
             <li>
                 { fixes(&near.fixes, None) }
+                <p>{ server(props, &near.server, near.tool.as_deref()) }{ " " }</p>
+                { reasons(&near.reasons) }
             </li>
         }
     });
     let supposed = nearest.iter().flat_map(|near| {
         let name = || {
-                <p>{ server(props, &near.server, near.tool.as_deref()) }{ " " }</p>
-                { reasons(&near.reasons) }
             html! { <>{ server_name(&props.lookalikes, &near.server, near.tool.as_deref()) }{ " " }</> }
         };
         let texts = near.suppositions.iter();
@@ -331,15 +337,15 @@ fn near_misses(props: &CardProps, nearest: &[NearMiss]) -> Html {
             <p class="quiet">{ format!("The index has no {noun}s.") }</p>
         } else {
             <ol class="nearest">{ for items }</ol>
+            <p class="quiet unmet">
+                { format!("No {noun} is eligible; these are the nearest. ") }
+                { code(Code::Unsatisfied) }
+            </p>
             { suppositions(supposed) }
         }
     }
 }
 
-            <p class="quiet unmet">
-                { format!("No {noun} is eligible; these are the nearest. ") }
-                { code(Code::Unsatisfied) }
-            </p>
 /// Shows the name of a server or tool as a button that opens the explanation.
 fn server(props: &CardProps, server: &ServerName, tool: Option<&str>) -> Html {
     let request = ExplanationRequest {
@@ -363,17 +369,17 @@ fn item(props: &CardProps, name: &ServerName, tool: Option<&str>, note: Html) ->
     html! { <li>{ server(props, name, tool) }{ " " }{ note }</li> }
 }
 
+/// Returns the number of shown candidates of a list, and that of all.
+fn numbers<T>(listed: &Listed<T>) -> [u32; 2] {
+    [listed.items.len() as u32, listed.total]
+}
+
 /// Shows a list of candidates. `request` changes the number of candidates to request, and closes
 /// the list without one.
 fn list(
     actor: &Actor,
     heading: Html,
     [shown, all]: [u32; 2],
-/// Returns the number of shown candidates of a list, and that of all.
-fn numbers<T>(listed: &Listed<T>) -> [u32; 2] {
-    [listed.items.len() as u32, listed.total]
-}
-
     items: Html,
     request: fn(&mut Request, Option<u32>),
 ) -> Html {
