@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { eventually } from "./eventually.mjs";
-import { INDEX, MANIFEST } from "./hello.mjs";
+import { INDEX, LOCK, MANIFEST } from "./hello.mjs";
 import { firstPaint } from "./speed.mjs";
 import { visit } from "./visit.mjs";
 
@@ -139,8 +139,25 @@ visit("until the page is loaded its frame is there, and nothing moves afterwards
   assert.equal(await shell.isVisible(), false);
 });
 
-visit("the title of the tab has the answer in short, also while another area is visible", async ({ playground, page }) => {
+visit("the title and the icon of the tab have the answer in short, also while another area is visible", async ({ playground, page }) => {
+  const icon = () => page.locator("link[rel=icon]").evaluate(async ({ href }) => {
+    const image = new Image();
+    image.src = href;
+    await image.decode();
+    return decodeURIComponent(href).match(/<rect [^>]*fill="([^"]*)"/)?.[1];
+  });
   await eventually(async () => assert.equal(await page.title(), "✓ 2 of 2 · agent playground"));
+  const yes = await icon();
+  await playground.type("agents.md", "internal", "confidential");
+  await eventually(async () => assert.equal(await page.title(), "✗ 1 of 2 · agent playground"));
+  const no = await icon();
+  await playground.paste("agents.md", MANIFEST);
+  await playground.paste("agents.lock", LOCK.replace('"write:audiences"', '"write:nothing"'));
+  // A yes with a reservation.
+  await eventually(async () => assert.equal(await page.title(), "! 2 of 2 · agent playground"));
+  const caution = await icon();
+  assert.equal(new Set([yes, no, caution, undefined]).size, 4);
+  await playground.paste("agents.lock", "");
   await playground.type("agents.md", "internal", "confidential");
   await eventually(async () => assert.equal(await page.title(), "✗ 1 of 2 · agent playground"));
   await page.getByRole("navigation", { name: "Areas" }).getByRole("link", { name: "Grounding" }).click();

@@ -5,7 +5,7 @@ use crate::evaluation::starter;
 use crate::import::import_bar;
 use crate::markdown;
 use crate::policy::{policy_lines, policy_places};
-use crate::reservations::against_lock;
+use crate::reservations::{against_lock, reservations};
 use crate::state::{Actor, EXPLAINED, History, Page, Servers, State, explain, name_tenant};
 use agent_answer::link_form::TENANT_ID;
 use agent_answer::{Code, Diagnostic, DocumentKind, Filter, Outcome, ServerName};
@@ -60,6 +60,7 @@ impl Content for Servers {
         let text = format!("{} of {all}", met.count());
         Some(match verdict.satisfied {
             Some(true) => (Sign::yes("yes"), text),
+            Some(true) if !reservations(verdict).is_empty() => (Sign::caution("yes"), text),
             Some(false) => (Sign::no("no"), text),
             None => (Sign::caution("no decision"), "error".to_owned()),
         })

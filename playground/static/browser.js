@@ -347,3 +347,18 @@ export function theme() {
 export function showTheme(name) {
   document.documentElement.dataset.theme = name;
 }
+
+/** The ground of the tab's icon and the lines on it, by the mark of the answer. */
+const ICONS = {
+  "✓": ["#1d7a46", "m18 34 10 10 18-22"],
+  "✗": ["#b3261e", "m20 20 24 24m0-24L20 44"],
+  "!": ["#9a6700", "M32 16v20m0 10v2"],
+};
+
+/** Shows a title for the tab, and an icon for the mark of an answer. */
+export function showTitle(mark, title) {
+  document.title = title;
+  const [ground, lines] = ICONS[mark] ?? [];
+  const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="${ground}"/><path d="${lines}" fill="none" stroke="#fff" stroke-width="8" stroke-linecap="round"/></svg>`;
+  document.querySelector("link[rel=icon]").href = ground ? `data:image/svg+xml,${encodeURIComponent(icon)}` : "./icon.svg";
+}

@@ -2,7 +2,7 @@
 
 use crate::answer::footer;
 use crate::areas::{Area, use_area};
-use crate::browser::use_window_event;
+use crate::browser::{show_title, use_window_event};
 use crate::code_page::page_of;
 use crate::content::Content;
 use crate::dialog::{dialogs, help, notice};
@@ -185,22 +185,21 @@ pub fn App<C: Content>() -> Html {
     }
 }
 
-/// Shows the answer in short in the title of the tab, while an area of this page is visible.
+/// Shows the answer in short in the title and the icon of the tab, while an area of this page is visible.
 #[hook]
 fn use_title<C: Content>(page: &Page<C>) {
     let is_visible = C::layout(use_area()).is_some();
     let brief = page.content().brief().filter(|_| !page.state.stale());
-    let title = match brief {
+    let (mark, title) = match brief {
         Some((sign, text)) => {
             let text = if text.is_empty() { sign.words } else { &*text };
-            format!("{} {text} · {TITLE}", sign.mark)
+            (sign.mark, format!("{} {text} · {TITLE}", sign.mark))
         }
-        None => TITLE.to_owned(),
+        None => ("", TITLE.to_owned()),
     };
-    use_effect_with((is_visible, title), |(is_visible, title)| {
-        let document = web_sys::window().and_then(|window| window.document());
-        if let Some(document) = document.filter(|_| *is_visible) {
-            document.set_title(title);
+    use_effect_with((is_visible, mark, title), |(is_visible, mark, title)| {
+        if *is_visible {
+            show_title(mark, title);
         }
     });
 }

@@ -82,6 +82,9 @@ extern "C" {
     #[wasm_bindgen(js_name = setWrapping)]
     pub(crate) fn set_wrapping(on: bool);
     pub(crate) fn theme() -> Option<String>;
+    /// Shows a title for the tab, and an icon for the mark of an answer.
+    #[wasm_bindgen(js_name = showTitle)]
+    pub(crate) fn show_title(mark: &str, title: &str);
     #[wasm_bindgen(js_name = showTheme)]
     pub(crate) fn show_theme(name: &str);
 }
