@@ -2,6 +2,7 @@
 
 use crate::evaluation::EvaluationView;
 use crate::explanation::ExplanationPanel;
+use crate::exports::use_exports;
 use crate::files::{LockFile, ResolutionFile};
 use crate::import::use_importer;
 use crate::matrix::MatrixView;
@@ -47,6 +48,7 @@ pub(crate) fn AnswerPane() -> Html {
         });
     }
     use_importer(&page);
+    use_exports(&page);
     let open = page.content().tab;
     let problems = &page.content().problems;
     let errors = problems.iter().filter(|it| it.severity == Severity::Error);

@@ -2,6 +2,7 @@
 
 use crate::answer::{AnswerPane, TABS};
 use crate::evaluation::starter;
+use crate::exports::export_buttons;
 use crate::import::import_bar;
 use crate::markdown;
 use crate::policy::{policy_lines, policy_places};
@@ -59,8 +60,8 @@ impl Content for Servers {
         let met = met.filter(|it| matches!(it.outcome, Outcome::Selected(_)));
         let text = format!("{} of {all}", met.count());
         Some(match verdict.satisfied {
-            Some(true) => (Sign::yes("yes"), text),
             Some(true) if !reservations(verdict).is_empty() => (Sign::caution("yes"), text),
+            Some(true) => (Sign::yes("yes"), text),
             Some(false) => (Sign::no("no"), text),
             None => (Sign::caution("no decision"), "error".to_owned()),
         })
@@ -137,6 +138,7 @@ impl Content for Servers {
         self.tenant_id = Rc::default();
         self.selections.clear();
         self.decided_before = None;
+        self.exported = None;
         self.lock = History::default();
         self.resolution = History::default();
         self.close_explanation();
@@ -237,7 +239,10 @@ impl Content for Servers {
             page.copy("verdict and inputs as Markdown", markdown::report(page));
         });
         html! {
-            <button onclick={copy}>{ "Copy as Markdown" }</button>
+            <>
+                <button onclick={copy}>{ "Copy as Markdown" }</button>
+                { export_buttons(page) }
+            </>
         }
     }
 

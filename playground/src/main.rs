@@ -10,6 +10,7 @@ mod elements;
 mod engine;
 mod evaluation;
 mod explanation;
+mod exports;
 mod files;
 mod funnel;
 mod gallery;

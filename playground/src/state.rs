@@ -73,6 +73,8 @@ pub(crate) struct Servers {
     pub(crate) tab: Tab,
     /// The import that the page prepares.
     pub(crate) import: Import,
+    /// The file to make of the next explanation, if the user asked for one.
+    pub(crate) exported: Option<&'static str>,
 }
 
 impl Servers {
@@ -108,6 +110,7 @@ impl Servers {
     /// Opens a tab. Of the requested views only those in the tab stay.
     pub(crate) fn open_tab(&mut self, tab: Tab) {
         self.tab = tab;
+        self.exported = None;
         let explained = self.wanted.resolution.unwrap_or(EXPLAINED);
         self.wanted.resolution = (tab == Tab::Resolution).then_some(explained);
         self.wanted.matrix = (tab == Tab::Matrix).then(|| {

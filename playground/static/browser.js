@@ -275,6 +275,12 @@ export function endImporter() {
   importer?.then(({ end }) => end(), () => {});
 }
 
+/** Hands the person a file that is made of an explanation. */
+export async function exportFile(name, ...given) {
+  const { write } = await import("./exports.js");
+  download(name, write(name, ...given));
+}
+
 /** Files of JSON that were asked for, by their names. */
 const loaded = new Map();
 
