@@ -8,6 +8,7 @@ use agent_answer::DocumentKind;
 use agent_ui::areas::Area;
 use agent_ui::content::{Diversion, Document, Documents, Gallery, Layout};
 use agent_ui::tour::Step;
+use agent_ui::names::Named;
 
 /// Words in names of YAML and JSON files.
 const WORDS: [(&str, DocumentKind); 5] = [
@@ -92,6 +93,7 @@ impl Documents for Servers {
         to: DocumentKind::Import,
         label: "Paste your own configuration",
     });
+    const NAMES: &'static [Named] = &[(DocumentKind::Import, "import", "import")];
     const EXTENSIONS: &'static str = ".md,.markdown,.json,.jsonc,.lock,.yaml,.yml,.toml,.rego";
     const FILE_NAMES: &'static str = "`agents.md`, `mcp.index.json`, `task.yaml` or `policy.rego`";
 

@@ -6,6 +6,7 @@ use agent_answer::DocumentKind;
 use agent_ui::areas::Area;
 use agent_ui::content::{Document, Documents, Gallery, Layout};
 use agent_ui::example::Texts;
+use agent_ui::names::Named;
 
 /// Words in file names, and the documents that they mean.
 const WORDS: [(&str, DocumentKind); 6] = [
@@ -84,6 +85,10 @@ impl Documents for Sessions {
             "The log has the calls of a session. Edit `policy.rego`, `agents.md` or the index: the answer says \
              which calls they would decide otherwise.",
         ),
+    ];
+    const NAMES: &'static [Named] = &[
+        (DocumentKind::Evidence, "agent.audit.jsonl", "evidence"),
+        (DocumentKind::StepInput, "tools-call.json", "stepInput"),
     ];
     const BASIS: Texts = BASIS;
     const EXTENSIONS: &'static str = ".json,.jsonl,.lock,.md,.markdown,.rego,.yaml,.yml";

@@ -13,6 +13,7 @@ use crate::header::header;
 use crate::inputs::{inputs, panes};
 use crate::keeping::{Keeping, use_keeping};
 use crate::link;
+use crate::names::call_documents;
 use crate::notice::Notice;
 use crate::page::{Actor, Page, use_page_event};
 use crate::problems::Guide;
@@ -31,6 +32,7 @@ const TITLE: &str = "agent playground";
 
 /// Renders a page in the element of this id, which `index.html` has for its module.
 pub fn render<C: Content>(id: &str) {
+    call_documents(C::NAMES);
     let document = web_sys::window().and_then(|window| window.document());
     if let Some(element) = document.and_then(|document| document.get_element_by_id(id)) {
         yew::Renderer::<App<C>>::with_root(element).render();

@@ -4,6 +4,7 @@ use crate::answer::Sign;
 use crate::areas::Area;
 use crate::editor::Mark;
 use crate::example::{Example, Texts};
+use crate::names::Named;
 use crate::page::{Actor, Page};
 use crate::saved::SavedInputs;
 use crate::state::State;
@@ -74,6 +75,8 @@ pub trait Documents: Sized + 'static {
     const BASIS: Texts = &[];
     /// Edits of the first example that show what the page does.
     const TOUR: &'static [Step] = &[];
+    /// The documents that the page calls by other names than their usual ones.
+    const NAMES: &'static [Named] = &[];
     /// The texts that belong in another document than that in which they arrive.
     const DIVERSION: Option<Diversion> = None;
     /// The file name extensions that the page opens, separated by commas.

@@ -79,7 +79,7 @@ fn at<const N: usize>(place: &Place, fields: [(&str, JsValue); N]) -> JsValue {
 
 /// Returns the language of a document, by its name in the editor.
 fn language(kind: DocumentKind) -> &'static str {
-    match kind.usual_name().rsplit_once('.') {
+    match document_name(kind).rsplit_once('.') {
         _ if kind == DocumentKind::Import => "yaml or json",
         Some((_, "md")) => "agents.md",
         Some((_, "yaml")) => "yaml or json",

@@ -2,6 +2,7 @@
 
 use agent_answer::{Code, Diagnostic, DocumentKind, spelled, unmistakable};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -38,14 +39,38 @@ impl Lookalikes {
     }
 }
 
-/// Returns the name of a document on the pages: its usual one, except where two kinds of it would be meant.
+/// A document that a page calls by another name than its usual one: its kind, its name on the page, and that of its
+/// field in inputs that are kept and shared.
+pub type Named = (DocumentKind, &'static str, &'static str);
+
+thread_local! {
+    /// Those of this module's page.
+    static NAMED: Cell<&'static [Named]> = const { Cell::new(&[]) };
+}
+
+/// Calls documents by other names than their usual ones. A page is a module, and does that once, before it renders.
+pub fn call_documents(named: &'static [Named]) {
+    NAMED.set(named);
+}
+
+fn named(kind: DocumentKind) -> Option<&'static Named> {
+    NAMED.get().iter().find(|(each, ..)| *each == kind)
+}
+
+/// Returns the name of a document on the page.
 pub fn document_name(kind: DocumentKind) -> &'static str {
-    match kind {
-        DocumentKind::Evidence => "agent.audit.jsonl",
-        DocumentKind::Import => "import",
-        DocumentKind::StepInput => "tools-call.json",
-        kind => kind.usual_name(),
+    named(kind).map_or(kind.usual_name(), |(_, name, _)| name)
+}
+
+/// Returns the name of a document's text in inputs that are kept and shared: that of its kind, with a small letter, unless
+/// the page has another.
+pub(crate) fn field_name(kind: DocumentKind) -> String {
+    if let Some((.., field)) = named(kind) {
+        return (*field).to_owned();
     }
+    let mut name = format!("{kind:?}");
+    name[..1].make_ascii_lowercase();
+    name
 }
 
 /// Shows a name, with code points where a reader may take it for another.

@@ -4,6 +4,7 @@ use crate::browser::{self, use_window_event};
 use crate::content::{Content, Diversion};
 use crate::editor::Editors;
 use crate::keeping::Keeping;
+use crate::names::document_name;
 use crate::notice::{Notice, Undo};
 use crate::state::{State, Update};
 use agent_answer::{DocumentKind, Fix, Place};
@@ -94,7 +95,7 @@ impl<C: Content> Actor<C> {
         for (kind, text) in kinds.iter().rev().zip(&texts) {
             self.editors.replace(*kind, text);
         }
-        let [one, other] = kinds.map(DocumentKind::usual_name);
+        let [one, other] = kinds.map(document_name);
         self.update(move |state| state.show_input(kinds[1]));
         self.notify(Notice {
             undo: Undo::Steps(kinds.to_vec()),

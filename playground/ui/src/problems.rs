@@ -262,7 +262,7 @@ fn Exchange(props: &ExchangeProps) -> Html {
         ..
     } = use_guide();
     let (found, belongs_in) = (props.found, props.belongs_in);
-    let name = belongs_in.usual_name();
+    let name = document_name(belongs_in);
     html! {
         <p class="exchange">
             if documents.contains(&belongs_in) {

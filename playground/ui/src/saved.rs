@@ -3,6 +3,7 @@
 use crate::areas::Area;
 use crate::browser;
 use crate::content::Content;
+use crate::names::field_name as name;
 use crate::page::Page;
 use agent_answer::DocumentKind;
 use agent_answer::link_form::AREA;

@@ -2,6 +2,7 @@
 
 use crate::content::Content;
 use crate::link::link;
+use crate::names::document_name;
 use crate::page::use_page;
 use crate::saved::SavedInputs;
 use crate::state::Dialog;
@@ -25,7 +26,7 @@ fn warnings<C: Content>(saved: &SavedInputs) -> Vec<String> {
         secrets(text).into_iter().map(move |secret| {
             let before = text.bytes().take(secret.span.start as usize);
             let line = 1 + before.filter(|byte| *byte == b'\n').count();
-            let name = kind.usual_name();
+            let name = document_name(kind);
             format!("{name}, line {line}: looks like {}", secret.kind)
         })
     };
