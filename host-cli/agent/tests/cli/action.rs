@@ -2,7 +2,7 @@
 
 use crate::project::{MANIFEST, Project, Run};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Runs the script of the action in a project, with the commit that is compared.
@@ -10,9 +10,13 @@ fn action(project: &Project, base: &str) -> Run {
     Run::of(script(project, base))
 }
 
+/// Returns the folder of the action.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../actions/lock")
+}
+
 fn script(project: &Project, base: &str) -> Command {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../actions/lock/action.yml");
-    let action = fs::read_to_string(path).unwrap();
+    let action = fs::read_to_string(folder().join("action.yml")).unwrap();
     let (_, script) = action.split_once("      run: |\n").unwrap();
     let script: String = script
         .lines()
@@ -26,6 +30,7 @@ fn script(project: &Project, base: &str) -> Command {
             ("SHA256", ""),
             ("DIRECTORY", "."),
             ("AUDIT", ""),
+            ("PLAYGROUND", ""),
         ])
         .env("BASE", base)
         .env("RUNNER_TEMP", project.path("temp"))
@@ -81,6 +86,16 @@ fn a_change_of_a_lock_is_shown_and_one_without_a_lock_fails() {
         summary.starts_with("### 1 difference, 1 gives the agent more access\n"),
         "{summary}"
     );
+    assert!(!summary.contains("#diff"), "{summary}");
+
+    let mut linked = script(&project, &base);
+    linked
+        .env("PLAYGROUND", "https://play.example/")
+        .env("GITHUB_ACTION_PATH", folder());
+    Run::of(linked).exits(0);
+    let summary = project.read("temp/summary.md");
+    let link = "\n[Review this change in the playground](https://play.example/#diff.1.";
+    assert!(summary.contains(link), "{summary}");
 }
 
 #[test]
