@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
 
-/** @typedef {"agents.md" | "mcp.index.json" | "import" | "overlay.yaml" | "agents.lock" | "task.yaml" | "tenant.yaml" | "health.yaml" | "policy.rego" | "context.yaml" | "call.json" | "plan.json" | "tool-pool.json" | "profile.json" | "request.json" | "catalogue.json" | "summary.json" | "payload.json" | "tools-call.json" | "agent.audit.jsonl"} InputName */
+/** @typedef {"agents.md" | "mcp.index.json" | "import" | "overlay.yaml" | "agents.lock" | "task.yaml" | "tenant.yaml" | "health.yaml" | "policy.rego" | "context.yaml" | "call.json" | "plan.json" | "tool-pool.json" | "profile.json" | "request.json" | "catalogue.json" | "summary.json" | "payload.json" | "tools-call.json" | "agent.audit.jsonl" | "before/agents.lock" | "before/agents.md" | "before/mcp.index.json" | "before/policy.rego"} InputName */
 
 export class Inputs {
   /**

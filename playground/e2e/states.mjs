@@ -2,6 +2,7 @@
 
 import { LOCK } from "./hello.mjs";
 import { Plans } from "./plans.mjs";
+import { Reviews } from "./reviews.mjs";
 import { Run } from "./run.mjs";
 import { Sessions } from "./sessions.mjs";
 
@@ -263,6 +264,23 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await sessions.example("Another policy");
     await showAnswer(playground);
     await sessions.says("2 of 6 calls decided otherwise");
+  },
+  review: async (playground) => {
+    const reviews = new Reviews(playground.page);
+    await reviews.area("Review");
+    await showAnswer(playground);
+    await reviews.says("the scope write:audiences is newly granted");
+  },
+  "review-definition": async (playground) => {
+    const reviews = new Reviews(playground.page);
+    await reviews.tools.last().scrollIntoViewIfNeeded();
+    await reviews.tools.last().locator(".cm-deletedChunk").first().waitFor();
+  },
+  "review-less": async (playground) => {
+    const reviews = new Reviews(playground.page);
+    await reviews.example("A change that only takes access away");
+    await showAnswer(playground);
+    await reviews.says("No change gives the agent more access");
   },
 });
 

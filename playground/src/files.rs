@@ -6,7 +6,7 @@ use agent_answer::{Code, DocumentKind, Drift, LockVerdict, Severity};
 use agent_ui::browser;
 use agent_ui::editor::Viewer;
 use agent_ui::page::use_page;
-use agent_ui::problems::{code, places, prose};
+use agent_ui::problems::{code, drift, places, prose};
 use agent_ui::words::{count, thousands};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -195,23 +195,7 @@ fn by_digests(drift: &Drift) -> bool {
 
 fn list(drifts: &[Drift], heading: &'static str, none: &'static str) -> Html {
     let widenings = drifts.iter().filter(|drift| drift.widening).count() as u32;
-    let items = drifts.iter().map(|drift| {
-        let subject = drift.category.as_ref().or(drift.capability.as_ref());
-        html! {
-            <li class={classes!(drift.widening.then_some("widening"))}>
-                { code(drift.code) }{ " " }
-                { for subject.map(|it| html! { <strong>{ format!("{it}: ") }</strong> }) }
-                { prose(&drift.text) }
-                if drift.widening { { " " }<span class="badge warning">{ "more access" }</span> }
-                { places(&drift.places) }
-                if !drift.details.is_empty() {
-                    <ul class="definition">
-                        { for drift.details.iter().map(|it| html! { <li>{ prose(it) }</li> }) }
-                    </ul>
-                }
-            </li>
-        }
-    });
+    let items = drifts.iter().map(drift);
     html! {
         <>
             <h4>

@@ -1,6 +1,6 @@
 // Starts the page. A separate file, because the page's policy runs no inline script.
 //
-// The page has areas, which stand in the address behind `#`, and three modules, each of which is
+// The page has areas, which stand in the address behind `#`, and four modules, each of which is
 // loaded when one of its areas is first seen. A module renders into the element of its name.
 
 /** The modules of areas. All else is about servers. Inputs of a link follow behind a dot. */
@@ -10,6 +10,7 @@ const AREAS = {
   "#grounding": "plans",
   "#session": "session",
   "#audit": "session",
+  "#diff": "review",
 };
 
 const MODULES = {
@@ -19,6 +20,7 @@ const MODULES = {
   },
   plans: () => later("plans", "agent-plans-page"),
   session: () => later("session", "agent-session-page"),
+  review: () => later("review", "agent-review-page"),
 };
 
 /** Loads a module and its style sheet. */
@@ -56,7 +58,7 @@ async function show() {
   shell.hidden = loaded.has(named());
 }
 
-/** @param {"servers" | "plans" | "session"} name */
+/** @param {"servers" | "plans" | "session" | "review"} name */
 async function start(name) {
   try {
     const { default: init } = await MODULES[name]();

@@ -45,7 +45,7 @@ const TESTED: [&str; 17] = [
     "--exclude",
     GUESTS[3],
     "--features",
-    "agent-worker/import,agent-worker/run,agent-worker/session",
+    "agent-worker/import,agent-worker/review,agent-worker/run,agent-worker/session",
 ];
 
 /// Returns the arguments that select what is tested here.

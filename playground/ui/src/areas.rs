@@ -21,17 +21,20 @@ pub enum Area {
     Session,
     /// Audit logs of such calls.
     Audit,
+    /// What the later of two locks changes.
+    Review,
 }
 
 /// The areas in the order of an agent's story: resolve, plan, serve, evidence. Each with its hash in the address, its
 /// name and what happens there.
-const AREAS: [(Area, &str, &str, &str); 6] = [
+const AREAS: [(Area, &str, &str, &str); 7] = [
     (Area::Servers, "#", "Servers", "resolve a lock"),
     (Area::Plans, "#plans", "Plans", "check each step"),
     (Area::Call, "#call", "One call", "check a tool call"),
     (Area::Session, "#session", "Session", "serve an agent"),
     (Area::Audit, "#audit", "Audit", "replay its log"),
     (Area::Grounding, "#grounding", "Grounding", "check evidence"),
+    (Area::Review, "#diff", "Review", "compare two locks"),
 ];
 
 impl Area {

@@ -6,7 +6,7 @@ use crate::difference::Difference;
 use crate::names::{document_name, name};
 use crate::words::{capitalised, count, thousands};
 use agent_answer::{
-    Applicability, Code, Diagnostic, DocumentKind, Edit, Fix, Label, Reason, Round,
+    Applicability, Code, Diagnostic, DocumentKind, Drift, Edit, Fix, Label, Reason, Round,
 };
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
@@ -86,6 +86,25 @@ pub fn prose(text: &str) -> Html {
 /// Shows a code and a sentence.
 pub fn reason(found: Code, text: &str) -> Html {
     html! { <>{ code(found) }{ " " }{ prose(text) }</> }
+}
+
+/// Shows a difference of locks, as an item of a list.
+pub fn drift(drift: &Drift) -> Html {
+    let subject = drift.category.as_ref().or(drift.capability.as_ref());
+    html! {
+        <li class={classes!(drift.widening.then_some("widening"))}>
+            { code(drift.code) }{ " " }
+            { for subject.map(|it| html! { <strong>{ format!("{it}: ") }</strong> }) }
+            { prose(&drift.text) }
+            if drift.widening { { " " }<span class="badge warning">{ "more access" }</span> }
+            { places(&drift.places) }
+            if !drift.details.is_empty() {
+                <ul class="definition">
+                    { for drift.details.iter().map(|it| html! { <li>{ prose(it) }</li> }) }
+                </ul>
+            }
+        </li>
+    }
 }
 
 /// Shows the reasons of a rejection, if there are any: the words, and then the code.

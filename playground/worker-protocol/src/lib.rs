@@ -2,7 +2,7 @@
 //!
 //! The page sends a [`Request`] and the [`Texts`] that changed. The worker replies with an [`Answer`],
 //! whose values are those of [`agent_answer`]. Both cross as [bytes](to_bytes). The pages of [plans] and
-//! of [sessions](session) have separate messages, and so has an [import].
+//! of [sessions](session) have separate messages, and so have an [import] and a [review].
 
 mod answer;
 mod bytes;
@@ -10,6 +10,7 @@ pub mod import;
 pub mod plans;
 mod policy;
 mod request;
+pub mod review;
 pub mod run;
 pub mod session;
 mod texts;

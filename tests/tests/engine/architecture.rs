@@ -397,6 +397,10 @@ fn the_host_does_not_depend_on_the_engine() {
             "playground/session-page",
             &["agent-ui", "agent-answer", "agent-worker-protocol"],
         ),
+        (
+            "playground/review-page",
+            &["agent-ui", "agent-answer", "agent-worker-protocol"],
+        ),
         ("playground/worker-protocol", &["agent-answer"]),
         (
             "playground/worker",
@@ -765,8 +769,15 @@ fn locked(package: &str) -> (&str, Vec<&str>) {
 fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
     let playground = root().join("playground");
     let naming = |what: &str| -> Vec<_> {
-        let sources = ["src", "plans-page/src", "session-page/src", "ui/src"].into_iter();
+        let sources = [
+            "src",
+            "plans-page/src",
+            "review-page/src",
+            "session-page/src",
+            "ui/src",
+        ];
         sources
+            .into_iter()
             .flat_map(|source| files(&playground.join(source), "rs"))
             .filter(|path| code(path).iter().any(|(_, line)| line.contains(what)))
             .map(|path| path.strip_prefix(&playground).expect("inside").to_owned())
@@ -781,6 +792,10 @@ fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
     assert_eq!(
         naming("engine/session/worker.js"),
         path("session-page/src/engine.rs")
+    );
+    assert_eq!(
+        naming("engine/policy/review.js"),
+        path("review-page/src/engine.rs")
     );
     assert_eq!(naming("WorkerOptions"), path("ui/src/worker.rs"));
     assert_eq!(naming("editor/editor.js"), path("ui/src/editor.rs"));

@@ -32,6 +32,9 @@ pub(super) const IMPORT: &str = "import";
 /// The feature of the module with policies, and its folder.
 pub(super) const POLICY: &str = "policy";
 
+/// The features of the module with policies for pages, where it also compares locks.
+pub(super) const POLICY_AND_REVIEW: &str = "policy,review";
+
 /// The feature of the module for plans, and its folder.
 pub(super) const PLANS: &str = "plans";
 

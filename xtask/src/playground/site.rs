@@ -1,10 +1,10 @@
-//! The files of the page: the modules of its three parts and of the engine, the editor, and handwritten files.
+//! The files of the page: the modules of its four parts and of the engine, the editor, and handwritten files.
 
 use agent_pack::{Build, Workspace, read};
 use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
 
-use super::modules::{Compiler, IMPORT, PLANS, POLICY, RUN, SESSION};
+use super::modules::{Compiler, IMPORT, PLANS, POLICY_AND_REVIEW, RUN, SESSION};
 use super::{minify, offline, policy, source};
 use crate::browser::{self, npm};
 use crate::folder::{self, Files};
@@ -15,14 +15,22 @@ const PAGE: &str = "index.html";
 /// The folder of the example that the command line has too.
 const DEMO: &str = "hello-agent";
 
-/// The packages of the page's three parts.
-const PARTS: [&str; 3] = ["agent-playground", "agent-plans-page", "agent-session-page"];
+/// The packages of the page's four parts.
+const PARTS: [&str; 4] = [
+    "agent-playground",
+    "agent-plans-page",
+    "agent-session-page",
+    "agent-review-page",
+];
+
+/// The script of the worker that compares locks: that of the module with policies, with its other session.
+const REVIEW_SCRIPT: &str = "engine/policy/review.js";
 
 /// The engine's modules: the folder of each, and its features.
 const ENGINES: [(&str, &str); 7] = [
     ("", ""),
     ("import/", IMPORT),
-    ("policy/", POLICY),
+    ("policy/", POLICY_AND_REVIEW),
     ("plans/", PLANS),
     ("plans/policy/", "plans,policy"),
     ("run/", RUN),
@@ -87,6 +95,11 @@ fn handwritten(workspace: &Workspace) -> Result<Files> {
     for (folder, _) in ENGINES {
         files.insert(format!("engine/{folder}worker.js"), worker.clone());
     }
+    let worker = str::from_utf8(&worker).context("the worker's script is no text")?;
+    files.insert(
+        REVIEW_SCRIPT.to_owned(),
+        worker.replace("Session", "Review").into_bytes(),
+    );
     Ok(files)
 }
 
