@@ -7,8 +7,8 @@ use crate::tour::STEPS;
 use agent_answer::DocumentKind;
 use agent_ui::areas::Area;
 use agent_ui::content::{Diversion, Document, Documents, Gallery, Layout};
-use agent_ui::tour::Step;
 use agent_ui::names::Named;
+use agent_ui::tour::Step;
 
 /// Words in names of YAML and JSON files.
 const WORDS: [(&str, DocumentKind); 5] = [

@@ -3,8 +3,8 @@
 
 use crate::reservations::reservations;
 use crate::state::{Page, Servers};
-use agent_answer::link_form::TENANT_ID;
 use crate::verdict::decision;
+use agent_answer::link_form::TENANT_ID;
 use agent_answer::{
     Applicability, Code, DocumentKind, Fix, NearMiss, Outcome, Verdict, unmistakable, visible,
 };

@@ -33,7 +33,10 @@ pub(crate) fn tour<C: Content>(page: &Page<C>) -> Option<Html> {
     let is_done = text.includes(step.after, 0);
     let go = page.callback(move |page, _| {
         if !is_done {
-            page.editors.replace(step.kind, &String::from(text.replace(step.before, step.after)));
+            page.editors.replace(
+                step.kind,
+                &String::from(text.replace(step.before, step.after)),
+            );
             page.update(|state| state.bring_inputs(&[step.kind]));
             return;
         }

@@ -57,7 +57,10 @@ pub(super) fn run(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
 /// newest source.
 fn build(workspace: &Workspace, served: &Path) -> Result<SystemTime> {
     let newest = newest(workspace);
-    folder::write_all(served, &site::build(workspace, Build::Quick, Extent::Whole)?)?;
+    folder::write_all(
+        served,
+        &site::build(workspace, Build::Quick, Extent::Whole)?,
+    )?;
     status::doing("Built", "the playground");
     Ok(newest)
 }
