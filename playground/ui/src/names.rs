@@ -62,15 +62,9 @@ pub fn document_name(kind: DocumentKind) -> &'static str {
     named(kind).map_or(kind.usual_name(), |(_, name, _)| name)
 }
 
-/// Returns the name of a document's text in inputs that are kept and shared: that of its kind, with a small letter, unless
-/// the page has another.
+/// Returns the name of a document's text in inputs that are kept and shared: the usual one, unless the page has another.
 pub(crate) fn field_name(kind: DocumentKind) -> String {
-    if let Some((.., field)) = named(kind) {
-        return (*field).to_owned();
-    }
-    let mut name = format!("{kind:?}");
-    name[..1].make_ascii_lowercase();
-    name
+    named(kind).map_or_else(|| kind.field(), |(.., field)| (*field).to_owned())
 }
 
 /// Shows a name, with code points where a reader may take it for another.

@@ -47,7 +47,7 @@ impl SavedInputs {
     pub(crate) fn object_of<C: Content>(page: &Page<C>) -> JsValue {
         let mut fields = vec![(AREA.to_owned(), page.state.area.name().into())];
         let kept = C::kinds().filter(|kind| !page.is_diverted(*kind));
-        fields.extend(kept.map(|kind| (kind.field(), page.editors.text(kind).into())));
+        fields.extend(kept.map(|kind| (name(kind), page.editors.text(kind).into())));
         let own = page.content().fields().into_iter();
         fields.extend(own.map(|(name, value)| (name.to_owned(), value.into())));
         let fields: Vec<_> = fields
@@ -64,7 +64,7 @@ impl SavedInputs {
     ) -> Self {
         let mut saved = Self::default();
         for kind in kinds {
-            saved.set(&kind.field(), text(kind));
+            saved.set(&name(kind), text(kind));
         }
         saved
     }
@@ -95,7 +95,7 @@ impl SavedInputs {
     pub fn of_fields<C: Content>(
         fields: impl IntoIterator<Item = (String, Option<String>)>,
     ) -> Result<Self, String> {
-        let names: Vec<_> = C::kinds().map(DocumentKind::field).collect();
+        let names: Vec<_> = C::kinds().map(name).collect();
         let mut saved = Self::default();
         let mut documents = 0;
         for (field, value) in fields {
@@ -115,7 +115,7 @@ impl SavedInputs {
 
     /// Returns the text of a document. It is empty if the document is missing.
     pub fn text(&self, kind: DocumentKind) -> &str {
-        self.field(&kind.field())
+        self.field(&name(kind))
     }
 
     /// Returns a field. It is empty if it is missing.
@@ -162,7 +162,7 @@ impl SavedInputs {
     /// Returns whether the texts and the page's own fields are the same.
     pub fn is_same<C: Content>(&self, other: &Self) -> bool {
         let is_same = |name: &str| self.field(name) == other.field(name);
-        C::kinds().all(|kind| is_same(&kind.field())) && C::FIELDS.iter().all(|name| is_same(name))
+        C::kinds().all(|kind| is_same(&name(kind))) && C::FIELDS.iter().all(|name| is_same(name))
     }
 
     /// Returns all fields by their names, in order.
