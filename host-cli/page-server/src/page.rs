@@ -3,10 +3,14 @@
 use super::archive::{self, Files};
 use agent_host::Failure;
 use miniz_oxide::inflate::decompress_to_vec;
+use std::env;
 use std::path::Path;
 
 /// The archive of the build, which is empty if it had no page.
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/page"));
+
+/// The variable with the folder of the page. At the build of this program, it has the page that is packed.
+const VARIABLE: &str = "AGENT_PLAYGROUND";
 
 /// The file that keeps the page working without a network. Here it would answer with the files of an earlier program.
 const SERVICE_WORKER: &str = "sw.js";
@@ -19,19 +23,29 @@ pub(crate) const INDEX: &str = "index.html";
 pub struct Page(Files);
 
 impl Page {
-    /// Returns the page in this program.
+    /// Returns the page of the folder that `AGENT_PLAYGROUND` names, or else the page in this program.
     ///
     /// # Errors
     ///
-    /// When the program was built without one.
-    pub fn embedded() -> Result<Self, Failure> {
+    /// When the folder can't be read or has no page, or the program was built without one.
+    pub fn usual() -> Result<Self, Failure> {
+        if let Some(folder) = env::var_os(VARIABLE) {
+            return Self::of_folder(Path::new(&folder));
+        }
         if PACKED.is_empty() {
-            let help = "name the folder of the page with `--page`: `cargo xtask playground --dist` writes `target/dist/playground`";
+            let help = "name the folder of the page with `AGENT_PLAYGROUND`: `cargo xtask playground --dist` writes \
+                        `target/dist/playground`";
             return Err(Failure::new("this program was built without the page").help(help));
         }
         let files = unpack(PACKED);
         let damaged = || Failure::internal("the page can't be unpacked");
         files.map(Self::of).ok_or_else(damaged)
+    }
+
+    /// Returns whether there is a page without a named folder.
+    #[must_use]
+    pub fn is_at_hand() -> bool {
+        !PACKED.is_empty() || env::var_os(VARIABLE).is_some()
     }
 
     /// Reads the page of a folder.

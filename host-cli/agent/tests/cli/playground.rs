@@ -155,4 +155,11 @@ fn without_a_page_it_says_where_one_is() {
         .exits(2)
         .answers_nothing()
         .notes("has no `index.html`");
+    for line in ["playground", "resolve --open"] {
+        project
+            .agent(line)
+            .exits(2)
+            .notes("this program was built without the page")
+            .notes("`AGENT_PLAYGROUND`");
+    }
 }

@@ -235,9 +235,11 @@ fn a_gateway_on_a_terminal_names_what_it_waits_for() {
 fn a_refusal_on_a_terminal_ends_with_how_it_is_seen() {
     const HINT: &str = "`--open` shows why in the playground";
     let project = Project::unsatisfiable();
+    let page = ("AGENT_PLAYGROUND", "page");
     let run = |project: &Project, line: &[&str], variable: Option<&str>| {
         let mut command = project.command(line);
         command.envs(variable.map(|value| ("CI", value)));
+        command.envs([page]);
         Terminal::start(command).end(project)
     };
     let refused = run(&project, &["resolve"], None);
@@ -255,6 +257,9 @@ fn a_refusal_on_a_terminal_ends_with_how_it_is_seen() {
         let refused = run(&project, line, variable);
         assert!(!refused.stdout.contains(HINT), "{line:?}: {refused:#?}");
     }
+    // There is no page to show.
+    let without = Terminal::start(project.command(&["resolve"])).end(&project);
+    assert!(!without.stdout.contains(HINT), "{without:#?}");
     let piped = project.agent("resolve").exits(1);
     assert!(!piped.stderr.contains(HINT), "{piped:#?}");
     let satisfied = run(&Project::new(), &["resolve"], None);

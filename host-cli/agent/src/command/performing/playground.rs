@@ -30,7 +30,7 @@ pub(super) fn run(
 ) -> Result<CommandAnswer, Failure> {
     let page = match &args.page {
         Some(folder) => Page::of_folder(folder)?,
-        None => Page::embedded()?,
+        None => Page::usual()?,
     };
     let documents = read(&args.folder, session)?;
     let tenant = args.folder.context.others.policy.tenant_id.as_deref();
@@ -178,9 +178,10 @@ fn end(opening: Opening<'_>, answer: CommandAnswer, global: &Global) -> Result<(
         let mut session = CommandSession::open(global, &Output::TEXT)?;
         let documents = opening.documents.read(&mut session)?;
         let inputs = SharedInputs::of(opening.area, &documents, policy.tenant_id.as_deref());
-        return open(Page::embedded()?, &inputs, IDLE, true);
+        return open(Page::usual()?, &inputs, IDLE, true);
     }
-    if answer == CommandAnswer::No && opening.is_text && !global.quiet && is_interactive() {
+    let is_no = answer == CommandAnswer::No;
+    if is_no && opening.is_text && !global.quiet && Page::is_at_hand() && is_interactive() {
         output::note("`--open` shows why in the playground, on this machine alone");
     }
     Ok(())
