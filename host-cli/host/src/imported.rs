@@ -90,7 +90,7 @@ macro_rules! values {
 values! {
     () bool u64 String
     imports::audit::LogReplayed imports::audit::Verified imports::expansion::Answer imports::expansion::Exposed
-    imports::grounding::Grounding imports::importer::Imported
+    imports::fixes::Redaction imports::grounding::Grounding imports::importer::Imported
     imports::lockfile::Drift imports::lockfile::UnreadableLock imports::plan::CallAnswer imports::plan::PlanAnswer
     imports::schemas::Listing
 }

@@ -707,6 +707,7 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
                 "agent-daemon",
                 "agent-mcp-protocol",
                 "agent-mcp-server",
+                "agent-page-server",
                 "agent-serve",
                 "agent-wasi-app",
                 "agent-way-out",

@@ -33,7 +33,7 @@ fn each_secret_of_a_link_has_its_place_and_is_replaced() {
     assert_eq!(
         found,
         [
-            (address, DocumentKind::Index, 2, 30),
+            (address, DocumentKind::Index, 2, 29),
             (token, DocumentKind::Index, 3, 25),
             ("a link would hold a secret", DocumentKind::Lock, 1, 15),
         ]
