@@ -1,4 +1,9 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
 import { INDEX, MANIFEST } from "./hello.mjs";
 import { visit } from "./visit.mjs";
 
@@ -65,4 +70,20 @@ visit("a file with another name is refused, and the others are taken", async ({ 
   await drop(page, [{ name: "holiday.png", text: "x" }, { name: "agents.md", text: OTHER }]);
   await playground.noticeIs("Not opened: holiday.png");
   assert.equal(await playground.text("agents.md"), OTHER);
+});
+
+visit("all documents that have a text are one archive, which tar unpacks", async ({ playground, page }) => {
+  const umlauts = MANIFEST.replace("hello-agent", "hello-agent # é𝄞");
+  await playground.paste("agents.md", umlauts);
+  const download = page.waitForEvent("download");
+  await playground.press("Download all");
+  const file = await download;
+  assert.equal(file.suggestedFilename(), "agent-documents.tar");
+  const folder = await mkdtemp(path.join(os.tmpdir(), "archive-"));
+  const tar = path.join(folder, "all.tar");
+  await file.saveAs(tar);
+  const { stdout } = await promisify(execFile)("tar", ["-xvf", tar, "-C", folder]);
+  assert.deepEqual(stdout.trim().split("\n").sort(), ["agents.md", "mcp.index.json"]);
+  assert.equal(await readFile(path.join(folder, "agents.md"), "utf8"), umlauts);
+  assert.equal(await readFile(path.join(folder, "mcp.index.json"), "utf8"), INDEX);
 });

@@ -20,6 +20,12 @@ export class Reviews extends Inputs {
     this.documents = this.root.getByRole("region", { name: "Documents" }).locator("details");
   }
 
+  /** @param {import("./inputs.mjs").InputName} name of an input to bring to the front: one name ends in the other */
+  async show(name) {
+    if (await this.input(name).isVisible()) return;
+    await this.root.locator("button.input-name", { hasText: new RegExp(`^${name}`) }).click();
+  }
+
   /** @param {string} name of an area */
   async area(name) {
     await this.page.getByRole("navigation", { name: "Areas" }).getByRole("link", { name, exact: true }).click();

@@ -49,7 +49,18 @@ export function hasInside(element, node) {
   return element.contains(node);
 }
 
-/** Hands a text to the person as a file. */
+/** Hands texts to the person as one archive. Returns whether it could be made. */
+export async function downloadAll(name, texts) {
+  try {
+    const { archive } = await import("./archive.js");
+    download(name, archive(texts));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Hands a text, or bytes, to the person as a file. */
 export function download(name, text) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));

@@ -19,8 +19,9 @@ const CACHE = CACHES + VERSION;
 
 /** Prefixes of the paths of files that are stored on request. */
 const LATER = [
-  "agent-plans-page", "agent-review-page", "agent-session-page", "codes.json", "engine/import/", "engine/plans/",
-  "engine/policy/", "engine/run/", "engine/session/", "importer.js", "local.js", "plans.css", "review.css", "session.css",
+  "agent-plans-page", "agent-review-page", "agent-session-page", "archive.js", "codes.json", "engine/import/",
+  "engine/plans/", "engine/policy/", "engine/run/", "engine/session/", "importer.js", "local.js", "plans.css", "review.css",
+  "session.css",
 ];
 
 /** Asks a worker that waits to take over. It answers with its cache. */

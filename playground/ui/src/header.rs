@@ -5,7 +5,7 @@ use crate::content::Content;
 use crate::dialog::help;
 use crate::editor::WrappingSwitch;
 use crate::examples::{examples, load_first};
-use crate::files::{Open, open_files};
+use crate::files::{Open, download_all, open_files};
 use crate::menu::Menu;
 use crate::notice::Notice;
 use crate::page::Page;
@@ -44,6 +44,7 @@ pub(crate) fn header<C: Content>(page: &Page<C>) -> Html {
                 <Menu>
                     <button onclick={recent}>{ "Recent" }</button>
                     <Open accept={C::EXTENSIONS} on_files={page.callback(open_files)} />
+                    <button onclick={page.callback(|page, _| download_all(page))}>{ "Download all" }</button>
                     { C::toolbar(page) }
                     <button onclick={reset}>{ "Reset" }</button>
                     <WrappingSwitch kind={page.state.layout().0} in_words=true />
