@@ -20,7 +20,7 @@ const CACHE = CACHES + VERSION;
 /** Prefixes of the paths of files that are stored on request. */
 const LATER = [
   "agent-plans-page", "agent-review-page", "agent-session-page", "archive.js", "codes.json", "engine/import/",
-  "engine/plans/", "engine/policy/", "engine/run/", "engine/session/", "importer.js", "local.js", "plans.css", "review.css",
+  "engine/plans/", "engine/policy/", "engine/run/", "engine/session/", "exports.js", "importer.js", "local.js", "plans.css", "review.css",
   "session.css",
 ];
 
