@@ -9,8 +9,7 @@ use agent_ui::editor::Viewer;
 use agent_ui::names::name;
 use agent_ui::page::use_page;
 use agent_ui::problems::places;
-use agent_ui::words::count;
-use agent_worker_protocol::{Cell, PolicyView, Table};
+use agent_worker_protocol::{Cell, PolicyView, Table, from_bytes};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -53,7 +52,7 @@ pub(crate) fn EvaluationView() -> Html {
         let number = value_of(&event).parse().ok();
         page.update(move |state| {
             let wanted = &mut state.content.wanted;
-            (wanted.policy, wanted.tried) = (number, None);
+            (wanted.policy, wanted.tried) = (number, String::new());
         });
     });
     let options = (0..)
@@ -65,14 +64,15 @@ pub(crate) fn EvaluationView() -> Html {
         }
     });
     let view = content.views.policy.as_ref();
+    let view = view.and_then(|bytes| from_bytes::<PolicyView>(bytes));
     let view = view.filter(|it| it.requirement == number);
     html! {
         <div class="evaluation">
             <div class="constraints">
                 <label>{ "requirement" }<select {onchange}>{ for options }</select></label>
-                { for view.map(|view| edit(&page, view)) }
+                { for view.iter().map(|view| trial(&page, view)) }
             </div>
-            { match view {
+            { match &view {
                 Some(view) => tables_and_input(requirement, view),
                 None => nothing(&page),
             } }
@@ -80,34 +80,28 @@ pub(crate) fn EvaluationView() -> Html {
     }
 }
 
-/// Shows the fields that edit one value of the input.
-fn edit(page: &Page, view: &PolicyView) -> Html {
-    let tried = page.content().wanted.tried.as_ref();
-    let is_tried = |pointer: &str| tried.is_some_and(|it| it.0 == pointer);
-    let values = view.values.clone();
-    let choose = page.callback(move |page, event: Event| {
-        let pointer = value_of(&event);
-        let chosen = values.iter().find(|it| it.0 == pointer).cloned();
-        page.update(|state| state.content.wanted.tried = chosen);
-    });
-    let write = page.callback(|page, event: InputEvent| {
+/// The field for a value of the input that is tried. It proposes those that are there.
+fn trial(page: &Page, view: &PolicyView) -> Html {
+    let oninput = page.callback(|page, event: InputEvent| {
         let text = value_of(&event);
-        page.update(|state| {
-            if let Some(tried) = &mut state.content.wanted.tried {
-                tried.1 = text;
-            }
-        });
+        page.update(|state| state.content.wanted.tried = text);
     });
-    let options = view.values.iter().map(|(pointer, _)| {
-        html! { <option selected={is_tried(pointer)}>{ pointer }</option> }
-    });
+    let values = view
+        .values
+        .iter()
+        .map(|it| html! { <option value={it.clone()} /> });
     html! {
-        <>
-            <label>{ "try" }<select onchange={choose}><option>{ "the input as it is" }</option>{ for options }</select></label>
-            if let Some((_, text)) = tried {
-                <label>{ "value" }<input spellcheck="false" value={text.clone()} oninput={write} /></label>
-            }
-        </>
+        <label>
+            { "try" }
+            <input
+                list="values"
+                placeholder={view.values.first().cloned()}
+                spellcheck="false"
+                value={page.content().wanted.tried.clone()}
+                {oninput}
+            />
+            <datalist id="values">{ for values }</datalist>
+        </label>
     }
 }
 
@@ -117,7 +111,6 @@ fn tables_and_input(requirement: &Requirement, view: &PolicyView) -> Html {
         .iter()
         .flat_map(|it| policy_places(&it.lines));
     let lines: Vec<_> = lines.collect();
-    let shown = view.input.len() as u32;
     html! {
         <>
             <p>
@@ -128,12 +121,7 @@ fn tables_and_input(requirement: &Requirement, view: &PolicyView) -> Html {
                 }
             </p>
             { for view.tables.iter().map(table) }
-            <h3>{ "input" }</h3>
-            if shown < view.input_bytes {
-                <p class="quiet">
-                    { format!("The first {} of {}", count(shown, "byte"), count(view.input_bytes, "byte")) }
-                </p>
-            }
+            <h3>{ &view.input_title }</h3>
             <Viewer label="input of the policy" text={Rc::<str>::from(&*view.input)} />
         </>
     }
@@ -142,7 +130,7 @@ fn tables_and_input(requirement: &Requirement, view: &PolicyView) -> Html {
 fn table(table: &Table) -> Html {
     let head = table.head.iter();
     let head = head.map(|it| html! { <th scope="col">{ it }</th> });
-    let rows = table.rows.iter().map(|row| {
+    let rows = table.cells.chunks(table.head.len().max(1)).map(|row| {
         let cells = row.iter().enumerate().map(|(at, it)| match at {
             0 => html! { <th scope="row">{ cell(it) }</th> },
             _ => html! { <td>{ cell(it) }</td> },

@@ -122,7 +122,7 @@ impl Servers {
         });
         self.wanted.counts = tab == Tab::WhatIf;
         self.wanted.policy = None;
-        self.wanted.tried = None;
+        self.wanted.tried.clear();
         self.ask_policy();
         if tab != Tab::WhatIf {
             self.wanted.supposed = None;

@@ -1,6 +1,5 @@
 //! The worker's reply.
 
-use crate::policy::PolicyView;
 use agent_answer::{Code, Eligible, Explanation, Listed, Matrix, Rejected, Supposed, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +18,8 @@ pub struct Answer {
     pub rejected: Option<Listed<Rejected>>,
     /// The eligible candidates of a requirement that were not selected, in order of preference.
     pub eligible: Option<Listed<Eligible>>,
-    /// The policy at work.
-    pub policy: Option<PolicyView>,
+    /// The [policy at work](crate::PolicyView), as bytes: the first module of the engine has no code for it.
+    pub policy: Option<Vec<u8>>,
     /// The verdicts under other constraints.
     pub supposed: Option<Supposed>,
     /// The number of satisfied requirements for each sensitivity under each residency; of both, none is

@@ -1,4 +1,4 @@
-//! The policy at work, as the worker words it: most visits load no code of the page for it.
+//! The policy at work, as the worker words it: most visits load no code for that.
 
 use agent_answer::Place;
 use serde::{Deserialize, Serialize};
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 pub struct PolicyView {
     /// The number of the requirement.
     pub requirement: u32,
-    /// The values of the rules, their part in the decision, and the last evaluations.
+    /// The values of the rules, their part in the decision, and the evaluations.
     pub tables: Vec<Table>,
-    /// The values of the input that can be edited, by their JSON pointers.
-    pub values: Vec<(String, String)>,
+    /// The values of the input, each as a text that tries it: its JSON pointer, a space, and the value.
+    pub values: Vec<String>,
+    /// The heading of the input, which says if it is cut off.
+    pub input_title: String,
     /// The input as JSON; cut off if it is large.
     pub input: String,
-    /// Number of bytes of the whole input.
-    pub input_bytes: u32,
 }
 
 /// A table.
@@ -25,8 +25,8 @@ pub struct Table {
     pub title: String,
     /// The names of its columns.
     pub head: Vec<String>,
-    /// Its rows, whose first cell is their name.
-    pub rows: Vec<Vec<Cell>>,
+    /// Its cells, row by row. The first of a row is the row's name.
+    pub cells: Vec<Cell>,
 }
 
 /// A cell of a table.

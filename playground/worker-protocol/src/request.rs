@@ -16,8 +16,8 @@ pub struct Request {
     pub eligible: Option<ListRequest>,
     /// The number of a requirement for which the policy is evaluated rule by rule.
     pub policy: Option<u32>,
-    /// The JSON pointer of a value of the policy's input, and another text for it.
-    pub tried: Option<(String, String)>,
+    /// A value of the policy's input to try: its JSON pointer, a space, and another value. Blank without one.
+    pub tried: String,
     /// Other constraints.
     pub supposed: Option<Constraints>,
     /// The number of satisfied requirements under every residency and sensitivity, where signatures are

@@ -42,7 +42,6 @@ mod absent {
     };
     use agent_api::diagnostic::Diagnostic;
     use agent_api::lower::{Checked, Lowered};
-    use agent_worker_protocol::PolicyView;
 
     /// The stub of a policy. It allows nothing.
     #[derive(Debug)]
@@ -81,12 +80,7 @@ mod absent {
         Vec::new()
     }
 
-    pub(crate) fn policy_view(
-        _: &Policy,
-        _: &Resolution,
-        _: u32,
-        _: Option<(&str, &str)>,
-    ) -> Option<PolicyView> {
+    pub(crate) fn policy_view(_: &Policy, _: &Resolution, _: u32, _: &str) -> Option<Vec<u8>> {
         None
     }
 }

@@ -7,7 +7,7 @@ use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::{self, Lowered, Notation};
 use agent_api::model::{Context, Health, Index, Manifest, Task, Tenant};
 use agent_api::{LockText, resolve};
-use agent_worker_protocol::{PolicyView, Texts};
+use agent_worker_protocol::Texts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -168,16 +168,15 @@ impl Inputs {
         resolve(manifest, index, self.evaluation_context()?).ok()
     }
 
-    /// Shows the policy at work for a requirement, also with an edited value of its input.
+    /// Shows the policy at work for a requirement, also with a value of its input that is tried.
     pub(crate) fn policy_view(
         &self,
         resolution: &Resolution,
         requirement: u32,
-        edit: Option<&(String, String)>,
-    ) -> Option<PolicyView> {
+        tried: &str,
+    ) -> Option<Vec<u8>> {
         let policy = self.policy.value.as_deref()?;
-        let edit = edit.map(|(pointer, text)| (&**pointer, &**text));
-        evaluator::policy_view(policy, resolution, requirement, edit)
+        evaluator::policy_view(policy, resolution, requirement, tried)
     }
 
     /// Describes the inputs and the decision about them, if there is one.

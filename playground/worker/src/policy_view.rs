@@ -6,24 +6,35 @@ use agent_api::answer::{
 };
 use agent_api::decide::Resolution;
 use agent_api::policy::Policy;
-use agent_worker_protocol::{Cell, PolicyView, Table};
+use agent_worker_protocol::{Cell, PolicyView, Table, to_bytes};
 
-/// Shows a policy at work for a requirement. `edit`: the JSON pointer of a value of the input, and another text for it.
+/// Shows a policy at work for a requirement, as the bytes of a [`PolicyView`]. `tried`: the JSON pointer of a value of the
+/// input, a space, and another value.
 pub(crate) fn policy_view(
     policy: &Policy,
     resolution: &Resolution,
     requirement: u32,
-    edit: Option<(&str, &str)>,
-) -> Option<PolicyView> {
-    let found = evaluation(policy, resolution, requirement, edit)?;
+    tried: &str,
+) -> Option<Vec<u8>> {
+    let found = evaluation(policy, resolution, requirement, tried.split_once(' '))?;
     let coverage = coverage(policy, resolution, requirement);
-    Some(PolicyView {
+    let texts = found.values.iter().map(|(at, text)| format!("{at} {text}"));
+    let (shown, all) = (found.input.len(), found.input_bytes);
+    let view = PolicyView {
         requirement,
-        tables: vec![values(&found), parts(&coverage), decisions(&coverage)],
-        values: found.values,
+        tables: vec![
+            values(&found, tried),
+            parts(&coverage),
+            decisions(&coverage),
+        ],
+        values: texts.collect(),
+        input_title: match shown < all as usize {
+            true => format!("input: the first {shown} of {all} bytes"),
+            false => "input".to_owned(),
+        },
         input: found.input,
-        input_bytes: found.input_bytes,
-    })
+    };
+    Some(to_bytes(&view))
 }
 
 fn cell(text: impl Into<String>, class: &str, place: Option<Place>) -> Cell {
@@ -38,12 +49,12 @@ fn table(title: String, head: &[&str], rows: impl Iterator<Item = Vec<Cell>>) ->
     Table {
         title,
         head: head.iter().map(|it| (*it).to_owned()).collect(),
-        rows: rows.collect(),
+        cells: rows.flatten().collect(),
     }
 }
 
-/// The value of each rule, beside the one with the edit.
-fn values(found: &PolicyEvaluation) -> Table {
+/// The value of each rule, beside the one with the tried value.
+fn values(found: &PolicyEvaluation, tried: &str) -> Table {
     let rows = found.rules.iter().map(|rule| {
         let mut row = vec![cell(&rule.name, "code", Some(rule.place)), value(rule)];
         if let Some(tried) = &found.tried {
@@ -57,10 +68,14 @@ fn values(found: &PolicyEvaluation) -> Table {
         row
     });
     let head: &[&str] = match found.tried {
-        Some(_) => &["Rule", "Value", "With the edit"],
+        Some(_) => &["Rule", "Value", "Tried"],
         None => &["Rule", "Value"],
     };
-    table("Values".to_owned(), head, rows)
+    let title = match found.tried {
+        None if !tried.trim().is_empty() => "Values: the input has no such value to try",
+        _ => "Values",
+    };
+    table(title.to_owned(), head, rows)
 }
 
 fn value(rule: &PolicyRule) -> Cell {

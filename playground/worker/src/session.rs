@@ -84,10 +84,9 @@ impl Session {
                 answer.counts = Some(counts.1.clone());
                 self.counts = Some(counts);
             }
-            answer.policy = request.policy.and_then(|it| {
-                self.inputs
-                    .policy_view(resolution, it, request.tried.as_ref())
-            });
+            answer.policy = request
+                .policy
+                .and_then(|it| self.inputs.policy_view(resolution, it, &request.tried));
             answer.supposed = request
                 .supposed
                 .map(|constraints| answer::supposed(resolution, &constraints));
