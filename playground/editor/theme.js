@@ -1,4 +1,4 @@
-// The theme of the editor: its frame, gutters and places. That of what is loaded later is in features-theme.js.
+// The theme of the editor: its frame, gutters and places. features-theme.js has the theme of what is loaded later.
 
 import { EditorView } from "@codemirror/view";
 import { color } from "./colors.js";

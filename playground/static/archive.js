@@ -3,11 +3,11 @@
 const BLOCK = 512;
 
 /**
- * @param {Record<string, string>} texts by the names of their files, of at most 100 characters of ASCII
+ * @param {[string, string][]} texts each behind the name of its file, of at most 100 characters of ASCII
  * @returns {Blob}
  */
 export function archive(texts) {
-  const parts = Object.entries(texts).flatMap(([name, text]) => {
+  const parts = texts.flatMap(([name, text]) => {
     const content = new TextEncoder().encode(text);
     return [header(name, content.length), content, new Uint8Array(-content.length & (BLOCK - 1))];
   });

@@ -49,14 +49,14 @@ export function hasInside(element, node) {
   return element.contains(node);
 }
 
-/** Hands texts to the person as one archive. Returns whether it could be made. */
+/** Hands texts that are not blank to the person as one archive, or else, without a network, file by file. */
 export async function downloadAll(name, texts) {
+  const filled = Object.entries(texts).filter(([, text]) => text.trim() !== "");
   try {
     const { archive } = await import("./archive.js");
-    download(name, archive(texts));
-    return true;
+    download(name, archive(filled));
   } catch {
-    return false;
+    for (const [file, text] of filled) download(file, text);
   }
 }
 

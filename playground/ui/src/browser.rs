@@ -21,8 +21,9 @@ extern "C" {
     #[wasm_bindgen(js_name = readFiles)]
     fn js_read_files(files: &web_sys::FileList, limit: u32) -> Promise;
 
+    /// Downloads those texts of an object that are not blank as one archive, by their names.
     #[wasm_bindgen(js_name = downloadAll)]
-    fn js_download_all(name: &str, texts: &JsValue) -> Promise;
+    pub(crate) fn download_all(name: &str, texts: &JsValue);
     /// Downloads a text as a file.
     pub fn download(name: &str, text: &str);
     /// Stores a value. Returns the reason if the browser does not.
@@ -124,11 +125,6 @@ pub(crate) async fn claim(name: &str, patience: u32) -> bool {
 /// Returns the time in milliseconds since 1970.
 pub(crate) fn now() -> u64 {
     js_sys::Date::now() as u64
-}
-
-/// Downloads texts by their names as one archive. Returns false if that can't be made now.
-pub(crate) async fn download_all(name: &str, texts: &JsValue) -> bool {
-    JsFuture::from(js_download_all(name, texts)).await == Ok(JsValue::TRUE)
 }
 
 /// Copies a text to the clipboard. Returns false if the browser does not allow it.

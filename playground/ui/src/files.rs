@@ -60,19 +60,9 @@ pub(crate) fn open_files<C: Content>(page: &Page<C>, files: FileList) {
 
 /// Downloads all documents that have a text as one archive.
 pub(crate) fn download_all<C: Content>(page: &Page<C>) {
-    let filled =
-        C::kinds().filter(|kind| page.editors.is_filled(*kind) && !page.is_diverted(*kind));
-    let texts: Vec<_> = filled
-        .map(|kind| (document_name(kind), page.editors.text(kind).into()))
-        .collect();
-    let (page, texts) = (page.clone(), browser::object(&texts));
-    spawn_local(async move {
-        if !browser::download_all("agent-documents.tar", &texts).await {
-            page.notify(Notice::alarm(
-                "The archive can't be made now: check the network, and try again",
-            ));
-        }
-    });
+    let texts = C::kinds().map(|kind| (document_name(kind), page.editors.text(kind).into()));
+    let texts: Vec<_> = texts.collect();
+    browser::download_all("agent-documents.tar", &browser::object(&texts));
 }
 
 /// Returns a callback for files that are dropped on an element.

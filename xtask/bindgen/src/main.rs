@@ -31,7 +31,7 @@ fn main() -> Result<()> {
 }
 
 /// Shortens the names that a module imports from its script. Returns the names before and after: those of the script's
-/// members, and as the last one that of the object.
+/// members, and last the name of the object.
 fn shorten_imports(output: &mut Output, object: &str) -> Vec<(String, String)> {
     let imports = output.wasm_mut().imports.iter_mut();
     let imports = imports.filter(|import| import.module == object);
