@@ -14,7 +14,7 @@ visit("another residency is rejected with the code and the place, and one click 
   const card = playground.card("reporting");
   await card.locator(".code", { hasText: "UNSATISFIED" }).waitFor();
   // What to do comes first.
-  await playground.has(card.locator(".nearest > li:first-child > :first-child"), [/^Set .*Apply$/]);
+  await playground.has(card.locator(".nearest > li:first-child > :first-child"), [/^In the manifest, .*Apply$/]);
   await playground.has(card.locator(".nearest > li:first-child .reasons li"), [/eu-only.* RESIDENCY_MISMATCH$/]);
 
   await card.getByRole("button", { name: "agents.md:8:7" }).click();

@@ -24,7 +24,7 @@ visit("at 360 × 740 every part is reached, and the page never scrolls sideways"
   await playground.answer.getByText("HASH_CHANGED").first().waitFor();
   await fits(page, "drifts");
   await playground.open("What if");
-  await page.getByLabel("requireSigned").check();
+  await page.getByLabel("residency").selectOption("eu-only");
   await playground.answer.locator(".comparison").waitFor();
   await fits(page, "a comparison");
   await playground.open("Verdict");

@@ -242,7 +242,7 @@ fn comparison(lookalikes: &Lookalikes, supposed: &Supposed) -> Html {
                 { format!("{number} of {} would change", count(all.len() as u32, "verdict")) }
                 if number > 0 && same > 0 { { format!("; {same} as before") } }
             </p>
-            <ul class="comparison">{ for rows }</ul>
+            if number > 0 { <ul class="comparison">{ for rows }</ul> }
         </>
     }
 }

@@ -130,6 +130,7 @@ fn all_views() -> Request {
         supposed: Some(Constraints::default()),
         counts: true,
         policy: None,
+        tried: String::new(),
         resolution: Some(u32::MAX),
     }
 }

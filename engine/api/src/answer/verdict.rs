@@ -124,14 +124,16 @@ fn requirement(decision: Decision<'_>, edited: bool) -> Requirement {
     let stages = checks(decision).zip(left).filter_map(|(codes, (_, left))| {
         // The policy's check has the code of its failure.
         let code = *if failed { codes.last() } else { codes.first() }?;
-        let named = all <= Stage::NAMED;
+        let lost = if all <= Stage::NAMED {
+            rejected_by(decision, codes, 0, all).items
+        } else {
+            Vec::new()
+        };
         Some(Stage {
             code,
             name: agent_explain::check_name(code).to_owned(),
             left,
-            lost: named
-                .then(|| rejected_by(decision, codes, 0, all).items)
-                .unwrap_or_default(),
+            lost,
         })
     });
     let served = decision.serve().iter();
