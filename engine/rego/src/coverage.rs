@@ -62,7 +62,7 @@ pub fn candidate_decisions(
     let decisions = candidates.iter().take(limit).map(|candidate| {
         let tool = member(candidate, "id").and_then(string).unwrap_or_default();
         let is_allowed = |decision: &PolicyDecision| {
-            (decision.answer.as_ref()).map_or(false, |it| it.tools.contains(tool))
+            (decision.answer.as_ref()).is_ok_and(|it| it.tools.contains(tool))
         };
         let allowed = is_allowed(decision);
         let own = candidate.span.of(input);

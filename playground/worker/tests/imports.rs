@@ -6,7 +6,7 @@ use agent_api::documents::CLIENT_FORMS;
 use agent_worker::imports::Session;
 use agent_worker_protocol::import::{Answer, Imported, Request};
 use agent_worker_protocol::{Texts, to_bytes};
-use recognition::can_be_imported;
+use recognition::{can_be_imported, is_configuration};
 
 #[path = "../../src/recognition.rs"]
 mod recognition;
@@ -130,6 +130,20 @@ fn every_form_is_named() {
         let text = "This is no document that can be imported, with 1 error.";
         assert_eq!((&*answer.text, answer.imported), (text, None), "{document}");
         assert_ne!(answer.problems, [], "{document}");
+    }
+}
+
+/// Prose may name the keys of clients, and only a text in JSON or TOML is no manifest.
+#[test]
+fn a_configuration_is_recognised_in_place_of_a_manifest() {
+    for (text, expected) in [
+        (CLIENT, Some(true)),
+        ("[mcp_servers.github]\ncommand = \"npx\"\n", Some(true)),
+        ("[a link](https://a.example)", None),
+        ("---\nname: a\n---\n\"mcpServers\": {}\n", Some(false)),
+        (MANIFEST, Some(false)),
+    ] {
+        assert_eq!(is_configuration(text), expected, "{text}");
     }
 }
 

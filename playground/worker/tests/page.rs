@@ -68,8 +68,9 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
                 require_signed: true,
             }),
             counts: true,
-            resolution: true,
+            resolution: Some(u32::MAX),
             policy: None,
+            tried: String::new(),
         },
     );
     let verdict = first.verdict.expect("a verdict");
