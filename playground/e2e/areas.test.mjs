@@ -82,6 +82,7 @@ const AREAS = [
   ["#session", "Session", "serve an agent"],
   ["#audit", "Audit", "replay its log"],
   ["#grounding", "Grounding", "check evidence"],
+  ["#diff", "Review", "compare two locks"],
 ];
 
 for (const width of [1440, 1024, 390]) {

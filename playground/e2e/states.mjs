@@ -135,6 +135,9 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await playground.answer.getByText("deny_reasons").first().waitFor();
   },
   import: async (playground) => {
+    // Beside an example without an edit, it would not wait.
+    await showInput(playground, "agents.md");
+    await playground.type("agents.md", "version: 1.0.0", "version: 1.0.1");
     await showInput(playground, "mcp.index.json");
     const server = { command: "npx", args: ["-y", "@modelcontextprotocol/server-github@2025.4.8"] };
     await playground.paste("mcp.index.json", JSON.stringify({ mcpServers: { github: server } }, undefined, 2));

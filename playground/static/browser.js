@@ -323,12 +323,13 @@ export function share(bar, axis, percent) {
   style.setProperty(`--${axis}-second`, `${100 - percent}fr`);
 }
 
-/** The share that the part before a bar has when the bar is at a place of the window, in percent. */
+/** The share that the part before a bar has, in percent, when the bar is at a place of the window, or where it is. */
 export function shareAt(bar, rows, at) {
   const first = bar.previousElementSibling.getBoundingClientRect();
   const second = bar.nextElementSibling.getBoundingClientRect();
   const [start, end] = rows ? [first.top, second.bottom] : [first.left, second.right];
-  return Math.max(0, Math.round((100 * (at - start)) / (end - start)));
+  const place = at ?? (rows ? first.bottom : first.right);
+  return Math.max(0, Math.round((100 * (place - start)) / (end - start)));
 }
 
 /** The key under which the browser keeps whether long lines are broken. */

@@ -75,10 +75,10 @@ extern "C" {
     pub fn value_of(event: &Event) -> String;
     /// Gives the part before a bar its share of both parts, in percent.
     pub(crate) fn share(bar: &Element, axis: &str, percent: u32);
-    /// Returns the share that the part before a bar has when the bar is at a place of the window, in
-    /// percent.
+    /// Returns the share that the part before a bar has, in percent, when the bar is at a place of the window, or where
+    /// it is.
     #[wasm_bindgen(js_name = shareAt)]
-    pub(crate) fn share_at(bar: &Element, rows: bool, at: i32) -> u32;
+    pub(crate) fn share_at(bar: &Element, rows: bool, at: Option<i32>) -> u32;
     /// Returns whether editors break long lines, if the user chose or there is little room.
     pub(crate) fn wrapping() -> Option<bool>;
     /// Breaks long lines in all editors, or not, and sends the event `wrapping` to the window.

@@ -56,19 +56,25 @@ pub(crate) fn Splitter(props: &SplitterProps) -> Html {
                 } else {
                     event.client_x()
                 };
-                share(browser::share_at(&bar, rows, at));
+                share(browser::share_at(&bar, rows, Some(at)));
             }
         }
     };
     let current = *percent;
-    let press = move |event: KeyboardEvent| {
-        let next = match event.key().as_str() {
-            "ArrowLeft" | "ArrowUp" => current.saturating_sub(2),
-            "ArrowRight" | "ArrowDown" => current + 2,
-            _ => return,
-        };
-        event.prevent_default();
-        share(next);
+    let press = {
+        let bar = bar.clone();
+        move |event: KeyboardEvent| {
+            // Until it is moved, the height of the content decides.
+            let place = bar.cast::<Element>().filter(|_| rows);
+            let current = place.map_or(current, |bar| browser::share_at(&bar, rows, None));
+            let next = match event.key().as_str() {
+                "ArrowLeft" | "ArrowUp" => current.saturating_sub(2),
+                "ArrowRight" | "ArrowDown" => current + 2,
+                _ => return,
+            };
+            event.prevent_default();
+            share(next);
+        }
     };
     html! {
         <div
