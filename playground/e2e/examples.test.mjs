@@ -35,6 +35,8 @@ visit("every example opens and shows its code", async ({ playground, page }, t) 
 visit("a newcomer is told what to do, and one click makes the answer a no", async ({ playground }) => {
   const introduction = playground.root.locator(".introduction");
   assert.match(await introduction.innerText(), /agents\.md says what the agent needs, mcp\.index\.json which servers exist/);
+  // The tour is of another example.
+  assert.equal(await introduction.getByRole("button", { name: "Three edits" }).count(), 0);
   await introduction.getByRole("button", { name: "Try: make it fail" }).click();
   await playground.says("Not every requirement has a server");
   await playground.notice.getByRole("button", { name: "Undo" }).click();

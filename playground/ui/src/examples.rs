@@ -164,8 +164,7 @@ pub(crate) fn introduction<C: Content>(page: &Page<C>) -> Html {
             } else {
                 <span>{ for introduction.map(|(_, text)| prose(text)) }</span>
                 { paste }
-                { for step }
-                { fail }
+                { step.unwrap_or_else(|| fail.unwrap_or_default()) }
             }
         </p>
     }
