@@ -79,7 +79,7 @@ impl Sessions {
         }
     }
 
-    /// Returns whether a call waits for a human, who has no other next action.
+    /// Returns whether a call waits for a human. There is no other next action then.
     pub(crate) fn asks(&self) -> bool {
         (self.session()).is_some_and(|session| !session.questions.is_empty())
     }

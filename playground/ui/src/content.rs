@@ -44,11 +44,13 @@ impl Document {
     }
 }
 
+/// Returns whether the beginning of a text belongs in another document; `None` if more of it has to be read.
+pub type Fits = fn(&str) -> Option<bool>;
+
 /// Texts that arrive in some documents and belong in another.
 pub struct Diversion {
-    /// The documents in which they arrive. Each has a function that returns whether the beginning of a text belongs
-    /// elsewhere; `None` if more of it has to be read. Files of unknown names arrive in the first.
-    pub from: &'static [(DocumentKind, fn(&str) -> Option<bool>)],
+    /// The documents in which they arrive. Files of unknown names arrive in the first.
+    pub from: &'static [(DocumentKind, Fits)],
     /// The document in which they belong.
     pub to: DocumentKind,
     /// The label of the button that shows it.

@@ -1,7 +1,7 @@
 //! The state of a page and the actions on it, for every component.
 
 use crate::browser::{self, use_window_event};
-use crate::content::{Content, Diversion};
+use crate::content::{Content, Diversion, Fits};
 use crate::editor::Editors;
 use crate::keeping::Keeping;
 use crate::names::document_name;
@@ -20,7 +20,7 @@ const BEGINNINGS: [u32; 2] = [4096, 1 << 20];
 
 /// Returns the function that recognises the texts of a document that belong elsewhere, if it has one. A file of an
 /// unknown name has that of the first document.
-fn fits(diversion: &Diversion, from: Option<DocumentKind>) -> Option<fn(&str) -> Option<bool>> {
+fn fits(diversion: &Diversion, from: Option<DocumentKind>) -> Option<Fits> {
     let mut from_all = diversion.from.iter();
     let found = from_all.find(|(kind, _)| from.is_none_or(|from| from == *kind));
     found.map(|(_, fits)| *fits)
