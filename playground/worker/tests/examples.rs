@@ -182,15 +182,11 @@ fn the_first_one_has_a_server_for_everything_and_no_problem() {
 
 #[test]
 fn no_two_have_the_same_name_title_or_code() {
-    let unique =
-        |of: fn(&Example) -> &'static str| examples().map(of).collect::<BTreeSet<_>>().len();
-    for number in [
-        unique(name),
-        unique(|example| example.title),
-        unique(|example| example.code),
-    ] {
-        assert_eq!(number, examples().count());
-    }
+    let names: BTreeSet<_> = examples().map(name).collect();
+    let titles: BTreeSet<_> = examples().map(|it| it.title).collect();
+    assert_eq!([names.len(), titles.len()], [examples().count(); 2]);
+    let codes: BTreeSet<_> = problems().map(|it| it.code).collect();
+    assert_eq!(codes.len(), problems().count());
 }
 
 /// The check of a rejection holds back the last servers of the funnel.

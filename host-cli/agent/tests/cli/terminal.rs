@@ -258,7 +258,7 @@ fn a_refusal_on_a_terminal_ends_with_how_it_is_seen() {
         assert!(!refused.stdout.contains(HINT), "{line:?}: {refused:#?}");
     }
     // There is no page to show.
-    let without = Terminal::start(project.command(&["resolve"])).end(&project);
+    let without = Terminal::start(project.command(["resolve"])).end(&project);
     assert!(!without.stdout.contains(HINT), "{without:#?}");
     let piped = project.agent("resolve").exits(1);
     assert!(!piped.stderr.contains(HINT), "{piped:#?}");
