@@ -238,7 +238,6 @@ pub(crate) struct Resolve {
     pub(crate) dry_run: bool,
 
     /// Then open the playground on these files, as `agent playground` does
-    #[cfg(not(target_family = "wasm"))]
     #[arg(long)]
     pub(crate) open: bool,
 
@@ -491,7 +490,6 @@ pub(crate) struct PlanCheck {
     pub(crate) catalog: Option<Input>,
 
     /// Then open the playground on these files, as `agent playground` does
-    #[cfg(not(target_family = "wasm"))]
     #[arg(long)]
     pub(crate) open: bool,
 
@@ -730,7 +728,6 @@ pub(crate) struct Replay {
     pub(crate) tool_pool: Option<Input>,
 
     /// Then open the playground on these files (of an audit log), as `agent playground` does
-    #[cfg(not(target_family = "wasm"))]
     #[arg(long)]
     pub(crate) open: bool,
 

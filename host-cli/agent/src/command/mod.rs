@@ -48,6 +48,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<CommandAnswer, Failure> {
     let global = &arguments.global;
     match &arguments.command {
         Command::Deciding(it) => {
+            #[cfg(target_family = "wasm")]
+            refuse_open(match &**it {
+                Deciding::Resolve(it) => it.open,
+                Deciding::Replay(it) => it.open,
+                _ => false,
+            })?;
             let answer = decide(it, global)?;
             #[cfg(not(target_family = "wasm"))]
             performing::playground::after(it, answer, global)?;
@@ -99,10 +105,22 @@ fn decide(command: &Deciding, global: &Global) -> Result<CommandAnswer, Failure>
 
 fn check_plan(command: &PlanCommand, global: &Global) -> Result<CommandAnswer, Failure> {
     let PlanCommand::Check(it) = command;
+    #[cfg(target_family = "wasm")]
+    refuse_open(it.open)?;
     let answer = mending(&it.report, global, |to| plan_check::run(it, to))?;
     #[cfg(not(target_family = "wasm"))]
     performing::playground::after_plan(it, answer, global)?;
     Ok(answer)
+}
+
+/// Refuses the option `--open`, which needs a server.
+#[cfg(target_family = "wasm")]
+fn refuse_open(is_wanted: bool) -> Result<(), Failure> {
+    if is_wanted {
+        let failure = Failure::new("a component does not open the playground");
+        return Err(failure.help("run this command natively"));
+    }
+    Ok(())
 }
 
 /// Adds help about an unknown name: the known names that resemble it, or else how to list all.
