@@ -72,3 +72,12 @@ visit("at the width of a phone long lines are broken from the start, until the u
   await playground.press("Wrap long lines");
   await eventually(async () => assert.equal(await wraps(page, "mcp.index.json"), false));
 }, { browser: { viewport: { width: 390, height: 844 } } });
+
+visit("two documents below each other keep room for the first, also below a long manifest", async ({ playground }) => {
+  await playground.example("A policy in Rego");
+  await playground.show("policy.rego");
+  await eventually(async () => {
+    const height = await playground.input("policy.rego").evaluate((it) => it.closest(".cm-scroller")?.clientHeight ?? 0);
+    assert.ok(height > 150, `${height}`);
+  });
+}, { browser: { viewport: { width: 1024, height: 900 } } });
