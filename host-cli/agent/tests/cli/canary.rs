@@ -3,6 +3,7 @@
 
 use super::project::{Project, Run};
 use std::fs::{self, Permissions};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
@@ -96,13 +97,18 @@ pub(crate) fn assert_hidden(run: &Run, folder: &Path) {
         for entry in fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.unwrap().path();
             assert_free(&path.display().to_string(), "a name");
-            let kind = fs::symlink_metadata(&path).unwrap().file_type();
+            let Some(metadata) = unless_gone(fs::symlink_metadata(&path), &path) else {
+                continue;
+            };
+            let kind = metadata.file_type();
             let is_source =
                 folder.ends_with(OPERATOR) && SOURCES.iter().any(|source| path.ends_with(source));
             if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file() && !is_source {
-                let bytes = fs::read(&path).unwrap();
+                let Some(bytes) = unless_gone(fs::read(&path), &path) else {
+                    continue;
+                };
                 // A test may copy the program, which no run writes and which takes minutes to search.
                 if !bytes.starts_with(PROGRAM) {
                     assert_free(
@@ -112,6 +118,17 @@ pub(crate) fn assert_hidden(run: &Run, folder: &Path) {
                 }
             }
         }
+    }
+}
+
+/// Returns what was read, or `None` where another run of the same project has renamed the file since it was
+/// listed.
+#[track_caller]
+fn unless_gone<T>(read: io::Result<T>, path: &Path) -> Option<T> {
+    match read {
+        Ok(value) => Some(value),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => panic!("{}: {error}", path.display()),
     }
 }
 
