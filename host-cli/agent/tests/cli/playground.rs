@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// A page of two files.
 const PAGE: &str = "<!doctype html><title>page</title>";
@@ -27,20 +27,30 @@ fn project() -> Project {
 
 impl Served {
     fn start(project: &Project, idle: &str) -> Self {
-        let arguments = ["playground", "--page", "page", "--idle", idle];
-        let mut command = project.command(arguments);
+        Self::of(project.command(["playground", "--page", "page", "--idle", idle]))
+    }
+
+    /// Runs a command that prints an address behind its answer.
+    fn of(mut command: Command) -> Self {
         let command = command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
-        let mut line = String::new();
         let output = child.stdout.as_mut().unwrap();
-        BufReader::new(output).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("http://").expect("an address");
+        let mut lines = BufReader::new(output).lines().map(Result::unwrap);
+        let address = lines.find_map(|line| Some(line.strip_prefix("http://")?.to_owned()));
+        let address = address.expect("an address");
         let (host, token) = address.split_once("/#local.").expect("a token");
         Self {
             host: host.to_owned(),
             token: token.to_owned(),
             child,
         }
+    }
+
+    /// Returns what the page gets.
+    fn documents(&self) -> Value {
+        let bearer = format!("Bearer {}", self.token);
+        let (_, documents) = self.ask("GET /documents.json", &[("Authorization", &bearer)]);
+        serde_json::from_str(&documents).unwrap()
     }
 
     /// Returns the answer to a request, its head and its body. The host is that of the address unless a header
@@ -103,10 +113,8 @@ fn the_page_and_the_documents_are_served_to_the_page_alone() {
 
     let bearer = format!("Bearer {}", served.token);
     let authorization = ("Authorization", &*bearer);
-    let (_, documents) = served.ask("GET /documents.json", &[authorization]);
-    let documents: Value = serde_json::from_str(&documents).unwrap();
     assert_eq!(
-        documents,
+        served.documents(),
         json!({ "engine": env!("CARGO_PKG_VERSION"), "index": INDEX, "manifest": MANIFEST })
     );
 
@@ -136,6 +144,40 @@ fn the_page_and_the_documents_are_served_to_the_page_alone() {
     ] {
         assert_eq!(served.status(line, headers), status, "{line} {headers:?}");
     }
+}
+
+#[test]
+fn a_command_with_open_answers_and_then_shows_its_files() {
+    let project = project();
+    let run = |line: &[&str]| {
+        let mut command = project.command(line);
+        command.env("AGENT_PLAYGROUND", "page");
+        Served::of(command)
+    };
+    let served = run(&["resolve", "--open"]);
+    assert_eq!(served.ask("GET /", &[]).1, PAGE);
+    let engine = env!("CARGO_PKG_VERSION");
+    let lock = project.read("agents.lock");
+    assert_eq!(
+        served.documents(),
+        json!({ "engine": engine, "index": INDEX, "lock": lock, "manifest": MANIFEST })
+    );
+    // An answer of no is shown too.
+    let strict = MANIFEST.replace("read:", "delete:");
+    project.write("agents.md", &strict);
+    let served = run(&["resolve", "--locked", "--open"]);
+    assert_eq!(served.documents()["manifest"], json!(strict));
+    project.write("call.json", "{}");
+    let served = run(&["plan", "check", "call.json", "--open"]);
+    let documents = served.documents();
+    assert_eq!(
+        (&documents["area"], &documents["call"]),
+        (&json!("call"), &json!("{}"))
+    );
+    project
+        .agent_reading("plan check - --open", "{}")
+        .exits(2)
+        .notes("`--open` does not show standard input");
 }
 
 #[test]
