@@ -116,6 +116,20 @@ visit("the menu makes files of the funnels and the matrix", async ({ playground,
   assert.equal(await later, false);
 });
 
+visit("the menu makes a file of the problems, also without a decision", async ({ playground, page }) => {
+  for (const [from, to, code] of [["us-only", "eu-only", "UNSATISFIED"], ["ires:", "iers:", "UNKNOWN_KEY"]]) {
+    await playground.type("agents.md", from, to);
+    await playground.settled();
+    const arrives = page.waitForEvent("download");
+    await playground.press("Problems as SARIF");
+    const download = await arrives;
+    assert.equal(download.suggestedFilename(), "agents.sarif");
+    const { runs: [{ results }] } = JSON.parse(await readFile(await download.path(), "utf8"));
+    const found = results.map((/** @type {{ ruleId: string }} */ it) => it.ruleId);
+    assert.ok(found.includes(code), found.join());
+  }
+});
+
 visit("without a decision there is no file, and the page says so", async ({ playground }) => {
   await playground.type("agents.md", "ires:", "iers:");
   await playground.says("No decision");

@@ -23,11 +23,12 @@ impl WorkerProtocol for Servers {
 
     fn script(
         editors: &Editors,
-        _wanted: Option<&Self::Wanted>,
+        wanted: Option<&Self::Wanted>,
         present: Option<&'static str>,
     ) -> &'static str {
+        let reports = wanted.is_some_and(|(request, _)| request.report);
         // The policy evaluator stays once it is loaded.
-        if present == Some(POLICY_WORKER) || editors.is_filled(DocumentKind::Policy) {
+        if present == Some(POLICY_WORKER) || editors.is_filled(DocumentKind::Policy) || reports {
             POLICY_WORKER
         } else {
             WORKER

@@ -27,6 +27,8 @@ pub struct Answer {
     pub counts: Option<Vec<u32>>,
     /// The text of `agents.resolution.json` or its beginning, or the reason why it is not written.
     pub resolution: Option<Result<Explained, String>>,
+    /// All problems as SARIF.
+    pub report: Option<String>,
 }
 
 /// A text of `agents.resolution.json`.

@@ -25,6 +25,8 @@ pub struct Request {
     pub counts: bool,
     /// The text of `agents.resolution.json`, and the number of bytes after which it may end.
     pub resolution: Option<u32>,
+    /// All problems as SARIF. The first module of the engine has no code for it.
+    pub report: bool,
 }
 
 /// A window of the matrix.

@@ -1,13 +1,13 @@
-//! The policy evaluator, or a stub in modules without it.
+//! The policy evaluator and the report of all problems, or stubs in modules without them.
 
 #[cfg(feature = "policy")]
 pub(crate) use crate::policy_view::policy_view;
 #[cfg(not(feature = "policy"))]
-pub(crate) use absent::{Policy, policy_view, read, remarks};
+pub(crate) use absent::{Policy, policy_view, read, remarks, report};
 #[cfg(feature = "policy")]
 pub(crate) use agent_api::policy::{Policy, read};
 #[cfg(feature = "policy")]
-pub(crate) use present::remarks;
+pub(crate) use present::{remarks, report};
 
 /// Whether policies are evaluated.
 pub(crate) const PRESENT: bool = cfg!(feature = "policy");
@@ -17,6 +17,21 @@ mod present {
     use agent_api::decide::Resolution;
     use agent_api::diagnostic::Diagnostic;
     use agent_api::policy::{Policy, dead_rules, unused_rules, vocabulary};
+    use agent_api::{explain, render};
+
+    /// Returns all problems as `agent resolve --format sarif` does.
+    #[expect(clippy::unnecessary_wraps, reason = "another module has no report")]
+    pub(crate) fn report(
+        mut problems: Vec<Diagnostic>,
+        resolution: Option<&Resolution>,
+    ) -> Option<String> {
+        problems.extend(
+            resolution
+                .into_iter()
+                .flat_map(explain::resolution_diagnostics),
+        );
+        Some(render::report(render::Format::Sarif, &problems, &[]))
+    }
 
     /// Returns warnings about rules without effect.
     pub(crate) fn remarks(policy: &Policy, resolution: &Resolution) -> Vec<Diagnostic> {
@@ -78,6 +93,10 @@ mod absent {
 
     pub(crate) fn remarks(_: &Policy, _: &Resolution) -> Vec<Diagnostic> {
         Vec::new()
+    }
+
+    pub(crate) fn report(_: Vec<Diagnostic>, _: Option<&Resolution>) -> Option<String> {
+        None
     }
 
     pub(crate) fn policy_view(_: &Policy, _: &Resolution, _: u32, _: &str) -> Option<Vec<u8>> {

@@ -179,12 +179,23 @@ impl Inputs {
         evaluator::policy_view(policy, resolution, requirement, tried)
     }
 
-    /// Describes the inputs and the decision about them, if there is one.
-    pub(crate) fn verdict(&mut self, resolution: Option<&Resolution>) -> Verdict {
+    /// Returns the problems of all texts, and rules of the policy without effect.
+    fn remarked_problems(&self, resolution: Option<&Resolution>) -> Vec<Diagnostic> {
         let mut problems = self.problems();
         if let Some((policy, resolution)) = self.policy.value.as_deref().zip(resolution) {
             problems.append(&mut evaluator::remarks(policy, resolution));
         }
+        problems
+    }
+
+    /// Returns all problems as SARIF.
+    pub(crate) fn report(&self, resolution: Option<&Resolution>) -> Option<String> {
+        evaluator::report(self.remarked_problems(resolution), resolution)
+    }
+
+    /// Describes the inputs and the decision about them, if there is one.
+    pub(crate) fn verdict(&mut self, resolution: Option<&Resolution>) -> Verdict {
+        let problems = self.remarked_problems(resolution);
         let inputs = answer::Inputs {
             manifest: self.manifest.value.as_deref(),
             index: self.index.value.as_deref(),

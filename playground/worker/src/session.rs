@@ -61,6 +61,9 @@ impl Session {
             answer.verdict = Some(self.inputs.verdict(self.resolution.as_ref()));
             answer.is_partial = self.inputs.misses_lookalikes;
         }
+        if request.report {
+            answer.report = self.inputs.report(self.resolution.as_ref());
+        }
         if let Some(resolution) = &self.resolution {
             answer.matrix = request.matrix.map(|it| {
                 answer::matrix(resolution, it.filter, it.offset, it.limit, &mut self.rows)

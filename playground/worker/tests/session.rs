@@ -132,6 +132,7 @@ fn all_views() -> Request {
         policy: None,
         tried: String::new(),
         resolution: Some(u32::MAX),
+        report: false,
     }
 }
 
@@ -1286,6 +1287,39 @@ fn the_beginning_of_an_explanation_has_whole_lines() {
         // No line more would fit.
         let line = rest.lines().next().map_or(0, |line| line.len() + 1);
         assert!(rest.is_empty() || start.len() + line > limit as usize);
+    }
+}
+
+#[test]
+fn problems_are_reported_as_the_command_line_does() {
+    macro_rules! view {
+        ($name:literal) => {
+            ["agents.md", "mcp.index.json", "diagnostics.sarif"].map(|file| {
+                let folder = concat!(
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/../../tests/corpus/views/",
+                    $name,
+                    "/"
+                );
+                std::fs::read_to_string(folder.to_owned() + file).unwrap()
+            })
+        };
+    }
+    for [manifest, index, expected] in [
+        view!("hello-agent-in-the-european-union"),
+        view!("problems-in-both-files"),
+    ] {
+        let (mut session, _) = opened(texts(&manifest, &index, None));
+        assert_eq!(look(&mut session, Request::default()).report, None);
+        let wanted = Request {
+            report: true,
+            ..Request::default()
+        };
+        let present = cfg!(feature = "policy");
+        assert_eq!(
+            look(&mut session, wanted).report,
+            present.then_some(expected)
+        );
     }
 }
 
