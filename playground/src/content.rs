@@ -165,12 +165,15 @@ impl Content for Servers {
 
     fn restore(state: &mut State, saved: &SavedInputs) {
         name_tenant(state, saved.field(TENANT_ID).into());
-        let tab = TABS.iter().find(|(_, key, _)| *key == saved.field(TAB));
+    }
+
+    fn show(state: &mut State, field: &dyn Fn(&str) -> String) {
+        let named = field(TAB);
+        let tab = TABS.iter().find(|(_, key, _)| *key == named);
         if let Some((tab, ..)) = tab {
             state.content.open_tab(*tab);
         }
-        if let Ok(requirement) = saved.field(REQUIREMENT).parse() {
-            let field = |name| saved.field(name).to_owned();
+        if let Ok(requirement) = field(REQUIREMENT).parse() {
             let server = ServerName {
                 id: field(SERVER),
                 version: field(VERSION),

@@ -26,7 +26,10 @@ use yew::prelude::*;
 /// Maximum number of servers that the headline names.
 const NAMED: usize = 6;
 
-/// Shows the verdict, and the problems of the inputs.
+/// Maximum length of a lock that is shown below the verdict, in bytes. A longer one has no room there.
+const SHORT: usize = 16 << 10;
+
+/// Shows the verdict, and the problems of the inputs; and the lock where that leaves room.
 pub(crate) fn verdict_view(page: &Page) -> Html {
     let content = page.content();
     let Some(verdict) = &content.verdict else {
@@ -68,18 +71,33 @@ pub(crate) fn verdict_view(page: &Page) -> Html {
     let problems: Rc<[_]> = documents.iter().map(|it| it.fixes.clone()).collect();
     html! {
         <>
-            { summary(verdict, &content.lookalikes) }
-            { for verdict.tokens.map(token_bar) }
-            <ApplyAll {problems} />
-            <Problems diagnostics={documents} />
-            <Problems label="Collisions" diagnostics={collisions} />
-            { cards(verdict) }
-            // Always there: Yew loses its place where this comes and goes.
-            <section class="before" aria-label="The last decision" hidden={before.is_none()} inert={true}>
-                <p>{ "The last decision, before the errors:" }</p>
-                { for before.map(cards) }
-            </section>
+            <div>
+                { summary(verdict, &content.lookalikes) }
+                { for verdict.tokens.map(token_bar) }
+                <ApplyAll {problems} />
+                <Problems diagnostics={documents} />
+                <Problems label="Collisions" diagnostics={collisions} />
+                { cards(verdict) }
+                // Always there: Yew loses its place where this comes and goes.
+                <section class="before" aria-label="The last decision" hidden={before.is_none()} inert={true}>
+                    <p>{ "The last decision, before the errors:" }</p>
+                    { for before.map(cards) }
+                </section>
+            </div>
+            { for content.lock.now.as_ref().filter(|lock| lock.len() <= SHORT).map(lock_below) }
         </>
+    }
+}
+
+/// Shows the lock in the rest of the panel. The style sheet hides it where there is too little room.
+fn lock_below(lock: &Rc<str>) -> Html {
+    html! {
+        <div class="spare">
+            <section aria-label="agents.lock, as it would be written" tabindex="0">
+                <h3>{ "agents.lock" }</h3>
+                <pre>{ name(lock, "") }</pre>
+            </section>
+        </div>
     }
 }
 

@@ -129,5 +129,9 @@ navigator.serviceWorker?.register("./sw.js").catch(() => {});
 const [, token] = location.hash.split("#local.");
 if (token) await (await import("./local.js")).open(token);
 
+// So does a page that shows a part of this one.
+const part = new URLSearchParams(location.search).get("embed");
+if (part !== null) (await import("./embed.js")).embed(part);
+
 addEventListener("hashchange", show);
 await show();

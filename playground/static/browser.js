@@ -97,10 +97,21 @@ export async function readFiles(files, limit) {
   );
 }
 
+/** Whether another page shows a part of this one. Such a part keeps nothing, and does not see what is kept. */
+const isEmbedded = new URLSearchParams(location.search).has("embed");
+
+const nothing = { getItem: () => null, setItem() {}, removeItem() {} };
+
+/** The storage that outlives a tab. */
+const lasting = () => (isEmbedded ? nothing : localStorage);
+
+/** The storage of a tab. */
+const ofTab = () => (isEmbedded ? nothing : sessionStorage);
+
 /** Why a value is not kept, or undefined if it is. */
 export function store(key, value) {
   try {
-    localStorage.setItem(key, value);
+    lasting().setItem(key, value);
     return undefined;
   } catch (error) {
     return reasonOf(error);
@@ -138,6 +149,7 @@ async function inDatabase(mode, act) {
 
 /** Why an object of texts is not kept, or undefined if it is. It replaces a value of the same key. */
 export async function storeLarge(key, texts) {
+  if (isEmbedded) return undefined;
   try {
     await inDatabase("readwrite", (inputs) => inputs.put(texts, key));
     localStorage.removeItem(key);
@@ -163,7 +175,7 @@ export function forgetLarge(key) {
 /** A value that was kept, or undefined. */
 export function load(key) {
   try {
-    return localStorage.getItem(key) ?? undefined;
+    return lasting().getItem(key) ?? undefined;
   } catch {
     return undefined;
   }
@@ -172,7 +184,7 @@ export function load(key) {
 /** Forgets a value. */
 export function forget(key) {
   try {
-    localStorage.removeItem(key);
+    lasting().removeItem(key);
   } catch {
     // Then nothing was kept.
   }
@@ -181,7 +193,7 @@ export function forget(key) {
 /** Keeps a value for this tab, as long as it is open. */
 export function storeInTab(key, value) {
   try {
-    sessionStorage.setItem(key, value);
+    ofTab().setItem(key, value);
   } catch {
     // Then a reload counts as another tab.
   }
@@ -190,7 +202,7 @@ export function storeInTab(key, value) {
 /** A value that was kept for this tab, or undefined. */
 export function loadFromTab(key) {
   try {
-    return sessionStorage.getItem(key) ?? undefined;
+    return ofTab().getItem(key) ?? undefined;
   } catch {
     return undefined;
   }
@@ -243,9 +255,9 @@ export function replaceHash(hash) {
   }
 }
 
-/** The folder of the example that the address names, or nothing. */
-export function exampleName() {
-  return new URLSearchParams(location.search).get("example") ?? "";
+/** What the address says behind `?` of a name, or nothing. */
+export function parameter(name) {
+  return new URLSearchParams(location.search).get(name) ?? "";
 }
 
 /** The address of the page, without a hash. */

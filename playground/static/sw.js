@@ -6,8 +6,8 @@
 // of two versions.
 //
 // The engine that evaluates policies is several times as large as all else, and most visitors have
-// no policy: it is stored when it is first asked for. So is what only imports, plans, sessions and
-// reviews need, and the pages about codes.
+// no policy: it is stored when it is first asked for. So is what only imports, plans, sessions,
+// reviews and embedded parts need, and the pages about codes.
 
 // Filled in by `cargo xtask playground --dist`: the version, and the path and SHA-256 of each file.
 const VERSION = "";
@@ -19,9 +19,9 @@ const CACHE = CACHES + VERSION;
 
 /** Prefixes of the paths of files that are stored on request. */
 const LATER = [
-  "agent-plans-page", "agent-review-page", "agent-session-page", "archive.js", "codes.json", "engine/import/",
-  "engine/plans/", "engine/policy/", "engine/run/", "engine/session/", "exports.js", "importer.js", "local.js", "plans.css", "review.css",
-  "session.css",
+  "agent-plans-page", "agent-review-page", "agent-session-page", "archive.js", "codes.json", "embed.",
+  "engine/import/", "engine/plans/", "engine/policy/", "engine/run/", "engine/session/", "exports.js", "importer.js",
+  "local.js", "plans.css", "review.css", "session.css",
 ];
 
 /** Asks a worker that waits to take over. It answers with its cache. */

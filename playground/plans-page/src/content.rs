@@ -6,11 +6,10 @@ use crate::marks;
 use crate::state::{Answered, Expanded, Plans, State};
 use crate::stepping::Stepping;
 use agent_answer::{Claim, Diagnostic, Evidence, PlanVerdict};
-use agent_ui::answer::{Sign, use_answer_classes};
+use agent_ui::answer::{AnswerPanel, Sign};
 use agent_ui::areas::Area;
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
-use agent_ui::examples::shown_example;
 use agent_ui::page::use_page;
 use agent_ui::saved::SavedInputs;
 use agent_ui::words::count;
@@ -115,14 +114,17 @@ impl Content for Plans {
     }
 
     fn restore(state: &mut State, saved: &SavedInputs) {
-        let number = |name| saved.field(name).parse().ok();
+        state.content.run = Stepping::of_link(saved.field(RUN));
+    }
+
+    fn show(state: &mut State, field: &dyn Fn(&str) -> String) {
+        let number = |name| field(name).parse().ok();
         let expanded = match (number(STEP), number(CHECK), number(CLAIM)) {
             (Some(step), Some(check), _) => Some(Expanded::Check { step, check }),
             (.., Some(claim)) => Some(Expanded::Claim(claim)),
             _ => None,
         };
         state.content.expanded = expanded.unwrap_or(state.content.expanded);
-        state.content.run = Stepping::of_link(saved.field(RUN));
     }
 
     fn views(&self) -> Vec<(&'static str, String)> {
@@ -188,25 +190,12 @@ fn AnswerPane() -> Html {
             }
         });
     }
-    let stale = page.state.stale();
-    let classes = use_answer_classes(stale);
     html! {
-        <section class={classes} aria-label="Answer">
-            <h2 class="visually-hidden">{ "Answer" }</h2>
-            { shown_example(&page) }
-            <div
-                class="panel"
-                id="decided"
-                tabindex="0"
-                role="region"
-                aria-label="Decision"
-                aria-busy={stale.to_string()}
-            >
-                { match page.content().kind {
-                    RequestKind::Grounding => html! { <GroundingView /> },
-                    RequestKind::Plan | RequestKind::Call => html! { <DecisionView /> },
-                } }
-            </div>
-        </section>
+        <AnswerPanel<Plans> id="decided" label="Decision">
+            { match page.content().kind {
+                RequestKind::Grounding => html! { <GroundingView /> },
+                RequestKind::Plan | RequestKind::Call => html! { <DecisionView /> },
+            } }
+        </AnswerPanel<Plans>>
     }
 }

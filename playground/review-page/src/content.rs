@@ -3,10 +3,9 @@
 use crate::review::{ReviewArea, sign};
 use crate::state::{Page, Reviews};
 use agent_answer::Diagnostic;
-use agent_ui::answer::{Sign, use_answer_classes};
+use agent_ui::answer::{AnswerPanel, Sign};
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
-use agent_ui::examples::shown_example;
 use agent_ui::page::use_page;
 use agent_ui::words::count;
 use agent_worker_protocol::review::{Answer, EARLIER, Request};
@@ -99,23 +98,9 @@ fn exchange(page: &Page) {
 #[component]
 fn AnswerPane() -> Html {
     let page = use_page::<Reviews>();
-    let stale = page.state.stale();
-    let classes = use_answer_classes(stale);
     html! {
-        <section class={classes} aria-label="Answer">
-            <h2 class="visually-hidden">{ "Answer" }</h2>
-            { shown_example(&page) }
-            <div
-                key={page.content().replaced}
-                class="panel"
-                id="review-answer"
-                tabindex="0"
-                role="region"
-                aria-label="Review"
-                aria-busy={stale.to_string()}
-            >
-                <ReviewArea />
-            </div>
-        </section>
+        <AnswerPanel<Reviews> id="review-answer" label="Review" top={page.content().replaced}>
+            <ReviewArea />
+        </AnswerPanel<Reviews>>
     }
 }

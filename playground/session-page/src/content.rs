@@ -5,11 +5,10 @@ use crate::call::decision_sign;
 use crate::session::SessionArea;
 use crate::state::{Answered, Page, Sessions, State};
 use agent_answer::{Code, Diagnostic, DocumentKind};
-use agent_ui::answer::{Sign, use_answer_classes};
+use agent_ui::answer::{AnswerPanel, Sign};
 use agent_ui::areas::Area;
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
-use agent_ui::examples::shown_example;
 use agent_ui::keeping::take_over;
 use agent_ui::page::use_page;
 use agent_ui::saved::SavedInputs;
@@ -167,26 +166,12 @@ impl Content for Sessions {
 #[component]
 fn AnswerPane() -> Html {
     let page = use_page::<Sessions>();
-    let stale = page.state.stale();
-    let classes = use_answer_classes(stale);
     html! {
-        <section class={classes} aria-label="Answer">
-            <h2 class="visually-hidden">{ "Answer" }</h2>
-            { shown_example(&page) }
-            <div
-                key={page.content().replaced}
-                class="panel"
-                id="session-answer"
-                tabindex="0"
-                role="region"
-                aria-label="Decision"
-                aria-busy={stale.to_string()}
-            >
-                { match page.content().kind {
-                    RequestKind::Session => html! { <SessionArea /> },
-                    RequestKind::Log => html! { <AuditArea /> },
-                } }
-            </div>
-        </section>
+        <AnswerPanel<Sessions> id="session-answer" label="Decision" top={page.content().replaced}>
+            { match page.content().kind {
+                RequestKind::Session => html! { <SessionArea /> },
+                RequestKind::Log => html! { <AuditArea /> },
+            } }
+        </AnswerPanel<Sessions>>
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::browser::now;
 use crate::content::Content;
-use crate::page::Page;
+use crate::examples::shown_example;
+use crate::page::{Page, use_page};
 use crate::state::Engine;
 use gloo_timers::callback::{Interval, Timeout};
 use yew::prelude::*;
@@ -196,6 +197,45 @@ pub fn reasoned_headline(
             if let Some(reason) = reason { <p class="reason">{ reason }</p> }
             if !facts.is_empty() { <p class="facts"><bdi>{ facts.join(" · ") }</bdi></p> }
         </div>
+    }
+}
+
+/// The properties of an [`AnswerPanel`].
+#[derive(Properties, PartialEq)]
+pub struct AnswerPanelProps {
+    /// The id of the element that scrolls.
+    pub id: &'static str,
+    /// Its name for screen readers.
+    pub label: &'static str,
+    /// The number of the texts that were replaced so far. An answer to other texts begins at its top.
+    #[prop_or_default]
+    pub top: u32,
+    /// The answer.
+    pub children: Html,
+}
+
+/// The answer of an area without tabs.
+#[component]
+pub fn AnswerPanel<C: Content>(props: &AnswerPanelProps) -> Html {
+    let page = use_page::<C>();
+    let stale = page.state.stale();
+    let classes = use_answer_classes(stale);
+    html! {
+        <section class={classes} aria-label="Answer">
+            <h2 class="visually-hidden">{ "Answer" }</h2>
+            { shown_example(&page) }
+            <div
+                key={props.top}
+                class="panel"
+                id={props.id}
+                tabindex="0"
+                role="region"
+                aria-label={props.label}
+                aria-busy={stale.to_string()}
+            >
+                { props.children.clone() }
+            </div>
+        </section>
     }
 }
 

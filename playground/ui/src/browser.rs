@@ -57,9 +57,8 @@ extern "C" {
     /// Shows another hash, or none, in the address.
     #[wasm_bindgen(js_name = replaceHash)]
     pub(crate) fn replace_hash(hash: &str);
-    /// Returns the folder of the example that the address names in `?example=`, or nothing.
-    #[wasm_bindgen(js_name = exampleName)]
-    pub(crate) fn example_name() -> String;
+    /// Returns what the address says of a name behind `?`, or nothing.
+    pub(crate) fn parameter(name: &str) -> String;
     /// Returns the address of the page, without a hash.
     pub(crate) fn address() -> String;
     /// Returns whether a node is an element or inside of it.

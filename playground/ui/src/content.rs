@@ -174,8 +174,11 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
         Vec::new()
     }
 
-    /// Takes the page's own fields of other inputs, and those for open views, if there are any.
+    /// Takes the page's own fields of other inputs, if there are any.
     fn restore(_state: &mut State<Self>, _saved: &SavedInputs) {}
+
+    /// Opens the views that `field` names, as [`Content::views`] does. Those that it does not name stay.
+    fn show(_state: &mut State<Self>, _field: &dyn Fn(&str) -> String) {}
 
     /// Shows the answer of the visible area.
     fn answer() -> Html;

@@ -19,12 +19,15 @@ use yew::prelude::*;
 pub(crate) const NO_EXAMPLES: &str =
     "The examples can't be loaded now: check the network, and try again";
 
+/// The part of the address that names an example by its folder.
+const EXAMPLE: &str = "example";
+
 /// The folder of the first example of all.
 const FIRST: &str = "desk-assistant";
 
 /// Returns the texts of the first example of all for these documents of another page, if they can be had.
 pub(crate) async fn first_example(kinds: &[DocumentKind]) -> Option<SavedInputs> {
-    let named = browser::example_name();
+    let named = browser::parameter(EXAMPLE);
     let folder = if named.is_empty() { FIRST } else { &named };
     let files = browser::example_files(folder).await?;
     let text = |kind: DocumentKind| {
@@ -83,7 +86,7 @@ fn sign(example: &Example) -> Sign {
 
 /// Loads the example that the address names, or else the first one, which waits for nothing.
 pub(crate) async fn load_first<C: Content>(page: &Page<C>) {
-    let folder = browser::example_name();
+    let folder = browser::parameter(EXAMPLE);
     let mut examples = C::GALLERIES.iter().flat_map(|(.., examples)| *examples);
     let named = examples.find(|it| it.folder == folder);
     if let Some(example) = named.or_else(|| C::first_example()) {

@@ -62,7 +62,8 @@ pub(crate) async fn link(saved: SavedInputs, area: Area) -> Result<String, Strin
     Ok(link)
 }
 
-/// Opens the inputs of the last visit or of the first example, and the link in the address.
+/// Opens the inputs of the last visit or of the first example, the link in the address, and the views that the address
+/// names behind `?`.
 pub(crate) fn open<C: Content>(page: &Page<C>) {
     let page = page.clone();
     spawn_local(async move {
@@ -71,7 +72,8 @@ pub(crate) fn open<C: Content>(page: &Page<C>) {
             Some(kept) => kept.load(&page),
             None => load_first(&page).await,
         }
-        arrive(page, kept.unwrap_or_default()).await;
+        arrive(page.clone(), kept.unwrap_or_default()).await;
+        page.update(|state| C::show(state, &browser::parameter));
     });
 }
 

@@ -75,6 +75,7 @@ impl SavedInputs {
         let saved = self.clone();
         page.update(move |state| {
             C::restore(state, &saved);
+            C::show(state, &|name| saved.field(name).to_owned());
             state.untouched = saved.is_of_examples::<C>();
         });
     }
