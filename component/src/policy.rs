@@ -3,7 +3,7 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::policy::{
     self, ContextBorrow, Diagnostic, EvaluationContextBorrow, Guest, GuestContext, GuestPolicy,
-    IndexBorrow, LockBorrow, MatchingBorrow, Notation, TenantBorrow, TestOutcome,
+    IndexBorrow, LockBorrow, MatchingBorrow, Notation, TenantBorrow, TestOutcome, Tested,
 };
 use crate::capability::{EvaluationContext, Matching, Tenant};
 use crate::convert::all;
@@ -23,7 +23,16 @@ impl Guest for Component {
     type Policy = Policy;
 
     fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Diagnostic>> {
-        rego::test(policy, tests).map(all).map_err(all)
+        let tested = rego::test(policy, tests).map_err(all)?;
+        Ok(all(tested.outcomes))
+    }
+
+    fn test_with_coverage(policy: Vec<u8>, tests: Vec<u8>) -> Result<Tested, Vec<Diagnostic>> {
+        let tested = rego::test(policy, tests).map_err(all)?;
+        Ok(Tested {
+            outcomes: all(tested.outcomes),
+            unreached: all(tested.unreached),
+        })
     }
 }
 

@@ -196,12 +196,14 @@ pub fn governed(inputs: &Inputs, rego: &[u8]) -> Answers {
 pub fn policy_tests(rego: &[u8], tests: &[u8]) -> Answers {
     match policy::test(rego.to_vec(), tests.to_vec()) {
         Err(found) => reports(&found),
-        Ok(outcomes) => {
-            let lines = outcomes.iter().map(|outcome| {
+        Ok(tested) => {
+            let lines = tested.outcomes.iter().map(|outcome| {
                 let line = outcome.place.start.line;
                 format!("{} {line} {}\n", outcome.name, outcome.detail)
             });
-            Answers::from([("tests".to_owned(), lines.collect())])
+            let mut answers = reports(&tested.unreached);
+            answers.insert("tests".to_owned(), lines.collect());
+            answers
         }
     }
 }

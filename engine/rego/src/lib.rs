@@ -62,7 +62,7 @@ pub use patterns::PATTERN_LIMIT;
 pub use permits::never_allows;
 pub use policy::{INPUT_LIMIT, Policy, read};
 pub use rules::{RuleValue, rule_values};
-pub use suite::{TestOutcome, TestVerdict, test};
+pub use suite::{TestOutcome, TestVerdict, Tested, test};
 pub use token::TOKEN_LIMIT;
 pub use trial::{InputValue, input_values, with_value};
 pub use unused::{Vocabulary, dead_rules, unused_rules};

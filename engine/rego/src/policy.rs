@@ -119,7 +119,7 @@ impl PolicyEngine for Policy {
         let query = format!("[[x | x := data.switchboard.{TOOLS}], {reasons}]");
         let (result, held) = self.0.evaluate(&query, value, input.len());
         let text = &self.module().text;
-        let lines = held.into_iter().flat_map(|rule| {
+        let lines = held.into_iter().flat_map(|(_, rule)| {
             let place = text.place(rule);
             place.start.line..=place.end.line
         });

@@ -106,14 +106,14 @@ impl Program {
         format!("[x | x := {path}]")
     }
 
-    /// Evaluates a query with an input of a number of bytes. Returns its value, and the places of the
-    /// rules whose bodies held.
+    /// Evaluates a query with an input of a number of bytes. Returns its value, and the rules whose bodies held: the
+    /// number of the module of each, and its place there.
     pub(super) fn evaluate(
         &self,
         query: &str,
         input: Value,
         bytes: usize,
-    ) -> (Result<Value, PolicyError>, Vec<Span>) {
+    ) -> (Result<Value, PolicyError>, Vec<(usize, Span)>) {
         let mut engine = self.engine.clone();
         engine.set_input(input);
         budget::start(bytes);
@@ -138,12 +138,12 @@ impl Program {
                 Err(failed(PolicyErrorKind::Runtime, detail, place))
             }
         };
-        let bodies = self
-            .modules
-            .iter()
-            .flat_map(|(_, instrumented)| &instrumented.bodies);
+        let modules = self.modules.iter().enumerate();
+        let bodies = modules.flat_map(|(module, (_, instrumented))| {
+            instrumented.bodies.iter().map(move |rule| (module, *rule))
+        });
         let held = bodies.zip(0..).filter(|(_, at)| meter.held.contains(at));
-        (result, held.map(|(rule, _)| *rule).collect())
+        (result, held.map(|(rule, _)| rule).collect())
     }
 }
 

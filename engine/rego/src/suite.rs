@@ -5,6 +5,7 @@ use super::run::Program;
 use agent_diagnostic::{Code, Diagnostic, Label, Problems};
 use agent_text::{DocumentKind, Place, Span, Text};
 use regorus::Value;
+use std::collections::BTreeSet;
 
 /// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,18 +46,28 @@ pub struct TestOutcome {
     pub problem: Option<Diagnostic>,
 }
 
+/// All tests of a policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tested {
+    /// The outcome of each test, in the order of the text.
+    pub outcomes: Vec<TestOutcome>,
+    /// A note for each rule of the policy of which no body held in a test.
+    pub unreached: Vec<Diagnostic>,
+}
+
 /// Reads a policy and its tests, and evaluates each test within its own budget. The tests are in the
 /// package of the policy, or in one whose name adds `_test`. They set an input by `with input as`.
 ///
 /// # Errors
 /// Returns every problem of the two texts that prevents an evaluation.
-pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Diagnostic>> {
+pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Tested, Vec<Diagnostic>> {
     let policy = SourceModule::read(DocumentKind::Policy, policy, &[])?;
     let tests = SourceModule::read(DocumentKind::PolicyTest, tests, &[&policy.tree])?;
     check_package(&policy, &tests)?;
     let program = Program::new(vec![policy, tests])?;
     let SourceModule { text, tree } = program.module(1);
     let mut outcomes: Vec<TestOutcome> = Vec::new();
+    let mut reached = BTreeSet::new();
     for rule in &tree.rules {
         let [name] = &*rule.name else {
             continue;
@@ -78,8 +89,10 @@ pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Dia
             outcome.verdict = TestVerdict::Skipped;
             outcome.detail = "it is still to do".to_owned();
         } else {
-            let (result, _) =
+            let (result, held) =
                 program.evaluate(&Program::query(&tree.package, name), Value::Undefined, 0);
+            let of_policy = held.into_iter().filter(|(module, _)| *module == 0);
+            reached.extend(of_policy.map(|(_, rule)| rule));
             match result {
                 Ok(value) if holds(&value) => {}
                 Ok(_) => outcome.fail(text, rule.name_span, "it does not hold".to_owned()),
@@ -93,7 +106,29 @@ pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Dia
         }
         outcomes.push(outcome);
     }
-    Ok(outcomes)
+    let unreached = unreached(program.module(0), &reached);
+    Ok(Tested {
+        outcomes,
+        unreached,
+    })
+}
+
+/// Returns a note for each rule with a body that is not among those whose bodies held in a test.
+fn unreached(policy: &SourceModule, reached: &BTreeSet<Span>) -> Vec<Diagnostic> {
+    let SourceModule { text, tree } = policy;
+    let mut problems = Problems::new(text);
+    for rule in &tree.rules {
+        if rule.bodies.is_empty() || reached.contains(&rule.span) {
+            continue;
+        }
+        let message = format!(
+            "no body of the rule `{}` held in a test",
+            rule.name.join(".")
+        );
+        let code = Code::PolicyRuleUnused;
+        problems.report(code, rule.name_span, "not tested", message);
+    }
+    problems.finish()
 }
 
 impl TestOutcome {

@@ -230,14 +230,23 @@ impl Instance {
 
     /// Returns one line for each test of a policy, or the problems.
     pub fn policy_tests(&mut self, policy: &[u8], tests: &[u8]) -> Answers {
-        match call!(self, agent_engine_policy, call_test(policy, tests)) {
+        let tested = call!(
+            self,
+            agent_engine_policy,
+            call_test_with_coverage(policy, tests)
+        );
+        match tested {
             Err(found) => self.reports(&found),
-            Ok(outcomes) => {
-                let lines = outcomes.iter().map(|outcome| {
+            Ok(tested) => {
+                let alone = call!(self, agent_engine_policy, call_test(policy, tests));
+                assert_eq!(alone.map(|it| it.len()), Ok(tested.outcomes.len()));
+                let lines = tested.outcomes.iter().map(|outcome| {
                     let line = outcome.place.start.line;
                     format!("{} {line} {}\n", outcome.name, outcome.detail)
                 });
-                Answers::from([("tests".to_owned(), lines.collect())])
+                let mut answers = self.reports(&tested.unreached);
+                answers.insert("tests".to_owned(), lines.collect());
+                answers
             }
         }
     }

@@ -378,7 +378,8 @@ fn the_tests_of_the_examples_pass() {
     ] {
         let policy = example(&format!("{name}.rego"));
         let tests = example(&format!("{name}_test.rego"));
-        let outcomes = test(policy, tests).unwrap_or_else(|problems| panic!("{problems:#?}"));
+        let tested = test(policy, tests).unwrap_or_else(|problems| panic!("{problems:#?}"));
+        let outcomes = tested.outcomes;
         assert_eq!(outcomes.len(), expected, "{name}");
         for outcome in outcomes {
             assert_eq!(outcome.verdict, TestVerdict::Passed, "{name}: {outcome:#?}");
@@ -430,7 +431,8 @@ test_builtin if count(b.list) == "b" with count as b.id
 test_nested if { y := [z | z := input.x with input as {"x": input.y}] with input as {"y": b.id}; y == [b.id] }
 test_undefined if not b.id == 1 with input as {"x": b.none}
 "#;
-    let outcomes = test(policy.to_vec(), tests.as_bytes().to_vec()).expect("outcomes");
+    let tested = test(policy.to_vec(), tests.as_bytes().to_vec());
+    let outcomes = tested.expect("outcomes").outcomes;
     assert_eq!(outcomes.len(), 16);
     for outcome in outcomes {
         let verdict = outcome.verdict;
@@ -444,6 +446,46 @@ test_undefined if not b.id == 1 with input as {"x": b.none}
 }
 
 #[test]
+fn rules_that_no_test_reaches_are_named() {
+    let policy = "package switchboard\n\
+        default limit := 5\n\
+        allowed_tools contains tool.id if {\n\tsome tool in input.candidate_tools\n\tsmall(tool)\n}\n\
+        small(tool) if tool.n < limit\n\
+        small(tool) if tool.n == 100\n\
+        kind(tool) := \"a\" if tool.n == 1 else := \"b\"\n";
+    let unreached = |tests: &str| -> Vec<_> {
+        let tests = format!("package switchboard_test\nimport data.switchboard\n{tests}");
+        let tested = test(policy.into(), tests.into()).expect("outcomes");
+        let notes = tested.unreached.into_iter();
+        notes
+            .map(|it| {
+                assert_eq!(
+                    (it.code.name(), it.severity.name()),
+                    ("POLICY_RULE_UNUSED", "note")
+                );
+                (it.labels[0].place.start.line, it.message)
+            })
+            .collect()
+    };
+    let note =
+        |line: u32, rule: &str| (line, format!("no body of the rule `{rule}` held in a test"));
+    let one = "test_one if switchboard.allowed_tools == {\"a\"} with input as \
+        {\"candidate_tools\": [{\"id\": \"a\", \"n\": 1}]}\n";
+    assert_eq!(unreached(one), [note(8, "small"), note(9, "kind")]);
+    // A rule of the tests is none of the policy, and a test that fails reaches what it evaluates.
+    let other = "small(tool) if tool.n == 100\n\
+        test_two if switchboard.kind({\"n\": 1}) == \"c\"\n\
+        test_three if small({\"n\": 100})\n";
+    assert_eq!(
+        unreached(other),
+        [note(3, "allowed_tools"), note(7, "small"), note(8, "small")]
+    );
+    let all = "test_four if switchboard.small({\"n\": 100})\n".to_owned() + one + other;
+    assert_eq!(unreached(&all), []);
+    assert_eq!(unreached("todo_test_none if true\n").len(), 4);
+}
+
+#[test]
 fn a_test_fails_is_skipped_or_can_not_be_evaluated() {
     let policy = b"package switchboard\nallowed_tools := {input.x}\n";
     let tests = b"package switchboard_test\nimport data.switchboard\n\
@@ -453,7 +495,8 @@ fn a_test_fails_is_skipped_or_can_not_be_evaluated() {
         todo_test_later if false\n\
         test_error if to_number(\"x\") == 1\n\
         test_endless if { some x in numbers.range(1, 100000); some y in numbers.range(1, 100000); x > y + 100000 }\n";
-    let outcomes = test(policy.to_vec(), tests.to_vec()).expect("outcomes");
+    let tested = test(policy.to_vec(), tests.to_vec()).expect("outcomes");
+    let outcomes = tested.outcomes;
     let found: Vec<_> = outcomes
         .iter()
         .map(|outcome| (&*outcome.name, outcome.verdict.name(), &*outcome.detail))

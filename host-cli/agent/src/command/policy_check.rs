@@ -1,4 +1,5 @@
-//! `agent policy check`: compile a policy, look for what it can never allow and for dead rules, run its tests.
+//! `agent policy check`: compile a policy, look for what it can never allow and for dead rules, run its tests
+//! and name the rules that they do not reach.
 
 use super::CommandAnswer;
 use super::session::CommandSession;
@@ -33,10 +34,11 @@ pub(super) fn run(
     };
     let mut counts = [0; 3];
     if let Some(tests) = &tests {
-        let Some(outcomes) = session.policy_tests(&text, tests)? else {
+        let Some(tested) = session.policy_tests(&text, tests)? else {
             return session.refuse();
         };
-        for outcome in outcomes {
+        session.add(tested.unreached);
+        for outcome in tested.outcomes {
             counts[match outcome.verdict {
                 TestVerdict::Passed => 0,
                 TestVerdict::Failed => 1,

@@ -12,7 +12,7 @@ use agent_host::contract::importer::{Imported, Overlay};
 use agent_host::contract::inputs::{Index, Manifest};
 use agent_host::contract::lockfile::{Drift, Lock};
 use agent_host::contract::plan::{CallPlan, ToolsSnapshot};
-use agent_host::contract::policy::{Context, Policy, TestOutcome};
+use agent_host::contract::policy::{Context, Policy, Tested};
 use agent_host::contract::resolver::Resolution;
 use agent_host::contract::schemas::Core;
 use agent_host::diagnostics::Document;
@@ -269,14 +269,14 @@ impl CommandSession {
         })
     }
 
-    /// Runs the tests of a policy.
+    /// Runs the tests of a policy. The notes of rules that they do not reach are with their outcomes.
     pub(crate) fn policy_tests(
         &mut self,
         policy: &[u8],
         input: &Input,
-    ) -> Result<Option<Vec<TestOutcome>>, Failure> {
+    ) -> Result<Option<Tested>, Failure> {
         self.checked(DocumentKind::PolicyTest, input, TEXT_MAX, |engine, text| {
-            call!(engine, policy.test(policy, text))
+            call!(engine, policy.test_with_coverage(policy, text))
         })
     }
 
