@@ -14,7 +14,7 @@ const GALLERY = readFileSync(new URL("../src/gallery.rs", import.meta.url), "utf
 const WHOLE = ["Examples", "Share", "agents.md", "Reset"];
 
 visit("an embedded part shows an answer alone, keeps nothing, and leads to the whole page", async ({ playground, page, address }) => {
-  await playground.type("agents.md", "agent:", "# kept\nagent:");
+  await playground.type("agents.md", "name:", "# kept\nname:");
   await playground.verdict();
   await page.goto(`${address}?embed=verdict&example=desk-assistant`);
   await playground.says("desk-assistant may use 4 of 5 servers");
@@ -40,7 +40,7 @@ visit("an embedded part is a funnel, a matrix or a session", async ({ playground
   await page.getByRole("grid").waitFor();
   assert.equal(await page.getByRole("tab").filter({ visible: true }).count(), 0);
   await page.goto(`${address}?embed=session`);
-  await page.getByRole("heading", { name: /Tools/ }).waitFor();
+  await page.getByRole("heading", { name: "The agent sees 3 tools" }).waitFor();
   const actions = page.getByRole("button", { name: /^(Make the call|Approve|Deny|Answer)$/ });
   assert.equal(await actions.filter({ visible: true }).count(), 0);
   await page.goto(`${address}?embed=everything`);
@@ -53,7 +53,7 @@ visit("an address names an open view", async ({ playground, page, address }) => 
   await story.getByText("mail-us").first().waitFor();
   await page.goto(`${address}?example=desk-assistant&tab=lock`);
   await page.getByRole("tab", { name: "agents.lock", selected: true }).waitFor();
-  await playground.verdict();
+  await page.getByText('"mail-eu"').first().waitFor();
 }, { wait: false });
 
 visit("a page of the book shows the example of its code, where the playground is beside it", async ({ page, address }) => {
