@@ -117,7 +117,7 @@ visit("the menu makes files of the funnels and the matrix", async ({ playground,
 });
 
 visit("the menu makes a file of the problems, also without a decision", async ({ playground, page }) => {
-  for (const [from, to, code] of [["category: audiences", "category: nothing", "UNSATISFIED"], ["ires:", "iers:", "UNKNOWN_KEY"]]) {
+  for (const [from, to, code] of [["category: audiences", "category: nothing", "UNSATISFIED"], ["ires:", "iers:", "MISSPELT_KEY"]]) {
     await playground.type("agents.md", from, to);
     await playground.settled();
     const arrives = page.waitForEvent("download");
