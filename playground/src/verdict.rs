@@ -26,7 +26,7 @@ use yew::prelude::*;
 /// Maximum number of servers that the headline names.
 const NAMED: usize = 6;
 
-/// Maximum length of a lock that is shown below the verdict, in bytes. A longer one has no room there.
+/// Maximum length of a lock below the verdict, in bytes. A longer one has no room there.
 const SHORT: usize = 16 << 10;
 
 /// Shows the verdict, and the problems of the inputs; and the lock where that leaves room.
@@ -84,9 +84,14 @@ pub(crate) fn verdict_view(page: &Page) -> Html {
                     { for before.map(cards) }
                 </section>
             </div>
-            { for content.lock.now.as_ref().filter(|lock| lock.len() <= SHORT).map(lock_below) }
+            { for content.lock.now.as_ref().filter(|lock| is_plain(lock)).map(lock_below) }
         </>
     }
+}
+
+/// Returns whether a lock may stand below the verdict. Names that may be taken for others are for the editor of its tab.
+fn is_plain(lock: &str) -> bool {
+    lock.len() <= SHORT && lock.is_ascii()
 }
 
 /// Shows the lock in the rest of the panel. The style sheet hides it where there is too little room.
@@ -95,7 +100,7 @@ fn lock_below(lock: &Rc<str>) -> Html {
         <div class="spare">
             <section aria-label="agents.lock, as it would be written" tabindex="0">
                 <h3>{ "agents.lock" }</h3>
-                <pre>{ name(lock, "") }</pre>
+                <pre>{ &**lock }</pre>
             </section>
         </div>
     }
