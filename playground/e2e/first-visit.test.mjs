@@ -46,6 +46,21 @@ visit("an address names the example of the first visit; a wrong name is that of 
   assert.match(await other.text("agents.md"), /^name: desk-assistant$/m);
 }, { example: "patient-intake" });
 
+visit("below a short verdict is the lock, where it makes nothing scroll", async ({ playground, page }) => {
+  const below = page.getByRole("region", { name: "agents.lock, as it would be written" });
+  await below.filter({ hasText: '"lockVersion": 1' }).waitFor();
+  assert.ok(await page.locator("#answer-panel").evaluate((it) => it.scrollHeight <= it.clientHeight));
+  await page.setViewportSize({ width: 1280, height: 420 });
+  await below.waitFor({ state: "hidden" });
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await below.waitFor();
+  // A verdict that is longer has no room for it.
+  await playground.example("Two requirements, both with a server");
+  await playground.example("Files, repositories, mail and a calendar");
+  await playground.says("desk-assistant may use");
+  assert.equal(await below.isVisible(), false);
+}, { example: "translator", browser: { viewport: { width: 1280, height: 860 } } });
+
 visit("hello-agent has both its servers", async ({ playground, page }) => {
   assert.equal(await playground.text("agents.md"), MANIFEST);
   assert.equal(await playground.text("mcp.index.json"), INDEX);
