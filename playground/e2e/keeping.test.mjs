@@ -61,7 +61,7 @@ visit("inputs that an example replaces can be opened again, until they are delet
   await playground.has(await recent(playground), [/^name: hello-agent /]);
   await playground.dialog.getByRole("button", { name: "Delete all" }).click();
   await playground.dialog.getByText("will be listed here").waitFor();
-  assert.ok(!(await kept(page)).includes("confidential"));
+  assert.ok(!(await kept(page)).includes("sensitivity: confidential"));
 });
 
 visit("the last ten inputs are kept", async ({ playground }) => {
