@@ -37,7 +37,6 @@ pub(super) fn run(
         let Some(tested) = session.policy_tests(&text, tests)? else {
             return session.refuse();
         };
-        session.add(tested.unreached);
         for outcome in tested.outcomes {
             counts[match outcome.verdict {
                 TestVerdict::Passed => 0,
@@ -46,6 +45,7 @@ pub(super) fn run(
             }] += 1;
             session.add(outcome.problem);
         }
+        session.add(tested.unreached);
     }
     session.report()?;
     let [passed, failed, skipped] = counts;

@@ -333,6 +333,7 @@ fn a_policy_is_checked_with_its_tests() {
         .agent(check)
         .exits(1)
         .notes("POLICY_TEST_FAILED")
+        .notes("no body of the rule `allowed_tools` held in a test")
         .notes("1 passed, 1 failed");
     let run = project.agent(&format!("{check} --format json")).exits(1);
     assert_eq!(run.json()["diagnostics"][0]["code"], "POLICY_TEST_FAILED");

@@ -168,14 +168,14 @@ fn a_command_with_open_answers_and_then_shows_its_files() {
     let served = run(&["resolve", "--locked", "--open"]);
     assert_eq!(served.documents()["manifest"], json!(strict));
     project.write("call.json", "{}");
-    let served = run(&["plan", "check", "call.json", "--open"]);
+    let served = run(&["plan", "check", "--call", "call.json", "--open"]);
     let documents = served.documents();
     assert_eq!(
         (&documents["area"], &documents["call"]),
         (&json!("call"), &json!("{}"))
     );
     project
-        .agent_reading("plan check - --open", "{}")
+        .agent_reading("plan check --call - --open", "{}")
         .exits(2)
         .notes("`--open` does not show standard input");
 }
