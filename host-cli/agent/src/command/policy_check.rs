@@ -33,6 +33,7 @@ pub(super) fn run(
         None => beside(&args.policy),
     };
     let mut counts = [0; 3];
+    let mut unreached = String::new();
     if let Some(tests) = &tests {
         let Some(tested) = session.policy_tests(&text, tests)? else {
             return session.refuse();
@@ -45,6 +46,11 @@ pub(super) fn run(
             }] += 1;
             session.add(outcome.problem);
         }
+        unreached = match tested.unreached.len() {
+            0 => String::new(),
+            1 => "; 1 rule is in none (`--verbose` names it)".to_owned(),
+            more => format!("; {more} rules are in none (`--verbose` names them)"),
+        };
         session.add(tested.unreached);
     }
     session.report()?;
@@ -52,7 +58,7 @@ pub(super) fn run(
     let of_tests = match &tests {
         None => "no tests".to_owned(),
         Some(tests) => {
-            format!("{tests}: {passed} passed, {failed} failed, {skipped} skipped")
+            format!("{tests}: {passed} passed, {failed} failed, {skipped} skipped{unreached}")
         }
     };
     session.note(format_args!("checked {}; {of_tests}", args.policy));

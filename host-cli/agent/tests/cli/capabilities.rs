@@ -333,8 +333,11 @@ fn a_policy_is_checked_with_its_tests() {
         .agent(check)
         .exits(1)
         .notes("POLICY_TEST_FAILED")
-        .notes("no body of the rule `allowed_tools` held in a test")
-        .notes("1 passed, 1 failed");
+        .notes("1 passed, 1 failed, 0 skipped; 2 rules are in none");
+    project
+        .agent(&format!("{check} --verbose"))
+        .exits(1)
+        .notes("no body of the rule `allowed_tools` held in a test");
     let run = project.agent(&format!("{check} --format json")).exits(1);
     assert_eq!(run.json()["diagnostics"][0]["code"], "POLICY_TEST_FAILED");
 
