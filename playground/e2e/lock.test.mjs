@@ -138,7 +138,13 @@ const CHANGED = index("Reads a file, and sends it.", { path: { type: "string" },
 /** @param {import("./playground.mjs").Playground} playground @returns the lock that the page would write */
 async function written(playground) {
   await playground.open("agents.lock");
-  return playground.page.locator(".viewer .cm-content").evaluate((content) => content.cmTile.root.view.state.doc.toString());
+  const viewer = playground.page.locator(".viewer .cm-content");
+  return eventually(async () => {
+    const text = await viewer.evaluate((content) => content.cmTile.root.view.state.doc.toString());
+    // The editor is there before its text.
+    assert.notEqual(text, "");
+    return text;
+  });
 }
 
 visit("a changed definition is compared with the locked one where this page has seen both", async ({ playground, page, another }) => {
@@ -146,7 +152,12 @@ visit("a changed definition is compared with the locked one where this page has 
   await playground.paste("mcp.index.json", FORMER);
   await playground.says("Every requirement has a server or a tool");
   const lock = await written(playground);
+  const larger = page.waitForResponse(/\/policy\/agent-engine_bg\.wasm$/);
   await playground.paste("agents.lock", lock);
+  // The module that compares definitions has seen the first index once it has answered.
+  await larger;
+  await playground.paste("agents.md", `${TOOLS}\n`);
+  await playground.settled();
   await playground.paste("mcp.index.json", CHANGED);
   const differences = [
     "/description was \"Reads a file.\" and is \"Reads a file, and sends it.\"",
