@@ -2,6 +2,10 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import axe from "axe-core";
+import { violations } from "./axe.mjs";
+import { fits } from "./fits.mjs";
+import { LOOKS } from "./states.mjs";
 import { visit } from "./visit.mjs";
 
 /** A script of the book. */
@@ -11,14 +15,16 @@ const OF_BOOK = readFileSync(new URL("../../docs/playground.js", import.meta.url
 const GALLERY = readFileSync(new URL("../src/gallery.rs", import.meta.url), "utf8");
 
 /** Texts that only the whole page shows. */
-const WHOLE = ["Examples", "Share", "agents.md", "Reset"];
+const WHOLE = ["Examples", "Share", "agents.md", "mcp.index.json", "Verdict"];
 
 visit("an embedded part shows an answer alone, keeps nothing, and leads to the whole page", async ({ playground, page, address }) => {
   await playground.type("agents.md", "name:", "# kept\nname:");
   await playground.verdict();
+  const shown = (/** @type {string} */ text) => page.getByText(text, { exact: true }).filter({ visible: true }).count();
+  for (const text of WHOLE) assert.notEqual(await shown(text), 0, text);
   await page.goto(`${address}?embed=verdict&example=desk-assistant`);
   await playground.says("desk-assistant may use 4 of 5 servers");
-  for (const text of WHOLE) assert.equal(await page.getByText(text, { exact: true }).filter({ visible: true }).count(), 0, text);
+  for (const text of WHOLE) assert.equal(await shown(text), 0, text);
   assert.equal(await page.getByRole("textbox").filter({ visible: true }).count(), 0);
   // An explanation opens, and its fixes are not offered.
   await playground.card("mail").getByRole("button", { name: /mail-us/ }).first().click();
@@ -41,11 +47,27 @@ visit("an embedded part is a funnel, a matrix or a session", async ({ playground
   assert.equal(await page.getByRole("tab").filter({ visible: true }).count(), 0);
   await page.goto(`${address}?embed=session`);
   await page.getByRole("heading", { name: "The agent sees 3 tools" }).waitFor();
-  const actions = page.getByRole("button", { name: /^(Make the call|Approve|Deny|Answer)$/ });
-  assert.equal(await actions.filter({ visible: true }).count(), 0);
+  // What is left shows a definition, and makes nothing happen.
+  const buttons = page.locator("#session button").filter({ visible: true });
+  assert.deepEqual(await buttons.evaluateAll((all) => all.filter((it) => it.className !== "tool-name").map((it) => it.textContent)), []);
   await page.goto(`${address}?embed=everything`);
   await playground.has(page.getByRole("alert"), ["`embed=everything` is no part of the playground: the parts are verdict, funnel, matrix, session."]);
 }, { wait: false });
+
+/** The parts, and what is there once each has its answer. */
+const PARTS = { verdict: ".answer-line", funnel: ".funnel", matrix: "[role=grid]", session: ".tool-list" };
+
+for (const look of LOOKS) {
+  visit(`${look.name}: every part fits, and axe finds no serious violation`, async ({ page, address }) => {
+    for (const [part, answer] of Object.entries(PARTS)) {
+      await page.goto(`${address}?embed=${part}`);
+      await page.locator(answer).first().waitFor();
+      await fits(page, part);
+      await page.evaluate(axe.source);
+      assert.deepEqual(await violations(page, look.rules), [], part);
+    }
+  }, { wait: false, example: "", browser: look.browser });
+}
 
 visit("an address names an open view", async ({ playground, page, address }) => {
   await page.goto(`${address}?example=desk-assistant&requirement=2&server=mail-us&version=5.0.2`);

@@ -132,6 +132,9 @@ const index = (/** @type {string} */ description, /** @type {object} */ properti
     } } },
   },
 ]);
+/** The module that compares definitions. */
+const LARGER = /\/engine\/policy\/agent-engine_bg\.wasm$/;
+
 const FORMER = index("Reads a file.", { path: { type: "string" } });
 const CHANGED = index("Reads a file, and sends it.", { path: { type: "string" }, to: { type: "string" } });
 
@@ -152,13 +155,18 @@ visit("a changed definition is compared with the locked one where this page has 
   await playground.paste("mcp.index.json", FORMER);
   await playground.says("Every requirement has a server or a tool");
   const lock = await written(playground);
-  const larger = page.waitForResponse(/\/policy\/agent-engine_bg\.wasm$/);
+  // Also where the index is another one before the module that compares definitions is loaded.
+  let release = () => {};
+  const held = new Promise((resolve) => (release = () => resolve(undefined)));
+  const asked = page.waitForRequest(LARGER);
+  await page.route(LARGER, async (route) => {
+    await held;
+    await route.continue();
+  });
   await playground.paste("agents.lock", lock);
-  // The module that compares definitions has seen the first index once it has answered.
-  await larger;
-  await playground.paste("agents.md", `${TOOLS}\n`);
-  await playground.settled();
+  await asked;
   await playground.paste("mcp.index.json", CHANGED);
+  release();
   const differences = [
     "/description was \"Reads a file.\" and is \"Reads a file, and sends it.\"",
     "/inputSchema/properties/to is new: {\"type\":\"string\"}",

@@ -118,15 +118,26 @@ pub struct WorkerClient<P: WorkerProtocol> {
 /// A request that waits for the worker: its revision, its content, and the edits until it.
 type Next<W> = (u32, W, Edits);
 
+/// The number of edits of each text when it was last sent.
+type Sent = [Option<u32>; DocumentKind::ALL.len()];
+
+/// A request that another worker has answered, the texts that it had, and their edits.
+struct Answered<W> {
+    request: Next<W>,
+    texts: Array,
+    sent: Sent,
+}
+
 struct Connection<W> {
     worker: Option<RunningWorker>,
     /// Whether the worker has sent anything.
     ready: bool,
     /// The request that the worker is answering.
     pending: Option<Next<W>>,
-    /// The number of edits of each text when it was last sent.
-    sent: [Option<u32>; DocumentKind::ALL.len()],
+    sent: Sent,
     next: Option<Next<W>>,
+    /// What the worker before has answered.
+    answered: Option<Answered<W>>,
     /// Ends the worker. Dropping it cancels that.
     timeout: Option<Timeout>,
 }
@@ -138,8 +149,9 @@ impl<W> Connection<W> {
             worker: None,
             ready: false,
             pending: None,
-            sent: [None; DocumentKind::ALL.len()],
+            sent: Sent::default(),
             next,
+            answered: None,
             timeout: None,
         }
     }
@@ -242,25 +254,31 @@ impl<P: WorkerProtocol> WorkerClient<P> {
             pending: pending @ None,
             sent,
             next,
+            answered,
             timeout,
         } = &mut *connection
         else {
             return;
         };
-        let Some(request) = next.take() else {
+        let Some((.., edits)) = next else {
             return;
         };
-        let (_, wanted, edits) = &request;
-        let texts = Array::new();
-        for kind in DocumentKind::ALL {
-            let edits = Some(edits[kind as usize]);
-            if P::reads(kind) && self.editors.has(kind) && sent[kind as usize] != edits {
-                sent[kind as usize] = edits;
-                texts.set(kind as u32, self.editors.text(kind).into());
-                P::add_texts(kind, wanted, &texts);
+        // A worker compares with texts that it has seen: those that were edited while it was loaded come first.
+        let answered = answered.take().filter(|it| it.request.2 != *edits);
+        let (request, texts) = match answered {
+            Some(answered) => {
+                *sent = answered.sent;
+                (answered.request, answered.texts)
             }
-        }
-        let bytes = Uint8Array::from(P::request(wanted).as_slice());
+            None => {
+                let Some(request) = next.take() else {
+                    return;
+                };
+                let texts = self.texts(&request, sent);
+                (request, texts)
+            }
+        };
+        let bytes = Uint8Array::from(P::request(&request.1).as_slice());
         let message = object(&[("request", bytes.into()), ("texts", texts.into())]);
         let mut delay = TIMEOUT;
         let mut reason = "the engine took too long, and was stopped".to_owned();
@@ -273,6 +291,20 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         *timeout = Some(Timeout::new(delay, move || client.fail(&reason)));
     }
 
+    /// Returns the texts that were edited since they were sent, and counts them as sent.
+    fn texts(&self, (_, wanted, edits): &Next<P::Wanted>, sent: &mut Sent) -> Array {
+        let texts = Array::new();
+        for kind in DocumentKind::ALL {
+            let edits = Some(edits[kind as usize]);
+            if P::reads(kind) && self.editors.has(kind) && sent[kind as usize] != edits {
+                sent[kind as usize] = edits;
+                texts.set(kind as u32, self.editors.text(kind).into());
+                P::add_texts(kind, wanted, &texts);
+            }
+        }
+        texts
+    }
+
     fn receive(self: &Rc<Self>, message: &Message) {
         if let Some(reason) = message.failure() {
             return self.fail(&reason);
@@ -282,6 +314,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         let present = connection.worker.as_ref().map(|worker| worker.script);
         drop(connection);
         let mut better = None;
+        let mut answered = None;
         let event = match (message.about(), pending) {
             (Some(about), _) => from_bytes(&about).map(WorkerEvent::Ready),
             (None, None) => None,
@@ -292,7 +325,18 @@ impl<P: WorkerProtocol> WorkerClient<P> {
                 better = better.filter(|_| !self.unavailable.get());
                 let revision = request.0;
                 if better.is_some() {
-                    self.connection.borrow_mut().next.get_or_insert(request);
+                    let next = &mut self.connection.borrow_mut().next;
+                    // Of what is edited already, the editors no longer have the texts of this request.
+                    if next.is_none() {
+                        *next = Some(request.clone());
+                        let mut sent = Sent::default();
+                        let texts = self.texts(&request, &mut sent);
+                        answered = Some(Answered {
+                            request,
+                            texts,
+                            sent,
+                        });
+                    }
                 }
                 answer.map(|answer| WorkerEvent::Answered {
                     revision,
@@ -311,7 +355,9 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         if better.is_some() {
             self.better.set(better);
             self.report.emit(event);
-            return self.connect();
+            self.connect();
+            self.connection.borrow_mut().answered = answered;
+            return;
         }
         self.send_next();
         self.report.emit(event);

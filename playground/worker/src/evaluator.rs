@@ -17,20 +17,12 @@ mod present {
     use agent_api::decide::Resolution;
     use agent_api::diagnostic::Diagnostic;
     use agent_api::policy::{Policy, dead_rules, unused_rules, vocabulary};
-    use agent_api::{explain, render};
+    use agent_api::render;
 
-    /// Returns all problems as `agent resolve --format sarif` does.
+    /// Returns problems as SARIF.
     #[expect(clippy::unnecessary_wraps, reason = "another module has no report")]
-    pub(crate) fn report(
-        mut problems: Vec<Diagnostic>,
-        resolution: Option<&Resolution>,
-    ) -> Option<String> {
-        problems.extend(
-            resolution
-                .into_iter()
-                .flat_map(explain::resolution_diagnostics),
-        );
-        Some(render::report(render::Format::Sarif, &problems, &[]))
+    pub(crate) fn report(problems: &[Diagnostic]) -> Option<String> {
+        Some(render::report(render::Format::Sarif, problems, &[]))
     }
 
     /// Returns warnings about rules without effect.
@@ -95,7 +87,7 @@ mod absent {
         Vec::new()
     }
 
-    pub(crate) fn report(_: Vec<Diagnostic>, _: Option<&Resolution>) -> Option<String> {
+    pub(crate) fn report(_: &[Diagnostic]) -> Option<String> {
         None
     }
 

@@ -190,7 +190,10 @@ impl Inputs {
 
     /// Returns all problems as SARIF.
     pub(crate) fn report(&self, resolution: Option<&Resolution>) -> Option<String> {
-        evaluator::report(self.remarked_problems(resolution), resolution)
+        evaluator::report(&answer::problems(
+            self.remarked_problems(resolution),
+            resolution,
+        ))
     }
 
     /// Describes the inputs and the decision about them, if there is one.

@@ -1323,6 +1323,44 @@ fn problems_are_reported_as_the_command_line_does() {
     }
 }
 
+#[cfg(feature = "policy")]
+#[test]
+fn a_report_has_every_problem_of_the_page() {
+    let manifest = "---\nname: a\nversion: 1\nrequires:\n  capabilities:\n    - { verb: read, resource: internet }\n---\n";
+    let index = r#"[{"id": "a", "version": "1", "endpoint": "https://a.example", "categories": ["c"],
+        "scopes": [], "data": {"residency": ["eu-only"], "maxSensitivity": "internal"},
+        "trust": {"signed": true, "publisher": "A"}, "capabilities": { "tools": { "t": {
+        "x-summit-capabilities": [{ "verb": "read", "resource": "internet" }] } } } }]"#;
+    for (policy, expected) in [
+        ("package switchboard\n", Code::PolicyError),
+        (
+            "package switchboard\nallowed_tools contains \"x\" if input.user_tier == \"x\"\n",
+            Code::PolicyRuleUnused,
+        ),
+    ] {
+        let texts = texts(manifest, index, None).with(DocumentKind::Policy, policy);
+        let (mut session, verdict) = opened(texts);
+        let wanted = Request {
+            report: true,
+            ..Request::default()
+        };
+        let report = look(&mut session, wanted).report.unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let results = report["runs"][0]["results"].as_array().unwrap();
+        let found: Vec<_> = results
+            .iter()
+            .map(|it| it["ruleId"].as_str().unwrap())
+            .collect();
+        let shown: Vec<_> = verdict
+            .diagnostics
+            .iter()
+            .map(|it| it.code.name())
+            .collect();
+        assert_eq!(found, shown);
+        assert!(found.contains(&expected.name()), "{found:?}");
+    }
+}
+
 #[test]
 fn the_explanation_is_what_the_engine_writes() {
     let unsatisfied = MANIFEST.replace("us-only", "eu-only");

@@ -32,7 +32,7 @@ pub use matrix::{Rows, matrix};
 #[cfg(feature = "repair")]
 pub use review::{ReviewSide, review};
 pub use supposed::{satisfied_counts, supposed};
-pub use verdict::{Inputs, verdict};
+pub use verdict::{Inputs, problems, verdict};
 
 /// Maximum number of items of a list, and of rows of the matrix.
 pub const LIMIT: usize = 1000;

@@ -41,21 +41,32 @@ pub struct Inputs<'a> {
     pub definitions: Option<&'a mut BTreeMap<String, String>>,
 }
 
+/// Returns the problems of the inputs and of the decision about them, if there is one.
+pub fn problems(
+    mut of_inputs: Vec<Diagnostic>,
+    resolution: Option<&Resolution>,
+) -> Vec<Diagnostic> {
+    if let Some(resolution) = resolution {
+        of_inputs.append(&mut agent_explain::resolution_diagnostics(resolution));
+        policy_errors(resolution.matching(), &mut of_inputs);
+    }
+    of_inputs
+}
+
 /// Describes the inputs and the decision about them, if there is one.
 pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
     let Inputs {
         manifest,
         index,
         lock: existing,
-        problems: mut diagnostics,
+        problems: of_inputs,
         definitions,
     } = inputs;
     let mut none = BTreeMap::new();
     let definitions = definitions.unwrap_or(&mut none);
+    let diagnostics = problems(of_inputs, resolution);
     let mut requirements = Vec::new();
     if let Some(resolution) = resolution {
-        diagnostics.append(&mut agent_explain::resolution_diagnostics(resolution));
-        policy_errors(resolution.matching(), &mut diagnostics);
         let mut unsatisfied = 0;
         for decision in Decision::all(resolution) {
             unsatisfied += usize::from(decision.selected().is_none());

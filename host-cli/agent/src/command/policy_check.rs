@@ -48,8 +48,8 @@ pub(super) fn run(
         }
         unreached = match tested.unreached.len() {
             0 => String::new(),
-            1 => "; 1 rule is in none (`--verbose` names it)".to_owned(),
-            more => format!("; {more} rules are in none (`--verbose` names them)"),
+            1 => "; 1 rule held in no test (`--verbose` names it)".to_owned(),
+            more => format!("; {more} rules held in no test (`--verbose` names them)"),
         };
         session.add(tested.unreached);
     }

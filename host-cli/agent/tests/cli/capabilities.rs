@@ -333,7 +333,7 @@ fn a_policy_is_checked_with_its_tests() {
         .agent(check)
         .exits(1)
         .notes("POLICY_TEST_FAILED")
-        .notes("1 passed, 1 failed, 0 skipped; 2 rules are in none");
+        .notes("1 passed, 1 failed, 0 skipped; 2 rules held in no test");
     project
         .agent(&format!("{check} --verbose"))
         .exits(1)
