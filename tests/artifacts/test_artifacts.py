@@ -74,6 +74,20 @@ MESSAGES = [
     {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 2, "b": 3}}},
 ]
 
+# What opens the page of the installed program, whose documents are those of the folder.
+VISIT = """
+import json, subprocess, urllib.request
+
+served = subprocess.Popen(["agent", "playground", "--idle", "1"], stdout=subprocess.PIPE, text=True)
+address, token = served.stdout.readline().strip().split("#local.")
+page = urllib.request.urlopen(address).read().decode()
+request = urllib.request.Request(address + "documents.json", headers={"Authorization": "Bearer " + token})
+documents = json.load(urllib.request.urlopen(request))
+assert documents["manifest"] == open("agents.md").read(), documents
+assert served.wait() == 0
+print(page)
+"""
+
 
 def only(pattern):
     """The only file of the release with such a name."""
@@ -132,8 +146,13 @@ class Place(unittest.TestCase):
         self.assertIn('"command": "', listed)
         self.assertNotIn("started", listed)
         self.serve()
+        self.visit()
         self.assertIn(f"Usage: {self.SECOND_NAME} ", self.run_here("mcp", "--help"))
         self.assertIn("::notice", self.run_here("mcp", "ci", 'Answer "hello"'))
+
+    def visit(self):
+        """The page of the program."""
+        self.assertIn('<script type="module"', self.run_here("/usr/bin/python3", "-c", VISIT))
 
     def serve(self):
         """One call through the gateway."""
@@ -163,11 +182,11 @@ class Place(unittest.TestCase):
 
 class Tarball(Place):
     def unpack(self):
-        with tarfile.open(only("agent-*.tar.gz")) as archive:
-            names = [Path(*Path(name).parts[1:]) for name in archive.getnames()]
-        subprocess.run(
-            ["tar", "-xzf", only("agent-*.tar.gz"), "--strip-components=1", "-C", self.prefix], check=True
-        )
+        names = []
+        for file in [only("agent-[0-9]*.tar.gz"), only("agent-playground-*.tar.gz")]:
+            with tarfile.open(file) as archive:
+                names += [Path(*Path(name).parts[1:]) for name in archive.getnames()]
+            subprocess.run(["tar", "-xzf", file, "--strip-components=1", "-C", self.prefix], check=True)
         return names
 
     def test_it_works_and_leaves_nothing(self):
@@ -186,14 +205,14 @@ class Tarball(Place):
         self.assertEqual([path for path in self.prefix.rglob("*") if not path.is_dir()], [])
 
     def test_its_program_names_no_folder_of_this_machine(self):
-        with tarfile.open(only("agent-*.tar.gz")) as archive:
+        with tarfile.open(only("agent-[0-9]*.tar.gz")) as archive:
             [name] = [name for name in archive.getnames() if name.endswith("/bin/agent")]
             program = archive.extractfile(name).read()
         for folder in [ROOT, Path.home()]:
             self.assertNotIn(f"{folder}/".encode(), program)
 
     def test_it_is_small(self):
-        self.assertLessEqual(only("agent-*.tar.gz").stat().st_size, 25 << 20)
+        self.assertLessEqual(only("agent-[0-9]*.tar.gz").stat().st_size, 25 << 20)
 
 
 class Wheel(Place):
@@ -265,6 +284,8 @@ class Cargo(Place):
         target = ["--target-dir", self.folder / "target"]
         subprocess.run([*install, *target], env=environment, cwd=self.folder, check=True)
         (self.prefix / "bin/mcp").symlink_to("agent")
+        page = only("agent-playground-*.tar.gz")
+        subprocess.run(["tar", "-xzf", page, "--strip-components=1", "-C", self.prefix], check=True)
         self.use()
         uninstall = ["cargo", "uninstall", "agent-engine", "--quiet", "--root", self.prefix]
         subprocess.run(uninstall, env=environment, check=True)

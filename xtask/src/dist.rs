@@ -3,8 +3,9 @@
 //! | file | content |
 //! |---|---|
 //! | `agent-VERSION-TARGET.tar.gz` | the program under its two names, manual pages, completions, licences |
-//! | `agent_engine-VERSION-*.whl` | the same program for `uvx`, `pipx` and `pip` |
-//! | `agent-engine-*.tgz` | the same for `npx`: a launcher, and the program of one platform |
+//! | `agent-playground-VERSION.tar.gz` | the page of `agent playground`, for the same prefix |
+//! | `agent_engine-VERSION-*.whl` | the same program and page for `uvx`, `pipx` and `pip` |
+//! | `agent-engine-*.tgz` | the same for `npx`: a launcher, and the program of one platform with the page |
 //! | `agent-engine.wasm`, `agent-resolver.wasm`, `wit` | the components, with their WIT |
 //! | `agent.wasm` | the program and its engine as a command of WASI |
 //! | `crates` | the packages for `cargo install`, with the built components |
@@ -28,11 +29,14 @@ use anyhow::{Context as _, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{component, folder, resolver, status, wasi};
+use crate::{component, folder, playground, resolver, status, wasi};
 use packages::Packages;
 
 /// The folder of the release, below the root.
 pub(crate) const DIST: &str = "target/dist";
+
+/// Where the program finds the page, below the prefix of its folder `bin`.
+const PAGE: &str = "share/agent-playground";
 
 /// The folder with the WIT of the components.
 const CONTRACT: &str = "wit";
@@ -58,13 +62,16 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let contract = folder::read_all(&workspace.root().join("wit/engine"))?;
     folder::write_all(&dist.path(CONTRACT), &contract)?;
 
+    playground::released(workspace)?;
+    let page = folder::read_all(&playground::folder(workspace, Build::Released))?;
     let program = program::build(workspace)?;
     let packages = Packages::read(workspace)?;
     let licences = licences::text(&packages)?;
     bill::write(&dist, &packages)?;
     tarball::write(&dist, &program, &licences)?;
-    wheel::write(&dist, &program, &licences)?;
-    npm::write(&dist, &program, &licences)?;
+    tarball::write_page(&dist, &page)?;
+    wheel::write(&dist, &program, &page, &licences)?;
+    npm::write(&dist, &program, &page, &licences)?;
     crates::write(&dist)?;
     provenance::write(&dist, key)?;
 

@@ -6,7 +6,6 @@
 
 #![forbid(unsafe_code)]
 
-mod archive;
 mod page;
 
 pub use page::Page;

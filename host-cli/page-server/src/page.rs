@@ -1,16 +1,15 @@
 //! The files of the page.
 
-use super::archive::{self, Files};
 use agent_host::Failure;
-use miniz_oxide::inflate::decompress_to_vec;
-use std::env;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
 
-/// The archive of the build, which is empty if it had no page.
-const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/page"));
-
-/// The variable with the folder of the page. At the build of this program, it has the page that is packed.
+/// The variable with the folder of the page.
 const VARIABLE: &str = "AGENT_PLAYGROUND";
+
+/// Where a release has the page, below the folder with `bin`.
+const BESIDE: &str = "share/agent-playground";
 
 /// The file that keeps the page working without a network. Here it would answer with the files of an earlier program.
 const SERVICE_WORKER: &str = "sw.js";
@@ -18,34 +17,31 @@ const SERVICE_WORKER: &str = "sw.js";
 /// The first file of the page.
 pub(crate) const INDEX: &str = "index.html";
 
-/// The page: no other file is served.
+/// The page, its files by their paths below its folder: no other file is served.
 #[derive(Debug)]
-pub struct Page(Files);
+pub struct Page(BTreeMap<String, Vec<u8>>);
 
 impl Page {
-    /// Returns the page of the folder that `AGENT_PLAYGROUND` names, or else the page in this program.
+    /// Returns the page of the folder that `AGENT_PLAYGROUND` names, or else the one that was installed with this
+    /// program.
     ///
     /// # Errors
     ///
-    /// When the folder can't be read or has no page, or the program was built without one.
+    /// When the folder can't be read or has no page, or there is none.
     pub fn usual() -> Result<Self, Failure> {
-        if let Some(folder) = env::var_os(VARIABLE) {
-            return Self::of_folder(Path::new(&folder));
-        }
-        if PACKED.is_empty() {
-            let help = "name the folder of the page with `AGENT_PLAYGROUND`: `cargo xtask playground --dist` writes \
+        let folder = usual_folder().ok_or_else(|| {
+            let help = "unpack `agent-playground-VERSION.tar.gz` of the release beside the program, or name the folder of \
+                        the page with `AGENT_PLAYGROUND`: `cargo xtask playground --dist` writes \
                         `target/dist/playground`";
-            return Err(Failure::new("this program was built without the page").help(help));
-        }
-        let files = unpack(PACKED);
-        let damaged = || Failure::internal("the page can't be unpacked");
-        files.map(Self::of).ok_or_else(damaged)
+            Failure::new("this program was installed without the page").help(help)
+        })?;
+        Self::of_folder(&folder)
     }
 
     /// Returns whether there is a page without a named folder.
     #[must_use]
     pub fn is_at_hand() -> bool {
-        !PACKED.is_empty() || env::var_os(VARIABLE).is_some()
+        usual_folder().is_some()
     }
 
     /// Reads the page of a folder.
@@ -55,7 +51,7 @@ impl Page {
     /// When a file can't be read, or there is no page.
     pub fn of_folder(folder: &Path) -> Result<Self, Failure> {
         let folder_name = folder.display();
-        let files = archive::read(folder).map_err(|error| {
+        let mut files = read(folder).map_err(|error| {
             Failure::new(format_args!("`{folder_name}` can't be read: {error}"))
         })?;
         if !files.contains_key(INDEX) {
@@ -63,12 +59,8 @@ impl Page {
             let message = format_args!("`{folder_name}` has no `{INDEX}`");
             return Err(Failure::new(message).help(help));
         }
-        Ok(Self::of(files))
-    }
-
-    fn of(mut files: Files) -> Self {
         files.remove(SERVICE_WORKER);
-        Self(files)
+        Ok(Self(files))
     }
 
     /// Returns a file of the page, by the path of a request, with its media type.
@@ -81,22 +73,34 @@ impl Page {
     }
 }
 
-/// Returns the files of an archive. Returns `None` if it is cut off.
-fn unpack(packed: &[u8]) -> Option<Files> {
-    let bytes = decompress_to_vec(packed).ok()?;
-    let mut rest = &bytes[..];
-    let mut part = || {
-        let (len, behind) = rest.split_first_chunk()?;
-        let len = usize::try_from(u64::from_le_bytes(*len)).ok()?;
-        let (part, behind) = behind.split_at_checked(len)?;
-        rest = behind;
-        Some(part.to_vec())
-    };
-    let mut files = Files::new();
-    while let Some(name) = part() {
-        files.insert(String::from_utf8(name).ok()?, part()?);
+fn usual_folder() -> Option<PathBuf> {
+    if let Some(folder) = env::var_os(VARIABLE) {
+        return Some(folder.into());
     }
-    Some(files)
+    let program = env::current_exe().ok()?;
+    let folder = program.parent()?.parent()?.join(BESIDE);
+    folder.is_dir().then_some(folder)
+}
+
+/// Reads all files of a folder.
+fn read(folder: &Path) -> io::Result<BTreeMap<String, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    let mut waiting = vec![(folder.to_owned(), String::new())];
+    while let Some((folder, before)) = waiting.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            let name = name.ok_or_else(|| io::Error::other("a name of a file is not UTF-8"))?;
+            let name = format!("{before}{name}");
+            match path.is_dir() {
+                true => waiting.push((path, name + "/")),
+                false => {
+                    files.insert(name, fs::read(path)?);
+                }
+            }
+        }
+    }
+    Ok(files)
 }
 
 fn media_type(name: &str) -> &'static str {
@@ -114,24 +118,16 @@ fn media_type(name: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Page, archive, unpack};
+    use super::Page;
     use std::fs;
 
     #[test]
-    fn a_page_is_packed_with_its_folders_and_unpacked() {
+    fn the_files_of_a_folder_are_served_and_no_other() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("engine")).unwrap();
         fs::write(folder.path().join("index.html"), "<p>").unwrap();
         fs::write(folder.path().join("sw.js"), "x").unwrap();
         fs::write(folder.path().join("engine/a.wasm"), b"\0asm").unwrap();
-        let files = archive::read(folder.path()).unwrap();
-        assert_eq!(
-            files.keys().collect::<Vec<_>>(),
-            ["engine/a.wasm", "index.html", "sw.js"]
-        );
-        let packed = archive::pack(&files);
-        assert_eq!(unpack(&packed), Some(files));
-        assert_eq!(unpack(&packed[..packed.len() - 4]), None);
 
         let page = Page::of_folder(folder.path()).unwrap();
         assert_eq!(

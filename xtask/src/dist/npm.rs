@@ -1,4 +1,4 @@
-//! The packages for `npx`: a launcher, and the program of one platform.
+//! The packages for `npx`: a launcher, and the program of one platform with its page.
 
 use agent_pack::{read, write_if_changed};
 use anyhow::Result;
@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::tarball::copy_program;
-use super::{Dist, names, version};
+use super::{Dist, PAGE, names, version};
+use crate::folder::{self, Files};
 use crate::{build, process};
 
 const LAUNCHER: &str = include_str!("launcher.js");
@@ -20,11 +21,12 @@ const PLATFORM: (&str, &str, &str) = ("linux", "x64", "glibc");
 const SUFFIX: &str = "linux-x64-gnu";
 
 /// Lays out and packs both.
-pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<()> {
+pub(super) fn write(dist: &Dist<'_>, program: &Path, page: &Files, licences: &str) -> Result<()> {
     let (os, cpu, libc) = PLATFORM;
     let name = format!("{}-{SUFFIX}", names::NPM);
     let root = dist.stage(&name)?;
     copy_program(program, &root.join("bin").join(build::PROGRAM))?;
+    folder::write_all(&root.join(PAGE), page)?;
     write_if_changed(&root.join("THIRD-PARTY-LICENCES"), licences.as_bytes())?;
     let about = format!("The program `agent` for {os} on {cpu} with {libc}");
     let mut package = package(&name, &about);

@@ -1,4 +1,4 @@
-//! The archive that is unpacked below `/usr/local` or `~/.local`.
+//! The archives that are unpacked below `/usr/local` or `~/.local`: of the program, and of the page.
 
 use agent_pack::{read, write_if_changed};
 use anyhow::{Context as _, Result, ensure};
@@ -7,7 +7,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use super::{Dist, program, version};
+use super::{Dist, PAGE, program, version};
+use crate::folder::{self, Files};
 use crate::{build, process, status};
 
 /// Maximum size of the archive, in bytes.
@@ -46,6 +47,24 @@ pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<(
     }
     write_if_changed(&documents.join("THIRD-PARTY-LICENCES"), licences.as_bytes())?;
 
+    let size = pack(dist, &name)?;
+    ensure!(
+        size <= LIMIT,
+        "{name}.tar.gz has {size} bytes; at most {LIMIT} are allowed"
+    );
+    Ok(())
+}
+
+/// Packs the page, which the program finds below the same prefix.
+pub(super) fn write_page(dist: &Dist<'_>, page: &Files) -> Result<()> {
+    let name = format!("agent-playground-{}", version());
+    folder::write_all(&dist.stage(&name)?.join(PAGE), page)?;
+    pack(dist, &name)?;
+    Ok(())
+}
+
+/// Packs a folder of the stage, and returns the size of the archive in bytes.
+fn pack(dist: &Dist<'_>, name: &str) -> Result<u64> {
     let archive = dist.path(&format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
     // Equal content gives equal bytes: no times, no owners, and `gzip` without its own time.
@@ -65,15 +84,11 @@ pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<(
     .arg(&archive)
     .arg("--directory")
     .arg(&dist.stage)
-    .arg(&name);
+    .arg(name);
     process::run(&mut tar)?;
     let size = fs::metadata(&archive)?.len();
     status::doing("Packed", format_args!("{name}.tar.gz, {size} bytes"));
-    ensure!(
-        size <= LIMIT,
-        "{name}.tar.gz has {size} bytes; at most {LIMIT} are allowed"
-    );
-    Ok(())
+    Ok(size)
 }
 
 /// Copies the program with the mode of one, into a folder that is made.

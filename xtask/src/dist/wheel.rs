@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::tarball::copy_program;
-use super::{Dist, names, program, version};
+use super::{Dist, PAGE, names, program, version};
+use crate::folder::{self, Files};
 use crate::{build, process};
 
 /// The time of every file in the archive, the first that a wheel can hold, in seconds since 1970.
@@ -20,10 +21,12 @@ const SECOND: &str =
     "#!/bin/sh\nexec \"$(dirname -- \"$(readlink -f -- \"$0\")\")/agent\" app \"$@\"\n";
 
 /// Lays out and packs the wheel, and lets `auditwheel` check the program's C library.
-pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<()> {
+pub(super) fn write(dist: &Dist<'_>, program: &Path, page: &Files, licences: &str) -> Result<()> {
     let name = names::PYPI.replace('-', "_");
     let root = dist.stage("wheel")?;
-    let scripts = root.join(format!("{name}-{}.data/scripts", version()));
+    let data = root.join(format!("{name}-{}.data", version()));
+    folder::write_all(&data.join("data").join(PAGE), page)?;
+    let scripts = data.join("scripts");
     copy_program(program, &scripts.join(build::PROGRAM))?;
     // `uvx NAME` runs the script of this name.
     for (script, text) in [

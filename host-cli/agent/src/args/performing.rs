@@ -45,9 +45,9 @@ pub(crate) const AUDIT: &str = "agent.audit.jsonl";
 
 /// Open the playground on this folder's files
 ///
-/// Serves the page inside of this program on a free port of loopback, and opens it in the browser if a terminal shows
-/// this. The page gets the files once, with the random token behind `#` of its address. Nothing is written, and nothing
-/// leaves this machine. Ends when no page has been open for a while.
+/// Serves the page that was installed with this program, at a free port of loopback, and opens it in the browser if a
+/// terminal shows this. The page gets the files once, with the random token behind `#` of its address. Nothing is
+/// written, and nothing leaves this machine. Ends when no page has been open for a while.
 #[derive(Args, Debug)]
 pub(crate) struct Playground {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `agent playground`: the page inside of the program, on loopback.
+//! `agent playground`: the page that was installed with the program, on loopback.
 
 use crate::project::{INDEX, MANIFEST, Project};
 use serde_json::{Value, json};
@@ -181,6 +181,23 @@ fn a_command_with_open_answers_and_then_shows_its_files() {
 }
 
 #[test]
+fn a_page_beside_the_program_is_found() {
+    let project = project();
+    let installed = project.path("installed");
+    for folder in ["bin", "share/agent-playground"] {
+        fs::create_dir_all(installed.join(folder)).unwrap();
+    }
+    project.write("installed/share/agent-playground/index.html", PAGE);
+    let (built, program) = (env!("CARGO_BIN_EXE_agent"), installed.join("bin/agent"));
+    fs::hard_link(built, &program)
+        .or_else(|_| fs::copy(built, &program).map(drop))
+        .unwrap();
+    let program = program.to_string_lossy();
+    let served = Served::of(project.command_of(&program, ["playground"]));
+    assert_eq!(served.ask("GET /", &[]).1, PAGE);
+}
+
+#[test]
 fn it_ends_without_an_open_page() {
     let project = project();
     let mut served = Served::start(&project, "1");
@@ -201,7 +218,7 @@ fn without_a_page_it_says_where_one_is() {
         project
             .agent(line)
             .exits(2)
-            .notes("this program was built without the page")
+            .notes("this program was installed without the page")
             .notes("`AGENT_PLAYGROUND`");
     }
 }

@@ -1,4 +1,4 @@
-//! `agent playground`, and `--open`: the page inside of this program, opened on files.
+//! `agent playground`, and `--open`: the page that was installed with this program, opened on files.
 
 use crate::args::{
     Deciding, Format, Global, INDEX, LOCK, Output, PlanCheck, Playground, Replay, Resolve,
