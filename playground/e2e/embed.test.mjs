@@ -15,16 +15,19 @@ const OF_BOOK = readFileSync(new URL("../../docs/playground.js", import.meta.url
 const GALLERY = readFileSync(new URL("../src/gallery.rs", import.meta.url), "utf8");
 
 /** Texts that only the whole page shows. */
-const WHOLE = ["Examples", "Share", "agents.md", "mcp.index.json", "Verdict"];
+const WHOLE = ["Examples", "Share", "agents.md", "mcp.index.json"];
 
 visit("an embedded part shows an answer alone, keeps nothing, and leads to the whole page", async ({ playground, page, address }) => {
   await playground.type("agents.md", "name:", "# kept\nname:");
   await playground.verdict();
   const shown = (/** @type {string} */ text) => page.getByText(text, { exact: true }).filter({ visible: true }).count();
+  const tabs = page.getByRole("tab").filter({ visible: true });
   for (const text of WHOLE) assert.notEqual(await shown(text), 0, text);
+  assert.notEqual(await tabs.count(), 0);
   await page.goto(`${address}?embed=verdict&example=desk-assistant`);
   await playground.says("desk-assistant may use 4 of 5 servers");
   for (const text of WHOLE) assert.equal(await shown(text), 0, text);
+  assert.equal(await tabs.count(), 0);
   assert.equal(await page.getByRole("textbox").filter({ visible: true }).count(), 0);
   // An explanation opens, and its fixes are not offered.
   await playground.card("mail").getByRole("button", { name: /mail-us/ }).first().click();
