@@ -3,7 +3,8 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::policy::{
     self, ContextBorrow, Diagnostic, EvaluationContextBorrow, Guest, GuestContext, GuestPolicy,
-    IndexBorrow, LockBorrow, MatchingBorrow, Notation, TenantBorrow, TestOutcome, Tested,
+    IndexBorrow, LockBorrow, MatchingBorrow, Notation, PolicyDifference, PolicySide, TenantBorrow,
+    TestOutcome, Tested,
 };
 use crate::capability::{EvaluationContext, Matching, Tenant};
 use crate::convert::all;
@@ -22,6 +23,24 @@ impl Guest for Component {
     type Context = Context;
     type Policy = Policy;
 
+    fn difference(
+        before: PolicySide<'_>,
+        after: PolicySide<'_>,
+        index: IndexBorrow<'_>,
+        context: Option<ContextBorrow<'_>>,
+    ) -> PolicyDifference {
+        let context = context.as_ref().map(|it| &*it.get::<Context>().0);
+        let index = &index.get::<Index>().value;
+        let found = rego::policy_difference(side(&before), side(&after), index, context);
+        let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        PolicyDifference {
+            drifts: found.drifts.iter().map(Into::into).collect(),
+            asked: count(found.asked),
+            left_out: count(found.left_out),
+            sampled: all(found.sampled.into_iter().map(str::to_owned)),
+        }
+    }
+
     fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Diagnostic>> {
         let tested = rego::test(policy, tests).map_err(all)?;
         Ok(all(tested.outcomes))
@@ -33,6 +52,13 @@ impl Guest for Component {
             outcomes: all(tested.outcomes),
             unreached: all(tested.unreached),
         })
+    }
+}
+
+fn side<'s>(side: &'s PolicySide<'_>) -> rego::PolicySide<'s> {
+    rego::PolicySide {
+        policy: &side.policy.get::<Policy>().0,
+        tenant: side.tenant.as_ref().map(|it| &*it.get::<Tenant>().value),
     }
 }
 

@@ -108,7 +108,7 @@ pub mod schema {
 #[cfg(feature = "policy")]
 pub mod policy {
     pub use agent_rego::{
-        Policy, TestOutcome, TestVerdict, Tested, Vocabulary, dead_rules, never_allows, read, test,
-        unused_rules, vocabulary,
+        Policy, PolicyDifference, PolicySide, TestOutcome, TestVerdict, Tested, Vocabulary,
+        dead_rules, never_allows, policy_difference, read, test, unused_rules, vocabulary,
     };
 }

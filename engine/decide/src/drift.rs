@@ -44,6 +44,7 @@ impl Drift {
                 | Code::ToolsWidened
                 | Code::ServeWidened
                 | Code::PatternsWidened
+                | Code::PolicyWidened
                 | Code::RequirementAdded
                 | Code::ForbidRemoved
         )
@@ -57,6 +58,7 @@ impl Drift {
                 | Code::ToolsNarrowed
                 | Code::ServeNarrowed
                 | Code::PatternsNarrowed
+                | Code::PolicyNarrowed
                 | Code::RequirementRemoved
                 | Code::ForbidAdded
         )

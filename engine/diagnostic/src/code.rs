@@ -348,9 +348,15 @@ catalogue! { $
     PolicyMissing "POLICY_MISSING" Error
         "the lock was made under a policy, and none is given"
         "Give the policy with `--policy FILE`, or the tenant that names it with `--tenant FILE`."
+    PolicyNarrowed "POLICY_NARROWED" Error
+        "a policy newly denies a tool"
+        "Review the change; an agent that needs the tool can no longer call it."
     PolicyNeverAllows "POLICY_NEVER_ALLOWS" Error
         "a policy can never allow a tool, or not in one phase"
         "Write a rule `allowed_tools contains tool.id if …` that can hold there."
+    PolicyReasonChanged "POLICY_REASON_CHANGED" Error
+        "a policy denies a tool for another reason"
+        "Review the change; the answer is the same."
     PolicyRuleUnused "POLICY_RULE_UNUSED" Note
         "a rule of the policy held for nothing"
         "Check whether another input needs the rule; nothing is wrong."
@@ -363,6 +369,9 @@ catalogue! { $
     PolicyV0 "POLICY_V0" Error
         "a policy is written in Rego v0"
         "Write `if` before the body of a rule, and `contains` before an element of a set."
+    PolicyWidened "POLICY_WIDENED" Error
+        "a policy newly allows a tool"
+        "Review the change, which gives the agent more access."
     QuotaExceeded "QUOTA_EXCEEDED" Error
         "a client called a server more often than its entry allows"
         "Wait, then repeat the call."

@@ -297,6 +297,9 @@ fn change_of(drift: &Drift) -> String {
             "`agents.definitions.json` is not the file of the lock".to_owned()
         }
         Code::PolicyChanged => format!("the policy was `{before}` and is `{after}`"),
+        Code::PolicyWidened => format!("newly allowed (was denied: {before})"),
+        Code::PolicyNarrowed => format!("newly denied ({after})"),
+        Code::PolicyReasonChanged => format!("denied ({after}; before: {before})"),
         Code::LoadChanged if drift.category.is_some() => {
             format!("the server's tools were `{before}` and are `{after}`")
         }

@@ -21,6 +21,7 @@
 //! | `facts` | names the comparisons that decided against a tool |
 //! | `suite` | evaluates the tests of a policy |
 //! | `paths`, `unused`, `vocabulary` | find comparisons and rules that have no effect |
+//! | `samples`, `difference` | compare the answers of two policies over an index |
 //! | `permits` | finds why a policy can never allow a tool |
 //!
 //! An error of a built-in is an error of the policy, not undefined: a rule that denies must not be
@@ -32,6 +33,7 @@ mod budget;
 mod builtins;
 mod check;
 mod coverage;
+mod difference;
 mod exact;
 mod facts;
 mod instrument;
@@ -44,6 +46,7 @@ mod policy;
 mod reading;
 mod rules;
 mod run;
+mod samples;
 mod suite;
 mod token;
 mod tree;
@@ -56,6 +59,7 @@ pub use budget::{
 };
 pub use check::{LEVEL_LIMIT, STATEMENT_LIMIT};
 pub use coverage::{CandidateDecision, RuleWithBody, candidate_decisions, rules_with_body};
+pub use difference::{PolicyDifference, PolicySide, QUESTION_LIMIT, policy_difference};
 pub use module::POLICY_LIMIT;
 pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};
 pub use patterns::PATTERN_LIMIT;

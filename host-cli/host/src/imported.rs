@@ -92,7 +92,7 @@ values! {
     imports::audit::LogReplayed imports::audit::Verified imports::expansion::Answer imports::expansion::Exposed
     imports::fixes::Redaction imports::grounding::Grounding imports::importer::Imported
     imports::lockfile::Drift imports::lockfile::UnreadableLock imports::plan::CallAnswer imports::plan::PlanAnswer
-    imports::policy::Tested imports::schemas::Listing
+    imports::policy::PolicyDifference imports::policy::Tested imports::schemas::Listing
 }
 
 macro_rules! interfaces {
@@ -135,7 +135,7 @@ interfaces! {
     inputs { Index Manifest }
     lockfile { Lock }
     plan { AuthorizedCall AuthorizedPlan CallPlan PlanPolicy ToolsSnapshot }
-    policy { Context Policy }
+    policy { Context Policy ; PolicySide }
     resolver { Resolution }
     schemas { Core }
     session {}

@@ -151,6 +151,22 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "tests/tests/engine/patterns.rs",
         "PatternsWidened",
     ),
+    // Of two policies.
+    (
+        Code::PolicyNarrowed,
+        "tests/tests/engine/policy_difference.rs",
+        "POLICY_NARROWED",
+    ),
+    (
+        Code::PolicyReasonChanged,
+        "tests/tests/engine/policy_difference.rs",
+        "PolicyReasonChanged",
+    ),
+    (
+        Code::PolicyWidened,
+        "tests/tests/engine/policy_difference.rs",
+        "POLICY_WIDENED",
+    ),
     // Of a link.
     (
         Code::SecretInLink,

@@ -369,6 +369,7 @@ pub(crate) struct Ground {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Policy {
     Check(PolicyCheck),
+    Diff(PolicyDiff),
 }
 
 /// Compile a policy, find conditions that never hold, and run its tests
@@ -400,6 +401,44 @@ pub(crate) struct PolicyCheck {
 
     #[command(flatten)]
     pub(crate) report: Report,
+}
+
+/// Show what another policy would allow and deny
+///
+/// Asks both policies about every tool and requirement of the index, in every phase, and shows what they answer
+/// otherwise: what is newly allowed first. Arguments of calls are samples, made from the schemas of the tools and the
+/// values in the policies.
+#[derive(Args, Debug)]
+pub(crate) struct PolicyDiff {
+    /// The older policy
+    #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
+    pub(crate) old: Input,
+
+    /// The newer policy, or `-` for standard input
+    #[arg(value_name = "NEW", value_hint = ValueHint::FilePath)]
+    pub(crate) new: Input,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    /// The configuration of the tenant that both policies decide for
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tenant: Option<Input>,
+
+    /// The tenant, if the configuration lists several
+    #[arg(long, value_name = "ID", requires = "tenant")]
+    pub(crate) tenant_id: Option<String>,
+
+    /// The configuration of the same tenant that the older policy decided for
+    #[arg(long, value_name = "FILE", requires = "tenant", value_hint = ValueHint::FilePath)]
+    pub(crate) old_tenant: Option<Input>,
+
+    /// The value of `input.context`, such as the time (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) policy_context: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) output: DiffOutput,
 }
 
 /// Edit the index of MCP servers
@@ -609,6 +648,17 @@ pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) context: TaskContext,
 
+    #[command(flatten)]
+    pub(crate) output: DiffOutput,
+}
+
+/// How differences are shown, and which of them are refused.
+#[derive(Args, Debug)]
+pub(crate) struct DiffOutput {
+    /// Accept differences but those that give the agent more access
+    #[arg(help_heading = None::<&str>, long)]
+    pub(crate) deny_widening: bool,
+
     /// Output format
     #[arg(help_heading = None::<&str>, long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: DiffFormat,
@@ -632,7 +682,7 @@ pub(crate) enum DiffFormat {
     Github,
 }
 
-impl Diff {
+impl DiffOutput {
     /// Returns the options that every command with documents has.
     pub(crate) fn report(&self) -> Report {
         let format = match self.format {

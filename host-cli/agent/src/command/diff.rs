@@ -2,10 +2,10 @@
 
 use super::CommandAnswer;
 use super::session::{CommandSession, NewLock};
-use crate::args::{Diff, DiffFormat, LOCK};
+use crate::args::{Diff, LOCK};
 use agent_host::contract::explanation::Origin;
 use agent_host::input::Input;
-use agent_host::{Failure, call, output};
+use agent_host::{Failure, call};
 
 pub(super) fn run(args: &Diff, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
     let older = match &args.old {
@@ -39,16 +39,7 @@ pub(super) fn run(args: &Diff, session: &mut CommandSession) -> Result<CommandAn
         };
         drifts = detailed;
     }
-    if drifts.is_empty() {
-        session.note("no differences");
-    }
-    if args.format == DiffFormat::Markdown && session.writes() {
-        let text = call!(session.engine, view.drifts_markdown(&drifts))?;
-        output::print_data(&text)?;
-        session.report()?;
-        return Ok(CommandAnswer::yes_if(drifts.is_empty()));
-    }
-    session.show_drifts(&drifts)
+    session.show_differences(&args.output, &drifts)
 }
 
 /// Returns the lock that `agent resolve` would write, with its index, or `None` if it would write

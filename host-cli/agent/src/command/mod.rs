@@ -12,6 +12,7 @@ mod match_task;
 pub(crate) mod performing;
 mod plan_check;
 mod policy_check;
+mod policy_diff;
 mod replay;
 mod resolve;
 mod schema;
@@ -77,7 +78,7 @@ fn decide(command: &Deciding, global: &Global) -> Result<CommandAnswer, Failure>
         Deciding::Expand(it) => mending(&it.report, global, |to| expand::run(it, to)),
         Deciding::Ground(it) => mending(&it.report, global, |to| ground::run(it, to)),
         Deciding::Why(it) => mending(&it.report, global, |to| why::run(it, to)),
-        Deciding::Diff(it) => mending(&it.report(), global, |to| diff::run(it, to)),
+        Deciding::Diff(it) => mending(&it.output.report(), global, |to| diff::run(it, to)),
         Deciding::Verify(it) => mending(&it.report, global, |to| verify::run(it, to)),
         Deciding::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
         Deciding::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
@@ -86,6 +87,9 @@ fn decide(command: &Deciding, global: &Global) -> Result<CommandAnswer, Failure>
         }
         Deciding::Policy(Policy::Check(it)) => {
             mending(&it.report, global, |to| policy_check::run(it, to))
+        }
+        Deciding::Policy(Policy::Diff(it)) => {
+            mending(&it.output.report(), global, |to| policy_diff::run(it, to))
         }
         Deciding::Index(Index::Import(it)) => {
             mending(&it.report, global, |to| index_import::run(it, to))

@@ -351,6 +351,58 @@ fn a_policy_is_checked_with_its_tests() {
 }
 
 #[test]
+fn two_policies_are_compared_over_the_index() {
+    let project = governed();
+    project.write("rules/newer.rego", POLICY.replace("\"Us\"", "\"Ussr\""));
+    let diff = "policy diff rules/policy.rego rules/newer.rego";
+    project
+        .agent(diff)
+        .exits(1)
+        .answers("newly allowed (was denied: not from us): in every phase")
+        .notes("asked both policies 8 questions");
+    let json = project
+        .agent(&format!("{diff} --format json"))
+        .exits(1)
+        .json();
+    let first = &json["drifts"][0];
+    assert_eq!(
+        (&first["code"], &first["widening"]),
+        (&json!("POLICY_WIDENED"), &json!(true))
+    );
+    project.agent(&format!("{diff} --deny-widening")).exits(1);
+    project
+        .agent(&format!("{diff} --format markdown"))
+        .exits(1)
+        .answers("newly allowed");
+    project
+        .agent(&format!("{diff} --format sarif"))
+        .exits(1)
+        .answers("POLICY_WIDENED");
+    // The other way round, the agent loses access.
+    let back = "policy diff rules/newer.rego rules/policy.rego";
+    project
+        .agent(back)
+        .exits(1)
+        .answers("newly denied (not from us)");
+    project.agent(&format!("{back} --deny-widening")).exits(0);
+    let same = "policy diff rules/policy.rego rules/policy.rego";
+    project.agent(same).exits(0).notes("no differences");
+
+    project.write(
+        "rules/broken.rego",
+        "package switchboard\nallowed_tools contains",
+    );
+    project
+        .agent("policy diff rules/broken.rego rules/newer.rego")
+        .exits(1)
+        .notes("rules/broken.rego:2");
+    project
+        .agent("policy diff rules/policy.rego rules/newer.rego --tenant tenant.yaml --old-tenant tenant.yaml")
+        .exits(1)
+        .answers("for the tenant");
+}
+
+#[test]
 fn all_tools_are_listed_with_their_capabilities() {
     let project = Project::empty();
     let search = json!({

@@ -145,7 +145,7 @@ fn a_policy() {
     let rego = blocks(&page, "rego");
     project.write("policy.rego", rego[0]);
     project.write("policy_test.rego", rego[1]);
-    shows(&project, &page, &[1, 0]);
+    shows(&project, &page, &[1, 0, 0, 1]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Printing an answer in the chosen format.
 
 use super::CommandSession;
-use crate::args::Format;
+use crate::args::{DiffFormat, DiffOutput, Format};
 use crate::command::CommandAnswer;
 use agent_host::contract::diagnostic::{Diagnostic, Severity};
 use agent_host::contract::fixes::Document;
@@ -131,6 +131,26 @@ impl CommandSession {
             |engine| call!(engine, view.drifts_json(drifts)),
         )?;
         Ok(CommandAnswer::yes_if(drifts.is_empty()))
+    }
+
+    /// Prints differences as the options of a command say, and answers whether they are accepted.
+    pub(crate) fn show_differences(
+        &mut self,
+        options: &DiffOutput,
+        drifts: &[Drift],
+    ) -> Result<CommandAnswer, Failure> {
+        if drifts.is_empty() {
+            self.note("no differences");
+        }
+        if options.format == DiffFormat::Markdown && self.writes() {
+            let text = call!(self.engine, view.drifts_markdown(drifts))?;
+            output::print_data(&text)?;
+            self.report()?;
+        } else {
+            self.show_drifts(drifts)?;
+        }
+        let is_refused = |it: &Drift| it.widening || !options.deny_widening;
+        Ok(CommandAnswer::yes_if(!drifts.iter().any(is_refused)))
     }
 
     /// Prints problems as warnings: the answer does not depend on them.

@@ -262,7 +262,7 @@ impl CommandSession {
         Ok(self.accept(parsed).map(|policy| (policy, text)))
     }
 
-    fn context(&mut self, input: &Input) -> Result<Option<Context>, Failure> {
+    pub(crate) fn context(&mut self, input: &Input) -> Result<Option<Context>, Failure> {
         let notation = notation(input);
         self.checked(DocumentKind::Context, input, TEXT_MAX, |engine, text| {
             call!(engine, policy.context.parse(text, notation))
