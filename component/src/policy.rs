@@ -3,8 +3,8 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::policy::{
     self, ContextBorrow, Diagnostic, EvaluationContextBorrow, Guest, GuestContext, GuestPolicy,
-    IndexBorrow, LockBorrow, MatchingBorrow, Notation, PolicyDifference, PolicySide, TenantBorrow,
-    TestOutcome, Tested,
+    IndexBorrow, LockBorrow, MatchingBorrow, Notation, PolicyBorrow, PolicyDifference,
+    TenantBorrow, TestOutcome, Tested,
 };
 use crate::capability::{EvaluationContext, Matching, Tenant};
 use crate::convert::all;
@@ -24,14 +24,18 @@ impl Guest for Component {
     type Policy = Policy;
 
     fn difference(
-        before: PolicySide<'_>,
-        after: PolicySide<'_>,
+        before: PolicyBorrow<'_>,
+        before_tenant: Option<TenantBorrow<'_>>,
+        after: PolicyBorrow<'_>,
+        after_tenant: Option<TenantBorrow<'_>>,
         index: IndexBorrow<'_>,
         context: Option<ContextBorrow<'_>>,
     ) -> PolicyDifference {
         let context = context.as_ref().map(|it| &*it.get::<Context>().0);
         let index = &index.get::<Index>().value;
-        let found = rego::policy_difference(side(&before), side(&after), index, context);
+        let before = side(&before, before_tenant.as_ref());
+        let after = side(&after, after_tenant.as_ref());
+        let found = rego::policy_difference(before, after, index, context);
         let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
         PolicyDifference {
             drifts: found.drifts.iter().map(Into::into).collect(),
@@ -55,10 +59,13 @@ impl Guest for Component {
     }
 }
 
-fn side<'s>(side: &'s PolicySide<'_>) -> rego::PolicySide<'s> {
+fn side<'s>(
+    policy: &'s PolicyBorrow<'_>,
+    tenant: Option<&'s TenantBorrow<'_>>,
+) -> rego::PolicySide<'s> {
     rego::PolicySide {
-        policy: &side.policy.get::<Policy>().0,
-        tenant: side.tenant.as_ref().map(|it| &*it.get::<Tenant>().value),
+        policy: &policy.get::<Policy>().0,
+        tenant: tenant.map(|it| &*it.get::<Tenant>().value),
     }
 }
 

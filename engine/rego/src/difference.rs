@@ -31,7 +31,7 @@ pub struct PolicySide<'p> {
 /// The differences of two policies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PolicyDifference {
-    /// One for each tool and pair of answers: newly allowed tools first, then newly denied ones, then those that are
+    /// One for each tool and code, with the first reasons found: newly allowed tools first, then newly denied ones, then those that are
     /// denied for another reason.
     pub drifts: Vec<Drift>,
     /// How many questions both were asked.
@@ -43,7 +43,7 @@ pub struct PolicyDifference {
 }
 
 /// What a policy says of a tool.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     Allowed,
     Denied(String),
@@ -56,23 +56,24 @@ enum Required {
     Category(Category, Vec<Scope>),
 }
 
-/// One difference, and where it was found.
+/// A difference about a tool, and where it was found first.
 #[derive(Debug)]
 struct Found {
+    code: Code,
+    before: Verdict,
+    after: Verdict,
     phases: Vec<PolicyPhase>,
     requirement: Required,
     arguments: Option<String>,
 }
-
-/// The answers that differ: the code, the tool, and both answers.
-type Key = (Code, String, Verdict, Verdict);
 
 struct Comparison<'c> {
     sides: [PolicySide<'c>; 2],
     context: Option<&'c Context>,
     asked: usize,
     left_out: usize,
-    found: BTreeMap<(u8, Key), Found>,
+    /// By the rank of the code and the id of the tool.
+    found: BTreeMap<(u8, String), Found>,
 }
 
 /// Compares two policies over an index. `context` is `input.context` of both.
@@ -162,8 +163,10 @@ impl<'c> Comparison<'c> {
                 (Verdict::Allowed, _) => (1, Code::PolicyNarrowed),
                 _ => (2, Code::PolicyReasonChanged),
             };
-            let key = (rank, (code, id, before, after));
-            let found = self.found.entry(key).or_insert_with(|| Found {
+            let found = self.found.entry((rank, id)).or_insert_with(|| Found {
+                code,
+                before,
+                after,
                 requirement: requirement.clone(),
                 arguments: (arguments != "{}").then(|| arguments.to_owned()),
                 phases: Vec::new(),
@@ -176,8 +179,7 @@ impl<'c> Comparison<'c> {
 
     fn drifts(self) -> Vec<Drift> {
         let tenant = self.sides[1].tenant.map(|it| it.id.clone());
-        let drifts = self.found.into_iter().map(|((_, key), found)| {
-            let (code, id, before, after) = key;
+        let drifts = self.found.into_iter().map(|((_, id), found)| {
             let mut details = vec![format!("in {}", phases(&found.phases))];
             details.extend(tenant.as_ref().map(|it| format!("for the tenant `{it}`")));
             details.extend(
@@ -190,12 +192,12 @@ impl<'c> Comparison<'c> {
                 Required::Capability(capability) => (None, Some(capability.to_string())),
             };
             Drift {
-                code,
+                code: found.code,
                 category,
                 capability,
                 tool: Some(id),
-                before: before.reason(),
-                after: after.reason(),
+                before: found.before.reason(),
+                after: found.after.reason(),
                 details,
                 places: Vec::new(),
             }

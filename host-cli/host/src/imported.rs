@@ -135,7 +135,7 @@ interfaces! {
     inputs { Index Manifest }
     lockfile { Lock }
     plan { AuthorizedCall AuthorizedPlan CallPlan PlanPolicy ToolsSnapshot }
-    policy { Context Policy ; PolicySide }
+    policy { Context Policy }
     resolver { Resolution }
     schemas { Core }
     session {}

@@ -213,6 +213,26 @@ fn conditions_over_arguments_are_tried_at_their_bounds() {
 }
 
 #[test]
+fn a_tool_is_shown_once_whatever_its_reasons_say() {
+    let properties = json!({ "count": { "type": "integer", "maximum": 50 } });
+    let index = index(&[json!({ "send": tool("write", &[], properties) })]);
+    let newer = policy(
+        "allowed_tools contains t.id if { some t in input.candidate_tools; not many }
+        many if input.arguments.count > 7
+        deny_reasons[t.id] := sprintf(\"%v are too many\", [input.arguments.count]) if {
+            some t in input.candidate_tools
+            many
+        }",
+    );
+    let found = compare(&policy(ALL), &newer, &index);
+    assert_eq!(
+        words(&found.drifts),
+        ["POLICY_NARROWED s0@1/send in `call`; with the arguments `{\"count\":50}`"]
+    );
+    assert_eq!(found.drifts[0].after.as_deref(), Some("50 are too many"));
+}
+
+#[test]
 fn a_tenant_is_in_the_input_and_in_the_answer() {
     let index = index(&[json!({ "send": tool("write", &[], json!({})) })]);
     let text = "version: v0.1\ntenants: [{ id: acme, tier: gold }]";

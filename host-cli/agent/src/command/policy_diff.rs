@@ -3,7 +3,8 @@
 use super::CommandAnswer;
 use super::session::CommandSession;
 use crate::args::PolicyDiff;
-use agent_host::contract::policy::{PolicyDifference, PolicySide};
+use agent_host::contract::capability::Tenant;
+use agent_host::contract::policy::{Policy, PolicyDifference};
 use agent_host::input::Input;
 use agent_host::{Failure, call};
 
@@ -24,9 +25,10 @@ pub(super) fn run(
     let (Some(context), Some(after)) = (context, after) else {
         return session.refuse();
     };
+    let ((before, before_tenant), (after, after_tenant)) = (before, after);
     let found = call!(
         session.engine,
-        policy.difference(before, after, index, context)
+        policy.difference(before, before_tenant, after, after_tenant, index, context)
     )?;
     session.note(asked(&found));
     session.show_differences(&args.output, &found.drifts)
@@ -37,13 +39,13 @@ fn side(
     args: &PolicyDiff,
     (policy, tenant): (&Input, Option<&Input>),
     session: &mut CommandSession,
-) -> Result<Option<PolicySide>, Failure> {
+) -> Result<Option<(Policy, Option<Tenant>)>, Failure> {
     let tenant = session.optional(tenant, |session, input| {
         session.tenant(input, args.tenant_id.as_deref())
     })?;
     let policy = session.policy(policy)?;
-    let side = tenant.zip(policy);
-    Ok(side.map(|(tenant, (policy, _))| PolicySide { policy, tenant }))
+    let side = policy.zip(tenant);
+    Ok(side.map(|((policy, _), tenant)| (policy, tenant)))
 }
 
 /// Returns how much was asked, and which part of it is a sample.
