@@ -249,7 +249,8 @@ fn phases(phases: &[PolicyPhase]) -> String {
 }
 
 /// Returns the requirements that tools of an index meet, each with these tools. If policies read requirements, these
-/// are all sets of constraints that a tool promises, and categories; else one requirement is like another.
+/// are all sets of constraints that a tool promises, and categories; else one requirement is like another, and a category
+/// stands for tools that advertise no capability.
 fn requirements<'i>(index: &'i Index, is_read: bool) -> BTreeMap<Required, Vec<ToolView<'i>>> {
     let mut found: BTreeMap<Required, Vec<ToolView<'i>>> = BTreeMap::new();
     for tool in index.tools() {
@@ -282,7 +283,8 @@ fn requirements<'i>(index: &'i Index, is_read: bool) -> BTreeMap<Required, Vec<T
             .scopes()
             .filter_map(|it| Scope::new(it).ok())
             .collect();
-        for category in server.categories().filter(|_| is_read) {
+        let is_asked = is_read || tool.advertised().next().is_none();
+        for category in server.categories().filter(|_| is_asked) {
             let Ok(category) = Category::new(category) else {
                 continue;
             };

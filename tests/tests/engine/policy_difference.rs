@@ -138,6 +138,18 @@ fn what_a_policy_reads_of_a_requirement_is_asked() {
 }
 
 #[test]
+fn a_tool_without_a_capability_is_asked_about_for_its_category() {
+    let index = index(&[json!({ "plain": {} })]);
+    let none = policy("allowed_tools := set()");
+    let found = compare(&none, &policy(ALL), &index);
+    assert_eq!(found.asked, 2);
+    assert_eq!(
+        words(&found.drifts),
+        ["POLICY_WIDENED s0@1/plain in `expand` and `call`"]
+    );
+}
+
+#[test]
 fn conditions_over_arguments_are_tried_at_their_bounds() {
     let properties = json!({
         "to": { "type": "string" }, "kind": { "enum": ["note", "order"] },

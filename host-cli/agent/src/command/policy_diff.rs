@@ -31,7 +31,12 @@ pub(super) fn run(
         policy.difference(before, before_tenant, after, after_tenant, index, context)
     )?;
     session.note(asked(&found));
-    session.show_differences(&args.output, &found.drifts)
+    let answer = session.show_differences(&args.output, &found.drifts)?;
+    // What was not asked may be newly allowed.
+    let is_whole = found.left_out == 0;
+    Ok(CommandAnswer::yes_if(
+        is_whole && answer == CommandAnswer::Yes,
+    ))
 }
 
 /// Reads a policy with its tenant.
