@@ -158,6 +158,18 @@ impl GuestAgentSession for AgentSession {
         self.0.borrow().status(now.into())
     }
 
+    fn history_wanted(&self) -> Option<u64> {
+        self.0.borrow().history_wanted()
+    }
+
+    fn remember(&self, records: Vec<u8>, last: bool, now: Clock) -> bool {
+        self.0.borrow_mut().remember(&records, last, now.into())
+    }
+
+    fn split_history(&self) {
+        self.0.borrow_mut().split_history();
+    }
+
     fn export(&self) -> Vec<u8> {
         self.0.borrow().export()
     }

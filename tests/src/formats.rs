@@ -7,8 +7,8 @@ use agent_import::overlay_fields;
 use agent_lower::format::{self, Fields};
 use agent_model::{
     AgentName, AgentVersion, CapabilityVerb, Category, Class, Endpoint, ForbidLabel, HealthStatus,
-    Keyword, Load, Name, NameRule, Patterns, Publisher, Residency, Resource, Scope, Sensitivity,
-    Serve, ServerId, ServerVersion, Tag, TaskId, TenantId, ToolName, Tools,
+    HistoryRule, Keyword, Load, Name, NameRule, Patterns, Publisher, Residency, Resource, RuleMode,
+    Scope, Sensitivity, Serve, ServerId, ServerVersion, Tag, TaskId, TenantId, ToolName, Tools,
 };
 use serde_json::{Map, Value, json};
 
@@ -322,6 +322,7 @@ fn tenants() -> Value {
                 json!({ "type": "integer", "minimum": 0 }),
             ),
             ("Which servers are preferred", priorities),
+            ("What is decided by the calls before", history()),
         ],
     );
     closed(
@@ -329,6 +330,74 @@ fn tenants() -> Value {
         [
             ("The tenants", list(tenant)),
             ("The version of the format", version()),
+        ],
+    )
+}
+
+fn history() -> Value {
+    let matching = |pattern: &str| {
+        let mut schema = string(Yaml);
+        schema["pattern"] = json!(pattern);
+        schema
+    };
+    let time = || matching("^[0-9]+[smhd]$");
+    let label = || matching("^[a-z0-9-]{1,64}$");
+    let pointer = || matching("^/");
+    let tools = || list(matching("^[^/]+/."));
+    let count = || json!({ "type": "integer", "minimum": 0 });
+    let traits = closed(
+        &format::TOOL_TRAITS,
+        [
+            ("The tools: SERVER/TOOL, with * for every one", tools()),
+            ("Labels that their data has", list(label())),
+            ("Labels that their data does not have", list(label())),
+            (
+                "Whether they send data to others",
+                json!({ "type": "boolean" }),
+            ),
+            (
+                "Whether they change something",
+                json!({ "type": "boolean" }),
+            ),
+        ],
+    );
+    let mut rule = closed(
+        &format::HISTORY_RULE,
+        [
+            ("The rule", keyword::<HistoryRule>(Yaml)),
+            ("Whether it decides", keyword::<RuleMode>(Yaml)),
+            ("The tools that it is about", tools()),
+            ("The label of the data read before", label()),
+            ("The most calls", count()),
+            ("How far it looks back", time()),
+            ("The tools of which one is called before", tools()),
+            ("The argument, as a JSON pointer", pointer()),
+            ("The tools of the earlier call", tools()),
+            ("The argument of the earlier call", pointer()),
+            ("The largest sum", count()),
+        ],
+    );
+    let of_rules = HistoryRule::ALL.iter().map(|name| {
+        let (required, optional) = format::fields_of_rule(*name);
+        let known = required.iter().chain(optional).copied();
+        let known: Vec<_> = known.chain(["rule", "mode", "x-.*"]).collect();
+        let names = format!("^({})$", known.join("|"));
+        json!({
+            "if": { "properties": { "rule": { "const": name.as_str() } }, "required": ["rule"] },
+            "then": { "required": required, "propertyNames": { "pattern": names } },
+        })
+    });
+    rule["allOf"] = of_rules.collect();
+    closed(
+        &format::HISTORY,
+        [
+            ("For how long a call counts, such as 24h", time()),
+            ("What tools are taken for", list(traits)),
+            (
+                "Arguments whose digests are kept, as JSON pointers",
+                list(pointer()),
+            ),
+            ("The rules in force", list(rule)),
         ],
     )
 }

@@ -67,10 +67,11 @@ pub use agent_text as text;
 pub mod lower {
     pub use agent_lower::{
         CALL, Checked, Concealed, EXPAND, LIST_SERVICES, LocalTime, Lowered, Notation, PLAN_LIMIT,
-        PolicyOccasion, StoredDefinition, ToolEntry, Validated, bytes_digest, call_plan, concealed,
-        concealed_in, context, contradictions, definition, definition_digest, digest, health,
-        index, integrity, live_context, lock, locked_digest, manifest, misses_lookalikes, payload,
-        plan, request, stored_definitions, summarised, summary, task, tenant, tools_snapshot,
+        PolicyHistory, PolicyOccasion, StoredDefinition, ToolEntry, Validated, bytes_digest,
+        call_plan, concealed, concealed_in, context, contradictions, definition, definition_digest,
+        digest, health, index, integrity, is_label, live_context, lock, locked_digest, manifest,
+        misses_lookalikes, payload, plan, request, stored_definitions, summarised, summary, task,
+        tenant, tools_snapshot,
     };
 }
 
@@ -79,10 +80,10 @@ pub mod decide {
     pub use agent_decide::{
         AuthorizedCall, AuthorizedPlan, CallContext, CallResult, CallVerdict, CapabilityFunnel,
         Change, Counterfactual, Difference, Drift, EvaluationContext, Expand, Expanded, Exposed,
-        Failures, Funnel, Grounding, LockState, Matching, NearMiss, NearTool, NotExpanded, Outcome,
-        PlanContext, PlanPolicy, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind,
-        Preference, QueryDenial, Quote, Reason, Rejection, Resolution, RunDenial, ServerUse,
-        Services, StepCheck, TieBreak, Verdict, hash, token_estimate,
+        Failures, Funnel, Grounding, HistoryUse, LockState, Matching, NearMiss, NearTool,
+        NotExpanded, Outcome, PlanContext, PlanPolicy, PolicyDecision, PolicyEngine, PolicyError,
+        PolicyErrorKind, Preference, QueryDenial, Quote, Reason, Rejection, Resolution, RunDenial,
+        ServerUse, Services, StepCheck, TieBreak, Verdict, hash, token_estimate,
     };
 }
 
@@ -108,7 +109,8 @@ pub mod schema {
 #[cfg(feature = "policy")]
 pub mod policy {
     pub use agent_rego::{
-        Policy, PolicyDifference, PolicySide, TestOutcome, TestVerdict, Tested, Vocabulary,
-        dead_rules, never_allows, policy_difference, read, test, unused_rules, vocabulary,
+        HistoryFinding, HistoryRules, Policy, PolicyDifference, PolicySide, TestOutcome,
+        TestVerdict, Tested, Vocabulary, dead_rules, never_allows, policy_difference, read, test,
+        unused_rules, vocabulary,
     };
 }

@@ -72,7 +72,7 @@ pub use plan::{
     secret_inputs, secret_values,
 };
 pub use policy_decision::{
-    Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
+    Allowed, HistoryUse, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
 };
 pub use rejection::Rejection;
 pub use resolve::{Funnel, NearMiss, Outcome, Resolution, TieBreak};

@@ -102,6 +102,7 @@ impl LockedCall {
         if let Some(policy) = &self.expansion {
             let occasion = PolicyOccasion {
                 arguments: None,
+                history: None,
                 ..occasion
             };
             trace.record(CallCheck::Policy, policy.denials(occasion));

@@ -6,7 +6,7 @@
 use super::call_record::CallDenial;
 use super::locked_tool::CallContext;
 use super::matching::EvaluationContext;
-use super::policy_decision::{PolicyDecision, PolicyEngine};
+use super::policy_decision::{PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
 use super::rejection::Rejection;
 use agent_lower::{
     Candidate, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement, tool_id,
@@ -57,6 +57,8 @@ impl LockedDenial {
 /// were locked for, about these.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LockedQuestions {
+    /// Whether they are about calls.
+    of_calls: bool,
     policy: Option<Arc<dyn PolicyEngine>>,
     questions: Vec<(PolicyInput, Vec<String>)>,
     /// The answer for a policy that is named and not given.
@@ -90,6 +92,7 @@ impl LockedQuestions {
                     (evaluation_context.input(question, &candidates), ids)
                 });
         Self {
+            of_calls: phase == PolicyPhase::Call,
             policy: evaluation_context.policy.clone(),
             questions: questions.collect(),
             missing,
@@ -101,7 +104,10 @@ impl LockedQuestions {
         let mut denials: BTreeMap<&str, LockedDenial> = BTreeMap::new();
         for (input, ids) in &self.questions {
             let decision = match (&self.policy, &self.missing) {
-                (Some(policy), _) => Arc::new(policy.ask(&input.text(occasion))),
+                (Some(policy), _) => Arc::new(match self.unknown_history(&**policy, occasion) {
+                    Some(decision) => decision,
+                    None => policy.ask(&input.text(occasion)),
+                }),
                 (None, Some(missing)) => Arc::clone(missing),
                 (None, None) => continue,
             };
@@ -116,6 +122,38 @@ impl LockedQuestions {
             }
         }
         denials.into_values().collect()
+    }
+
+    /// Returns the decision of a policy that reads of the history what is not known.
+    fn unknown_history(
+        &self,
+        policy: &dyn PolicyEngine,
+        occasion: PolicyOccasion<'_>,
+    ) -> Option<PolicyDecision> {
+        let reads = policy.history_use();
+        if !self.of_calls || !reads.reads {
+            return None;
+        }
+        let (detail, place) = match (occasion.history, reads.ignores_folded) {
+            (None, _) => ("no history of calls is kept here".to_owned(), None),
+            (Some(history), Some(place)) if history.folded > 0 => {
+                let folded = history.folded;
+                let text = format!(
+                    "{folded} calls were folded, and a rule reads `input.history.calls` without \
+                     `input.history.folded`"
+                );
+                (text, Some(place))
+            }
+            _ => return None,
+        };
+        Some(PolicyDecision {
+            answer: Err(PolicyError {
+                kind: PolicyErrorKind::History,
+                detail,
+                place,
+            }),
+            lines: Vec::new(),
+        })
     }
 }
 

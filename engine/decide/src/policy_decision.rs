@@ -24,11 +24,27 @@ pub trait PolicyEngine: Debug + Send + Sync {
         true
     }
 
+    /// Returns what a decision on a call depends on of the history of calls.
+    fn history_use(&self) -> HistoryUse {
+        HistoryUse::default()
+    }
+
     /// Returns the comparisons that decided against the only candidate of an input, if the evaluator
     /// knows them. `held` are the lines of its decision.
     fn facts(&self, _input: &str, _held: &[u32]) -> Vec<PolicyFact> {
         Vec::new()
     }
+}
+
+/// What a policy reads of the history of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HistoryUse {
+    /// Whether it reads the history.
+    pub reads: bool,
+    /// Whether it reads single calls, not only labels and counts.
+    pub reads_calls: bool,
+    /// The place of a rule that reads single calls and does not look at those that were folded.
+    pub ignores_folded: Option<Place>,
 }
 
 /// A part of a policy that decided against a tool.
@@ -74,6 +90,8 @@ pub struct PolicyError {
 pub enum PolicyErrorKind {
     /// The policy used up its budget.
     Budget,
+    /// It reads a history that is not known, or of which the calls that it reads were folded.
+    History,
     /// The evaluation failed.
     Runtime,
     /// `allowed_tools` is not a set of strings.
@@ -84,12 +102,19 @@ pub enum PolicyErrorKind {
 
 impl PolicyErrorKind {
     /// Every kind, in the order of the names.
-    pub const ALL: [Self; 4] = [Self::Budget, Self::Runtime, Self::Type, Self::Undefined];
+    pub const ALL: [Self; 5] = [
+        Self::Budget,
+        Self::History,
+        Self::Runtime,
+        Self::Type,
+        Self::Undefined,
+    ];
 
     /// Returns the name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Budget => "budget",
+            Self::History => "history",
             Self::Runtime => "runtime",
             Self::Type => "type",
             Self::Undefined => "undefined",

@@ -216,6 +216,9 @@ catalogue! { $
     HealthVeto "HEALTH_VETO" Error
         "a server is not healthy"
         "Wait until the server is healthy, or have another one offer the capability."
+    HistoryUnavailable "HISTORY_UNAVAILABLE" Error
+        "the history of calls is not known"
+        "Start the gateway with its audit log, which has the calls of the window, and let no other one write it."
     ImportClaims "IMPORT_CLAIMS" Warning
         "sources disagree about the capabilities of a tool"
         "Check what the tool does, and write its `x-summit-capabilities` into the overlay."

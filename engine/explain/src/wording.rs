@@ -104,6 +104,7 @@ pub fn policy_failure(error: &PolicyError) -> String {
 pub fn policy_error(kind: PolicyErrorKind) -> &'static str {
     match kind {
         PolicyErrorKind::Budget => "it exceeded its budget",
+        PolicyErrorKind::History => "it reads a history that is not known",
         PolicyErrorKind::Runtime => "it failed",
         PolicyErrorKind::Type => "`allowed_tools` is not a set of strings",
         PolicyErrorKind::Undefined => "`allowed_tools` is not defined",

@@ -7,6 +7,7 @@ use super::fields::{
     wrong_type,
 };
 use super::format;
+use super::history;
 use super::read::{CONTEXT_LIMIT, Lowered, read};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{ByKey, Context, Health, Name, ServerId, Task, TaskId, Tenant, TenantId};
@@ -241,6 +242,7 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
             }
         }
     }
+    let history = object.read_optional("history", problems, history::terms);
     let id = id?;
     let tenant = Tenant {
         text: Text::new(DocumentKind::Tenant, String::new()),
@@ -251,6 +253,7 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
         token_budget,
         classes: ByKey::new(classes),
         servers: ByKey::new(servers),
+        history,
         json: json_of(node, &STRINGS),
     };
     Some((tenant, id.span))

@@ -1,6 +1,8 @@
 //! The fields of the documents that people write: the readers take them from here, and so do the JSON
 //! Schemas in `schemas/`.
 
+use agent_model::HistoryRule;
+
 /// The fields of a mapping. The first `required` ones must be there.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<const N: usize> {
@@ -55,10 +57,58 @@ pub const TASK: Fields<2> = fields(2, ["task_id", "required_capabilities"]);
 pub const TENANTS: Fields<2> = fields(1, ["tenants", "version"]);
 
 /// A tenant. Further fields are data for the policy.
-pub const TENANT: Fields<5> = fields(1, ["id", "tier", "policy", "token_budget", "priorities"]);
+pub const TENANT: Fields<6> = fields(
+    1,
+    [
+        "id",
+        "tier",
+        "policy",
+        "token_budget",
+        "priorities",
+        "history",
+    ],
+);
 
 /// The `priorities` of a tenant.
 pub const PRIORITIES: Fields<2> = fields(0, ["classes", "servers"]);
+
+/// The `history` of a tenant.
+pub const HISTORY: Fields<4> = fields(0, ["window", "labels", "fields", "rules"]);
+
+/// An item of `history.labels`.
+pub const TOOL_TRAITS: Fields<5> = fields(1, ["tools", "add", "remove", "sends", "writes"]);
+
+/// An item of `history.rules`. Each rule has some of the fields.
+pub const HISTORY_RULE: Fields<11> = fields(
+    1,
+    [
+        "rule",
+        "mode",
+        "tools",
+        "label",
+        "calls",
+        "within",
+        "needs",
+        "argument",
+        "earlier",
+        "earlier_argument",
+        "limit",
+    ],
+);
+
+/// Returns the fields of a rule beside `rule` and `mode`: the required ones, and the others.
+pub fn fields_of_rule(rule: HistoryRule) -> (&'static [&'static str], &'static [&'static str]) {
+    match rule {
+        HistoryRule::AtMost => (&["calls"], &["tools", "within"]),
+        HistoryRule::Before => (&["tools", "needs"], &["within"]),
+        HistoryRule::NoSendAfter | HistoryRule::NoWriteAfter => (&["label"], &["tools", "within"]),
+        HistoryRule::SameField => (
+            &["tools", "argument", "earlier"],
+            &["earlier_argument", "within"],
+        ),
+        HistoryRule::SumAtMost => (&["tools", "argument", "limit"], &["within"]),
+    }
+}
 
 /// An index, unless it is the list alone \[0\].
 pub const INDEX: Fields<1> = fields(1, ["servers"]);

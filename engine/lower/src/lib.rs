@@ -15,6 +15,7 @@ mod evaluation_context;
 mod exact;
 pub mod fields;
 pub mod format;
+mod history;
 mod index;
 mod integrity;
 mod live_context;
@@ -54,6 +55,7 @@ pub use definitions::{StoredDefinition, stored_definitions};
 pub use document::{Validated, conformity, rule};
 pub use evaluation_context::{Notation, context, health, task, tenant};
 pub use exact::rounded;
+pub use history::is_label;
 pub use index::index;
 pub use integrity::{bytes_digest, digest, integrity};
 pub use live_context::{LocalTime, live_context};
@@ -63,8 +65,8 @@ pub use manifest::manifest;
 pub use payload::payload;
 pub use plan::{plan, request};
 pub use policy_input::{
-    Candidate, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement,
-    candidates, input, tool_id,
+    Candidate, PolicyHistory, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion,
+    PolicyRequirement, candidates, input, tool_id,
 };
 pub use profile::profile;
 pub use read::{

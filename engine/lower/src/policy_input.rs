@@ -140,6 +140,17 @@ pub struct PolicyOccasion<'o> {
     pub context: Option<&'o Context>,
     /// The subject that replaces the one in the input.
     pub subject: Option<&'o Subject>,
+    /// The history that a call follows.
+    pub history: Option<&'o PolicyHistory>,
+}
+
+/// The history of calls, as policies see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyHistory {
+    /// `history`, as JSON.
+    pub json: String,
+    /// The number of calls of which only counts and times are left.
+    pub folded: u64,
 }
 
 impl<'o> PolicyOccasion<'o> {
@@ -173,6 +184,10 @@ impl PolicyInput {
         let arguments = occasion.arguments.unwrap_or("null");
         let context = occasion.context.map_or(&self.context, |it| &it.json);
         let subject = occasion.subject.map_or(&self.subject, |it| &it.json);
+        let history = match occasion.history {
+            Some(history) => format!(",\"history\":{}", history.json),
+            None => String::new(),
+        };
         let Self {
             candidates,
             question,
@@ -180,8 +195,8 @@ impl PolicyInput {
             ..
         } = self;
         format!(
-            "{{\"arguments\":{arguments},\"candidate_tools\":{candidates},\"context\":{context},\
-             {question},\"subject\":{subject},{rest}"
+            "{{\"arguments\":{arguments},\"candidate_tools\":{candidates},\"context\":{context}\
+             {history},{question},\"subject\":{subject},{rest}"
         )
     }
 }

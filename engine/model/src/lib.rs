@@ -6,6 +6,7 @@ mod by_key;
 mod call_plan;
 mod capability;
 mod endpoint;
+mod history;
 mod index;
 mod level;
 mod lock;
@@ -27,6 +28,9 @@ pub use capability::{
     Patterns, Serve, Tools,
 };
 pub use endpoint::{EndpointError, check_endpoint, user_info, without_user_info};
+pub use history::{
+    HISTORY_WINDOW_MS, HistoryRule, HistoryTerms, RuleMode, ToolSelector, ToolTraits,
+};
 pub use index::{
     Advertised, ByName, ConstraintKey, Duplicate, Index, IndexBuilder, Members, NewServer, NewTool,
     Rank, ServerView, Slice, ToolNumber, ToolView,

@@ -3,6 +3,7 @@
 
 use super::by_key::ByKey;
 use super::capability::{CapabilityRequirement, HealthStatus};
+use super::history::HistoryTerms;
 use super::name::{TaskId, TenantId};
 use agent_text::{Span, Spanned, Text};
 
@@ -36,6 +37,8 @@ pub struct Tenant {
     pub classes: ByKey<i64>,
     /// `priorities.servers`
     pub servers: ByKey<i64>,
+    /// `history`
+    pub history: Option<HistoryTerms>,
     /// The whole entry as JSON, as a policy sees it.
     pub json: String,
 }

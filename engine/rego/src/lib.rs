@@ -19,6 +19,7 @@
 //! | `coverage` | finds the part of each rule in the decision on each candidate |
 //! | `trial` | changes one value of an input |
 //! | `facts` | names the comparisons that decided against a tool |
+//! | `history` | holds the built-in rules about the history of calls |
 //! | `suite` | evaluates the tests of a policy |
 //! | `paths`, `unused`, `vocabulary` | find comparisons and rules that have no effect |
 //! | `samples`, `difference` | compare the answers of two policies over an index |
@@ -36,6 +37,7 @@ mod coverage;
 mod difference;
 mod exact;
 mod facts;
+mod history;
 mod instrument;
 mod module;
 mod parse;
@@ -60,6 +62,7 @@ pub use budget::{
 pub use check::{LEVEL_LIMIT, STATEMENT_LIMIT};
 pub use coverage::{CandidateDecision, RuleWithBody, candidate_decisions, rules_with_body};
 pub use difference::{PolicyDifference, PolicySide, QUESTION_LIMIT, policy_difference};
+pub use history::{HistoryFinding, HistoryRules};
 pub use module::POLICY_LIMIT;
 pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};
 pub use patterns::PATTERN_LIMIT;

@@ -4,10 +4,10 @@ use super::builtins::kind;
 use super::exact::{first_rounded, not_exact};
 use super::facts::facts;
 use super::module::SourceModule;
-use super::reading::may_read;
+use super::reading::{history_use, may_read};
 use super::run::Program;
 use agent_decide::{
-    Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
+    Allowed, HistoryUse, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
 };
 use agent_lower::{Checked, Lowered, digest};
 use agent_text::{DocumentKind, Place};
@@ -26,7 +26,10 @@ pub(super) const REASONS: &str = "deny_reasons";
 
 /// A compiled policy.
 #[derive(Debug)]
-pub struct Policy(Program);
+pub struct Policy {
+    program: Program,
+    history: HistoryUse,
+}
 
 /// Reads a policy and compiles it.
 ///
@@ -36,19 +39,27 @@ pub struct Policy(Program);
 /// calls an unknown function.
 pub fn read(bytes: Vec<u8>) -> Lowered<Policy> {
     let module = SourceModule::read(DocumentKind::Policy, bytes, &[])?;
+    let (found, ignores) = history_use(&module.tree);
+    let history = HistoryUse {
+        ignores_folded: ignores.map(|span| module.text.place(span)),
+        ..found
+    };
     Ok(Checked {
-        value: Policy(Program::new(vec![module])?),
+        value: Policy {
+            program: Program::new(vec![module])?,
+            history,
+        },
         warnings: Vec::new(),
     })
 }
 
 impl Policy {
     pub(super) fn program(&self) -> &Program {
-        &self.0
+        &self.program
     }
 
     pub(super) fn module(&self) -> &SourceModule {
-        self.0.module(0)
+        self.program.module(0)
     }
 }
 
@@ -67,6 +78,10 @@ impl PolicyEngine for Policy {
 
     fn may_read(&self, member: &str) -> bool {
         may_read(&self.module().tree, member)
+    }
+
+    fn history_use(&self) -> HistoryUse {
+        self.history
     }
 
     fn facts(&self, input: &str, held: &[u32]) -> Vec<PolicyFact> {
@@ -117,7 +132,7 @@ impl PolicyEngine for Policy {
             "[]".to_owned()
         };
         let query = format!("[[x | x := data.switchboard.{TOOLS}], {reasons}]");
-        let (result, held) = self.0.evaluate(&query, value, input.len());
+        let (result, held) = self.program.evaluate(&query, value, input.len());
         let text = &self.module().text;
         let lines = held.into_iter().flat_map(|(_, rule)| {
             let place = text.place(rule);

@@ -22,6 +22,12 @@ use std::sync::Arc;
 /// Maximum number of characters of arguments that a human sees before an approval.
 const SHOWN_ARGUMENTS: usize = 4_000;
 
+/// Says that a human must approve a call, and why, if a rule wants it.
+pub(crate) fn approval_wanted(why: Option<&str>) -> String {
+    let wanted = "a human must approve the call";
+    why.map_or_else(|| wanted.to_owned(), |why| format!("{wanted}: {why}"))
+}
+
 impl Session {
     /// Takes the answer of a human to an approval. Only what the host itself shows to the human may give
     /// it, never a client.
@@ -98,7 +104,7 @@ impl Session {
         &mut self,
         mut decided: Decided<'r>,
         (caller, elicits): (&Caller<'_>, bool),
-        tool: usize,
+        (tool, why): (usize, Option<&str>),
         consent: Consent,
         now: Clock,
     ) -> Decided<'r> {
@@ -107,7 +113,7 @@ impl Session {
         let reason = match &consent {
             Consent::Denied(_) => CallReason::new(Code::ApprovalDenied, "a human denied the call"),
             Consent::Asked(_) | Consent::Given(_) => {
-                CallReason::new(Code::ApprovalRequired, "a human must approve the call")
+                CallReason::new(Code::ApprovalRequired, approval_wanted(why))
             }
             Consent::TooMany => {
                 CallReason::new(Code::SessionLimit, "too many calls wait for an approval")
@@ -122,7 +128,7 @@ impl Session {
             return self.refuse(decided, caller, &refusal);
         };
         let form = decided.arguments.form();
-        let text = self.approval_text(caller, tool, form);
+        let text = self.approval_text(caller, tool, (form, why));
         let mut call = self.open_call(caller, (own.server, Some(tool)), form, &[]);
         refusal.approval = Some(approval.clone());
         let mode = self.settings.approval_mode;
@@ -190,7 +196,12 @@ impl Session {
     }
 
     /// Returns what a human decides about.
-    fn approval_text(&self, caller: &Caller<'_>, tool: usize, arguments: &str) -> String {
+    fn approval_text(
+        &self,
+        caller: &Caller<'_>,
+        tool: usize,
+        (arguments, why): (&str, Option<&str>),
+    ) -> String {
         let redacted = self.redactor.json(arguments).unwrap_or_default();
         let shown = visible(&redacted);
         let arguments = match shown.char_indices().nth(SHOWN_ARGUMENTS) {
@@ -203,8 +214,9 @@ impl Session {
             ),
         };
         let client = caller.client;
+        let why = why.map_or_else(String::new, |why| format!("; {why}"));
         format!(
-            "The client `{}` ({}) calls `{}` of `{}` with {arguments}",
+            "The client `{}` ({}) calls `{}` of `{}` with {arguments}{why}",
             visible(&client.id),
             visible(&client.kind),
             visible(self.basis.tools[tool].name()),

@@ -3,6 +3,7 @@
 use super::client::{Generation, Key};
 use super::documents::Documents;
 use super::fallback::{Terms, terms};
+use super::history::Remembered;
 use super::limits::SERVERS_MAX;
 use super::names::{Named, served_names};
 use super::options::{Ignoring, ObservedServer};
@@ -33,6 +34,8 @@ pub(crate) struct Basis {
     pub(crate) lock: Option<Lock>,
     pub(crate) index: Index,
     pub(crate) evaluation_context: EvaluationContext,
+    /// What a history needs to know, if the tenant or the policy asks for one.
+    pub(crate) remembered: Option<Remembered>,
     /// The snapshot of health instead of the observed one.
     pub(crate) health: Option<Health>,
     pub(crate) digests: Digests,
@@ -194,9 +197,11 @@ impl Basis {
             let stored = stored.unwrap_or_default();
             content_of(&stored, &lock.lock, context, ignoring)?
         };
+        let remembered = Remembered::of(&evaluation_context, &index, &servers, &tools)?;
         Ok(Self {
             lock: Some(lock.lock),
             index,
+            remembered,
             evaluation_context,
             health,
             digests,
@@ -244,6 +249,7 @@ impl Basis {
             lock: None,
             index,
             evaluation_context: EvaluationContext::default(),
+            remembered: None,
             health,
             digests,
             servers,

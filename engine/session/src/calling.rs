@@ -1,6 +1,7 @@
 //! Decisions on calls, by the name of a tool or through a stub.
 
 use super::approval::Consent;
+use super::approving::approval_wanted;
 use super::audit::{Record, write_content};
 use super::calls::{OpenCall, tool_key};
 use super::client::{Caller, Client, Key};
@@ -17,6 +18,7 @@ use super::stub::{Stub, StubAnswer};
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::lower::digest;
+use agent_api::policy::HistoryFinding;
 use agent_api::text::visible;
 use agent_record::Clock;
 use agent_syntax::json::Writer;
@@ -49,6 +51,8 @@ pub(crate) struct Decided<'r> {
     pub(crate) continues: bool,
     pub(crate) arguments: Arguments<'r>,
     pub(crate) list_changed: bool,
+    /// What built-in rules about the history say that do not refuse the call.
+    pub(crate) findings: Vec<HistoryFinding>,
     pub(crate) open: Option<OpenCall>,
     /// What to record before the decision.
     pub(crate) before: Vec<Record>,
@@ -138,6 +142,7 @@ impl Session {
             continues: false,
             arguments: request.arguments(),
             list_changed: false,
+            findings: Vec::new(),
             open: None,
             before: Vec::new(),
         };
@@ -208,6 +213,7 @@ impl Session {
             continues: false,
             arguments: request.arguments(),
             list_changed: false,
+            findings: Vec::new(),
             open: None,
             before: Vec::new(),
             reasons,
@@ -259,6 +265,7 @@ impl Session {
             reasons: Vec::new(),
             arguments,
             list_changed: false,
+            findings: Vec::new(),
             open: None,
             before: Vec::new(),
         };
@@ -276,11 +283,13 @@ impl Session {
             let refusal = Refusal::new(what(own.name()), reasons);
             return self.refuse(decided, caller, &refusal);
         }
+        let wanted = reasons.approval().map(str::to_owned);
+        decided.findings.clone_from(&reasons.findings);
         let mut would = reasons.into_all();
         let mut approval = None;
-        if own.served.needs_approval() {
+        if own.served.needs_approval() || wanted.is_some() {
             if self.settings.observe {
-                let text = "a human must approve the call";
+                let text = approval_wanted(wanted.as_deref());
                 would.push(CallReason::new(Code::ApprovalRequired, text));
             } else if let Some(Continued::Server(ServerState {
                 approval: Some(id), ..
@@ -307,7 +316,13 @@ impl Session {
                             false => caller.elicits,
                         };
                         let asked = (caller, elicits);
-                        return self.without_consent(decided, asked, tool, other, now);
+                        return self.without_consent(
+                            decided,
+                            asked,
+                            (tool, wanted.as_deref()),
+                            other,
+                            now,
+                        );
                     }
                 }
             }
@@ -396,6 +411,7 @@ impl Session {
             continues: false,
             arguments: request.arguments(),
             list_changed: false,
+            findings: Vec::new(),
             open: None,
             before: Vec::new(),
         };

@@ -2,16 +2,19 @@
 
 use super::basis::Basis;
 use super::client::{Caller, Key};
+use super::history::{History, Present, Remembered, Traits, view};
 use super::limits::INSTEAD_MAX;
 use super::quota::{OverQuota, Quotas};
 use super::request::Arguments;
 use super::surface::Surface;
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
-use agent_api::lower::{PolicyOccasion, live_context};
+use agent_api::lower::{PolicyHistory, PolicyOccasion, live_context};
 use agent_api::model::Context;
+use agent_api::policy::HistoryFinding;
 use agent_api::schema::Json;
 use agent_api::text::{nearest, visible};
+use agent_syntax::Node;
 
 /// What the name of a call means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +43,7 @@ pub(crate) enum Via {
 pub(crate) struct Decision<'s> {
     pub(crate) surface: Surface<'s>,
     pub(crate) quotas: &'s Quotas,
+    pub(crate) history: &'s History,
 }
 
 /// The reasons against a call.
@@ -55,9 +59,18 @@ pub(crate) struct Reasons {
     pub(crate) instead: Vec<String>,
     /// Whether the policy lets the client have the definition.
     pub(crate) may_expand: bool,
+    /// What built-in rules say that do not refuse the call: those that want a human, and those that only record.
+    pub(crate) findings: Vec<HistoryFinding>,
 }
 
 impl Reasons {
+    /// Returns why a human must approve the call, if a rule says so.
+    pub(crate) fn approval(&self) -> Option<&str> {
+        let mut findings = self.findings.iter();
+        let wanted = findings.find(|it| it.is_approvable && !it.is_log_only);
+        wanted.map(|it| &*it.text)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.drift.is_empty() && self.others.is_empty()
     }
@@ -143,8 +156,19 @@ impl<'s> Decision<'s> {
             reasons.others.push(reason);
             return reasons;
         }
+        let past = basis.remembered.as_ref().map(|known| {
+            let server = basis.server_of(tool);
+            let traits = known.traits_of((&server.id, &server.version, own.own_name()));
+            self.past(known, caller, &traits, Some(arguments.node()))
+        });
+        if let Some(Err(reason)) = past {
+            reasons.others.push(reason);
+            return reasons;
+        }
+        let past = past.and_then(Result::ok);
         let context = self.context();
         let occasion = PolicyOccasion {
+            history: past.as_ref(),
             arguments: Some(arguments.text().unwrap_or("{}")),
             context: Some(&context),
             subject: Some(&caller.subject),
@@ -155,6 +179,11 @@ impl<'s> Decision<'s> {
         }
         let parsed = Json::of(arguments.node());
         reasons.others.extend(own.served.reasons(parsed, occasion));
+        if let (Some(known), Some(past)) = (&basis.remembered, &past) {
+            let (refusals, findings) = by_rules(known, past);
+            reasons.others.extend(refusals);
+            reasons.findings = findings;
+        }
         let stands_by = self.surface.standing_by(tool);
         reasons.others.extend(stands_by.clone());
         if let Some((reason, retry)) = self.surface.vetoed(own.server) {
@@ -175,6 +204,41 @@ impl<'s> Decision<'s> {
             reasons.retry_after_ms = None;
         }
         reasons
+    }
+
+    /// Returns the history that a call of a client follows.
+    ///
+    /// # Errors
+    /// Why nothing can be decided by it.
+    pub(crate) fn past(
+        &self,
+        known: &Remembered,
+        caller: &Caller<'_>,
+        traits: &Traits,
+        arguments: Option<&Node<'_>>,
+    ) -> Result<PolicyHistory, CallReason> {
+        if self.history.missing.is_some() {
+            let text = "calls are decided by their history, and that before the start is not known";
+            let reason = CallReason::new(Code::HistoryUnavailable, text);
+            return Err(reason.help(Code::HistoryUnavailable.help()));
+        }
+        let now_ms = self.surface.now.unix_ms;
+        let client = caller.client;
+        let key = self.history.key(&client.kind, &client.id);
+        if !self.history.has_room(&key, now_ms, known) {
+            let text = "the histories of too many clients are kept";
+            return Err(CallReason::new(Code::SessionLimit, text));
+        }
+        let rules = known.rules.as_ref();
+        let reads_calls = known.policy.reads_calls || rules.is_some_and(|it| it.reads_calls);
+        let present = Present {
+            traits,
+            given: &known.given(arguments),
+            session: caller.session.as_ref(),
+            now_ms,
+            window_ms: known.terms.window_ms,
+        };
+        Ok(view(self.history.of(&key), present, reads_calls))
     }
 
     /// Returns why a tool may not be called in this way: on the list of the client is another name.
@@ -234,4 +298,35 @@ impl<'s> Decision<'s> {
             }
         }
     }
+}
+
+/// Returns what the built-in rules say about a call: reasons against it, and the other findings.
+pub(crate) fn by_rules(
+    known: &Remembered,
+    past: &PolicyHistory,
+) -> (Vec<CallReason>, Vec<HistoryFinding>) {
+    let Some(rules) = &known.rules else {
+        return Default::default();
+    };
+    let found = match rules.ask(&past.json) {
+        Ok(found) => found,
+        Err(why) => {
+            let text = format!("the rules about the history of calls can't be evaluated: {why}");
+            return (vec![CallReason::new(Code::PolicyError, text)], Vec::new());
+        }
+    };
+    let (findings, refusals): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .map(|it| HistoryFinding {
+            text: visible(&it.text).into_owned(),
+            ..it
+        })
+        .partition(|it| it.is_approvable || it.is_log_only);
+    (refusals.iter().map(refusal_of).collect(), findings)
+}
+
+/// Returns a finding as a reason against a call.
+pub(crate) fn refusal_of(finding: &HistoryFinding) -> CallReason {
+    let text = format!("the tenant's rule `{}`: {}", finding.rule, finding.text);
+    CallReason::new(Code::PolicyDenied, text)
 }

@@ -21,6 +21,7 @@
 //! | `surface`, `names`, `fallback` | the tools that a client sees, under which names, and when |
 //! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
 //! | `health` | the rules of health, as a pure function |
+//! | `history` | what an agent and a client did, as policies see it |
 //! | `quota`, `approval`, `continuation`, `calls`, `expanded` | what outlives a message |
 //! | `elicitation` | the question to a human that a client asks, and its answer |
 //! | `refusal`, `delivery` | the results that a client gets instead of a server's, and the checks of a server's |
@@ -51,6 +52,7 @@ mod entries;
 mod expanded;
 mod fallback;
 pub mod health;
+mod history;
 pub mod limits;
 mod live;
 mod messages;

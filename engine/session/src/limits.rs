@@ -27,6 +27,15 @@ pub const REQUEST_STATE_MAX_BYTES: usize = 64 << 10;
 /// Maximum number of pairs of a client and a server whose calls are counted.
 pub const QUOTAS_MAX: usize = 1_024;
 
+/// Maximum number of pairs of an agent and a client whose calls a history has.
+pub const HISTORY_CLIENTS_MAX: usize = 256;
+
+/// Maximum number of single calls that a history has of one agent and client. Older ones are folded.
+pub const HISTORY_CALLS_OF_CLIENT_MAX: usize = 256;
+
+/// Maximum size of the histories of a session, in bytes. Older calls are folded.
+pub const HISTORY_BYTES_MAX: usize = 768 << 10;
+
 /// Maximum number of sessions of clients with expanded tools.
 pub const EXPANDED_SESSIONS_MAX: usize = 256;
 
@@ -93,7 +102,7 @@ pub const LIVE_LIST_MAX_BYTES: usize = 16 << 20;
 pub const PAYLOAD_MAX_BYTES: u64 = 4 << 20;
 
 /// Maximum size of an exported state, in bytes. The limits above keep it smaller.
-pub const STATE_MAX_BYTES: usize = 1_152 << 10;
+pub const STATE_MAX_BYTES: usize = 1_920 << 10;
 
 /// Time of a server for a call, in milliseconds, unless the host sets another.
 pub const CALL_TIMEOUT_MS: u64 = 120_000;

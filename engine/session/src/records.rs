@@ -5,12 +5,14 @@ use super::basis::{Basis, Digests};
 use super::calling::Decided;
 use super::calls::OpenCall;
 use super::client::{Caller, Client, Generation};
+use super::history::{Given, Traits};
 use super::live::{Deviation, Drifted};
 use super::messages::CallAction;
 use super::refusal::write_reasons;
 use super::session::Session;
 use agent_api::diagnostic::Code;
 use agent_api::lower::digest;
+use agent_api::policy::HistoryFinding;
 use agent_record::Clock;
 use agent_syntax::json::{DEPTH_LIMIT, Writer};
 use agent_syntax::{Node, Value};
@@ -83,6 +85,13 @@ impl Session {
             w.key("documents").object(|w| basis.digests.write(w));
             if let Some(server) = server {
                 w.key("endpoint").string(&digest(&server.endpoint));
+            }
+            if let (Some(known), Some(server), CallAction::Forward(_)) =
+                (&basis.remembered, server, &decided.action)
+            {
+                let what = (&*server.id, &*server.version, &*decided.tool);
+                let given = known.given(Some(decided.arguments.node()));
+                write_history(w, &known.traits_of(what), &given, &decided.findings);
             }
             w.key("name").string(name);
             w.key("phase").string(decided.phase);
@@ -170,7 +179,14 @@ impl Session {
             observe: self.settings.observe,
             now,
         };
-        recorder.record(kind, content)
+        let record = recorder.record(kind, content);
+        if let Some(known) = &self.basis.remembered {
+            // A history is derived from records alone, so that a log gives the same one.
+            self.state
+                .history
+                .take_line(&record.line, kind, now.unix_ms, known);
+        }
+        record
     }
 }
 
@@ -188,6 +204,32 @@ impl Digests {
         w.key("tenant").optional(self.tenant.as_deref());
         w.key("tenant_id").optional(self.tenant_id.as_deref());
     }
+}
+
+/// Writes what histories keep of a call that is passed on, and what rules say that only record.
+pub(crate) fn write_history(
+    w: &mut Writer,
+    traits: &Traits,
+    given: &Given,
+    findings: &[HistoryFinding],
+) {
+    w.key("history").object(|w| {
+        traits.write_annotations(w);
+        traits.write_capabilities(w);
+        given.write_fields(w);
+        w.key("findings").array(|w| {
+            for finding in findings.iter().filter(|it| it.is_log_only) {
+                w.object(|w| {
+                    w.key("rule").string(&finding.rule);
+                    w.key("text").string(&finding.text);
+                });
+            }
+        });
+        traits.write_labels(w);
+        given.write_numbers(w);
+        w.key("sends").bool(traits.sends);
+        w.key("writes").bool(traits.writes);
+    });
 }
 
 /// Returns the depth of a value. That of its text bounds the recursion.

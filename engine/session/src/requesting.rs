@@ -8,12 +8,14 @@ use super::basis::Basis;
 use super::calling::{INTERNAL_ERROR, INVALID_PARAMS};
 use super::calls::OpenCall;
 use super::client::{Caller, Client, Generation};
+use super::decision::{by_rules, refusal_of};
 use super::entries::read;
+use super::history::Given;
 use super::limits::{CALL_TIMEOUT_MS, OPEN_CALLS_MAX, QUOTE_MAX_CHARS};
 use super::live::Deviation;
 use super::messages::{CallAction, Called, ForwardedRequest, ObservedEntries};
 use super::method::{ListKind, Method};
-use super::records::write_client;
+use super::records::{write_client, write_history};
 use super::refusal::{REFUSAL_KEY, Refusal, write_reasons};
 use super::request::read_params;
 use super::served::Owner;
@@ -22,6 +24,7 @@ use super::uri::fault;
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::model::Serve;
+use agent_api::policy::HistoryFinding;
 use agent_api::text::visible;
 use agent_record::{Clock, Redactor};
 use agent_syntax::Value;
@@ -52,6 +55,8 @@ struct Decided {
     action: CallAction,
     server: Option<usize>,
     reasons: Vec<CallReason>,
+    /// What built-in rules about the history of calls only record.
+    findings: Vec<HistoryFinding>,
     open: Option<OpenCall>,
 }
 
@@ -223,6 +228,8 @@ impl Session {
             );
             reasons.push(CallReason::new(Code::ServeWidened, text));
         }
+        let (refusals, findings) = self.by_history(caller, method, server, now);
+        reasons.extend(refusals);
         let mut retry_after_ms = None;
         if let Some((reason, retry)) = self.surface(now).vetoed(server) {
             retry_after_ms = retry.filter(|_| reasons.is_empty());
@@ -243,6 +250,7 @@ impl Session {
                 action: error(&refusal, &self.redactor),
                 server: Some(server),
                 reasons,
+                findings: Vec::new(),
                 open: None,
             };
         }
@@ -265,8 +273,32 @@ impl Session {
             }),
             server: Some(server),
             reasons,
+            findings,
             open: Some(open),
         }
+    }
+
+    /// Returns what the history says about a request. Nobody is asked to approve one, so what wants a human is refused.
+    fn by_history(
+        &self,
+        caller: &Caller<'_>,
+        method: Method,
+        server: usize,
+        now: Clock,
+    ) -> (Vec<CallReason>, Vec<HistoryFinding>) {
+        let Some(known) = &self.basis.remembered else {
+            return Default::default();
+        };
+        let own = &self.basis.servers[server];
+        let traits = known.traits_of((&own.id, &own.version, method.name()));
+        let past = match self.decision(now).past(known, caller, &traits, None) {
+            Ok(past) => past,
+            Err(reason) => return (vec![reason], Vec::new()),
+        };
+        let (mut refusals, findings) = by_rules(known, &past);
+        let asking = findings.iter().filter(|it| !it.is_log_only);
+        refusals.extend(asking.map(refusal_of));
+        (refusals, findings)
     }
 
     /// Returns the decision on what no server is asked for.
@@ -275,6 +307,7 @@ impl Session {
             action: redacted(action, &self.redactor),
             server: None,
             reasons: Vec::new(),
+            findings: Vec::new(),
             open: None,
         }
     }
@@ -320,6 +353,12 @@ impl Session {
                 w.key("weekday").string(time.weekday);
             });
             w.key("documents").object(|w| basis.digests.write(w));
+            if let (Some(known), Some(server), CallAction::ForwardRequest(_)) =
+                (&basis.remembered, server, &decided.action)
+            {
+                let traits = known.traits_of((&server.id, &server.version, method.name()));
+                write_history(w, &traits, &Given::default(), &decided.findings);
+            }
             w.key("method").string(method.name());
             w.key("name").string(wanted.name());
             write_reasons(w.key("reasons"), &decided.reasons, false);

@@ -11,6 +11,7 @@ use super::documents::Documents;
 use super::entries::Lists;
 use super::expanded::ExpandedTools;
 use super::health::{Observation, ServerHealth};
+use super::history::{History, Rebuilding};
 use super::limits::QUOTE_MAX_CHARS;
 use super::live::{Comparison, Live, Watch, compare};
 use super::messages::{Listed, LockedServer, Observed, Reloaded, Transition};
@@ -32,6 +33,8 @@ pub struct Session {
     pub(crate) settings: Settings,
     pub(crate) redactor: Redactor,
     pub(crate) state: State,
+    /// The history before the session, as far as the host gave its records.
+    pub(crate) rebuilding: Option<Rebuilding>,
 }
 
 /// What a host decided about a session.
@@ -62,6 +65,7 @@ pub(crate) struct State {
     pub(crate) approvals: Approvals,
     pub(crate) continuations: Continuations,
     pub(crate) calls: Calls,
+    pub(crate) history: History,
     pub(crate) expanded: ExpandedTools,
     /// Which servers health vetoed when the host was last told of the list, by number.
     pub(crate) vetoes: Vec<bool>,
@@ -92,6 +96,9 @@ impl Session {
         };
         if let Some(line) = &options.last_record {
             state.chain = Chain::after(line)?;
+            if options.state.is_none() && basis.remembered.is_some() {
+                state.history = History::since(state.chain.head.clone());
+            }
         }
         let mut session = Self {
             redactor: Redactor::new(&options.secrets),
@@ -108,6 +115,7 @@ impl Session {
                 payload_max_bytes: options.payload_max_bytes,
             },
             state,
+            rebuilding: None,
         };
         if options.state.is_none() {
             session.state.vetoes = session.surface(now).vetoes();
@@ -155,6 +163,22 @@ impl Session {
             let expanded = core::mem::take(&mut self.state.expanded);
             let joins_lists = self.settings.expansion == Expansion::List;
             list_changed |= joins_lists && !expanded.sessions.is_empty();
+        }
+        let keeps = |basis: &Basis| basis.remembered.as_ref().map(|it| it.terms.clone());
+        let (kept, wanted) = (keeps(&self.basis), keeps(&basis));
+        let is_enough = match (&kept, &wanted) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(kept), Some(wanted)) => {
+                kept.window_ms >= wanted.window_ms
+                    && kept.fields == wanted.fields
+                    && kept.numbers == wanted.numbers
+            }
+        };
+        if !is_enough || wanted.is_none() {
+            self.rebuilding = None;
+            let head = self.state.chain.head.clone();
+            self.state.history = History::since(head.filter(|_| wanted.is_some()));
         }
         self.basis = basis;
         self.state.vetoes = self.surface(now).vetoes();
@@ -323,6 +347,7 @@ impl Session {
         Decision {
             surface: self.surface(now),
             quotas: &self.state.quotas,
+            history: &self.state.history,
         }
     }
 

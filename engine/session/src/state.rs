@@ -10,6 +10,7 @@ use super::client::{Generation, Key};
 use super::continuation::Outstanding;
 use super::entries::Lists;
 use super::health::ServerHealth;
+use super::history::History;
 use super::limits::STATE_MAX_BYTES;
 use super::live::{Deviation, Live};
 use super::method::Method;
@@ -102,6 +103,9 @@ impl Session {
                     });
                 }
             });
+            if basis.remembered.is_some() {
+                state.history.write(w.key("history"));
+            }
             count(w, "last_call", state.calls.last);
             count(w, "last_continuation", state.continuations.last);
             w.key("lock").optional(basis.digests.lock.as_deref());
@@ -247,6 +251,13 @@ fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
     state.calls.last = number(member(root, "last_call")?)?;
     state.approvals.minted = number(member(root, "minted")?)?;
     state.continuations.last = number(member(root, "last_continuation")?)?;
+    if let Some(known) = &basis.remembered {
+        state.history = match member(root, "history") {
+            Some(node) => History::read(node, known)?,
+            // The session that exported it kept none.
+            None => History::since(state.chain.head.clone()),
+        };
+    }
     for node in items(member(root, "quotas")?)? {
         let client = Key::read(string(member(node, "client")?)?)?;
         let server = Key::read(string(member(node, "server")?)?)?;

@@ -37,6 +37,8 @@ const LOGS_MAX: u32 = 64;
 #[derive(Debug)]
 pub struct AuditLog {
     path: PathBuf,
+    /// Whether another gateway writes the log of the given name.
+    is_beside: bool,
     file: Arc<File>,
     /// The size of the file, in bytes.
     size: u64,
@@ -74,7 +76,8 @@ impl AuditLog {
                 _ => beside(path, &format!("-{number}")),
             };
             if let Some(log) = Self::free(&path, max_bytes)? {
-                return Ok(log);
+                let is_beside = number > 1;
+                return Ok(Self { is_beside, ..log });
             }
         }
         Err(Failure::new(format_args!(
@@ -105,6 +108,7 @@ impl AuditLog {
         };
         Ok(Some(Self {
             path: path.to_owned(),
+            is_beside: false,
             file,
             size,
             max_bytes,
@@ -118,6 +122,71 @@ impl AuditLog {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns whether another gateway writes the log of the given name.
+    pub(crate) fn is_beside(&self) -> bool {
+        self.is_beside
+    }
+
+    /// Returns the files of the log, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When its folder can't be read.
+    pub(crate) fn files(&self) -> Result<Vec<PathBuf>, Failure> {
+        let failed = |error: io::Error| unwritable(&self.path, &error);
+        let own = |path: &Path| {
+            let number = first_number(path).ok().flatten()?;
+            let stem = self.path.file_stem()?.to_str()?;
+            let name = path.file_name()?.to_str()?;
+            let rest = name.strip_prefix(stem)?.strip_prefix('.')?;
+            let is_numbered = rest.starts_with(|it: char| it.is_ascii_digit());
+            is_numbered.then_some(number)
+        };
+        let folder = self.path.parent().filter(|it| !it.as_os_str().is_empty());
+        let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+        let mut files = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(failed)?.path();
+            files.extend(own(&path).map(|number| (number, path)));
+        }
+        files.sort();
+        let files = files.into_iter().map(|(_, path)| path);
+        Ok(files.chain([self.path.clone()]).collect())
+    }
+
+    /// Passes on the whole lines of files of the log, in parts.
+    ///
+    /// # Errors
+    ///
+    /// When a file can't be read, and what `take` returns.
+    pub(crate) fn read(
+        &self,
+        files: &[PathBuf],
+        mut take: impl FnMut(Vec<u8>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let failed = |error: io::Error| unwritable(&self.path, &error);
+        for path in files {
+            let mut lines = BufReader::new(File::open(path).map_err(failed)?);
+            let mut part = Vec::new();
+            loop {
+                let before = part.len();
+                let mut line = (&mut lines).take(LAST_LINE_BYTES);
+                let read = line.read_until(b'\n', &mut part).map_err(failed)?;
+                // A line that was cut off is no record.
+                if !part.ends_with(b"\n") {
+                    part.truncate(before);
+                }
+                if read == 0 || part.len() as u64 >= LINE_BYTES {
+                    take(std::mem::take(&mut part))?;
+                }
+                if read == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns the last line of the log, whose chain goes on. A line that was cut off stays at the end of a file of

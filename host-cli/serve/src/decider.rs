@@ -100,6 +100,7 @@ impl Decider {
             Err(problems) => return Ok(Err(problems)),
         };
         log.append(&records)?;
+        remember(&mut instance, session, &log, &zone)?;
         let syncs = log.syncs();
         let state = call!(instance, session.agent_session.export(session))?;
         let current = RefCell::new(Current {
@@ -375,10 +376,15 @@ impl Decider {
             Err(problems) => return Ok(Err(problems)),
         };
         self.documents.replace(documents);
-        self.export(&mut self.current.borrow_mut())?;
+        let mut current = self.current.borrow_mut();
+        current.log.append(&transition.records)?;
+        let session = current.session;
+        let Current { instance, log, .. } = &mut *current;
+        remember(instance, session, log, &self.zone)?;
+        self.export(&mut current)?;
+        drop(current);
         // Each server lists again.
         self.lists.borrow_mut().clear();
-        self.record(&transition.records)?;
         Ok(Ok(transition.list_changed))
     }
 
@@ -619,6 +625,43 @@ impl Current {
         } = self;
         call!(instance, session.agent_session.export(*session))
     }
+}
+
+/// Gives a session the records of its log that it needs for the history of calls: those of the last file, and of more
+/// files until they are enough.
+fn remember(
+    instance: &mut Instance,
+    session: ResourceAny,
+    log: &AuditLog,
+    zone: &Zone,
+) -> Result<(), Failure> {
+    let wanted = call!(instance, session.agent_session.history_wanted(session))?;
+    if log.is_beside() {
+        call!(instance, session.agent_session.split_history(session))?;
+    } else if wanted.is_some() {
+        let files = log.files()?;
+        let mut number = 1;
+        loop {
+            let first = files.len().saturating_sub(number);
+            let now = clock(zone);
+            log.read(&files[first..], |part| {
+                call!(
+                    instance,
+                    session.agent_session.remember(session, &part, false, now)
+                )
+                .map(drop)
+            })?;
+            let is_known = call!(
+                instance,
+                session.agent_session.remember(session, &[], true, now)
+            )?;
+            if is_known || first == 0 {
+                return Ok(());
+            }
+            number *= 2;
+        }
+    }
+    Ok(())
 }
 
 /// An instance with its session and the first records.

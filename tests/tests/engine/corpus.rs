@@ -185,6 +185,11 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "ApprovalRequired",
     ),
     (
+        Code::HistoryUnavailable,
+        "tests/tests/engine/session/history.rs",
+        "HISTORY_UNAVAILABLE",
+    ),
+    (
         Code::InvisibleCharacter,
         "tests/tests/engine/session/open.rs",
         "InvisibleCharacter",

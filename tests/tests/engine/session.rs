@@ -9,6 +9,7 @@ mod continuation;
 mod elicitation;
 mod fallback;
 mod health;
+mod history;
 mod limits;
 mod list;
 mod live;
@@ -29,8 +30,8 @@ use agent_lower as lower;
 use agent_lower::{definition_digest, integrity};
 use agent_model::{
     Agent, AgentName, AgentVersion, Capability, CapabilityVerb, Category, Endpoint, ForbidLabel,
-    Grant, Load, Lock, Name, Resource, Selection, Serve, ServerId, ServerVersion, ServerView, Tag,
-    ToolName, lock_order, selection_hash,
+    Grant, Keyword, Load, Lock, Name, Resource, Selection, Serve, ServerId, ServerVersion,
+    ServerView, Tag, ToolName, lock_order, selection_hash,
 };
 use agent_session::health::Observation;
 use agent_session::{CallAction, Called, Client, Clock, Documents, Generation, Options, Session};
@@ -172,11 +173,12 @@ impl World {
             let (tool, first) = (tool(of), tool(first));
             let server = tool.server();
             let block = first.advertised().next().expect("a capability");
+            let (verb, resource) = block.verb_and_resource();
             Selection {
                 grant: Grant::Capability {
                     capability: Capability {
-                        verb: CapabilityVerb::Search,
-                        resource: Resource::new("internet").expect("a resource"),
+                        verb: CapabilityVerb::parse(verb).expect("a verb"),
+                        resource: Resource::new(resource).expect("a resource"),
                         constraints: block
                             .tags()
                             .map(|it| Tag::new(it).expect("a tag"))

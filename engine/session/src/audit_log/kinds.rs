@@ -59,6 +59,7 @@ const KINDS: &[Kind] = &[
                 required("definition", Shape::OrNull(&Shape::Digest)),
                 required("documents", DOCUMENTS),
                 optional("endpoint", Shape::Digest),
+                optional("history", HISTORY),
                 required("name", Shape::Text),
                 required("phase", Shape::OneOf(&["call", "expand", "list_services"])),
                 required("reasons", Shape::List(&REASON)),
@@ -146,6 +147,7 @@ const KINDS: &[Kind] = &[
                 required("client", CLIENT),
                 required("context", CONTEXT),
                 required("documents", DOCUMENTS),
+                optional("history", HISTORY),
                 required("method", Shape::OneOf(&["prompts/get", "resources/read"])),
                 required("name", Shape::Text),
                 required("reasons", Shape::List(&REASON)),
@@ -182,6 +184,31 @@ const OPENED: &[&[Member]] = &[&[
     required("servers", Shape::List(&Shape::Text)),
     required("tools", Shape::Count),
 ]];
+
+const HISTORY: Shape = Shape::Object(&[
+    required(
+        "annotations",
+        Shape::Object(&[
+            required("destructiveHint", Shape::Boolean),
+            required("idempotentHint", Shape::Boolean),
+            required("openWorldHint", Shape::Boolean),
+            required("readOnlyHint", Shape::Boolean),
+        ]),
+    ),
+    required("capabilities", Shape::List(&Shape::Text)),
+    required("fields", Shape::Entries(&Shape::Digest)),
+    required(
+        "findings",
+        Shape::List(&Shape::Object(&[
+            required("rule", Shape::Text),
+            required("text", Shape::Text),
+        ])),
+    ),
+    required("labels", Shape::List(&Shape::Text)),
+    required("numbers", Shape::Entries(&Shape::Number)),
+    required("sends", Shape::Boolean),
+    required("writes", Shape::Boolean),
+]);
 
 const OUTCOMES: &[&str] = &[
     "cancelled",

@@ -24,9 +24,11 @@ mod second_request;
 mod shape;
 mod verification;
 
+pub(crate) use chain::Start;
 pub use kinds::{Kind, record_kinds, record_members};
 pub use lines::LINE_MAX_BYTES;
 pub use replay::Replay;
 pub use replay_answer::{LISTED_MAX, Replayed};
 pub use shape::{Member, Shape};
+pub(crate) use verification::Recorded;
 pub use verification::{Verification, Verified};

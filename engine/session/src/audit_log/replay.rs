@@ -1,11 +1,12 @@
 //! All calls of a log, decided again under other documents.
 
 use super::chain::Start;
-use super::recorded_call::RecordedCall;
+use super::recorded_call::{RecordedCall, Verdict};
 use super::replay_answer::{Answer, Outcome, Replayed};
-use super::second_decision::{Decider, Undecidable};
+use super::second_decision::{Decider, Second, Undecidable};
 use super::verification::{Recorded, Verification};
 use crate::documents::Documents;
+use crate::history::was_allowed;
 use crate::method::Method;
 use crate::options::{Expansion, Options};
 use crate::session::Session;
@@ -76,24 +77,25 @@ impl Replay {
 }
 
 fn take(decider: &mut Decider, answer: &mut Answer, record: &Recorded<'_, '_>) {
+    decider.begin(record);
     match record.kind {
         "opened" | "reloaded" => {
             let expansion = member(record.content, "expansion").and_then(string);
             let known = [Expansion::Stub, Expansion::List, Expansion::None];
             let known = known.into_iter();
             decider.expansion = known.into_iter().find(|it| Some(it.name()) == expansion);
+            decider.remember(record, false);
         }
+        "effect" => decider.remember(record, false),
         "decision" => {
             let Some(call) = RecordedCall::read(record) else {
                 // The parameters are refused under any documents.
                 return answer.add_unreadable();
             };
             answer.compare_documents(&call.documents, decider.documents());
-            let outcome = match decider.decide(&call) {
-                Ok(second) => Outcome::of(&call, second),
-                Err(Undecidable(why)) => Outcome::Undecidable(why),
-            };
-            answer.add(record, &call, outcome);
+            let second = decider.decide(&call);
+            remember(decider, record, &call, &second);
+            answer.add(record, &call, outcome(&call, second));
         }
         "request" => {
             let method = member(record.content, "method").and_then(string);
@@ -103,12 +105,32 @@ fn take(decider: &mut Decider, answer: &mut Answer, record: &Recorded<'_, '_>) {
                 return;
             };
             answer.compare_documents(&call.documents, decider.documents());
-            let outcome = match decider.decide_request(&call, method) {
-                Ok(second) => Outcome::of(&call, second),
-                Err(Undecidable(why)) => Outcome::Undecidable(why),
-            };
-            answer.add(record, &call, outcome);
+            let second = decider.decide_request(&call, method);
+            remember(decider, record, &call, &second);
+            answer.add(record, &call, outcome(&call, second));
         }
         _ => {}
     }
+}
+
+fn outcome(call: &RecordedCall, second: Result<Second, Undecidable>) -> Outcome {
+    match second {
+        Ok(second) => Outcome::of(call, second),
+        Err(Undecidable(why)) => Outcome::Undecidable(why),
+    }
+}
+
+/// Takes a call into the history that later calls follow: as it is decided now, else as it was.
+fn remember(
+    decider: &mut Decider,
+    record: &Recorded<'_, '_>,
+    call: &RecordedCall,
+    second: &Result<Second, Undecidable>,
+) {
+    let is_call = !matches!(&*call.phase, "expand" | "list_services");
+    let is_allowed = match second {
+        Ok(second) => second.verdict == Verdict::Allowed,
+        Err(_) => was_allowed(record.content),
+    };
+    decider.remember(record, is_call && is_allowed);
 }

@@ -4,11 +4,14 @@
 //! token budget and the limits of sessions. The state that led to it is set before the decision.
 
 use super::recorded_call::{Arguments, Reason, RecordedCall, Verdict};
+use super::verification::Recorded;
 use crate::approval::Approval;
+use crate::approving::approval_wanted;
 use crate::basis::{Basis, Digests};
 use crate::client::Caller;
 use crate::decision::{Target, Via};
 use crate::health::ServerHealth;
+use crate::history::{Event, Remembered};
 use crate::limits::APPROVAL_LIFETIME_MS;
 use crate::live::Deviation;
 use crate::messages::CallAction;
@@ -24,11 +27,12 @@ use agent_syntax::json::parse_strict;
 use std::sync::Arc;
 
 /// The reasons that depend on the state of the session.
-const OF_STATE: [Code; 8] = [
+const OF_STATE: [Code; 9] = [
     Code::ApprovalDenied,
     Code::ApprovalRequired,
     Code::DefinitionChanged,
     Code::HealthVeto,
+    Code::HistoryUnavailable,
     Code::QuotaExceeded,
     Code::SessionLimit,
     Code::TokenBudgetExceeded,
@@ -83,6 +87,8 @@ pub(crate) struct Decider {
     session: Session,
     /// What clients saw of tools on demand, if the log says so.
     pub(crate) expansion: Option<Expansion>,
+    /// The number and the time of the first record of the log, in milliseconds since 1970.
+    first: Option<(u64, u64)>,
 }
 
 /// The parts of a decision that can't be made again, each with its reason.
@@ -97,6 +103,7 @@ impl Decider {
         Self {
             session,
             expansion: None,
+            first: None,
         }
     }
 
@@ -132,7 +139,19 @@ impl Decider {
         self.session.settings.expansion = self.expansion.unwrap_or_default();
         let spends = call.has(Code::TokenBudgetExceeded);
         self.session.settings.budget = Some(if spends { 0 } else { u64::MAX });
+        let past = core::mem::take(&mut self.session.state.history);
         self.session.state = State::ready(&self.session.basis, call.now);
+        self.session.state.history = past;
+        let is_unknown = call.has(Code::HistoryUnavailable);
+        self.session.state.history.missing = is_unknown.then(String::new);
+        if self.begins_within_window(call) {
+            return match self.has_same_documents(call) {
+                true => Ok(as_recorded(call)),
+                false => Err(Undecidable(
+                    "the log begins within the window of the history that decides".to_owned(),
+                )),
+            };
+        }
         let target = self.target(call, &name);
         self.restore_unlocked(call, &name, &target);
         let tool = match target {
@@ -202,6 +221,35 @@ impl Decider {
             moved,
             ..second(call, verdict, reasons, depends_on)
         })
+    }
+
+    /// Notes the first record of the log.
+    pub(crate) fn begin(&mut self, record: &Recorded<'_, '_>) {
+        self.first.get_or_insert((record.sequence, record.at_ms));
+    }
+
+    /// Takes a record into the history that later calls follow. A call counts if it is allowed now.
+    pub(crate) fn remember(&mut self, record: &Recorded<'_, '_>, is_allowed: bool) {
+        if let Some(known) = &self.session.basis.remembered {
+            let event = Event {
+                kind: record.kind,
+                content: record.content,
+                record: record.sequence,
+                at_ms: record.at_ms,
+                is_allowed,
+            };
+            self.session.state.history.take(event, known);
+        }
+    }
+
+    /// Returns whether calls before the log may count for a call.
+    fn begins_within_window(&self, call: &RecordedCall) -> bool {
+        let Some(known) = &self.session.basis.remembered else {
+            return false;
+        };
+        let window = known.terms.window_ms;
+        let mut first = self.first.iter().filter(|(number, _)| *number > 1);
+        first.any(|(_, at_ms)| call.now.unix_ms < at_ms.saturating_add(window))
     }
 
     /// Returns why the tool of a recorded call has no name now.
@@ -296,8 +344,14 @@ impl Decider {
 
     /// Returns whether the policy of now may read a member of its input.
     fn policy_reads(&self, member: &str) -> bool {
-        let policy = &self.session.basis.evaluation_context.policy;
+        let basis = &self.session.basis;
+        let policy = &basis.evaluation_context.policy;
+        let by_rules = |known: &Remembered| {
+            let terms = &known.terms;
+            member == "arguments" && !(terms.fields.is_empty() && terms.numbers.is_empty())
+        };
         policy.as_ref().is_some_and(|it| it.may_read(member))
+            || basis.remembered.as_ref().is_some_and(by_rules)
     }
 
     /// Returns what the record lacks for a decision.
@@ -491,7 +545,9 @@ impl Decider {
         let decision = self.session.decision(call.now);
         let root = arguments.and_then(parse_strict);
         let given = Given::new(arguments.unwrap_or_default(), root.as_ref());
-        let mut reasons = decision.reasons(caller, (tool, via), &given).into_all();
+        let found = decision.reasons(caller, (tool, via), &given);
+        let wanted = found.approval().map(str::to_owned);
+        let mut reasons = found.into_all();
         // Such a refusal is one before arguments are looked at.
         let is_early = !own.served.refusals.is_empty() || reasons.iter().any(is_early);
         let reads = |member| self.policy_reads(member);
@@ -532,7 +588,7 @@ impl Decider {
             true => Verdict::Refused,
             false => Verdict::Allowed,
         };
-        if !is_refused && own.served.needs_approval() {
+        if !is_refused && (own.served.needs_approval() || wanted.is_some()) {
             let approval = self.session.state.approvals.pending.first();
             match approval.map(|it| it.answer) {
                 Some(Some(true)) => {}
@@ -543,7 +599,7 @@ impl Decider {
                 }
                 Some(None) | None => {
                     verdict = Verdict::Asked;
-                    let text = "a human must approve the call";
+                    let text = approval_wanted(wanted.as_deref());
                     reasons.push(CallReason::new(Code::ApprovalRequired, text));
                 }
             }
@@ -574,6 +630,9 @@ impl Decider {
         }
         if tool.is_some_and(|tool| basis.tools[tool].served.needs_approval()) {
             found.push("approval");
+        }
+        if basis.remembered.is_some() && phase != "list_services" {
+            found.push("history");
         }
         if asks {
             found.push("policy");
@@ -640,7 +699,10 @@ fn was_looked_at(call: &RecordedCall) -> bool {
 fn is_early(reason: &CallReason) -> bool {
     matches!(
         reason.code,
-        Code::DefinitionChanged | Code::ToolUnknown | Code::ExpansionDenied
+        Code::DefinitionChanged
+            | Code::ExpansionDenied
+            | Code::HistoryUnavailable
+            | Code::ToolUnknown
     )
 }
 

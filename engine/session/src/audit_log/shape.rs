@@ -10,6 +10,8 @@ pub enum Shape {
     Boolean,
     /// A whole number without a sign.
     Count,
+    /// A number.
+    Number,
     /// A string, or `{len, present}` in place of one that is secret as a whole.
     Text,
     /// `sha256-` and the base64 of 32 bytes.
@@ -22,6 +24,8 @@ pub enum Shape {
     OrNull(&'static Shape),
     /// A list of values of one shape.
     List(&'static Shape),
+    /// An object of any members, each with a value of one shape.
+    Entries(&'static Shape),
     /// An object with these members, ordered by name.
     Object(&'static [Member]),
     /// Any JSON.
@@ -69,6 +73,7 @@ impl Shape {
             | (Self::Text, Value::String(_))
             | (Self::OrNull(_), Value::Null) => true,
             (Self::Text, Value::Mapping(_)) => is_presence(node),
+            (Self::Number, Value::Number(_)) => true,
             (Self::Count, Value::Number(digits)) => digits.parse::<u64>().is_ok(),
             (Self::Digest, Value::String(text)) => is_digest(text),
             (Self::Time, Value::String(text)) => Clock::read(text).is_some(),
@@ -77,6 +82,11 @@ impl Shape {
             (Self::List(shape), Value::Sequence(items)) => {
                 let mut items = items.iter().zip(0_usize..);
                 return items.try_for_each(|(it, at)| shape.check(it, &format!("{path}[{at}]")));
+            }
+            (Self::Entries(shape), Value::Mapping(entries)) => {
+                let mut entries = entries.iter();
+                return entries
+                    .try_for_each(|it| shape.check(&it.value, &format!("{path}.{}", it.key)));
             }
             (Self::Object(members), Value::Mapping(_)) => return check(members, node, path),
             _ => false,
@@ -92,6 +102,7 @@ impl Shape {
         match self {
             Self::Boolean => "a boolean".to_owned(),
             Self::Count => "a whole number".to_owned(),
+            Self::Number => "a number".to_owned(),
             Self::Text => "a string".to_owned(),
             Self::Digest => "a digest".to_owned(),
             Self::Time => "a time".to_owned(),
@@ -109,6 +120,7 @@ impl Shape {
                 let names: Vec<_> = names.collect();
                 format!("an object `{{{}}}`", names.join(", "))
             }
+            Self::Entries(shape) => format!("an object, each value {}", shape.in_words()),
             Self::Any => "any value".to_owned(),
         }
     }

@@ -6,6 +6,7 @@ use super::lines::{At, LINE_MAX_BYTES, Line, Lines};
 use super::shape::{RECORD_PATH, check, is_digest};
 use crate::audit::VERSION;
 use agent_api::diagnostic::{Code, Diagnostic, Problems, Severity};
+use agent_record::Clock;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::{member, number, string};
 use agent_syntax::{Node, Value};
@@ -21,6 +22,8 @@ pub(crate) struct Recorded<'r, 't> {
     /// Whether the session only observed.
     pub(crate) observe: bool,
     pub(crate) sequence: u64,
+    /// Its time, in milliseconds since 1970.
+    pub(crate) at_ms: u64,
 }
 
 /// The verification of a log, which is fed the bytes of its files in their order.
@@ -262,6 +265,10 @@ fn record<'r, 't>(root: &'r Node<'t>, text: &'t str, at: At) -> Result<Recorded<
         content,
         observe: matches!(get("observe").map(|it| &it.value), Some(Value::Bool(true))),
         sequence: get("sequence").and_then(number).unwrap_or_default(),
+        at_ms: get("time")
+            .and_then(string)
+            .and_then(Clock::read)
+            .map_or(0, |it| it.unix_ms),
     })
 }
 

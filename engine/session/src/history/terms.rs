@@ -1,0 +1,137 @@
+//! What a session needs to know to keep a history and to ask about it.
+
+use super::past::Given;
+use super::traits::{Traits, UNKNOWN, labels_of};
+use crate::basis::{Server, Tool};
+use agent_api::decide::{EvaluationContext, HistoryUse};
+use agent_api::diagnostic::Diagnostic;
+use agent_api::lower::digest;
+use agent_api::model::{HistoryTerms, Index};
+use agent_api::policy::HistoryRules;
+use agent_syntax::members::member;
+use agent_syntax::{Node, Value, canonical_node};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What the tenant and the policy say about histories, and what the tools of the lock are.
+#[derive(Debug)]
+pub(crate) struct Remembered {
+    pub(crate) terms: HistoryTerms,
+    /// What the policy reads.
+    pub(crate) policy: HistoryUse,
+    /// The built-in rules in force.
+    pub(crate) rules: Option<HistoryRules>,
+    /// The labels of what a server has, by its id and version.
+    servers: BTreeMap<(String, String), BTreeSet<String>>,
+    /// By the id and the version of the server, and the name that it has for the tool.
+    tools: BTreeMap<(String, String, String), Arc<Traits>>,
+}
+
+impl Remembered {
+    /// Returns what a session needs to know, or `None` if neither the tenant nor the policy asks for a history.
+    ///
+    /// # Errors
+    /// The built-in rules can't be compiled.
+    pub(crate) fn of(
+        evaluation_context: &EvaluationContext,
+        index: &Index,
+        servers: &[Server],
+        tools: &[Tool],
+    ) -> Result<Option<Self>, Vec<Diagnostic>> {
+        let policy = evaluation_context.policy.as_ref();
+        let policy = policy.map(|it| it.history_use()).unwrap_or_default();
+        let tenant = evaluation_context.tenant.as_ref();
+        let terms = tenant.and_then(|it| it.history.clone());
+        if terms.is_none() && !policy.reads {
+            return Ok(None);
+        }
+        let terms = terms.unwrap_or_default();
+        let rules = HistoryRules::new(&terms.rules)?;
+        let entries = servers.iter().map(|it| {
+            let entry = index.find(&it.id, &it.version);
+            let labels = entry.map_or_else(unrated, |entry| labels_of(entry.entry()));
+            ((it.id.clone(), it.version.clone()), labels)
+        });
+        let mut known = Self {
+            terms,
+            policy,
+            rules,
+            servers: entries.collect(),
+            tools: BTreeMap::new(),
+        };
+        for tool in tools {
+            let (id, version) = (&tool.served.server, &tool.served.version);
+            let view = index.find(id, version);
+            let view = view.and_then(|it| it.tool(tool.own_name()));
+            let traits = Traits::of_tool(view, tool, &known.labels(id, version), &known.terms);
+            let key = (id.clone(), version.clone(), tool.own_name().to_owned());
+            known.tools.insert(key, Arc::new(traits));
+        }
+        Ok(Some(known))
+    }
+
+    /// Returns the labels of what a server has. Nobody rated one that the lock does not have.
+    fn labels(&self, id: &str, version: &str) -> BTreeSet<String> {
+        let known = self.servers.get(&(id.to_owned(), version.to_owned()));
+        known.cloned().unwrap_or_else(unrated)
+    }
+
+    /// Returns what a tool, or a request of a method, is now: by the id and the version of its server, and its name.
+    pub(crate) fn traits_of(&self, what: (&str, &str, &str)) -> Arc<Traits> {
+        let (id, version, name) = what;
+        let key = (id.to_owned(), version.to_owned(), name.to_owned());
+        match self.tools.get(&key) {
+            Some(traits) => Arc::clone(traits),
+            None => Arc::new(Traits::of_request(
+                what,
+                &self.labels(id, version),
+                &self.terms,
+            )),
+        }
+    }
+
+    /// Returns traits that share their memory with those of the lock, if they are the same.
+    pub(crate) fn shared(&self, traits: Traits) -> Arc<Traits> {
+        let now = self.traits_of((&traits.server, &traits.version, &traits.tool));
+        match *now == traits {
+            true => now,
+            false => Arc::new(traits),
+        }
+    }
+
+    /// Returns what a history keeps of arguments.
+    pub(crate) fn given(&self, arguments: Option<&Node<'_>>) -> Given {
+        let at = |pointer: &String| Some((pointer.clone(), found(arguments?, pointer)?));
+        let fields = self.terms.fields.iter().filter_map(at);
+        let fields = fields.map(|(pointer, node)| (pointer, form_digest(node)));
+        let numbers = self.terms.numbers.iter().filter_map(at);
+        let numbers = numbers.filter_map(|(pointer, node)| match &node.value {
+            Value::Number(digits) => Some((pointer, digits.to_string())),
+            _ => None,
+        });
+        Given {
+            fields: fields.collect(),
+            numbers: numbers.collect(),
+        }
+    }
+}
+
+/// Returns the digest of the RFC 8785 form of a value.
+fn form_digest(node: &Node<'_>) -> String {
+    let mut form = String::new();
+    canonical_node(node, &mut form);
+    digest(&form)
+}
+
+fn unrated() -> BTreeSet<String> {
+    BTreeSet::from([UNKNOWN.to_owned()])
+}
+
+/// Returns the value at a JSON pointer.
+fn found<'n, 't>(root: &'n Node<'t>, pointer: &str) -> Option<&'n Node<'t>> {
+    let mut steps = pointer.strip_prefix('/')?.split('/');
+    steps.try_fold(root, |node, step| match &node.value {
+        Value::Sequence(items) => items.get(step.parse::<usize>().ok()?),
+        _ => member(node, &step.replace("~1", "/").replace("~0", "~")),
+    })
+}

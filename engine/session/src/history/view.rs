@@ -1,0 +1,186 @@
+//! A history as policies and the built-in rules see it: `input.history`.
+
+use super::past::{Given, Group, Moment, PastCall, Scope};
+use super::traits::Traits;
+use crate::client::Key;
+use agent_api::lower::PolicyHistory;
+use agent_record::Clock;
+use agent_syntax::json::Writer;
+use std::collections::BTreeMap;
+
+/// The call that is decided.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Present<'p> {
+    pub(crate) traits: &'p Traits,
+    pub(crate) given: &'p Given,
+    pub(crate) session: Option<&'p Key>,
+    pub(crate) now_ms: u64,
+    pub(crate) window_ms: u64,
+}
+
+/// The calls with a label: how many, the first and the last.
+struct Total<'s> {
+    count: u64,
+    first: (Moment, &'s str, &'s str),
+    last: (Moment, &'s str, &'s str),
+}
+
+/// Returns `input.history` for a call. `with_calls` says whether single calls are read.
+pub(crate) fn view(scope: Option<&Scope>, present: Present<'_>, with_calls: bool) -> PolicyHistory {
+    let start = present.now_ms.saturating_sub(present.window_ms);
+    let calls = || {
+        let calls = scope.into_iter().flat_map(|it| &it.calls);
+        calls.filter(move |it| it.at_ms > start)
+    };
+    let groups = || {
+        let groups = scope.into_iter().flat_map(|it| &it.folded);
+        groups.filter(move |(_, it)| it.last.at_ms > start)
+    };
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("call").object(|w| {
+            let Traits { server, tool, .. } = present.traits;
+            present.traits.write_annotations(w);
+            present.traits.write_capabilities(w);
+            present.given.write_fields(w);
+            present.traits.write_labels(w);
+            present.given.write_numbers(w);
+            w.key("sends").bool(present.traits.sends);
+            w.key("server").string(server);
+            w.key("tool").string(tool);
+            w.key("writes").bool(present.traits.writes);
+        });
+        if with_calls {
+            w.key("calls")
+                .array(|w| calls().for_each(|call| write_call(w, call, false)));
+        }
+        w.key("folded").array(|w| {
+            for ((server, tool, label), group) in groups() {
+                w.object(|w| write_group(w, (server, tool, label.as_deref()), group));
+            }
+        });
+        w.key("labels").object(|w| {
+            for (label, total) in totals(calls(), groups()) {
+                w.key(label).object(|w| {
+                    count(w, "count", total.count);
+                    write_moment(w.key("first"), total.first);
+                    write_moment(w.key("last"), total.last);
+                });
+            }
+        });
+        count(w, "now_ms", present.now_ms);
+        w.key("session").optional(present.session.map(Key::as_str));
+        count(w, "window_ms", present.window_ms);
+    });
+    let mut json = w.finish();
+    json.pop();
+    let all = groups().filter(|((_, _, label), _)| label.is_none());
+    PolicyHistory {
+        json,
+        folded: all.map(|(_, group)| group.count).sum(),
+    }
+}
+
+/// Returns the first and the last call of each label.
+fn totals<'s>(
+    calls: impl Iterator<Item = &'s PastCall>,
+    groups: impl Iterator<Item = (&'s (String, String, Option<String>), &'s Group)>,
+) -> BTreeMap<&'s str, Total<'s>> {
+    let mut totals: BTreeMap<&str, Total<'s>> = BTreeMap::new();
+    let mut add = |label: &'s str, of: Total<'s>| {
+        totals
+            .entry(label)
+            .and_modify(|known| {
+                known.count += of.count;
+                if of.first.0.record < known.first.0.record {
+                    known.first = of.first;
+                }
+                if of.last.0.record > known.last.0.record {
+                    known.last = of.last;
+                }
+            })
+            .or_insert(of);
+    };
+    for ((server, tool, label), group) in groups {
+        if let Some(label) = label {
+            let of = Total {
+                count: group.count,
+                first: (group.first, server, tool),
+                last: (group.last, server, tool),
+            };
+            add(label, of);
+        }
+    }
+    for call in calls {
+        let at = (call.moment(), &*call.traits.server, &*call.traits.tool);
+        for label in &call.traits.labels {
+            let of = Total {
+                count: 1,
+                first: at,
+                last: at,
+            };
+            add(label, of);
+        }
+    }
+    totals
+}
+
+/// Writes a call. Only an exported state has the id by which its effect is found.
+pub(super) fn write_call(w: &mut Writer, call: &PastCall, is_exported: bool) {
+    let (traits, given) = (&call.traits, &call.given);
+    w.object(|w| {
+        traits.write_annotations(w);
+        w.key("arguments").string(&call.arguments);
+        count(w, "at_ms", call.at_ms);
+        traits.write_capabilities(w);
+        given.write_fields(w);
+        traits.write_labels(w);
+        given.write_numbers(w);
+        if let Some(id) = call.open.filter(|_| is_exported) {
+            count(w, "open", id);
+        }
+        w.key("outcome").optional(call.outcome.as_deref());
+        count(w, "record", call.record);
+        w.key("result").optional(call.result.as_deref());
+        w.key("sends").bool(traits.sends);
+        w.key("server").string(&traits.server);
+        let session = call.session.as_ref().map(Key::as_str);
+        w.key("session").optional(session);
+        w.key("time").string(&time(call.at_ms));
+        w.key("tool").string(&traits.tool);
+        w.key("version").string(&traits.version);
+        w.key("writes").bool(traits.writes);
+    });
+}
+
+fn write_group(w: &mut Writer, (server, tool, label): (&str, &str, Option<&str>), group: &Group) {
+    count(w, "count", group.count);
+    count(w, "delivered", group.delivered);
+    write_moment(w.key("first"), (group.first, server, tool));
+    w.key("label").optional(label);
+    write_moment(w.key("last"), (group.last, server, tool));
+    w.key("server").string(server);
+    w.key("tool").string(tool);
+}
+
+fn write_moment(w: &mut Writer, (moment, server, tool): (Moment, &str, &str)) {
+    w.object(|w| {
+        count(w, "at_ms", moment.at_ms);
+        count(w, "record", moment.record);
+        w.key("server").string(server);
+        w.key("time").string(&time(moment.at_ms));
+        w.key("tool").string(tool);
+    });
+}
+
+fn time(at_ms: u64) -> String {
+    let clock = Clock {
+        unix_ms: at_ms,
+        ..Clock::default()
+    };
+    clock.rfc3339()
+}
+
+pub(super) fn count(w: &mut Writer, key: &str, value: u64) {
+    w.key(key).json(&value.to_string());
+}
