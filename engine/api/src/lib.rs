@@ -82,8 +82,9 @@ pub mod decide {
         Change, Counterfactual, Difference, Drift, EvaluationContext, Expand, Expanded, Exposed,
         Failures, Funnel, Grounding, HistoryUse, LockState, Matching, NearMiss, NearTool,
         NotExpanded, Outcome, PlanContext, PlanPolicy, PolicyDecision, PolicyEngine, PolicyError,
-        PolicyErrorKind, Preference, QueryDenial, Quote, Reason, Rejection, Resolution, RunDenial,
-        ServerUse, Services, StepCheck, TieBreak, Verdict, hash, token_estimate,
+        PolicyErrorKind, Preference, QueryDenial, Quote, Reason, Rejection, Resolution,
+        ResultRuling, RunDenial, ServerUse, Services, StepCheck, TieBreak, Verdict, hash,
+        token_estimate,
     };
 }
 
@@ -109,8 +110,8 @@ pub mod schema {
 #[cfg(feature = "policy")]
 pub mod policy {
     pub use agent_rego::{
-        HistoryFinding, HistoryRules, Policy, PolicyDifference, PolicySide, TestOutcome,
-        TestVerdict, Tested, Vocabulary, dead_rules, never_allows, policy_difference, read, test,
-        unused_rules, vocabulary,
+        HistoryFinding, HistoryRules, Policy, PolicyDifference, PolicySide, REDACTED, Redactions,
+        TestOutcome, TestVerdict, Tested, Vocabulary, dead_rules, never_allows, policy_difference,
+        read, test, unused_rules, vocabulary,
     };
 }

@@ -1,13 +1,17 @@
 //! May an agent call a locked tool directly, and what does it get \[4, 6\]?
 
-use agent_decide::{CallContext, LockedCall, NotExposed, deliver_payload};
+use agent_decide::{
+    CallContext, LockedCall, NotExposed, PolicyError, ResultRuling, deliver_payload,
+};
 use agent_diagnostic::Diagnostic;
 use agent_explain::{CallReason, call_reasons, definition_changes, not_exposed, payload_denial};
 use agent_json_schema::Json;
 use agent_lower::PolicyOccasion;
 use agent_model::{NonEmpty, ToolView};
 
-pub use agent_decide::{Collision as NameCollision, Definition, Holder, Integrities, locked_loads};
+pub use agent_decide::{
+    Collision as NameCollision, Definition, Holder, Integrities, ResultAction, locked_loads,
+};
 pub use agent_lower::{STUB_TOOLS_LIMIT, plain_name, stub_definition, stub_name};
 
 /// A locked tool whose calls are decided.
@@ -61,6 +65,14 @@ impl ServedTool {
     pub fn expansion_reasons(&self, occasion: PolicyOccasion<'_>) -> Vec<CallReason> {
         let records = self.call.decide_expansion(occasion);
         call_reasons(&records, &self.server, &self.name)
+    }
+
+    /// Returns what becomes of a result by the policy. `None` if no policy decides about results.
+    pub fn rule_result(
+        &self,
+        occasion: PolicyOccasion<'_>,
+    ) -> Option<Result<ResultRuling, PolicyError>> {
+        self.call.decide_result(occasion)
     }
 
     /// Returns whether a human must approve every call.

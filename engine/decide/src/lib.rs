@@ -73,6 +73,7 @@ pub use plan::{
 };
 pub use policy_decision::{
     Allowed, HistoryUse, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
+    ResultAction, ResultDecision, ResultRuling,
 };
 pub use rejection::Rejection;
 pub use resolve::{Funnel, NearMiss, Outcome, Resolution, TieBreak};

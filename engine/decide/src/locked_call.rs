@@ -9,6 +9,7 @@ use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace};
 use super::integrities::Integrities;
 use super::locked_policy::CallPolicy;
 use super::locked_tool::{CallContext, LockedTool, Target};
+use super::policy_decision::{PolicyError, ResultRuling};
 use agent_json_schema::{self, Budget, Json, unusable};
 use agent_lower::{PolicyOccasion, PolicyPhase};
 use agent_model::ToolView;
@@ -27,6 +28,8 @@ pub struct LockedCall {
     is_repeatable: bool,
     policy: Option<CallPolicy>,
     expansion: Option<CallPolicy>,
+    /// The policy on results, if it decides about them.
+    results: Option<CallPolicy>,
 }
 
 impl LockedCall {
@@ -64,6 +67,7 @@ impl LockedCall {
                     .iter()
                     .any(|hint| listed.is_some_and(|it| it.hint(hint) == Some(true))),
             expansion: CallPolicy::new(PolicyPhase::Expand, context, &found.tools),
+            results: CallPolicy::of_results(context, &found.tools),
             policy: found.policy.clone(),
         };
         trace.record(CallCheck::Unchanged, Vec::from_iter(found.changed));
@@ -108,6 +112,14 @@ impl LockedCall {
             trace.record(CallCheck::Policy, policy.denials(occasion));
         }
         trace.records
+    }
+
+    /// Decides what becomes of a result. `None` if no policy decides about results.
+    pub fn decide_result(
+        &self,
+        occasion: PolicyOccasion<'_>,
+    ) -> Option<Result<ResultRuling, PolicyError>> {
+        Some(self.results.as_ref()?.result(occasion))
     }
 
     /// Returns the JSON text of the tool's `outputSchema`, if any.

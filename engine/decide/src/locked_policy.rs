@@ -6,7 +6,9 @@
 use super::call_record::CallDenial;
 use super::locked_tool::CallContext;
 use super::matching::EvaluationContext;
-use super::policy_decision::{PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
+use super::policy_decision::{
+    PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, ResultDecision, ResultRuling,
+};
 use super::rejection::Rejection;
 use agent_lower::{
     Candidate, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement, tool_id,
@@ -92,7 +94,7 @@ impl LockedQuestions {
                     (evaluation_context.input(question, &candidates), ids)
                 });
         Self {
-            of_calls: phase == PolicyPhase::Call,
+            of_calls: matches!(phase, PolicyPhase::Call | PolicyPhase::Result),
             policy: evaluation_context.policy.clone(),
             questions: questions.collect(),
             missing,
@@ -105,7 +107,10 @@ impl LockedQuestions {
         for (input, ids) in &self.questions {
             let decision = match (&self.policy, &self.missing) {
                 (Some(policy), _) => Arc::new(match self.unknown_history(&**policy, occasion) {
-                    Some(decision) => decision,
+                    Some(error) => PolicyDecision {
+                        answer: Err(error),
+                        lines: Vec::new(),
+                    },
                     None => policy.ask(&input.text(occasion)),
                 }),
                 (None, Some(missing)) => Arc::clone(missing),
@@ -124,12 +129,29 @@ impl LockedQuestions {
         denials.into_values().collect()
     }
 
-    /// Returns the decision of a policy that reads of the history what is not known.
+    /// Asks what becomes of a result, once for each question.
+    fn results(&self, occasion: PolicyOccasion<'_>) -> Vec<ResultDecision> {
+        let Some(policy) = &self.policy else {
+            return Vec::new();
+        };
+        let asked = self.questions.iter().map(|(input, _)| {
+            match self.unknown_history(&**policy, occasion) {
+                Some(error) => ResultDecision {
+                    answer: Err(error),
+                    lines: Vec::new(),
+                },
+                None => policy.ask_result(&input.text(occasion)),
+            }
+        });
+        asked.collect()
+    }
+
+    /// Returns the error of a policy that reads of the history what is not known.
     fn unknown_history(
         &self,
         policy: &dyn PolicyEngine,
         occasion: PolicyOccasion<'_>,
-    ) -> Option<PolicyDecision> {
+    ) -> Option<PolicyError> {
         let reads = policy.history_use();
         if !self.of_calls || !reads.reads {
             return None;
@@ -146,13 +168,10 @@ impl LockedQuestions {
             }
             _ => return None,
         };
-        Some(PolicyDecision {
-            answer: Err(PolicyError {
-                kind: PolicyErrorKind::History,
-                detail,
-                place,
-            }),
-            lines: Vec::new(),
+        Some(PolicyError {
+            kind: PolicyErrorKind::History,
+            detail,
+            place,
         })
     }
 }
@@ -185,6 +204,34 @@ impl CallPolicy {
             LockedQuestions::new(phase, lock, server, &[*tool], evaluation_context)
         });
         Some(Self::Questions(questions.collect()))
+    }
+
+    /// Returns the policy that decides about results of a tool, if one does.
+    pub(super) fn of_results(context: CallContext<'_>, tools: &[ToolView<'_>]) -> Option<Self> {
+        let policy = context.evaluation_context?.policy.as_ref()?;
+        policy
+            .rules_results()
+            .then(|| Self::new(PolicyPhase::Result, context, tools))?
+    }
+
+    /// Returns what becomes of a result of the tool: the strictest of the answers, with all that is to be redacted.
+    pub(super) fn result(&self, occasion: PolicyOccasion<'_>) -> Result<ResultRuling, PolicyError> {
+        let Self::Questions(questions) = self else {
+            return Ok(ResultRuling::default());
+        };
+        let asked = questions.iter().flat_map(|it| it.results(occasion));
+        asked
+            .map(|it| it.answer)
+            .reduce(|a, b| {
+                let (mut a, mut b) = (a?, b?);
+                if b.action > a.action {
+                    core::mem::swap(&mut a, &mut b);
+                }
+                a.pointers.extend(b.pointers);
+                a.patterns.extend(b.patterns);
+                Ok(a)
+            })
+            .unwrap_or_else(|| Ok(ResultRuling::default()))
     }
 
     /// Returns the reasons of the policy against the tool on an occasion.

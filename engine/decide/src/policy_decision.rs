@@ -29,10 +29,72 @@ pub trait PolicyEngine: Debug + Send + Sync {
         HistoryUse::default()
     }
 
+    /// Returns whether the policy decides about results.
+    fn rules_results(&self) -> bool {
+        false
+    }
+
+    /// Returns what becomes of the result in an input. A failure is an answer too.
+    fn ask_result(&self, _input: &str) -> ResultDecision {
+        ResultDecision {
+            answer: Ok(ResultRuling::default()),
+            lines: Vec::new(),
+        }
+    }
+
     /// Returns the comparisons that decided against the only candidate of an input, if the evaluator
     /// knows them. `held` are the lines of its decision.
     fn facts(&self, _input: &str, _held: &[u32]) -> Vec<PolicyFact> {
         Vec::new()
+    }
+}
+
+/// The answer of a policy to one result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultDecision {
+    /// What becomes of the result, or the failure, which withholds it.
+    pub answer: Result<ResultRuling, PolicyError>,
+    /// The lines of the policy that took part: sorted, from 1.
+    pub lines: Vec<u32>,
+}
+
+/// What becomes of a result: `data.switchboard.results`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ResultRuling {
+    /// `action`
+    pub action: ResultAction,
+    /// `reason`
+    pub reason: Option<String>,
+    /// `pointers`: the JSON pointers into `structuredContent` whose values are redacted.
+    pub pointers: Vec<String>,
+    /// `patterns`: regular expressions whose matches are redacted.
+    pub patterns: Vec<String>,
+}
+
+/// What becomes of a result, the least strict first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum ResultAction {
+    /// The agent gets it.
+    #[default]
+    Allow,
+    /// The agent gets the rest.
+    Redact,
+    /// A human decides.
+    Ask,
+    /// The agent does not get it.
+    Withhold,
+}
+
+impl ResultAction {
+    /// Returns the action of a name in policies.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "allow" => Self::Allow,
+            "redact" => Self::Redact,
+            "ask" => Self::Ask,
+            "withhold" => Self::Withhold,
+            _ => return None,
+        })
     }
 }
 

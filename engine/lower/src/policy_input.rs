@@ -95,10 +95,12 @@ pub enum PolicyPhase {
     Expand,
     /// An agent calls a tool.
     Call,
+    /// A tool answered, and the agent has not got the result yet.
+    Result,
 }
 
 impl PolicyPhase {
-    /// Every phase.
+    /// Every phase in which tools are allowed or denied.
     pub const ALL: [Self; 3] = [Self::Resolve, Self::Expand, Self::Call];
 
     /// Returns the name in the input.
@@ -107,6 +109,7 @@ impl PolicyPhase {
             Self::Resolve => "resolve",
             Self::Expand => "expand",
             Self::Call => "call",
+            Self::Result => "result",
         }
     }
 }
@@ -142,6 +145,8 @@ pub struct PolicyOccasion<'o> {
     pub subject: Option<&'o Subject>,
     /// The history that a call follows.
     pub history: Option<&'o PolicyHistory>,
+    /// The result of a call, as JSON.
+    pub result: Option<&'o str>,
 }
 
 /// The history of calls, as policies see it.
@@ -188,6 +193,10 @@ impl PolicyInput {
             Some(history) => format!(",\"history\":{}", history.json),
             None => String::new(),
         };
+        let result = match occasion.result {
+            Some(result) => format!(",\"result\":{result}"),
+            None => String::new(),
+        };
         let Self {
             candidates,
             question,
@@ -196,7 +205,7 @@ impl PolicyInput {
         } = self;
         format!(
             "{{\"arguments\":{arguments},\"candidate_tools\":{candidates},\"context\":{context}\
-             {history},{question},\"subject\":{subject},{rest}"
+             {history},{question}{result},\"subject\":{subject},{rest}"
         )
     }
 }

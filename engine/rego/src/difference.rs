@@ -152,7 +152,9 @@ impl<'c> Comparison<'c> {
             let input = input(question, None, tenant, self.context, None, &listed);
             policy.ask(&input.text(match question.phase {
                 PolicyPhase::Call => PolicyOccasion::of_call(arguments),
-                PolicyPhase::Resolve | PolicyPhase::Expand => PolicyOccasion::default(),
+                PolicyPhase::Resolve | PolicyPhase::Expand | PolicyPhase::Result => {
+                    PolicyOccasion::default()
+                }
             }))
         });
         for id in all.iter().map(Candidate::id) {

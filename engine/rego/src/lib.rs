@@ -65,7 +65,7 @@ pub use difference::{PolicyDifference, PolicySide, QUESTION_LIMIT, policy_differ
 pub use history::{HistoryFinding, HistoryRules};
 pub use module::POLICY_LIMIT;
 pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};
-pub use patterns::PATTERN_LIMIT;
+pub use patterns::{PATTERN_LIMIT, REDACTED, Redactions};
 pub use permits::never_allows;
 pub use policy::{INPUT_LIMIT, Policy, read};
 pub use rules::{RuleValue, rule_values};

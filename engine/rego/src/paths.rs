@@ -5,19 +5,81 @@ use super::tree::{Expr, ExprKind, Module, Rule, StatementKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The objects of the input whose members are all known, with these.
-pub(super) const OBJECTS: [(&str, &[&str]); 5] = [
+pub(super) const OBJECTS: [(&str, &[&str]); 9] = [
     (
         "input",
         &[
             "arguments",
             "candidate_tools",
             "context",
+            "history",
             "phase",
             "requirement",
+            "result",
             "subject",
             "task",
             "tenant_policy",
             "user_tier",
+        ],
+    ),
+    (
+        "input.history",
+        &[
+            "call",
+            "calls",
+            "folded",
+            "labels",
+            "now_ms",
+            "session",
+            "window_ms",
+        ],
+    ),
+    (
+        "input.history.call",
+        &[
+            "annotations",
+            "capabilities",
+            "fields",
+            "labels",
+            "numbers",
+            "sends",
+            "server",
+            "tool",
+            "writes",
+        ],
+    ),
+    (
+        "input.history.calls[_]",
+        &[
+            "annotations",
+            "arguments",
+            "at_ms",
+            "capabilities",
+            "fields",
+            "labels",
+            "numbers",
+            "outcome",
+            "record",
+            "result",
+            "sends",
+            "server",
+            "session",
+            "time",
+            "tool",
+            "version",
+            "writes",
+        ],
+    ),
+    (
+        "input.history.folded[_]",
+        &[
+            "count",
+            "delivered",
+            "first",
+            "label",
+            "last",
+            "server",
+            "tool",
         ],
     ),
     (

@@ -1,9 +1,10 @@
 //! Regular expressions within the budget.
 
 use super::budget::Meter;
-use anyhow::{Error, Result, bail};
-use regex::{Regex, RegexBuilder};
+use anyhow::{Error, bail};
+use regex::{NoExpand, Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
+use std::borrow::Cow;
 
 /// Maximum weight of a pattern: about the number of its states with repetitions expanded. The size
 /// of the compiled pattern would differ between machines.
@@ -12,8 +13,42 @@ pub const PATTERN_LIMIT: u64 = 50_000;
 /// Maximum length of a pattern, in bytes.
 const LENGTH_LIMIT: usize = 4_096;
 
+/// Regular expressions whose matches are redacted.
+#[derive(Debug)]
+pub struct Redactions(Vec<Regex>);
+
+/// What stands in place of a redacted value.
+pub const REDACTED: &str = "[redacted]";
+
+impl Redactions {
+    /// Compiles patterns.
+    ///
+    /// # Errors
+    /// A sentence: one is no pattern, or too large.
+    pub fn new(patterns: &[String]) -> Result<Self, String> {
+        let compiled = patterns.iter().map(|pattern| {
+            weigh(pattern).map_err(|error| error.to_string())?;
+            let built = RegexBuilder::new(pattern).size_limit(usize::MAX).build();
+            built.map_err(|_| format!("`{pattern}` is not a pattern"))
+        });
+        compiled.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Returns a text with its matches redacted, or `None` if it has none.
+    pub fn redacted(&self, text: &str) -> Option<String> {
+        let mut found: Option<String> = None;
+        for regex in &self.0 {
+            let present = found.as_deref().unwrap_or(text);
+            if let Cow::Owned(next) = regex.replace_all(present, NoExpand(REDACTED)) {
+                found = Some(next);
+            }
+        }
+        found
+    }
+}
+
 /// Returns whether a text contains a match of a pattern.
-pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> Result<bool> {
+pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> anyhow::Result<bool> {
     let (regex, weight) = match meter.patterns.get(pattern) {
         Some(known) => known.clone(),
         None => {
@@ -29,12 +64,12 @@ pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> Result<b
 }
 
 /// Returns whether a pattern is valid and small enough.
-pub(super) fn is_valid(meter: &mut Meter, pattern: &str) -> Result<bool> {
+pub(super) fn is_valid(meter: &mut Meter, pattern: &str) -> anyhow::Result<bool> {
     meter.pay(pattern.len() as u64)?;
     Ok(weigh(pattern).is_ok())
 }
 
-fn compile(meter: &mut Meter, pattern: &str) -> Result<(Regex, u64)> {
+fn compile(meter: &mut Meter, pattern: &str) -> anyhow::Result<(Regex, u64)> {
     let weight = weigh(pattern)?;
     // Compiling a state takes some 100 ns.
     meter.pay(100 + weight * 4)?;
@@ -45,7 +80,7 @@ fn compile(meter: &mut Meter, pattern: &str) -> Result<(Regex, u64)> {
     Ok((regex, weight))
 }
 
-fn weigh(pattern: &str) -> Result<u64> {
+fn weigh(pattern: &str) -> anyhow::Result<u64> {
     if pattern.len() > LENGTH_LIMIT {
         bail!("a pattern has at most {LENGTH_LIMIT} bytes");
     }

@@ -8,9 +8,10 @@ use super::reading::{history_use, may_read};
 use super::run::Program;
 use agent_decide::{
     Allowed, HistoryUse, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
+    ResultAction, ResultDecision, ResultRuling,
 };
 use agent_lower::{Checked, Lowered, digest};
-use agent_text::{DocumentKind, Place};
+use agent_text::{DocumentKind, Place, Span};
 use regorus::Value;
 use std::collections::BTreeSet;
 
@@ -23,6 +24,9 @@ pub(super) const PACKAGE: [&str; 1] = ["switchboard"];
 /// The rule of the allowed tools.
 pub(super) const TOOLS: &str = "allowed_tools";
 pub(super) const REASONS: &str = "deny_reasons";
+
+/// The rule of what becomes of results.
+pub(super) const RESULTS: &str = "results";
 
 /// A compiled policy.
 #[derive(Debug)]
@@ -61,6 +65,22 @@ impl Policy {
     pub(super) fn module(&self) -> &SourceModule {
         self.program.module(0)
     }
+
+    /// Returns whether the policy has a rule of a name.
+    fn has(&self, name: &str) -> bool {
+        let tree = &self.module().tree;
+        tree.package == PACKAGE && tree.rules.iter().any(|rule| rule.name[0] == name)
+    }
+
+    /// Returns the lines of the rules whose bodies held.
+    fn lines(&self, held: Vec<(usize, Span)>) -> Vec<u32> {
+        let text = &self.module().text;
+        let lines = held.into_iter().flat_map(|(_, rule)| {
+            let place = text.place(rule);
+            place.start.line..=place.end.line
+        });
+        lines.collect::<BTreeSet<u32>>().into_iter().collect()
+    }
 }
 
 impl PolicyEngine for Policy {
@@ -84,6 +104,27 @@ impl PolicyEngine for Policy {
         self.history
     }
 
+    fn rules_results(&self) -> bool {
+        self.has(RESULTS)
+    }
+
+    fn ask_result(&self, input: &str) -> ResultDecision {
+        let failed = |kind, detail| ResultDecision {
+            answer: Err(error(kind, detail)),
+            lines: Vec::new(),
+        };
+        let value = match read_input(input) {
+            Ok(value) => value,
+            Err(error) => return failed(error.kind, error.detail),
+        };
+        let query = format!("[x | x := data.switchboard.{RESULTS}]");
+        let (result, held) = self.program.evaluate(&query, value, input.len());
+        ResultDecision {
+            answer: result.and_then(|value| ruling(&value)),
+            lines: self.lines(held),
+        }
+    }
+
     fn facts(&self, input: &str, held: &[u32]) -> Vec<PolicyFact> {
         match Value::from_json_str(input) {
             Ok(input) => facts(self.module(), &input, held),
@@ -96,26 +137,12 @@ impl PolicyEngine for Policy {
             answer: Err(error(kind, detail)),
             lines: Vec::new(),
         };
-        if input.len() > INPUT_LIMIT {
-            let detail = format!("its input has more than {INPUT_LIMIT} bytes");
-            return failed(PolicyErrorKind::Budget, detail);
-        }
-        #[cfg(debug_assertions)]
-        agent_syntax::json::count_bytes_read(input.len());
-        let Ok(value) = Value::from_json_str(input) else {
-            return failed(PolicyErrorKind::Runtime, "its input is not JSON".to_owned());
+        let value = match read_input(input) {
+            Ok(value) => value,
+            Err(error) => return failed(error.kind, error.detail),
         };
-        if let Some(number) = first_rounded(input) {
-            return failed(
-                PolicyErrorKind::Runtime,
-                format!("in its input, {}", not_exact(number)),
-            );
-        }
         let tree = &self.module().tree;
-        let has = |name: &str| {
-            tree.package == PACKAGE && tree.rules.iter().any(|rule| rule.name[0] == name)
-        };
-        if !has(TOOLS) {
+        if !self.has(TOOLS) {
             let mut detail = format!("it has no rule `data.switchboard.{TOOLS}`");
             if tree.package != PACKAGE {
                 detail = format!("{detail}: its package is `{}`", tree.package.join("."));
@@ -126,7 +153,7 @@ impl PolicyEngine for Policy {
             return decision;
         }
         // In arrays, so that an undefined rule does not hide the other.
-        let reasons = if has(REASONS) {
+        let reasons = if self.has(REASONS) {
             format!("[x | x := data.switchboard.{REASONS}]")
         } else {
             "[]".to_owned()
@@ -134,11 +161,7 @@ impl PolicyEngine for Policy {
         let query = format!("[[x | x := data.switchboard.{TOOLS}], {reasons}]");
         let (result, held) = self.program.evaluate(&query, value, input.len());
         let text = &self.module().text;
-        let lines = held.into_iter().flat_map(|(_, rule)| {
-            let place = text.place(rule);
-            place.start.line..=place.end.line
-        });
-        let lines: BTreeSet<u32> = lines.collect();
+        let lines = self.lines(held);
         // What the answer lacks is to be written where the rule is.
         let mut rules = tree.rules.iter();
         let rule = rules.find(|rule| rule.name[0] == TOOLS);
@@ -149,10 +172,7 @@ impl PolicyEngine for Policy {
                 None => error,
             })
         });
-        PolicyDecision {
-            answer,
-            lines: lines.into_iter().collect(),
-        }
+        PolicyDecision { answer, lines }
     }
 }
 
@@ -170,6 +190,75 @@ fn at(error: PolicyError, place: Place) -> PolicyError {
         place: Some(place),
         ..error
     }
+}
+
+/// Reads an input.
+fn read_input(input: &str) -> Result<Value, PolicyError> {
+    if input.len() > INPUT_LIMIT {
+        let detail = format!("its input has more than {INPUT_LIMIT} bytes");
+        return Err(error(PolicyErrorKind::Budget, detail));
+    }
+    #[cfg(debug_assertions)]
+    agent_syntax::json::count_bytes_read(input.len());
+    let Ok(value) = Value::from_json_str(input) else {
+        let detail = "its input is not JSON".to_owned();
+        return Err(error(PolicyErrorKind::Runtime, detail));
+    };
+    match first_rounded(input) {
+        Some(number) => {
+            let detail = format!("in its input, {}", not_exact(number));
+            Err(error(PolicyErrorKind::Runtime, detail))
+        }
+        None => Ok(value),
+    }
+}
+
+/// Reads the value of `results`.
+fn ruling(value: &Value) -> Result<ResultRuling, PolicyError> {
+    let found = value.as_array().ok().and_then(|it| it.first());
+    let Some(found) = found else {
+        let detail = format!("it leaves `{RESULTS}` undefined");
+        return Err(error(PolicyErrorKind::Undefined, detail));
+    };
+    let wrong = |detail: &str| {
+        let detail = format!("`{RESULTS}` must be `{{\"action\": …}}`: {detail}");
+        error(PolicyErrorKind::Type, detail)
+    };
+    let members = found.as_object().map_err(|_| wrong("it is no object"))?;
+    let known = ["action", "patterns", "pointers", "reason"];
+    let is_known = |key: &Value| key.as_string().is_ok_and(|key| known.contains(&&**key));
+    if !members.keys().all(is_known) {
+        return Err(wrong(
+            "it has another member than `action`, `patterns`, `pointers` and `reason`",
+        ));
+    }
+    let text = |name: &str| found[name].as_string().ok().map(|it| it.to_string());
+    let action = text("action").and_then(|it| ResultAction::named(&it));
+    let action = action
+        .ok_or_else(|| wrong("its `action` is not `allow`, `ask`, `redact` or `withhold`"))?;
+    let texts = |name: &str| {
+        let items: Vec<&Value> = match &found[name] {
+            Value::Undefined => return Ok(Vec::new()),
+            Value::Array(items) => items.iter().collect(),
+            Value::Set(items) => items.iter().collect(),
+            _ => return Err(wrong(&format!("its `{name}` is no list"))),
+        };
+        let texts = items.into_iter().map(|it| {
+            let text = it.as_string().map(|it| it.to_string());
+            text.map_err(|_| wrong(&format!("its `{name}` has something else than strings")))
+        });
+        texts.collect::<Result<Vec<_>, _>>()
+    };
+    let (pointers, patterns) = (texts("pointers")?, texts("patterns")?);
+    if (action == ResultAction::Redact) == (pointers.is_empty() && patterns.is_empty()) {
+        return Err(wrong("`pointers` and `patterns` belong to `redact`"));
+    }
+    Ok(ResultRuling {
+        action,
+        reason: text("reason"),
+        pointers,
+        patterns,
+    })
 }
 
 fn answer(value: &Value) -> Result<Allowed, PolicyError> {

@@ -20,9 +20,9 @@ pub fn vocabulary(index: Option<&Index>, tenant: Option<&Tenant>) -> Vocabulary 
     let all = |words: &mut dyn Iterator<Item = &str>| words.map(str::to_owned).collect();
     let tool = |member: &str| format!("input.candidate_tools[_].{member}");
     let verbs: BTreeSet<String> = all(&mut CapabilityVerb::names());
-    // A policy may ask about calls too, which a gateway makes.
-    let phases = PolicyPhase::ALL.map(PolicyPhase::as_str);
-    add("input.phase", all(&mut phases.into_iter().chain(["call"])));
+    // A gateway asks about results too.
+    let phases = PolicyPhase::ALL.into_iter().chain([PolicyPhase::Result]);
+    add("input.phase", all(&mut phases.map(PolicyPhase::as_str)));
     add("input.requirement.verb", verbs.clone());
     add("input.requirement.load", all(&mut Load::names()));
     add(&tool("capabilities[_].verb"), verbs);

@@ -4,6 +4,7 @@ use super::client::Key;
 use super::limits::{APPROVAL_LIFETIME_MS, APPROVALS_MAX};
 use agent_api::text::hexadecimal;
 use sha2::{Digest, Sha256};
+use std::collections::VecDeque;
 
 /// An approval that is asked for, or was given and is not used yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +28,16 @@ pub(crate) struct Approvals {
     pub(crate) pending: Vec<Approval>,
     /// How many ids were made.
     pub(crate) minted: u64,
+    /// The calls of which a policy asks a human about the result: the oldest first.
+    pub(crate) results: VecDeque<AskedResult>,
+}
+
+/// A call whose result no client gets without a human: by the client, the tool and the arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AskedResult {
+    pub(crate) client: Key,
+    pub(crate) tool: Key,
+    pub(crate) arguments: Key,
 }
 
 /// What a call gets that needs an approval.
@@ -104,6 +115,15 @@ impl Approvals {
         approval.answer = Some(answer);
         approval.expires_ms = now_ms.saturating_add(APPROVAL_LIFETIME_MS);
         Some(approval)
+    }
+
+    /// Notes that a human is asked before a call is made again, because a policy asks about its result.
+    pub(crate) fn ask_result(&mut self, of: AskedResult) {
+        self.results.retain(|it| *it != of);
+        if self.results.len() >= APPROVALS_MAX {
+            self.results.pop_front();
+        }
+        self.results.push_back(of);
     }
 
     /// Withdraws an unanswered approval.

@@ -1,6 +1,6 @@
 //! Decisions on calls, by the name of a tool or through a stub.
 
-use super::approval::Consent;
+use super::approval::{AskedResult, Consent};
 use super::approving::approval_wanted;
 use super::audit::{Record, write_content};
 use super::calls::{OpenCall, tool_key};
@@ -30,6 +30,9 @@ pub(crate) const INVALID_PARAMS: i64 = -32602;
 /// The message for a `requestState` that does not continue the call.
 pub(crate) const OTHER_STATE: &str =
     "`requestState` is not that of this call, or is expired or used";
+
+/// Why a human must approve a call that is made again.
+pub(crate) const ASKED_RESULT: &str = "the policy asks about its result";
 
 /// JSON-RPC: the host failed.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
@@ -283,7 +286,14 @@ impl Session {
             let refusal = Refusal::new(what(own.name()), reasons);
             return self.refuse(decided, caller, &refusal);
         }
+        let asked = AskedResult {
+            client: caller.key.clone(),
+            tool: tool_key(&basis.servers[own.server], own),
+            arguments: Key::of(&[decided.arguments.form()]),
+        };
+        let asks_result = self.state.approvals.results.contains(&asked);
         let wanted = reasons.approval().map(str::to_owned);
+        let wanted = wanted.or_else(|| asks_result.then(|| ASKED_RESULT.to_owned()));
         decided.findings.clone_from(&reasons.findings);
         let mut would = reasons.into_all();
         let mut approval = None;
@@ -326,6 +336,9 @@ impl Session {
                     }
                 }
             }
+        }
+        if asks_result && approval.is_some() {
+            self.state.approvals.results.retain(|it| *it != asked);
         }
         if own.served.is_rate_limited() {
             let server = &basis.servers[own.server].key;

@@ -80,6 +80,11 @@ impl Key {
 }
 
 impl<'c> Caller<'c> {
+    /// Returns the client and its session, as histories name them.
+    pub(crate) fn of_history(&self) -> (&Key, Option<&Key>) {
+        (&self.key, self.session.as_ref())
+    }
+
     /// Returns whether it speaks the generation of the protocol that has `requestState`.
     pub(crate) fn is_stateless(&self) -> bool {
         self.client.generation == Generation::Stateless

@@ -2,7 +2,7 @@
 
 use super::basis::Basis;
 use super::client::{Caller, Key};
-use super::history::{History, Present, Remembered, Traits, view};
+use super::history::{Given, History, Present, Remembered, Traits, view};
 use super::limits::INSTEAD_MAX;
 use super::quota::{OverQuota, Quotas};
 use super::request::Arguments;
@@ -14,7 +14,6 @@ use agent_api::model::Context;
 use agent_api::policy::HistoryFinding;
 use agent_api::schema::Json;
 use agent_api::text::{nearest, visible};
-use agent_syntax::Node;
 
 /// What the name of a call means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,7 +158,8 @@ impl<'s> Decision<'s> {
         let past = basis.remembered.as_ref().map(|known| {
             let server = basis.server_of(tool);
             let traits = known.traits_of((&server.id, &server.version, own.own_name()));
-            self.past(known, caller, &traits, Some(arguments.node()))
+            let given = known.given(Some(arguments.node()));
+            self.past(known, caller.of_history(), &traits, &given)
         });
         if let Some(Err(reason)) = past {
             reasons.others.push(reason);
@@ -172,6 +172,7 @@ impl<'s> Decision<'s> {
             arguments: Some(arguments.text().unwrap_or("{}")),
             context: Some(&context),
             subject: Some(&caller.subject),
+            result: None,
         };
         if self.surface.is_behind_stub(tool) {
             reasons.others = own.served.expansion_reasons(occasion);
@@ -213,9 +214,9 @@ impl<'s> Decision<'s> {
     pub(crate) fn past(
         &self,
         known: &Remembered,
-        caller: &Caller<'_>,
+        (client, session): (&Key, Option<&Key>),
         traits: &Traits,
-        arguments: Option<&Node<'_>>,
+        given: &Given,
     ) -> Result<PolicyHistory, CallReason> {
         if self.history.missing.is_some() {
             let text = "calls are decided by their history, and that before the start is not known";
@@ -223,8 +224,7 @@ impl<'s> Decision<'s> {
             return Err(reason.help(Code::HistoryUnavailable.help()));
         }
         let now_ms = self.surface.now.unix_ms;
-        let client = caller.client;
-        let key = self.history.key(&client.kind, &client.id);
+        let key = self.history.key(client);
         if !self.history.has_room(&key, now_ms, known) {
             let text = "the histories of too many clients are kept";
             return Err(CallReason::new(Code::SessionLimit, text));
@@ -233,8 +233,8 @@ impl<'s> Decision<'s> {
         let reads_calls = known.policy.reads_calls || rules.is_some_and(|it| it.reads_calls);
         let present = Present {
             traits,
-            given: &known.given(arguments),
-            session: caller.session.as_ref(),
+            given,
+            session,
             now_ms,
             window_ms: known.terms.window_ms,
         };

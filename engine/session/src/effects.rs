@@ -7,7 +7,9 @@ use super::continuation::{Continued, ServerState};
 use super::delivery::{continues, pass};
 use super::limits::{CALL_TIMEOUT_MS, QUOTE_MAX_CHARS, REPETITIONS_MAX};
 use super::messages::{Delivered, Failure};
+use super::records::Passing;
 use super::refusal::{EFFECT_KEY, Effect, Refusal, input_required};
+use super::ruling::Ruled;
 use super::session::Session;
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
@@ -31,17 +33,28 @@ impl Session {
             Some(Err(texts)) => return self.withhold_result(id, &call, texts, result, now),
             Some(Ok(state)) => return self.pass_state(id, &call, state, result, now),
         }
-        match pass(&call, result, max_bytes, &self.redactor) {
-            Ok(delivery) => {
-                let outcome = match delivery.is_error {
-                    true => "tool_error",
-                    false => "delivered",
+        let delivery = match pass(&call, result, max_bytes, &self.redactor) {
+            Ok(delivery) => delivery,
+            Err(texts) => return self.withhold_result(id, &call, texts, result, now),
+        };
+        match self.ruled(&call, delivery, result, now) {
+            Ruled::Delivered(delivery, redacted, codes) => {
+                let how = Passing {
+                    outcome: match delivery.is_error {
+                        true => "tool_error",
+                        false => "delivered",
+                    },
+                    removed: delivery.removed,
+                    redacted: &redacted,
+                    codes: &codes,
                 };
-                let removed = delivery.removed;
-                let record = self.delivered(id, &call, (outcome, removed), result, now);
+                let record = self.effect_of(id, &call, how, Some(result), now);
                 Delivered::Changed(delivery.result, vec![record])
             }
-            Err(texts) => self.withhold_result(id, &call, texts, result, now),
+            Ruled::Withheld(reasons) => {
+                let sent = Sent::of(result);
+                self.withhold(id, &call, "withheld", reasons, sent, now)
+            }
         }
     }
 

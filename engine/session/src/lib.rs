@@ -25,6 +25,7 @@
 //! | `quota`, `approval`, `continuation`, `calls`, `expanded` | what outlives a message |
 //! | `elicitation` | the question to a human that a client asks, and its answer |
 //! | `refusal`, `delivery` | the results that a client gets instead of a server's, and the checks of a server's |
+//! | `ruling`, `redacting` | what a policy decides about results, and takes out of them |
 //! | `audit`, `records` | records, hash-chained, and their content |
 //! | `audit_log` | a log of records: verified, and its calls decided again |
 //! | `state` | the exported state |
@@ -62,10 +63,12 @@ mod offered;
 mod options;
 mod quota;
 mod records;
+mod redacting;
 mod refusal;
 mod request;
 mod requesting;
 mod responding;
+mod ruling;
 mod served;
 mod session;
 mod state;

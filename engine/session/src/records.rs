@@ -21,6 +21,18 @@ use std::sync::Arc;
 /// Number of objects that a line of a log may have around kept arguments.
 const OUTER_OBJECTS: u32 = 4;
 
+/// How a result is passed on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passing<'r> {
+    pub(crate) outcome: &'r str,
+    /// The number of keys that were removed from it.
+    pub(crate) removed: u64,
+    /// What a policy redacted in it.
+    pub(crate) redacted: &'r [String],
+    /// Why it was withheld, or would have been.
+    pub(crate) codes: &'r [Code],
+}
+
 impl Session {
     pub(crate) fn opened(&mut self, kind: &str, now: Clock) -> Record {
         let basis = Arc::clone(&self.basis);
@@ -109,18 +121,6 @@ impl Session {
         })
     }
 
-    /// Records a result that a client gets, with the number of keys that were removed from it.
-    pub(crate) fn delivered(
-        &mut self,
-        id: u64,
-        call: &OpenCall,
-        (outcome, removed): (&str, u64),
-        result: &[u8],
-        now: Clock,
-    ) -> Record {
-        self.effect_of(id, call, (outcome, removed), Some(result), &[], now)
-    }
-
     pub(crate) fn effect(
         &mut self,
         id: u64,
@@ -130,25 +130,36 @@ impl Session {
         codes: &[Code],
         now: Clock,
     ) -> Record {
-        self.effect_of(id, call, (outcome, 0), result, codes, now)
+        let passing = Passing {
+            outcome,
+            removed: 0,
+            redacted: &[],
+            codes,
+        };
+        self.effect_of(id, call, passing, result, now)
     }
 
-    fn effect_of(
+    /// Records the end of a call.
+    pub(crate) fn effect_of(
         &mut self,
         id: u64,
         call: &OpenCall,
-        (outcome, removed): (&str, u64),
+        passing: Passing<'_>,
         result: Option<&[u8]>,
-        codes: &[Code],
         now: Clock,
     ) -> Record {
         let server = &call.basis.servers[call.server];
         self.record("effect", now, |w| {
             w.key("call").json(&id.to_string());
-            w.key("codes").strings(codes.iter().map(|code| code.name()));
-            w.key("outcome").string(outcome);
-            if removed > 0 {
-                w.key("removed").json(&removed.to_string());
+            let codes = passing.codes.iter();
+            w.key("codes").strings(codes.map(|code| code.name()));
+            w.key("outcome").string(passing.outcome);
+            if !passing.redacted.is_empty() {
+                let redacted = passing.redacted.iter().map(|it| &**it);
+                w.key("redacted").strings(redacted);
+            }
+            if passing.removed > 0 {
+                w.key("removed").json(&passing.removed.to_string());
             }
             if let Some(result) = result {
                 w.key("result").object(|w| write_content(w, result));

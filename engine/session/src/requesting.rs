@@ -291,7 +291,9 @@ impl Session {
         };
         let own = &self.basis.servers[server];
         let traits = known.traits_of((&own.id, &own.version, method.name()));
-        let past = match self.decision(now).past(known, caller, &traits, None) {
+        let decision = self.decision(now);
+        let given = Given::default();
+        let past = match decision.past(known, caller.of_history(), &traits, &given) {
             Ok(past) => past,
             Err(reason) => return (vec![reason], Vec::new()),
         };

@@ -3,7 +3,7 @@
 //! Servers, clients and sessions stand in it by keys of fixed size, tools by their number in the lock. What
 //! names tools is taken only by a session with the same lock.
 
-use super::approval::Approval;
+use super::approval::{Approval, AskedResult};
 use super::basis::Basis;
 use super::calls::OpenCall;
 use super::client::{Generation, Key};
@@ -76,6 +76,18 @@ impl Session {
                     w.object(|w| write_approval(w, approval));
                 }
             });
+            if !state.approvals.results.is_empty() {
+                w.key("asked_results").array(|w| {
+                    for asked in &state.approvals.results {
+                        let AskedResult {
+                            client,
+                            tool,
+                            arguments,
+                        } = asked;
+                        w.strings([client, tool, arguments].map(Key::as_str));
+                    }
+                });
+            }
             w.key("calls").array(|w| {
                 let calls = state.calls.open.values();
                 calls.for_each(|call| w.json(&call.exported));
@@ -257,6 +269,21 @@ fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
             // The session that exported it kept none.
             None => History::since(state.chain.head.clone()),
         };
+    }
+    for asked in member(root, "asked_results")
+        .and_then(items)
+        .into_iter()
+        .flatten()
+    {
+        let [client, tool, arguments] = items(asked)? else {
+            return None;
+        };
+        let key = |node| Key::read(string(node)?);
+        state.approvals.results.push_back(AskedResult {
+            client: key(client)?,
+            tool: key(tool)?,
+            arguments: key(arguments)?,
+        });
     }
     for node in items(member(root, "quotas")?)? {
         let client = Key::read(string(member(node, "client")?)?)?;

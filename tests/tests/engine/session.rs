@@ -21,6 +21,7 @@ mod passes;
 mod properties;
 mod quota;
 mod results;
+mod ruling;
 mod served;
 mod state;
 mod stub;

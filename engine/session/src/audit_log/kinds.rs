@@ -83,6 +83,7 @@ const KINDS: &[Kind] = &[
                 required("call", Shape::Count),
                 required("codes", Shape::List(&Shape::Text)),
                 required("outcome", Shape::OneOf(OUTCOMES)),
+                optional("redacted", Shape::List(&Shape::Text)),
                 optional("removed", Shape::Count),
                 optional("result", CONTENT),
                 required("server", Shape::Text),

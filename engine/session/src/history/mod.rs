@@ -91,8 +91,8 @@ impl History {
     }
 
     /// Returns the key of the history of a client.
-    pub(crate) fn key(&self, kind: &str, id: &str) -> Key {
-        Key::of(&[&self.agent, kind, id])
+    pub(crate) fn key(&self, client: &Key) -> Key {
+        Key::of(&[&self.agent, client.as_str()])
     }
 
     /// Takes a record.
@@ -109,7 +109,8 @@ impl History {
                     return;
                 };
                 let of_client = |name| member(client, name).and_then(string).unwrap_or_default();
-                let key = self.key(of_client("kind"), of_client("id"));
+                let client = Key::of(&[of_client("kind"), of_client("id")]);
+                let key = self.key(&client);
                 let Some(call) = PastCall::read(event, known) else {
                     return;
                 };

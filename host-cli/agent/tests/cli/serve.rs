@@ -9,6 +9,7 @@ mod limits;
 mod observing;
 mod operating;
 mod over_http;
+mod remembering;
 mod repeating;
 mod tracing;
 
