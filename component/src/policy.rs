@@ -2,15 +2,15 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::policy::{
-    self, ContextBorrow, Diagnostic, EvaluationContextBorrow, Guest, GuestContext, GuestPolicy,
-    IndexBorrow, LockBorrow, MatchingBorrow, Notation, PolicyBorrow, PolicyDifference,
+    self, CallExplanation, ContextBorrow, Diagnostic, EvaluationContextBorrow, Guest, GuestContext,
+    GuestPolicy, IndexBorrow, LockBorrow, MatchingBorrow, Notation, PolicyBorrow, PolicyDifference,
     TenantBorrow, TestOutcome, Tested,
 };
 use crate::capability::{EvaluationContext, Matching, Tenant};
 use crate::convert::all;
 use crate::inputs::Index;
 use crate::lockfile::Lock;
-use agent_api::{decide, lower, model, policy as rego};
+use agent_api::{decide, lower, model, policy as rego, render};
 use std::sync::Arc;
 
 /// The value of a policy's `input.context`.
@@ -43,6 +43,35 @@ impl Guest for Component {
             left_out: count(found.left_out),
             sampled: all(found.sampled.into_iter().map(str::to_owned)),
         }
+    }
+
+    fn explain_call(
+        policy: PolicyBorrow<'_>,
+        tenant: Option<TenantBorrow<'_>>,
+        index: IndexBorrow<'_>,
+        context: Option<ContextBorrow<'_>>,
+        tool: String,
+        arguments: Vec<u8>,
+        history: Vec<u8>,
+    ) -> Result<CallExplanation, Vec<Diagnostic>> {
+        let asked = rego::AskedCall {
+            tool: &tool,
+            arguments: &arguments,
+            history: &history,
+        };
+        let calls = rego::explain_policy_call(
+            &policy.get::<Policy>().0,
+            tenant.as_ref().map(|it| &*it.get::<Tenant>().value),
+            &index.get::<Index>().value,
+            context.as_ref().map(|it| &*it.get::<Context>().0),
+            asked,
+        );
+        let calls = calls.map_err(all)?;
+        Ok(CallExplanation {
+            allowed: calls.iter().all(decide::ExplainedCall::is_allowed),
+            text: all(render::policy_call(&calls)),
+            json: render::policy_call_json(&calls),
+        })
     }
 
     fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Diagnostic>> {

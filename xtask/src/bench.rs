@@ -15,6 +15,7 @@ const NGINX: (&str, &str) = ("nginx", "usr/sbin/nginx");
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     match arguments {
         ["--plans"] => return plans(workspace),
+        ["--history"] => return history(workspace),
         ["--serve"] => return serve(workspace),
         ["--apps"] => return apps(workspace),
         _ => {}
@@ -46,6 +47,21 @@ fn plans(workspace: &Workspace) -> Result<()> {
         .args(build)
         .args(["--bin", "agent-bench-plans", "--"])
         .args([python, jsonschema]);
+    process::run(&mut command)
+}
+
+/// Measures what the history of calls costs, without the component.
+fn history(workspace: &Workspace) -> Result<()> {
+    let mut command = cargo::cargo(workspace);
+    command
+        .args([
+            "run",
+            "--release",
+            "--package",
+            BENCH,
+            "--no-default-features",
+        ])
+        .args(["--bin", "agent-bench-history"]);
     process::run(&mut command)
 }
 

@@ -19,6 +19,7 @@
 //! | what may a new agent require? | [`first_manifest`] |
 //! | what do refused documents hide from each other? | [`together()`] |
 //! | what do the documents become with the suggested fixes? | [`mend`] |
+//! | why does a policy allow or deny a call? | [`policy::explain_policy_call`] |
 //! | which secrets would a link hold? | [`redact`] |
 //!
 //! The engine reads no clock, no file, no environment and no randomness: the same inputs give the
@@ -35,6 +36,8 @@ mod grounding;
 mod lock;
 pub mod network;
 pub mod plan;
+#[cfg(feature = "policy")]
+mod policy_call;
 mod redaction;
 mod resolution;
 pub mod served;
@@ -79,12 +82,12 @@ pub mod lower {
 pub mod decide {
     pub use agent_decide::{
         AuthorizedCall, AuthorizedPlan, CallContext, CallResult, CallVerdict, CapabilityFunnel,
-        Change, Counterfactual, Difference, Drift, EvaluationContext, Expand, Expanded, Exposed,
-        Failures, Funnel, Grounding, HistoryUse, LockState, Matching, NearMiss, NearTool,
-        NotExpanded, Outcome, PlanContext, PlanPolicy, PolicyDecision, PolicyEngine, PolicyError,
-        PolicyErrorKind, Preference, QueryDenial, Quote, Reason, Rejection, Resolution,
-        ResultRuling, RunDenial, ServerUse, Services, StepCheck, TieBreak, Verdict, hash,
-        token_estimate,
+        Change, Counterfactual, Difference, Drift, EvaluationContext, Expand, Expanded,
+        ExplainedCall, Exposed, Failures, Funnel, Grounding, HistoryUse, LockState, Matching,
+        NearMiss, NearTool, NotExpanded, Outcome, PlanContext, PlanPolicy, PolicyDecision,
+        PolicyEngine, PolicyError, PolicyErrorKind, Preference, QueryDenial, Quote, Reason,
+        Rejection, Resolution, ResultRuling, RunDenial, ServerUse, Services, StepCheck, TieBreak,
+        Verdict, hash, token_estimate,
     };
 }
 
@@ -109,6 +112,7 @@ pub mod schema {
 /// Policies in Rego.
 #[cfg(feature = "policy")]
 pub mod policy {
+    pub use super::policy_call::{AskedCall, explain_policy_call};
     pub use agent_rego::{
         HistoryFinding, HistoryRules, Policy, PolicyDifference, PolicySide, REDACTED, Redactions,
         TestOutcome, TestVerdict, Tested, Vocabulary, dead_rules, never_allows, policy_difference,

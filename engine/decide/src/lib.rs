@@ -23,6 +23,7 @@ mod counterfactual;
 mod definitions;
 mod drift;
 mod expansion;
+mod explained_call;
 mod failures;
 mod grounding;
 mod integrities;
@@ -54,6 +55,7 @@ pub use expansion::{
     NotExpanded, NotExposed, Services, expand, expand_verified, exposed, exposed_under,
     locked_loads, services, services_under, token_estimate,
 };
+pub use explained_call::{ExplainedCall, ExplainedRule};
 pub use failures::Failures;
 pub use grounding::{
     Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WHOLE_MIN, WORK, ground,

@@ -127,6 +127,26 @@ pub struct PolicyDecision {
     pub lines: Vec<u32>,
 }
 
+impl PolicyDecision {
+    /// Returns whether a tool is allowed, by its id.
+    pub fn allows(&self, id: &str) -> bool {
+        let allowed = self.answer.as_ref();
+        allowed.is_ok_and(|allowed| allowed.tools.contains(id))
+    }
+
+    /// Returns why a tool is denied, by its id. `None` if it is allowed.
+    pub fn denial(&self, id: &str) -> Option<String> {
+        match &self.answer {
+            Ok(allowed) if allowed.tools.contains(id) => None,
+            Ok(allowed) => {
+                let reason = allowed.reasons.get(id).cloned();
+                Some(reason.unwrap_or_else(|| "no rule allows it".to_owned()))
+            }
+            Err(error) => Some(format!("the policy fails: {}", error.detail)),
+        }
+    }
+}
+
 /// The tools that a policy allows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Allowed {

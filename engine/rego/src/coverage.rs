@@ -61,14 +61,11 @@ pub fn candidate_decisions(
     let (start, end) = (list.span.start as usize, list.span.end as usize);
     let decisions = candidates.iter().take(limit).map(|candidate| {
         let tool = member(candidate, "id").and_then(string).unwrap_or_default();
-        let is_allowed = |decision: &PolicyDecision| {
-            (decision.answer.as_ref()).is_ok_and(|it| it.tools.contains(tool))
-        };
-        let allowed = is_allowed(decision);
+        let allowed = decision.allows(tool);
         let own = candidate.span.of(input);
         let alone = policy.ask(&format!("{}[{own}]{}", &input[..start], &input[end..]));
         let agrees =
-            alone.answer.is_ok() == decision.answer.is_ok() && is_allowed(&alone) == allowed;
+            alone.answer.is_ok() == decision.answer.is_ok() && alone.allows(tool) == allowed;
         let lines = if agrees {
             &alone.lines
         } else {

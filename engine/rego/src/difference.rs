@@ -8,13 +8,16 @@ use super::samples::Named;
 use agent_decide::{Drift, PolicyDecision, PolicyEngine as _};
 use agent_diagnostic::Code;
 use agent_lower::{
-    Candidate, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement, candidates, input,
+    Candidate, PolicyHistory, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement,
+    candidates, input,
 };
 use agent_model::{
     Capability, CapabilityVerb, Category, Context, Index, Keyword as _, Load, Name, Resource,
     Scope, Tag, Tenant, ToolView,
 };
-use std::collections::BTreeMap;
+use agent_syntax::json::Writer;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// Maximum number of questions that both policies are asked.
 pub const QUESTION_LIMIT: usize = 20_000;
@@ -51,7 +54,7 @@ enum Verdict {
 
 /// A requirement that tools of an index can meet, without its place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Required {
+pub(super) enum Required {
     Capability(Capability),
     Category(Category, Vec<Scope>),
 }
@@ -65,6 +68,13 @@ struct Found {
     phases: Vec<PolicyPhase>,
     requirement: Required,
     arguments: Option<String>,
+    history: Option<String>,
+}
+
+/// A history that a call follows.
+struct History {
+    of_policy: PolicyHistory,
+    name: String,
 }
 
 struct Comparison<'c> {
@@ -98,6 +108,7 @@ pub fn policy_difference(
         false => &[Load::Essential],
     };
     let requirements = requirements(index, reads("requirement"));
+    let reads_history = sides.iter().any(|it| it.policy.history_use().reads);
     for phase in PolicyPhase::ALL {
         for (requirement, tools) in &requirements {
             let asked_together = match (phase, requirement) {
@@ -117,18 +128,29 @@ pub fn policy_difference(
                         (PolicyPhase::Call, Some(named)) => named.arguments(tools[0]),
                         _ => vec!["{}".to_owned()],
                     };
-                    for arguments in &arguments {
-                        comparison.ask((requirement, question), tools, arguments);
+                    let histories = match phase {
+                        PolicyPhase::Call if reads_history => histories(&sides, tools[0]),
+                        _ => vec![None],
+                    };
+                    for history in &histories {
+                        for arguments in &arguments {
+                            let call = (&**arguments, history.as_ref());
+                            comparison.ask((requirement, question), tools, call);
+                        }
                     }
                 }
             }
         }
     }
-    let sampled = ["arguments", "context", "subject", "task"].into_iter();
+    let sampled = ["arguments", "context", "history", "subject", "task"].into_iter();
+    let is_sampled = |member: &&'static str| match *member {
+        "history" => reads_history,
+        member => reads(member),
+    };
     PolicyDifference {
         asked: comparison.asked,
         left_out: comparison.left_out,
-        sampled: sampled.filter(|member| reads(member)).collect(),
+        sampled: sampled.filter(is_sampled).collect(),
         drifts: comparison.drifts(),
     }
 }
@@ -139,7 +161,7 @@ impl<'c> Comparison<'c> {
         &mut self,
         (requirement, question): (&Required, PolicyQuestion<'_>),
         tools: &[ToolView<'_>],
-        arguments: &str,
+        (arguments, history): (&str, Option<&History>),
     ) {
         if self.asked == QUESTION_LIMIT {
             self.left_out += 1;
@@ -151,7 +173,10 @@ impl<'c> Comparison<'c> {
         let [before, after] = self.sides.map(|PolicySide { policy, tenant }| {
             let input = input(question, None, tenant, self.context, None, &listed);
             policy.ask(&input.text(match question.phase {
-                PolicyPhase::Call => PolicyOccasion::of_call(arguments),
+                PolicyPhase::Call => PolicyOccasion {
+                    history: history.map(|it| &it.of_policy),
+                    ..PolicyOccasion::of_call(arguments)
+                },
                 PolicyPhase::Resolve | PolicyPhase::Expand | PolicyPhase::Result => {
                     PolicyOccasion::default()
                 }
@@ -171,6 +196,7 @@ impl<'c> Comparison<'c> {
                 after,
                 requirement: requirement.clone(),
                 arguments: (arguments != "{}").then(|| arguments.to_owned()),
+                history: history.map(|it| it.name.clone()),
                 phases: Vec::new(),
             });
             if !found.phases.contains(&question.phase) {
@@ -189,6 +215,7 @@ impl<'c> Comparison<'c> {
                     .arguments
                     .map(|it| format!("with the arguments `{it}`")),
             );
+            details.extend(found.history);
             let (category, capability) = match found.requirement {
                 Required::Category(category, _) => (Some(category.to_string()), None),
                 Required::Capability(capability) => (None, Some(capability.to_string())),
@@ -208,8 +235,17 @@ impl<'c> Comparison<'c> {
     }
 }
 
+impl fmt::Display for Required {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Category(category, _) => write!(f, "{category}"),
+            Self::Capability(capability) => write!(f, "{capability}"),
+        }
+    }
+}
+
 impl Required {
-    fn asked(&self) -> PolicyRequirement<'_> {
+    pub(super) fn asked(&self) -> PolicyRequirement<'_> {
         match self {
             Self::Capability(capability) => PolicyRequirement::Capability(capability),
             Self::Category(category, scopes) => PolicyRequirement::Category(category, scopes),
@@ -228,13 +264,81 @@ impl Verdict {
 }
 
 fn verdict(decision: &PolicyDecision, id: &str) -> Verdict {
-    match &decision.answer {
-        Ok(allowed) if allowed.tools.contains(id) => Verdict::Allowed,
-        Ok(allowed) => {
-            let reason = allowed.reasons.get(id).cloned();
-            Verdict::Denied(reason.unwrap_or_else(|| "no rule allows it".to_owned()))
+    match decision.denial(id) {
+        None => Verdict::Allowed,
+        Some(reason) => Verdict::Denied(reason),
+    }
+}
+
+/// The labels that a history has in questions, beside those of tenants.
+const LABELS: [&str; 3] = ["private", "unknown", "untrusted"];
+
+/// Returns a history without calls and one for each label, for a tool that sends and writes and one that does not. Single
+/// calls are in none.
+fn histories(sides: &[PolicySide<'_>; 2], tool: ToolView<'_>) -> Vec<Option<History>> {
+    let of_tenants = sides.iter().filter_map(|it| it.tenant?.history.as_ref());
+    let of_tenants = of_tenants.flat_map(|it| &it.labels);
+    let own = of_tenants.flat_map(|it| it.add.iter().map(String::as_str));
+    let labels: BTreeSet<_> = LABELS.into_iter().chain(own).collect();
+    let labels = labels.into_iter().map(Some).chain([None]);
+    let both = labels.flat_map(|label| [true, false].map(|acts| (label, acts)));
+    both.map(|(label, acts)| Some(History::of(tool, label, acts)))
+        .collect()
+}
+
+impl History {
+    fn of(tool: ToolView<'_>, label: Option<&str>, acts: bool) -> Self {
+        let moment = |w: &mut Writer| {
+            w.object(|w| {
+                w.key("at_ms").number(0);
+                w.key("record").number(1);
+                w.key("server").string("server");
+                w.key("time").string("1970-01-01T00:00:00.000Z");
+                w.key("tool").string("tool");
+            });
+        };
+        let mut w = Writer::dense();
+        w.object(|w| {
+            w.key("call").object(|w| {
+                w.key("annotations").object(|_| {});
+                w.key("capabilities").strings([]);
+                w.key("fields").object(|_| {});
+                w.key("labels").strings([]);
+                w.key("numbers").object(|_| {});
+                w.key("sends").bool(acts);
+                w.key("server").string(tool.server().id());
+                w.key("tool").string(tool.name());
+                w.key("writes").bool(acts);
+            });
+            w.key("calls").strings([]);
+            w.key("folded").strings([]);
+            w.key("labels").object(|w| {
+                if let Some(label) = label {
+                    w.key(label).object(|w| {
+                        w.key("count").number(1);
+                        moment(w.key("first"));
+                        moment(w.key("last"));
+                    });
+                }
+            });
+            w.key("now_ms").number(1);
+            w.key("session").null();
+            w.key("window_ms").number(86_400_000);
+        });
+        let of_call = match acts {
+            true => "if it sends and writes",
+            false => "if it neither sends nor writes",
+        };
+        Self {
+            of_policy: PolicyHistory {
+                json: w.finish(),
+                folded: 0,
+            },
+            name: match label {
+                Some(label) => format!("after data that is `{label}`, {of_call}"),
+                None => format!("without a call before, {of_call}"),
+            },
         }
-        Err(error) => Verdict::Denied(format!("the policy fails: {}", error.detail)),
     }
 }
 
@@ -256,43 +360,46 @@ fn phases(phases: &[PolicyPhase]) -> String {
 fn requirements<'i>(index: &'i Index, is_read: bool) -> BTreeMap<Required, Vec<ToolView<'i>>> {
     let mut found: BTreeMap<Required, Vec<ToolView<'i>>> = BTreeMap::new();
     for tool in index.tools() {
-        for block in tool.advertised() {
-            let (verb, resource) = block.verb_and_resource();
-            let (Some(verb), Ok(resource)) = (CapabilityVerb::parse(verb), Resource::new(resource))
-            else {
-                continue;
-            };
-            let tags: Vec<_> = block.tags().filter_map(|tag| Tag::new(tag).ok()).collect();
-            let mut sets = vec![Vec::new()];
-            if is_read && !tags.is_empty() {
-                sets.push(tags);
+        for required in requirements_of(tool, is_read) {
+            let tools = found.entry(required).or_default();
+            if tools.last().is_none_or(|it| it.number() != tool.number()) {
+                tools.push(tool);
             }
-            for constraints in sets {
-                let (verb, resource) = (verb, resource.clone());
-                let capability = Capability {
-                    verb,
-                    resource,
-                    constraints,
-                };
-                let tools = found.entry(Required::Capability(capability)).or_default();
-                if tools.last().is_none_or(|it| it.number() != tool.number()) {
-                    tools.push(tool);
-                }
-            }
-        }
-        let server = tool.server();
-        let scopes: Vec<_> = server
-            .scopes()
-            .filter_map(|it| Scope::new(it).ok())
-            .collect();
-        let is_asked = is_read || tool.advertised().next().is_none();
-        for category in server.categories().filter(|_| is_asked) {
-            let Ok(category) = Category::new(category) else {
-                continue;
-            };
-            let required = Required::Category(category, scopes.clone());
-            found.entry(required).or_default().push(tool);
         }
     }
+    found
+}
+
+/// Returns the requirements that a tool meets.
+pub(super) fn requirements_of(tool: ToolView<'_>, is_read: bool) -> Vec<Required> {
+    let mut found = Vec::new();
+    for block in tool.advertised() {
+        let (verb, resource) = block.verb_and_resource();
+        let (Some(verb), Ok(resource)) = (CapabilityVerb::parse(verb), Resource::new(resource))
+        else {
+            continue;
+        };
+        let tags: Vec<_> = block.tags().filter_map(|tag| Tag::new(tag).ok()).collect();
+        let mut sets = vec![Vec::new()];
+        if is_read && !tags.is_empty() {
+            sets.push(tags);
+        }
+        found.extend(sets.into_iter().map(|constraints| {
+            Required::Capability(Capability {
+                verb,
+                resource: resource.clone(),
+                constraints,
+            })
+        }));
+    }
+    let server = tool.server();
+    let scopes: Vec<_> = server
+        .scopes()
+        .filter_map(|it| Scope::new(it).ok())
+        .collect();
+    let is_asked = is_read || tool.advertised().next().is_none();
+    let categories = server.categories().filter(|_| is_asked);
+    let categories = categories.filter_map(|it| Category::new(it).ok());
+    found.extend(categories.map(|category| Required::Category(category, scopes.clone())));
     found
 }

@@ -21,7 +21,8 @@
 //! | `facts` | names the comparisons that decided against a tool |
 //! | `history` | holds the built-in rules about the history of calls |
 //! | `suite` | evaluates the tests of a policy |
-//! | `paths`, `unused`, `vocabulary` | find comparisons and rules that have no effect |
+//! | `paths`, `unused`, `vocabulary`, `shadowed` | find comparisons and rules that have no effect |
+//! | `explained` | explains the answer to one call |
 //! | `samples`, `difference` | compare the answers of two policies over an index |
 //! | `permits` | finds why a policy can never allow a tool |
 //!
@@ -36,6 +37,7 @@ mod check;
 mod coverage;
 mod difference;
 mod exact;
+mod explained;
 mod facts;
 mod history;
 mod instrument;
@@ -49,6 +51,7 @@ mod reading;
 mod rules;
 mod run;
 mod samples;
+mod shadowed;
 mod suite;
 mod token;
 mod tree;
@@ -62,6 +65,7 @@ pub use budget::{
 pub use check::{LEVEL_LIMIT, STATEMENT_LIMIT};
 pub use coverage::{CandidateDecision, RuleWithBody, candidate_decisions, rules_with_body};
 pub use difference::{PolicyDifference, PolicySide, QUESTION_LIMIT, policy_difference};
+pub use explained::{CallQuestion, explain_call};
 pub use history::{HistoryFinding, HistoryRules};
 pub use module::POLICY_LIMIT;
 pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};

@@ -3,6 +3,7 @@
 use super::module::SourceModule;
 use super::paths::{Names, OBJECTS, Paths};
 use super::policy::Policy;
+use super::shadowed::shadowed;
 use super::tree::{Expr, ExprKind, Op, StatementKind};
 use agent_decide::PolicyDecision;
 use agent_diagnostic::{Code, Diagnostic, Problems};
@@ -18,7 +19,14 @@ const LISTED: usize = 8;
 
 /// Reports comparisons of a policy with strings that never occur, and paths that no input has. Only
 /// paths that are certain are reported: each of them is a mistake, or has no effect.
+/// Definitions that add nothing to others are reported too.
 pub fn dead_rules(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
+    let mut found = never_holding(policy, known);
+    found.extend(shadowed(policy.module()));
+    found
+}
+
+fn never_holding(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
     let SourceModule { text, tree } = policy.module();
     let mut statements = tree.rules.iter().flat_map(|rule| rule.statements());
     // With another input, paths mean something else.

@@ -15,6 +15,7 @@ mod grounding;
 mod json;
 mod lock;
 mod plan;
+mod policy_call;
 mod report;
 mod requirement;
 mod resolution;
@@ -35,6 +36,7 @@ pub use expansion::{
 pub use grounding::{grounding, grounding_json};
 pub use lock::lock;
 pub use plan::{PlanReport, authorized_plan, plan_answer, step_approval, validation_report};
+pub use policy_call::{policy_call, policy_call_json};
 pub use report::{File, Format, VERSION, report};
 pub use resolution::{FULL_LIMIT, matching, resolution, resolution_beginning};
 pub use schemas::{schemas, schemas_json};

@@ -92,7 +92,7 @@ values! {
     imports::audit::LogReplayed imports::audit::Verified imports::expansion::Answer imports::expansion::Exposed
     imports::fixes::Redaction imports::grounding::Grounding imports::importer::Imported
     imports::lockfile::Drift imports::lockfile::UnreadableLock imports::plan::CallAnswer imports::plan::PlanAnswer
-    imports::policy::PolicyDifference imports::policy::Tested imports::schemas::Listing
+    imports::policy::CallExplanation imports::policy::PolicyDifference imports::policy::Tested imports::schemas::Listing
 }
 
 macro_rules! interfaces {

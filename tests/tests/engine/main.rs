@@ -29,6 +29,7 @@ mod mutation;
 mod patterns;
 mod plan;
 mod policy;
+mod policy_call;
 mod policy_difference;
 mod properties;
 mod random;

@@ -279,3 +279,27 @@ fn questions_end_at_the_limit_and_are_counted() {
     // At resolution once, and for each tool once in `expand` and with 64 arguments.
     assert_eq!(found.asked + found.left_out, 1 + 330 * 65);
 }
+
+#[test]
+fn policies_that_read_a_history_are_asked_about_labels() {
+    let index = index(&[json!({ "send": tool("write", &[], json!({})) })]);
+    let rule = |label: &str| {
+        format!(
+            "allowed_tools contains t.id if {{ some t in input.candidate_tools; not leaks }}
+            leaks if {{ input.history.labels.{label}; input.history.call.sends }}"
+        )
+    };
+    let (before, after) = (policy(&rule("private")), policy(&rule("untrusted")));
+    let found = compare(&before, &after, &index);
+    assert_eq!(
+        words(&found.drifts),
+        [
+            "POLICY_WIDENED s0@1/send in `call`; after data that is `private`, if it sends and writes",
+            "POLICY_NARROWED s0@1/send in `call`; after data that is `untrusted`, if it sends and writes",
+        ]
+    );
+    // Three labels and none, for a tool that acts and one that does not.
+    assert_eq!((found.asked, found.left_out), (2 + 8, 0));
+    assert_eq!(found.sampled, ["history"]);
+    assert_eq!(compare(&before, &before, &index).drifts, []);
+}

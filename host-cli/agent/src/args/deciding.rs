@@ -370,6 +370,47 @@ pub(crate) struct Ground {
 pub(crate) enum Policy {
     Check(PolicyCheck),
     Diff(PolicyDiff),
+    Explain(PolicyExplain),
+}
+
+/// Explain why a policy allows or denies a call
+///
+/// Shows every rule with its value, whether it holds and decides, and the comparisons that decided against the call.
+#[derive(Args, Debug)]
+pub(crate) struct PolicyExplain {
+    /// The tool: SERVER/TOOL, or SERVER@VERSION/TOOL
+    #[arg(value_name = "CALL")]
+    pub(crate) call: String,
+
+    /// The policy
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: Input,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    /// The arguments of the call, or `-` for standard input (JSON) [default: {}]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) arguments: Option<Input>,
+
+    /// The calls before, as the policy sees them in `input.history` (JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) history: Option<Input>,
+
+    /// The configuration of the tenant
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tenant: Option<Input>,
+
+    /// The tenant, if the configuration lists several
+    #[arg(long, value_name = "ID", requires = "tenant")]
+    pub(crate) tenant_id: Option<String>,
+
+    /// The value of `input.context`, such as the time (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) policy_context: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) report: Report,
 }
 
 /// Compile a policy, find conditions that never hold, and run its tests

@@ -13,6 +13,7 @@ pub(crate) mod performing;
 mod plan_check;
 mod policy_check;
 mod policy_diff;
+mod policy_explain;
 mod replay;
 mod resolve;
 mod schema;
@@ -87,6 +88,9 @@ fn decide(command: &Deciding, global: &Global) -> Result<CommandAnswer, Failure>
         }
         Deciding::Policy(Policy::Check(it)) => {
             mending(&it.report, global, |to| policy_check::run(it, to))
+        }
+        Deciding::Policy(Policy::Explain(it)) => {
+            mending(&it.report, global, |to| policy_explain::run(it, to))
         }
         Deciding::Policy(Policy::Diff(it)) => {
             mending(&it.output.report(), global, |to| policy_diff::run(it, to))

@@ -680,3 +680,60 @@ fn why_says_whether_a_tool_of_a_category_is_locked() {
         assert_eq!(tool["categories"].as_array().unwrap().len(), 1, "{json:#}");
     }
 }
+
+#[test]
+fn questions_that_were_left_out_deny_a_widening() {
+    let project = Project::empty();
+    let tools = (0..330).map(|number| {
+        let schema = json!({ "type": "object", "properties": { "a": {} } });
+        let tool = json!({
+            "inputSchema": schema,
+            "x-summit-capabilities": [{ "verb": "read", "resource": "fs", "constraints": [] }],
+        });
+        (format!("t{number:03}"), tool)
+    });
+    let tools: serde_json::Map<_, _> = tools.collect();
+    let index = json!([{
+        "id": "s", "version": "1", "endpoint": "https://a.example", "categories": ["files"], "scopes": [],
+        "data": { "residency": "any", "maxSensitivity": "public" },
+        "trust": { "signed": true, "publisher": "P" }, "capabilities": { "tools": tools },
+    }]);
+    project.write("mcp.index.json", index.to_string());
+    let values: Vec<_> = (0..60).map(|it| format!("\"v{it}\"")).collect();
+    let policy = format!(
+        "package switchboard\nallowed_tools contains t.id if {{ some t in input.candidate_tools; not input.arguments.a in {{{}}} }}\n",
+        values.join(", ")
+    );
+    project.write("policy.rego", policy);
+    let diff = "policy diff policy.rego policy.rego --deny-widening";
+    project.agent(diff).exits(1).notes("and left out");
+}
+
+#[test]
+fn a_policy_explains_its_answer_to_a_call() {
+    let project = governed();
+    let explain = "policy explain --policy rules/policy.rego";
+    let tool = |project: &Project| {
+        let index: Value = serde_json::from_str(&project.read("mcp.index.json")).unwrap();
+        let server = &index[0];
+        let tools = server["capabilities"]["tools"].as_object().unwrap();
+        let (id, tool) = (server["id"].as_str().unwrap(), tools.keys().next().unwrap());
+        format!("{id}/{tool}")
+    };
+    let tool = tool(&project);
+    let shown = project.agent(&format!("{explain} {tool} --format json"));
+    let allowed = shown.json()["allowed"] == true;
+    project
+        .agent(&format!("{explain} {tool}"))
+        .exits(if allowed { 0 } else { 1 })
+        .answers("allowed_tools");
+    project
+        .agent(&format!("{explain} nothing/here"))
+        .exits(1)
+        .notes("the index has no server `nothing`");
+    project.write("arguments.json", "[1]");
+    project
+        .agent(&format!("{explain} {tool} --arguments arguments.json"))
+        .exits(1)
+        .notes("the arguments must be one strict JSON object");
+}

@@ -277,6 +277,19 @@ fn without_its_log_a_restarted_gateway_refuses() {
             .remember(without_start.as_bytes(), true, at(later))
     );
     assert!(is_passed_on(&restarted.call("post", later)));
+    // So is one in whose middle the window begins.
+    let short = self::world(&format!("      window: 2s\n{}", rules(RULES)));
+    let mut logged = Logged::start(&short);
+    logged.answer("inbox", 3_000);
+    let text = logged.text();
+    let rest: String = text.split_inclusive('\n').skip(1).collect();
+    let options = Options {
+        last_record: logged.log.last().map(|it| it.line.clone().into_bytes()),
+        ..Options::default()
+    };
+    let mut restarted = Logged::open(&short, options, 4_000);
+    assert!(restarted.session.remember(rest.as_bytes(), true, at(4_000)));
+    is_stopped(&restarted.call("post", 4_001));
     // The refusals hold in a replay.
     let answer = replayed(
         logged.restarted(&world, false, 2).text().as_bytes(),
@@ -690,6 +703,12 @@ fn histories_stay_within_their_limits() {
     let later = 86_400_001;
     let called = super::call_at(&mut logged.session, &further, "add", json!({}), later);
     assert!(is_passed_on(&called));
+    // What is older than the window is forgotten.
+    let state: Value = serde_json::from_slice(&logged.session.export()).expect("JSON");
+    assert_eq!(
+        state["history"]["scopes"].as_array().expect("scopes").len(),
+        1
+    );
 }
 
 /// What happens in a history.

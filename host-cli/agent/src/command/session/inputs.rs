@@ -499,7 +499,7 @@ impl CommandSession {
         }
     }
 
-    pub(super) fn read(&mut self, input: &Input, limit: u64) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn read(&mut self, input: &Input, limit: u64) -> Result<Vec<u8>, Failure> {
         if let Some(mending) = &self.mending
             && let Some(mended) = mending.text(input)?
         {
