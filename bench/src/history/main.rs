@@ -22,20 +22,35 @@ use table::Table;
 /// The calls before those that are measured.
 const BEFORE: u64 = 1_000;
 
+/// The calls that are added up.
+const SUMMED: u64 = 200;
+
 /// The calls that are measured, of which the median counts.
 const MEASURED: usize = 2_001;
+
+/// The most that a decision may take after 1,000 calls, as a part of what it takes after none.
+const TARGET: f64 = 1.3;
 
 /// The calls that are replayed.
 const REPLAYED: u64 = 100_000;
 
-/// Rules that read labels.
+/// Rules that read labels, of which no data has one.
 const OF_LABELS: &str = "
         - { rule: no-send-after, label: private }
         - { rule: no-write-after, label: untrusted, tools: [files/*] }";
 
-/// A rule that reads single calls.
+/// A rule that is asked about each call, as data has its label.
+const OF_A_LABEL: &str = "
+        - { rule: no-send-after, label: untrusted, mode: log-only }";
+
+/// A rule that adds up a number of every call. It can do so until calls are folded.
 const OF_CALLS: &str = "
-        - { rule: at-most, tools: [mail/none], calls: 5 }";
+        - { rule: sum-at-most, tools: [mail/read], argument: /a, limit: 1000000000 }";
+
+/// Rules that are about other tools.
+const OF_OTHERS: &str = "
+        - { rule: at-most, tools: [mail/list], calls: 5 }
+        - { rule: before, tools: [mail/list], needs: [mail/read] }";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let unit = median_after(None, BEFORE)?;
@@ -44,17 +59,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut table = Table::new(title, "no history is kept", unit);
     for (name, rules) in [
         ("rules of labels", OF_LABELS),
-        ("a rule of calls", OF_CALLS),
+        ("a rule of a label that data has", OF_A_LABEL),
+        ("rules of other tools", OF_OTHERS),
     ] {
-        let without = median_after(Some(rules), 0)?;
-        table.add(&format!("{name}, after no call"), without);
-        let with = median_after(Some(rules), BEFORE)?;
-        table.add(&format!("{name}, after {BEFORE} calls"), with);
+        let (first, later) = (
+            format!("{name}, after no call"),
+            format!("{name}, after {BEFORE} calls"),
+        );
+        table.add(&first, median_after(Some(rules), 0)?);
+        table.add(&later, median_after(Some(rules), BEFORE)?);
+        table.compare(
+            &format!("{name}: the second ÷ the first"),
+            &later,
+            &first,
+            1.3,
+        );
     }
+    let name = format!("a sum over {SUMMED} calls");
+    table.add(&name, median_of(Some(OF_CALLS), SUMMED, 41)?);
     for (name, rules) in [
         ("no history", None),
         ("rules of labels", Some(OF_LABELS)),
-        ("a rule of calls", Some(OF_CALLS)),
+        ("a rule of a label that data has", Some(OF_A_LABEL)),
+        ("rules of other tools", Some(OF_OTHERS)),
     ] {
         let (time, bytes) = replay(rules)?;
         table.note(format!(
@@ -69,9 +96,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn documents(rules: Option<&str>) -> Result<Documents, Box<dyn Error>> {
-    let hints = json!({ "readOnlyHint": true, "openWorldHint": false });
     let schema = json!({ "type": "object", "properties": { "a": {} } });
-    let tool = json!({ "annotations": hints, "inputSchema": schema });
+    let tool = json!({ "inputSchema": schema });
     let index = json!([{
         "id": "mail", "version": "1", "endpoint": "https://mail.example/mcp", "categories": ["mail"], "scopes": [],
         "trust": { "signed": true, "publisher": "P" }, "data": { "residency": "any", "maxSensitivity": "public" },
@@ -127,9 +153,8 @@ impl Running {
             log: String::new(),
         };
         running.keep(&records);
-        let hints = json!({ "readOnlyHint": true, "openWorldHint": false });
         let schema = json!({ "type": "object", "properties": { "a": {} } });
-        let tool = |name| json!({ "name": name, "annotations": hints, "inputSchema": schema });
+        let tool = |name| json!({ "name": name, "inputSchema": schema });
         let list = json!({ "tools": [tool("list"), tool("read")] }).to_string();
         let found = running.session.tools("mail", list.as_bytes(), at(0));
         running.keep(&found.records);
@@ -167,6 +192,15 @@ impl Running {
 }
 
 fn median_after(rules: Option<&str>, before: u64) -> Result<Duration, Box<dyn Error>> {
+    median_of(rules, before, MEASURED)
+}
+
+/// Returns the median time of calls after others.
+fn median_of(
+    rules: Option<&str>,
+    before: u64,
+    measured: usize,
+) -> Result<Duration, Box<dyn Error>> {
     let mut running = Running::open(rules)?;
     for ms in 0..before {
         running.call(ms, false)?;
@@ -174,7 +208,7 @@ fn median_after(rules: Option<&str>, before: u64) -> Result<Duration, Box<dyn Er
     // A history that is to stay empty begins anew for every call.
     let state = running.session.export();
     let mut times = Vec::new();
-    for number in 0..MEASURED {
+    for number in 0..measured {
         if before == 0 && number % 16 == 0 {
             let options = Options {
                 state: Some(state.clone()),
@@ -206,7 +240,7 @@ fn replay(rules: Option<&str>) -> Result<(Duration, usize), Box<dyn Error>> {
     replay.end_file();
     let replayed = replay.finish().map_err(|found| format!("{found:?}"))?;
     let time = start.elapsed();
-    let calls = format!("\"same\":{REPLAYED}");
+    let calls = format!("\"same\": {REPLAYED}");
     match replayed.json.contains(&calls) {
         true => Ok((time, running.log.len())),
         false => Err(replayed.json.chars().take(500).collect::<String>().into()),

@@ -132,11 +132,15 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
         ));
     }
     trace.record(CallCheck::Arguments, problems);
-    if let Some(policy) = policy {
+    let unknown = context.history_unknown();
+    if policy.is_some() || unknown.is_some() {
         let asked = arguments.is_some() && !found.entries.is_empty();
-        let asked = asked
-            .then(|| policy.denials(PolicyOccasion::of_call(call.args.of(plan.text.as_str()))));
-        trace.record(CallCheck::Policy, asked.unwrap_or_default());
+        let occasion = PolicyOccasion::of_call(call.args.of(plan.text.as_str()));
+        let denials = policy
+            .filter(|_| asked)
+            .map(|policy| policy.denials(occasion));
+        let denials = denials.unwrap_or_default().into_iter().chain(unknown);
+        trace.record(CallCheck::Policy, denials.collect());
     }
     let server = found.entries.first().zip(found.definition);
     match (server, context.lock) {

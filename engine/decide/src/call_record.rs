@@ -70,6 +70,8 @@ pub enum CallDenial<'a> {
     Policy(LockedDenial),
     /// No locked entry has the tool, so the policy can't be asked about it.
     PolicyNotAsked,
+    /// The tenant decides calls by the calls before them, which are not known.
+    HistoryUnknown,
 }
 
 /// The reason why a tool counts as one that writes.

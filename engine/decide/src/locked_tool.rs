@@ -27,6 +27,15 @@ pub struct CallContext<'a> {
     pub evaluation_context: Option<&'a EvaluationContext>,
 }
 
+impl CallContext<'_> {
+    /// Returns the denial of a call outside of a session, which knows no calls before it, if the tenant has rules about
+    /// them.
+    pub(super) fn history_unknown(&self) -> Option<CallDenial<'static>> {
+        let has_rules = self.evaluation_context?.has_history_rules();
+        has_rules.then_some(CallDenial::HistoryUnknown)
+    }
+}
+
 /// The tool to call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target<'a> {

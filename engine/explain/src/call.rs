@@ -142,6 +142,14 @@ pub(super) fn call_denial(
             let text = format!("the policy can't be asked about {named}: no locked entry has it");
             on_tool(Code::PolicyDenied, "unknown to the policy", text)
         }
+        CallDenial::HistoryUnknown => {
+            let text = format!(
+                "the tenant decides calls by the calls before them, and none are known before that of {named}"
+            );
+            on_tool(Code::HistoryUnavailable, "outside of a session", text).help(
+                "Make the call through `agent serve`, or select a tenant without `history.rules`.",
+            )
+        }
         CallDenial::Arguments(problem) => {
             let message = argument(problem, &named, arguments);
             let span = match problem {

@@ -6,7 +6,8 @@ use super::fields::{
 use super::format;
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
-    HISTORY_WINDOW_MS, HistoryRule, HistoryTerms, RuleMode, ToolSelector, ToolTraits,
+    HISTORY_WINDOW_MS, HistoryRule, HistoryRuleTerms, HistoryTerms, RuleMode, ToolSelector,
+    ToolTraits,
 };
 use agent_syntax::Node;
 use agent_syntax::json::Writer;
@@ -54,22 +55,18 @@ pub(super) fn terms(
         problems.report(code, node.span, "too many pointers", message);
         return None;
     }
-    let mut w = Writer::dense();
-    w.array(|w| rules.iter().for_each(|rule| w.json(&rule.json)));
-    let mut rules = w.finish();
-    rules.pop();
     Some(HistoryTerms {
         window_ms,
         labels,
         fields,
         numbers,
-        rules,
+        rules: rules.into_iter().map(|it| it.terms).collect(),
     })
 }
 
-/// A rule with all of its members.
+/// A rule, and the arguments that it compares.
 struct Rule {
-    json: String,
+    terms: HistoryRuleTerms,
     fields: Vec<String>,
     numbers: Vec<String>,
 }
@@ -142,18 +139,33 @@ fn rule(node: &Node<'_>, path: &str, window_ms: u64, problems: &mut Problems<'_>
         write_selectors(w.key("tools"), &tools);
         w.key("within_ms").json(&within.to_string());
     });
-    let is_same = name.value == HistoryRule::SameField;
-    let is_sum = name.value == HistoryRule::SumAtMost;
+    let json = w.finish().trim_end().to_owned();
+    let (mut fields, mut numbers) = (Vec::new(), Vec::new());
+    let reads = match name.value {
+        HistoryRule::AtMost => Some(tools.clone()),
+        HistoryRule::Before => Some(needs),
+        HistoryRule::NoSendAfter | HistoryRule::NoWriteAfter => None,
+        HistoryRule::SameField => {
+            fields.extend([argument, earlier_argument]);
+            Some(earlier)
+        }
+        HistoryRule::SumAtMost => {
+            numbers.push(argument);
+            Some(tools.clone())
+        }
+    };
+    let terms = HistoryRuleTerms {
+        rule: name.value,
+        tools,
+        reads,
+        label,
+        calls,
+        json,
+    };
     Some(Rule {
-        json: w.finish().trim_end().to_owned(),
-        fields: match is_same {
-            true => vec![argument.clone(), earlier_argument],
-            false => Vec::new(),
-        },
-        numbers: match is_sum {
-            true => vec![argument],
-            false => Vec::new(),
-        },
+        terms,
+        fields,
+        numbers,
     })
 }
 

@@ -17,8 +17,8 @@ pub struct HistoryTerms {
     pub fields: Vec<String>,
     /// The JSON pointers into arguments whose numbers a history keeps: sorted, without duplicates.
     pub numbers: Vec<String>,
-    /// `rules`: the built-in rules in force as a JSON list, each with all of its members; `[]` without one.
-    pub rules: String,
+    /// `rules`: the built-in rules in force, in file order.
+    pub rules: Vec<HistoryRuleTerms>,
 }
 
 impl Default for HistoryTerms {
@@ -28,9 +28,26 @@ impl Default for HistoryTerms {
             labels: Vec::new(),
             fields: Vec::new(),
             numbers: Vec::new(),
-            rules: "[]".to_owned(),
+            rules: Vec::new(),
         }
     }
+}
+
+/// A built-in rule in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryRuleTerms {
+    /// Which one.
+    pub rule: HistoryRule,
+    /// The tools whose calls it decides; none for every one.
+    pub tools: Vec<ToolSelector>,
+    /// The tools whose earlier calls it looks at one by one, if it does: none for every one.
+    pub reads: Option<Vec<ToolSelector>>,
+    /// `label`; empty without one.
+    pub label: String,
+    /// `calls`; 0 without a number.
+    pub calls: u64,
+    /// All of its members, as JSON.
+    pub json: String,
 }
 
 /// Tools by their server and name: `SERVER/TOOL`, in which `*` is every server or every tool.

@@ -4,7 +4,7 @@ use super::exact::{first_rounded, not_exact};
 use super::module::SourceModule;
 use super::run::Program;
 use agent_diagnostic::Diagnostic;
-use agent_model::HistoryRule;
+use agent_model::{HistoryRuleTerms, HistoryTerms};
 use agent_text::DocumentKind;
 use regorus::Value;
 
@@ -15,10 +15,6 @@ const LIBRARY: &str = include_str!("history.rego");
 #[derive(Debug)]
 pub struct HistoryRules {
     program: Program,
-    /// The rules in force, as JSON.
-    rules: String,
-    /// Whether they read single calls, not only labels.
-    pub reads_calls: bool,
 }
 
 /// What a rule says against a call.
@@ -35,33 +31,32 @@ pub struct HistoryFinding {
 }
 
 impl HistoryRules {
-    /// Returns the rules of [`HistoryTerms::rules`](agent_model::HistoryTerms::rules), or `None` if there are none.
+    /// Compiles the rules, or returns `None` if a tenant has none in force.
     ///
     /// # Errors
     /// Never for the library that is built in.
-    pub fn new(rules: &str) -> Result<Option<Self>, Vec<Diagnostic>> {
-        if rules == "[]" {
+    pub fn new(terms: &HistoryTerms) -> Result<Option<Self>, Vec<Diagnostic>> {
+        if terms.rules.is_empty() {
             return Ok(None);
         }
         let text = LIBRARY.as_bytes().to_vec();
         let module = SourceModule::read(DocumentKind::Policy, text, &[])?;
         let program = Program::new(vec![module])?;
-        let of_labels = [HistoryRule::NoSendAfter, HistoryRule::NoWriteAfter];
-        let others = HistoryRule::ALL.iter().filter(|it| !of_labels.contains(it));
-        let mut names = others.map(|it| format!("\"rule\":\"{}\"", it.as_str()));
-        Ok(Some(Self {
-            program,
-            reads_calls: names.any(|name| rules.contains(&name)),
-            rules: rules.to_owned(),
-        }))
+        Ok(Some(Self { program }))
     }
 
-    /// Returns what the rules say against a call after a history, ordered by rule and sentence. Both are JSON.
+    /// Returns what rules say against a call after a history, which is JSON: ordered by rule and sentence.
     ///
     /// # Errors
     /// A sentence: the history has a number that would be rounded, or the evaluation passed its limits.
-    pub fn ask(&self, history: &str) -> Result<Vec<HistoryFinding>, String> {
-        let input = format!("{{\"history\":{history},\"rules\":{}}}", self.rules);
+    pub fn ask<'r>(
+        &self,
+        rules: impl IntoIterator<Item = &'r HistoryRuleTerms>,
+        history: &str,
+    ) -> Result<Vec<HistoryFinding>, String> {
+        let rules: Vec<_> = rules.into_iter().map(|it| &*it.json).collect();
+        let rules = rules.join(",");
+        let input = format!("{{\"history\":{history},\"rules\":[{rules}]}}");
         if let Some(number) = first_rounded(&input) {
             return Err(not_exact(number));
         }
@@ -92,6 +87,7 @@ impl HistoryRules {
 mod tests {
     use super::{HistoryRules, LIBRARY};
     use crate::{TestVerdict, test};
+    use agent_model::{HistoryRule, HistoryRuleTerms, HistoryTerms};
 
     const TESTS: &str = include_str!("history_test.rego");
 
@@ -108,9 +104,21 @@ mod tests {
 
     #[test]
     fn a_number_that_would_be_rounded_is_refused() {
-        let rules = r#"[{"rule":"at-most"}]"#;
-        let rules = HistoryRules::new(rules).expect("a library").expect("rules");
+        let rule = HistoryRuleTerms {
+            rule: HistoryRule::AtMost,
+            tools: Vec::new(),
+            reads: None,
+            label: String::new(),
+            calls: 0,
+            json: r#"{"rule":"at-most"}"#.to_owned(),
+        };
+        let terms = HistoryTerms {
+            rules: vec![rule],
+            ..HistoryTerms::default()
+        };
+        let rules = HistoryRules::new(&terms);
+        let rules = rules.expect("a library").expect("rules");
         let history = r#"{"now_ms":1,"calls":[{"numbers":{"/a":0.12345678901234567890123}}]}"#;
-        assert!(rules.ask(history).is_err());
+        assert!(rules.ask(&terms.rules, history).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::basis::Basis;
 use super::client::{Caller, Key};
-use super::history::{Given, History, Present, Remembered, Traits, view};
+use super::history::{Given, History, Present, Remembered, Traits, view, view_of_rules};
 use super::limits::INSTEAD_MAX;
 use super::quota::{OverQuota, Quotas};
 use super::request::Arguments;
@@ -165,10 +165,10 @@ impl<'s> Decision<'s> {
             reasons.others.push(reason);
             return reasons;
         }
-        let past = past.and_then(Result::ok);
+        let past = past.and_then(Result::ok).unwrap_or_default();
         let context = self.context();
         let occasion = PolicyOccasion {
-            history: past.as_ref(),
+            history: past.of_policy.as_ref(),
             arguments: Some(arguments.text().unwrap_or("{}")),
             context: Some(&context),
             subject: Some(&caller.subject),
@@ -180,11 +180,8 @@ impl<'s> Decision<'s> {
         }
         let parsed = Json::of(arguments.node());
         reasons.others.extend(own.served.reasons(parsed, occasion));
-        if let (Some(known), Some(past)) = (&basis.remembered, &past) {
-            let (refusals, findings) = by_rules(known, past);
-            reasons.others.extend(refusals);
-            reasons.findings = findings;
-        }
+        reasons.others.extend(past.refusals);
+        reasons.findings = past.findings;
         let stands_by = self.surface.standing_by(tool);
         reasons.others.extend(stands_by.clone());
         if let Some((reason, retry)) = self.surface.vetoed(own.server) {
@@ -207,7 +204,7 @@ impl<'s> Decision<'s> {
         reasons
     }
 
-    /// Returns the history that a call of a client follows.
+    /// Returns what the history that a call of a client follows says.
     ///
     /// # Errors
     /// Why nothing can be decided by it.
@@ -217,7 +214,7 @@ impl<'s> Decision<'s> {
         (client, session): (&Key, Option<&Key>),
         traits: &Traits,
         given: &Given,
-    ) -> Result<PolicyHistory, CallReason> {
+    ) -> Result<Past, CallReason> {
         if self.history.missing.is_some() {
             let text = "calls are decided by their history, and that before the start is not known";
             let reason = CallReason::new(Code::HistoryUnavailable, text);
@@ -229,8 +226,7 @@ impl<'s> Decision<'s> {
             let text = "the histories of too many clients are kept";
             return Err(CallReason::new(Code::SessionLimit, text));
         }
-        let rules = known.rules.as_ref();
-        let reads_calls = known.policy.reads_calls || rules.is_some_and(|it| it.reads_calls);
+        let scope = self.history.of(&key);
         let present = Present {
             traits,
             given,
@@ -238,7 +234,28 @@ impl<'s> Decision<'s> {
             now_ms,
             window_ms: known.terms.window_ms,
         };
-        Ok(view(self.history.of(&key), present, reads_calls))
+        let of_policy = known
+            .policy
+            .reads
+            .then(|| view(scope, present, known.policy.reads_calls));
+        let mut past = Past {
+            of_policy,
+            ..Past::default()
+        };
+        // Most calls concern no rule.
+        let about = known.rules_about(traits, scope);
+        if let (Some(rules), false) = (&known.rules, about.is_empty()) {
+            let history = view_of_rules(scope, present, &about);
+            match rules.ask(about, &history) {
+                Ok(found) => past.take(found),
+                Err(why) => {
+                    let text =
+                        format!("the rules about the history of calls can't be evaluated: {why}");
+                    past.refusals.push(CallReason::new(Code::PolicyError, text));
+                }
+            }
+        }
+        Ok(past)
     }
 
     /// Returns why a tool may not be called in this way: on the list of the client is another name.
@@ -300,29 +317,30 @@ impl<'s> Decision<'s> {
     }
 }
 
-/// Returns what the built-in rules say about a call: reasons against it, and the other findings.
-pub(crate) fn by_rules(
-    known: &Remembered,
-    past: &PolicyHistory,
-) -> (Vec<CallReason>, Vec<HistoryFinding>) {
-    let Some(rules) = &known.rules else {
-        return Default::default();
-    };
-    let found = match rules.ask(&past.json) {
-        Ok(found) => found,
-        Err(why) => {
-            let text = format!("the rules about the history of calls can't be evaluated: {why}");
-            return (vec![CallReason::new(Code::PolicyError, text)], Vec::new());
+/// What a history says about a call.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    /// The history as the policy sees it, if it reads it.
+    pub(crate) of_policy: Option<PolicyHistory>,
+    /// The reasons of built-in rules against the call.
+    pub(crate) refusals: Vec<CallReason>,
+    /// What built-in rules say otherwise: that a human must approve the call, and what they only record.
+    pub(crate) findings: Vec<HistoryFinding>,
+}
+
+impl Past {
+    fn take(&mut self, found: Vec<HistoryFinding>) {
+        for it in found {
+            let finding = HistoryFinding {
+                text: visible(&it.text).into_owned(),
+                ..it
+            };
+            match finding.is_approvable || finding.is_log_only {
+                true => self.findings.push(finding),
+                false => self.refusals.push(refusal_of(&finding)),
+            }
         }
-    };
-    let (findings, refusals): (Vec<_>, Vec<_>) = found
-        .into_iter()
-        .map(|it| HistoryFinding {
-            text: visible(&it.text).into_owned(),
-            ..it
-        })
-        .partition(|it| it.is_approvable || it.is_log_only);
-    (refusals.iter().map(refusal_of).collect(), findings)
+    }
 }
 
 /// Returns a finding as a reason against a call.

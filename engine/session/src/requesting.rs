@@ -8,7 +8,7 @@ use super::basis::Basis;
 use super::calling::{INTERNAL_ERROR, INVALID_PARAMS};
 use super::calls::OpenCall;
 use super::client::{Caller, Client, Generation};
-use super::decision::{by_rules, refusal_of};
+use super::decision::refusal_of;
 use super::entries::read;
 use super::history::Given;
 use super::limits::{CALL_TIMEOUT_MS, OPEN_CALLS_MAX, QUOTE_MAX_CHARS};
@@ -297,7 +297,7 @@ impl Session {
             Ok(past) => past,
             Err(reason) => return (vec![reason], Vec::new()),
         };
-        let (mut refusals, findings) = by_rules(known, &past);
+        let (mut refusals, findings) = (past.refusals, past.findings);
         let asking = findings.iter().filter(|it| !it.is_log_only);
         refusals.extend(asking.map(refusal_of));
         (refusals, findings)

@@ -1,9 +1,10 @@
 //! What a policy decides about the result of a call \[4\].
 
 use super::approval::AskedResult;
+use super::basis::Server;
 use super::calls::OpenCall;
 use super::delivery::{Delivery, pass};
-use super::history::Given;
+use super::history::{Given, Present, view};
 use super::redacting::redact;
 use super::session::Session;
 use agent_api::decide::{PolicyError, ResultRuling};
@@ -108,16 +109,24 @@ impl Session {
         let tool = call.tool()?;
         let context = call.basis.evaluation_context.context.as_deref();
         let context = live_context(context, &now.local_time());
-        let past = self.basis.remembered.as_ref().map(|known| {
-            let traits =
-                known.traits_of((&tool.served.server, &tool.served.version, &tool.served.name));
-            let given = Given::default();
-            let decision = self.decision(now);
-            decision.past(known, (&call.client, None), &traits, &given)
+        let history = &self.state.history;
+        let known = self.basis.remembered.as_ref();
+        let known = known.filter(|it| it.policy.reads && history.missing.is_none());
+        let past = known.map(|known| {
+            let Server { id, version, .. } = &call.basis.servers[call.server];
+            let present = Present {
+                traits: &known.traits_of((id, version, tool.own_name())),
+                given: &Given::default(),
+                session: None,
+                now_ms: now.unix_ms,
+                window_ms: known.terms.window_ms,
+            };
+            let scope = history.of(&history.key(&call.client));
+            view(scope, present, known.policy.reads_calls)
         });
         let occasion = PolicyOccasion {
             context: Some(&context),
-            history: past.as_ref().and_then(|it| it.as_ref().ok()),
+            history: past.as_ref(),
             result: Some(result),
             ..PolicyOccasion::default()
         };

@@ -34,6 +34,13 @@ impl EvaluationContext {
         self.policy.is_some() || self.named_policy().is_some()
     }
 
+    /// Returns whether the tenant decides calls by the calls before them.
+    pub(crate) fn has_history_rules(&self) -> bool {
+        let tenant = self.tenant.as_ref();
+        let history = tenant.and_then(|it| it.history.as_ref());
+        history.is_some_and(|it| !it.rules.is_empty())
+    }
+
     fn named_policy(&self) -> Option<&str> {
         let policy = self.tenant.as_ref()?.policy.as_ref()?;
         Some(&policy.value)

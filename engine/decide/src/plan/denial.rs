@@ -99,7 +99,10 @@ impl PlanReason<'_> {
             Self::NoConnector { .. } | Self::NoTool { .. } => StepCheck::Pool,
             Self::NoRule | Self::RuleDenies(_) => StepCheck::Rules,
             Self::Server(
-                CallDenial::OtherPolicy(_) | CallDenial::Policy(_) | CallDenial::PolicyNotAsked,
+                CallDenial::OtherPolicy(_)
+                | CallDenial::Policy(_)
+                | CallDenial::PolicyNotAsked
+                | CallDenial::HistoryUnknown,
             ) => StepCheck::Policy,
             Self::NoIndex | Self::Server(_) | Self::SeveralVersions { .. } => StepCheck::Lock,
             Self::ServerElsewhere { .. } | Self::Input(InputDenial::Destination { .. }) => {

@@ -422,6 +422,9 @@ impl<'a> Decision<'a> {
         for denial in &known.denials {
             self.deny(number, PlanReason::Server(denial.clone()));
         }
+        if let Some(denial) = context.history_unknown() {
+            self.deny(number, PlanReason::Server(denial));
+        }
         if let [_, _, ..] = &*known.versions {
             let reason = PlanReason::SeveralVersions {
                 binding: binding.number,

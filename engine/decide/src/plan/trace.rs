@@ -131,8 +131,8 @@ impl<'a> Decision<'a> {
             StepCheck::Policy => {
                 let locked = self.context.lock.is_some_and(|it| it.policy.is_some());
                 let given = self.context.evaluation_context;
-                let governed = locked || given.is_some_and(EvaluationContext::has_policy);
-                governed && binding.is_some_and(is_server)
+                let governed = |it: &EvaluationContext| it.has_policy() || it.has_history_rules();
+                (locked || given.is_some_and(governed)) && binding.is_some_and(is_server)
             }
             StepCheck::Destination => {
                 let http = |it: &Binding| matches!(it.driver, Driver::Http { .. });

@@ -24,7 +24,7 @@ pub(crate) use past::{Given, PastCall};
 pub(crate) use rebuilding::Rebuilding;
 pub(crate) use terms::Remembered;
 pub(crate) use traits::Traits;
-pub(crate) use view::{Present, view};
+pub(crate) use view::{Present, view, view_of_rules};
 
 use super::client::Key;
 use super::limits::{HISTORY_BYTES_MAX, HISTORY_CALLS_OF_CLIENT_MAX, HISTORY_CLIENTS_MAX};

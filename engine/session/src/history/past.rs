@@ -245,6 +245,26 @@ impl Scope {
         self.folded.retain(|_, it| it.last.at_ms > start_ms);
     }
 
+    /// Returns how many calls it has, also folded ones.
+    pub(super) fn count(&self) -> u64 {
+        let folded = self
+            .folded
+            .iter()
+            .filter(|((_, _, label), _)| label.is_none());
+        let folded: u64 = folded.map(|(_, group)| group.count).sum();
+        folded + self.calls.len() as u64
+    }
+
+    /// Returns whether some data in it has one of these labels.
+    pub(super) fn has_label(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        let labels = self.calls.iter().flat_map(|it| &it.traits.labels);
+        let folded = self
+            .folded
+            .keys()
+            .filter_map(|(_, _, label)| label.as_ref());
+        labels.chain(folded).any(|label| is_it(label))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.folded.is_empty()
     }

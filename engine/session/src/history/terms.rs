@@ -1,12 +1,12 @@
 //! What a session needs to know to keep a history and to ask about it.
 
-use super::past::Given;
+use super::past::{Given, Scope};
 use super::traits::{Traits, UNKNOWN, labels_of};
 use crate::basis::{Server, Tool};
 use agent_api::decide::{EvaluationContext, HistoryUse};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::digest;
-use agent_api::model::{HistoryTerms, Index};
+use agent_api::model::{HistoryRule, HistoryRuleTerms, HistoryTerms, Index};
 use agent_api::policy::HistoryRules;
 use agent_syntax::members::member;
 use agent_syntax::{Node, Value, canonical_node};
@@ -46,7 +46,7 @@ impl Remembered {
             return Ok(None);
         }
         let terms = terms.unwrap_or_default();
-        let rules = HistoryRules::new(&terms.rules)?;
+        let rules = HistoryRules::new(&terms)?;
         let entries = servers.iter().map(|it| {
             let entry = index.find(&it.id, &it.version);
             let labels = entry.map_or_else(unrated, |entry| labels_of(entry.entry()));
@@ -68,6 +68,33 @@ impl Remembered {
             known.tools.insert(key, Arc::new(traits));
         }
         Ok(Some(known))
+    }
+
+    /// Returns the built-in rules that may say something against a call after a history. Most calls concern none, and the
+    /// evaluation of a rule takes longer than all the rest of a decision.
+    pub(crate) fn rules_about(
+        &self,
+        traits: &Traits,
+        scope: Option<&Scope>,
+    ) -> Vec<&HistoryRuleTerms> {
+        let is_about = |it: &&HistoryRuleTerms| {
+            let mut tools = it.tools.iter();
+            let is_of_tool = it.tools.is_empty()
+                || tools.any(|tools| tools.selects(&traits.server, &traits.tool));
+            let has_label = || {
+                // An unknown label may be any.
+                let of = |label: &str| label == it.label || label == UNKNOWN;
+                scope.is_some_and(|scope| scope.has_label(of))
+            };
+            is_of_tool
+                && match it.rule {
+                    HistoryRule::AtMost => scope.map_or(0, Scope::count) >= it.calls,
+                    HistoryRule::NoSendAfter => traits.sends && has_label(),
+                    HistoryRule::NoWriteAfter => traits.writes && has_label(),
+                    HistoryRule::Before | HistoryRule::SameField | HistoryRule::SumAtMost => true,
+                }
+        };
+        self.terms.rules.iter().filter(is_about).collect()
     }
 
     /// Returns the labels of what a server has. Nobody rated one that the lock does not have.

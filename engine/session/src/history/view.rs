@@ -1,9 +1,10 @@
 //! A history as policies and the built-in rules see it: `input.history`.
 
-use super::past::{Given, Group, Moment, PastCall, Scope};
+use super::past::{Given, Group, GroupKey, Moment, PastCall, Scope};
 use super::traits::Traits;
 use crate::client::Key;
 use agent_api::lower::PolicyHistory;
+use agent_api::model::{HistoryRuleTerms, ToolSelector};
 use agent_record::Clock;
 use agent_syntax::json::Writer;
 use std::collections::BTreeMap;
@@ -27,17 +28,8 @@ struct Total<'s> {
 
 /// Returns `input.history` for a call. `with_calls` says whether single calls are read.
 pub(crate) fn view(scope: Option<&Scope>, present: Present<'_>, with_calls: bool) -> PolicyHistory {
-    let start = present.now_ms.saturating_sub(present.window_ms);
-    let calls = || {
-        let calls = scope.into_iter().flat_map(|it| &it.calls);
-        calls.filter(move |it| it.at_ms > start)
-    };
-    let groups = || {
-        let groups = scope.into_iter().flat_map(|it| &it.folded);
-        groups.filter(move |(_, it)| it.last.at_ms > start)
-    };
-    let mut w = Writer::dense();
-    w.object(|w| {
+    let kept = Kept::of(scope, present);
+    let json = object(|w| {
         w.key("call").object(|w| {
             let Traits { server, tool, .. } = present.traits;
             present.traits.write_annotations(w);
@@ -51,16 +43,97 @@ pub(crate) fn view(scope: Option<&Scope>, present: Present<'_>, with_calls: bool
             w.key("writes").bool(present.traits.writes);
         });
         if with_calls {
-            w.key("calls")
-                .array(|w| calls().for_each(|call| write_call(w, call, false)));
+            w.key("calls").array(|w| {
+                kept.calls().for_each(|call| write_call(w, call, false));
+            });
         }
+        kept.write_rest(w);
+        count(w, "now_ms", present.now_ms);
+        w.key("session").optional(present.session.map(Key::as_str));
+        count(w, "window_ms", present.window_ms);
+    });
+    let all = kept.groups().filter(|((_, _, label), _)| label.is_none());
+    PolicyHistory {
+        json,
+        folded: all.map(|(_, group)| group.count).sum(),
+    }
+}
+
+/// Returns what built-in rules read of a history: of single calls, only those that they look at.
+pub(crate) fn view_of_rules(
+    scope: Option<&Scope>,
+    present: Present<'_>,
+    rules: &[&HistoryRuleTerms],
+) -> String {
+    let kept = Kept::of(scope, present);
+    let selects = |tools: &[ToolSelector], traits: &Traits| {
+        let mut tools = tools.iter();
+        tools.len() == 0 || tools.any(|it| it.selects(&traits.server, &traits.tool))
+    };
+    let is_read = |call: &&PastCall| {
+        let mut reads = rules.iter().filter_map(|it| it.reads.as_deref());
+        reads.any(|tools| selects(tools, &call.traits))
+    };
+    object(|w| {
+        w.key("call").object(|w| {
+            present.given.write_fields(w);
+            present.given.write_numbers(w);
+            w.key("sends").bool(present.traits.sends);
+            w.key("server").string(&present.traits.server);
+            w.key("tool").string(&present.traits.tool);
+            w.key("writes").bool(present.traits.writes);
+        });
+        w.key("calls").array(|w| {
+            for call in kept.calls().filter(is_read) {
+                w.object(|w| {
+                    count(w, "at_ms", call.at_ms);
+                    call.given.write_fields(w);
+                    call.given.write_numbers(w);
+                    w.key("outcome").optional(call.outcome.as_deref());
+                    w.key("server").string(&call.traits.server);
+                    w.key("tool").string(&call.traits.tool);
+                });
+            }
+        });
+        kept.write_rest(w);
+        count(w, "now_ms", present.now_ms);
+    })
+}
+
+/// The part of a history that is within the window.
+#[derive(Clone, Copy)]
+struct Kept<'s> {
+    scope: Option<&'s Scope>,
+    start_ms: u64,
+}
+
+impl<'s> Kept<'s> {
+    fn of(scope: Option<&'s Scope>, present: Present<'_>) -> Self {
+        Self {
+            scope,
+            start_ms: present.now_ms.saturating_sub(present.window_ms),
+        }
+    }
+
+    fn calls(self) -> impl Iterator<Item = &'s PastCall> {
+        let calls = self.scope.into_iter().flat_map(|it| &it.calls);
+        calls.filter(move |it| it.at_ms > self.start_ms)
+    }
+
+    fn groups(self) -> impl Iterator<Item = (&'s GroupKey, &'s Group)> {
+        let groups = self.scope.into_iter().flat_map(|it| &it.folded);
+        groups.filter(move |(_, it)| it.last.at_ms > self.start_ms)
+    }
+
+    /// Writes `folded` and `labels`.
+    fn write_rest(self, w: &mut Writer) {
         w.key("folded").array(|w| {
-            for ((server, tool, label), group) in groups() {
+            for ((server, tool, label), group) in self.groups() {
                 w.object(|w| write_group(w, (server, tool, label.as_deref()), group));
             }
         });
         w.key("labels").object(|w| {
-            for (label, total) in totals(calls(), groups()) {
+            for (label, total) in totals(self.calls(), self.groups()) {
                 w.key(label).object(|w| {
                     count(w, "count", total.count);
                     write_moment(w.key("first"), total.first);
@@ -68,23 +141,21 @@ pub(crate) fn view(scope: Option<&Scope>, present: Present<'_>, with_calls: bool
                 });
             }
         });
-        count(w, "now_ms", present.now_ms);
-        w.key("session").optional(present.session.map(Key::as_str));
-        count(w, "window_ms", present.window_ms);
-    });
+    }
+}
+
+fn object(members: impl FnOnce(&mut Writer)) -> String {
+    let mut w = Writer::dense();
+    w.object(members);
     let mut json = w.finish();
     json.pop();
-    let all = groups().filter(|((_, _, label), _)| label.is_none());
-    PolicyHistory {
-        json,
-        folded: all.map(|(_, group)| group.count).sum(),
-    }
+    json
 }
 
 /// Returns the first and the last call of each label.
 fn totals<'s>(
     calls: impl Iterator<Item = &'s PastCall>,
-    groups: impl Iterator<Item = (&'s (String, String, Option<String>), &'s Group)>,
+    groups: impl Iterator<Item = (&'s GroupKey, &'s Group)>,
 ) -> BTreeMap<&'s str, Total<'s>> {
     let mut totals: BTreeMap<&str, Total<'s>> = BTreeMap::new();
     let mut add = |label: &'s str, of: Total<'s>| {
