@@ -146,11 +146,11 @@ fn rule(node: &Node<'_>, path: &str, window_ms: u64, problems: &mut Problems<'_>
         HistoryRule::Before => Some(needs),
         HistoryRule::NoSendAfter | HistoryRule::NoWriteAfter => None,
         HistoryRule::SameField => {
-            fields.extend([argument, earlier_argument]);
+            fields.extend([argument.clone(), earlier_argument.clone()]);
             Some(earlier)
         }
         HistoryRule::SumAtMost => {
-            numbers.push(argument);
+            numbers.push(argument.clone());
             Some(tools.clone())
         }
     };
@@ -160,6 +160,8 @@ fn rule(node: &Node<'_>, path: &str, window_ms: u64, problems: &mut Problems<'_>
         reads,
         label,
         calls,
+        within_ms: within,
+        arguments: [argument, earlier_argument],
         json,
     };
     Some(Rule {

@@ -46,6 +46,10 @@ pub struct HistoryRuleTerms {
     pub label: String,
     /// `calls`; 0 without a number.
     pub calls: u64,
+    /// `within`: how far it looks back, in milliseconds.
+    pub within_ms: u64,
+    /// `argument` and `earlier_argument`, which is the same without another one; empty without one.
+    pub arguments: [String; 2],
     /// All of its members, as JSON.
     pub json: String,
 }

@@ -1,21 +1,11 @@
-# The built-in rules about the history of calls. Each finding names the earlier call by the number of its record.
+# The built-in rules about the history of calls. The engine asks those that are about the tool of the call, each with what it compares of
+# earlier calls. Each finding names the earlier call by the number of its record, where there is one.
 package agent.history
 
 findings contains {"log_only": log_only, "rule": rule.rule, "text": text, "wants": wants} if {
 	some rule in input.rules
-	is_about(rule)
 	[wants, text] := against(rule)
 	log_only := rule.mode == "log-only"
-}
-
-is_about(rule) if rule.tools == []
-
-is_about(rule) if selected(rule.tools, input.history.call)
-
-selected(selectors, call) if {
-	some selector in selectors
-	selector.server in {"*", call.server}
-	selector.tool in {"*", call.tool}
 }
 
 # Nothing is sent after data with a label was read.
@@ -35,8 +25,7 @@ against(rule) := ["approval", text] if {
 # At most so many calls within a time.
 against(rule) := ["refusal", text] if {
 	rule.rule == "at-most"
-	folded := sum([group.count | some group in groups(rule, rule.tools)])
-	number := count(past(rule, rule.tools)) + folded
+	number := rule.count + rule.folded
 	number >= rule.calls
 	text := sprintf("%d calls of %s were allowed within %s, and at most %d are", [
 		number, listed(rule.tools), span(rule), rule.calls,
@@ -46,19 +35,16 @@ against(rule) := ["refusal", text] if {
 # Another tool is called before.
 against(rule) := ["refusal", text] if {
 	rule.rule == "before"
-	answered := [call | some call in past(rule, rule.needs); call.outcome == "delivered"]
-	folded := [group | some group in groups(rule, rule.needs); group.delivered > 0]
-	count(answered) + count(folded) == 0
+	rule.answered == 0
 	text := sprintf("no call of %s was answered before, within %s", [listed(rule.needs), span(rule)])
 }
 
 # An argument has a value that one of an earlier call had.
 against(rule) := ["refusal", text] if {
 	rule.rule == "same-field"
-	not is_known(rule)
-	lost := sum([group.count | some group in groups(rule, rule.earlier)])
+	not input.history.call.fields[rule.argument] in rule.values
 	text := sprintf("no earlier call of %s had the value of `%s` at `%s`%s", [
-		listed(rule.earlier), rule.argument, rule.earlier_argument, forgotten(lost),
+		listed(rule.earlier), rule.argument, rule.earlier_argument, forgotten(rule.folded),
 	])
 }
 
@@ -73,53 +59,22 @@ against(rule) := ["refusal", text] if {
 	rule.rule == "sum-at-most"
 	own := input.history.call.numbers[rule.argument]
 	own >= 0
-	lost := unknown(rule)
-	total := own + sum([number |
-		some call in past(rule, rule.tools)
-		number := call.numbers[rule.argument]
-	])
+	total := own + sum(rule.numbers)
+	lost := (rule.folded + rule.count) - count(rule.numbers)
 	is_over(total, rule.limit, lost)
 	text := sprintf("`%s` would add up to %v within %s, and the limit is %d%s", [
 		rule.argument, total, span(rule), rule.limit, forgotten(lost),
 	])
 }
 
-# The number of calls whose numbers are not known: of those that were folded, and those before the rule was in force.
-unknown(rule) := folded + count(unnumbered) if {
-	folded := sum([group.count | some group in groups(rule, rule.tools)])
-	unnumbered := [call | some call in past(rule, rule.tools); not call.numbers[rule.argument]]
-}
-
 is_over(total, limit, _) if total > limit
 
+# Calls that were folded, and those before the rule was in force, have no number.
 is_over(_, _, lost) if lost > 0
 
 forgotten(0) := ""
 
 forgotten(lost) := sprintf("; of %d earlier calls that is not known", [lost]) if lost > 0
-
-is_known(rule) if {
-	some call in past(rule, rule.earlier)
-	call.fields[rule.earlier_argument] == input.history.call.fields[rule.argument]
-}
-
-# The calls of tools within the time of a rule. Those that were folded are in groups.
-past(rule, selectors) := [call |
-	some call in input.history.calls
-	call.at_ms > since(rule)
-	chosen(selectors, call)
-]
-
-groups(rule, selectors) := [group |
-	some group in input.history.folded
-	group.label == null
-	group.last.at_ms > since(rule)
-	chosen(selectors, group)
-]
-
-chosen([], _) if true
-
-chosen(selectors, call) if selected(selectors, call)
 
 since(rule) := input.history.now_ms - rule.within_ms
 

@@ -4,7 +4,7 @@ use super::exact::{first_rounded, not_exact};
 use super::module::SourceModule;
 use super::run::Program;
 use agent_diagnostic::Diagnostic;
-use agent_model::{HistoryRuleTerms, HistoryTerms};
+use agent_model::HistoryTerms;
 use agent_text::DocumentKind;
 use regorus::Value;
 
@@ -45,18 +45,13 @@ impl HistoryRules {
         Ok(Some(Self { program }))
     }
 
-    /// Returns what rules say against a call after a history, which is JSON: ordered by rule and sentence.
+    /// Returns what rules say against a call, each with what it reads of a history, ordered by rule and sentence. `history`
+    /// and `rules` are JSON.
     ///
     /// # Errors
     /// A sentence: the history has a number that would be rounded, or the evaluation passed its limits.
-    pub fn ask<'r>(
-        &self,
-        rules: impl IntoIterator<Item = &'r HistoryRuleTerms>,
-        history: &str,
-    ) -> Result<Vec<HistoryFinding>, String> {
-        let rules: Vec<_> = rules.into_iter().map(|it| &*it.json).collect();
-        let rules = rules.join(",");
-        let input = format!("{{\"history\":{history},\"rules\":[{rules}]}}");
+    pub fn ask(&self, history: &str, rules: &str) -> Result<Vec<HistoryFinding>, String> {
+        let input = format!("{{\"history\":{history},\"rules\":{rules}}}");
         if let Some(number) = first_rounded(&input) {
             return Err(not_exact(number));
         }
@@ -98,7 +93,7 @@ mod tests {
             let passed = outcome.verdict == TestVerdict::Passed;
             assert!(passed, "{}: {}", outcome.name, outcome.detail);
         }
-        assert!(tested.outcomes.len() > 15);
+        assert!(tested.outcomes.len() > 12);
         assert_eq!(tested.unreached, []);
     }
 
@@ -110,6 +105,8 @@ mod tests {
             reads: None,
             label: String::new(),
             calls: 0,
+            within_ms: 1,
+            arguments: Default::default(),
             json: r#"{"rule":"at-most"}"#.to_owned(),
         };
         let terms = HistoryTerms {
@@ -118,7 +115,7 @@ mod tests {
         };
         let rules = HistoryRules::new(&terms);
         let rules = rules.expect("a library").expect("rules");
-        let history = r#"{"now_ms":1,"calls":[{"numbers":{"/a":0.12345678901234567890123}}]}"#;
-        assert!(rules.ask(&terms.rules, history).is_err());
+        let read = r#"[{"rule":"at-most","numbers":[0.12345678901234567890123]}]"#;
+        assert!(rules.ask("{}", read).is_err());
     }
 }

@@ -11,20 +11,6 @@ labels(label, at_ms) := {label: {
 	"last": {"at_ms": at_ms, "record": 7, "server": "mail", "time": "T", "tool": "read"},
 }}
 
-calls := [
-	{"at_ms": 100, "fields": {"/id": "a"}, "numbers": {"/n": 4}, "outcome": "delivered", "server": "mail", "tool": "read"},
-	{"at_ms": 900, "fields": {"/id": "b"}, "numbers": {"/n": 5}, "outcome": null, "server": "mail", "tool": "read"},
-]
-
-folded := [{
-	"count": 3,
-	"delivered": 2,
-	"label": null,
-	"last": {"at_ms": 90},
-	"server": "mail",
-	"tool": "read",
-}]
-
 base := {
 	"call": {
 		"fields": {"/id": "a"},
@@ -34,23 +20,26 @@ base := {
 		"tool": "post",
 		"writes": true,
 	},
-	"calls": calls,
-	"folded": [],
 	"labels": {},
 	"now_ms": 1000,
 }
 
 rule(more) := object.union(
 	{
+		"answered": 1,
 		"argument": "/id",
 		"calls": 2,
+		"count": 2,
 		"earlier": [read],
 		"earlier_argument": "/id",
+		"folded": 0,
 		"label": "private",
 		"limit": 9,
 		"mode": "enforce",
 		"needs": [read],
+		"numbers": [4, 5],
 		"tools": [],
+		"values": ["a", "b"],
 		"within_ms": 1000,
 	},
 	more,
@@ -87,13 +76,6 @@ test_what_does_not_send_is_allowed if {
 	texts([rule({"rule": "no-send-after"})], {"call": call, "labels": labels("private", 100)}) == []
 }
 
-test_a_rule_is_about_its_tools if {
-	of_others := rule({"rule": "no-send-after", "tools": [read]})
-	texts([of_others], {"labels": labels("private", 100)}) == []
-	of_all := rule({"rule": "no-send-after", "tools": [{"server": "*", "tool": "post"}]})
-	count(texts([of_all], {"labels": labels("private", 100)})) == 1
-}
-
 test_a_human_may_allow_a_write_after_untrusted_data if {
 	found := history.findings with input as {
 		"history": object.union(base, {"labels": labels("untrusted", 100)}),
@@ -105,26 +87,13 @@ test_a_human_may_allow_a_write_after_untrusted_data if {
 test_calls_are_counted if {
 	texts([rule({"rule": "at-most"})], {}) == ["2 calls of all tools were allowed within 1 s, and at most 2 are"]
 	texts([rule({"calls": 3, "rule": "at-most"})], {}) == []
-}
-
-test_folded_calls_are_counted if {
-	count(texts([rule({"calls": 5, "rule": "at-most"})], {"folded": folded})) == 1
-	texts([rule({"calls": 5, "rule": "at-most", "within_ms": 905})], {"folded": folded}) == []
-}
-
-test_calls_of_other_tools_are_not_counted if {
-	call := object.union(base.call, read)
-	of_mail := rule({"rule": "at-most", "tools": [read]})
-	count(texts([of_mail], {"call": call})) == 1
-	texts([of_mail], {"call": call, "calls": [object.union(calls[0], post)]}) == []
+	count(texts([rule({"calls": 3, "folded": 1, "rule": "at-most"})], {})) == 1
 }
 
 test_a_tool_comes_after_an_answer_of_another if {
 	first := rule({"rule": "before", "tools": [post]})
 	texts([first], {}) == []
-	texts([first], {"calls": []}) == ["no call of `mail/read` was answered before, within 1 s"]
-	count(texts([first], {"calls": [calls[1]]})) == 1
-	texts([first], {"calls": [], "folded": folded}) == []
+	texts([object.union(first, {"answered": 0})], {}) == ["no call of `mail/read` was answered before, within 1 s"]
 }
 
 test_a_field_is_that_of_an_earlier_call if {
@@ -132,31 +101,26 @@ test_a_field_is_that_of_an_earlier_call if {
 	texts([same], {}) == []
 	call := object.union(base.call, {"fields": {"/id": "c"}})
 	texts([same], {"call": call}) == ["no earlier call of `mail/read` had the value of `/id` at `/id`"]
-	texts([same], {"call": call, "folded": folded}) == [
+	texts([object.union(same, {"folded": 3})], {"call": call}) == [
 		"no earlier call of `mail/read` had the value of `/id` at `/id`; of 3 earlier calls that is not known",
 	]
-	count(texts([same], {"call": object.union(call, {"fields": {"/id": null}})})) == 1
+	count(texts([object.union(same, {"argument": "/other"})], {})) == 1
 }
 
 test_numbers_are_added_up if {
-	total := rule({"argument": "/n", "limit": 5, "rule": "sum-at-most", "tools": [read]})
-	call := object.union(base.call, read)
-	texts([total], {"call": call}) == ["`/n` would add up to 10 within 1 s, and the limit is 5"]
-	texts([object.union(total, {"limit": 10})], {"call": call}) == []
+	total := rule({"argument": "/n", "rule": "sum-at-most", "tools": [read]})
+	texts([total], {}) == ["`/n` would add up to 10 within 1 s, and the limit is 9"]
+	texts([object.union(total, {"limit": 10})], {}) == []
 }
 
-test_a_sum_without_folded_calls_is_not_known if {
+test_a_sum_of_calls_without_a_number_is_not_known if {
 	total := rule({"argument": "/n", "limit": 99, "rule": "sum-at-most", "tools": [read]})
-	texts([total], {"call": object.union(base.call, read), "folded": folded}) == [
+	texts([object.union(total, {"folded": 3})], {}) == [
 		"`/n` would add up to 10 within 1 s, and the limit is 99; of 3 earlier calls that is not known",
 	]
-}
-
-test_a_sum_with_calls_from_before_the_rule_is_not_known if {
-	total := rule({"argument": "/n", "limit": 99, "rule": "sum-at-most", "tools": [read]})
-	before := object.remove(calls[0], ["numbers"])
-	more := {"call": object.union(base.call, read), "calls": [object.union(before, {"numbers": {}}), calls[1]]}
-	texts([total], more) == ["`/n` would add up to 6 within 1 s, and the limit is 99; of 1 earlier calls that is not known"]
+	texts([object.union(total, {"numbers": [4]})], {}) == [
+		"`/n` would add up to 5 within 1 s, and the limit is 99; of 1 earlier calls that is not known",
+	]
 }
 
 test_what_is_no_number_is_refused if {
@@ -166,11 +130,6 @@ test_what_is_no_number_is_refused if {
 }
 
 expected_of(argument) := [sprintf("`%s` is no number of at least 0, and the rule adds it up", [argument])]
-
-test_a_missing_field_is_that_of_no_earlier_call if {
-	same := rule({"argument": "/other", "rule": "same-field", "tools": [post]})
-	count(texts([same], {})) == 1
-}
 
 test_every_rule_finds_its_own if {
 	found := texts([rule({"rule": "no-send-after"}), rule({"rule": "at-most"})], {"labels": labels("private", 100)})

@@ -245,8 +245,8 @@ impl<'s> Decision<'s> {
         // Most calls concern no rule.
         let about = known.rules_about(traits, scope);
         if let (Some(rules), false) = (&known.rules, about.is_empty()) {
-            let history = view_of_rules(scope, present, &about);
-            match rules.ask(about, &history) {
+            let (history, about) = view_of_rules(scope, present, &about);
+            match rules.ask(&history, &about) {
                 Ok(found) => past.take(found),
                 Err(why) => {
                     let text =

@@ -47,7 +47,8 @@ pub(crate) fn view(scope: Option<&Scope>, present: Present<'_>, with_calls: bool
                 kept.calls().for_each(|call| write_call(w, call, false));
             });
         }
-        kept.write_rest(w);
+        kept.write_folded(w);
+        kept.write_labels(w);
         count(w, "now_ms", present.now_ms);
         w.key("session").optional(present.session.map(Key::as_str));
         count(w, "window_ms", present.window_ms);
@@ -59,22 +60,15 @@ pub(crate) fn view(scope: Option<&Scope>, present: Present<'_>, with_calls: bool
     }
 }
 
-/// Returns what built-in rules read of a history: of single calls, only those that they look at.
+/// Returns what built-in rules read of a history: the part that is the same for all, and each rule with the calls that it
+/// looks at, of which it gets only what it compares.
 pub(crate) fn view_of_rules(
     scope: Option<&Scope>,
     present: Present<'_>,
     rules: &[&HistoryRuleTerms],
-) -> String {
+) -> (String, String) {
     let kept = Kept::of(scope, present);
-    let selects = |tools: &[ToolSelector], traits: &Traits| {
-        let mut tools = tools.iter();
-        tools.len() == 0 || tools.any(|it| it.selects(&traits.server, &traits.tool))
-    };
-    let is_read = |call: &&PastCall| {
-        let mut reads = rules.iter().filter_map(|it| it.reads.as_deref());
-        reads.any(|tools| selects(tools, &call.traits))
-    };
-    object(|w| {
+    let common = object(|w| {
         w.key("call").object(|w| {
             present.given.write_fields(w);
             present.given.write_numbers(w);
@@ -83,21 +77,52 @@ pub(crate) fn view_of_rules(
             w.key("tool").string(&present.traits.tool);
             w.key("writes").bool(present.traits.writes);
         });
-        w.key("calls").array(|w| {
-            for call in kept.calls().filter(is_read) {
-                w.object(|w| {
-                    count(w, "at_ms", call.at_ms);
-                    call.given.write_fields(w);
-                    call.given.write_numbers(w);
-                    w.key("outcome").optional(call.outcome.as_deref());
-                    w.key("server").string(&call.traits.server);
-                    w.key("tool").string(&call.traits.tool);
-                });
-            }
-        });
-        kept.write_rest(w);
+        kept.write_labels(w);
         count(w, "now_ms", present.now_ms);
-    })
+    });
+    let rules = rules.iter().map(|rule| {
+        let read = object(|w| write_read(w, kept, present.now_ms, rule));
+        // Two objects become one.
+        format!("{},{}", &read[..read.len() - 1], &rule.json[1..])
+    });
+    let rules: Vec<_> = rules.collect();
+    (common, format!("[{}]", rules.join(",")))
+}
+
+/// Writes what a rule compares of earlier calls.
+fn write_read(w: &mut Writer, kept: Kept<'_>, now_ms: u64, rule: &HistoryRuleTerms) {
+    let start = now_ms.saturating_sub(rule.within_ms);
+    let is_read = |server: &str, tool: &str, at_ms: u64| {
+        let tools = rule.reads.as_deref();
+        let is_one = |tools: &[ToolSelector]| {
+            tools.is_empty() || tools.iter().any(|it| it.selects(server, tool))
+        };
+        at_ms > start && tools.is_some_and(is_one)
+    };
+    let calls = || {
+        let calls = kept.calls();
+        calls.filter(|it| is_read(&it.traits.server, &it.traits.tool, it.at_ms))
+    };
+    let groups = kept.groups().filter(|((server, tool, label), group)| {
+        label.is_none() && is_read(server, tool, group.last.at_ms)
+    });
+    let folded = groups.map(|(_, group)| (group.count, group.delivered));
+    let (folded, folded_answered) = folded.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    let answered = calls().filter(|it| it.outcome.as_deref() == Some("delivered"));
+    let [argument, earlier] = &rule.arguments;
+    let at = |pairs: &[(String, String)], pointer: &String| {
+        let found = pairs.iter().find(|(it, _)| it == pointer);
+        found.map(|(_, value)| value.clone())
+    };
+    let numbers = calls().filter_map(|it| at(&it.given.numbers, argument));
+    let values = calls().filter_map(|it| at(&it.given.fields, earlier));
+    count(w, "answered", answered.count() as u64 + folded_answered);
+    count(w, "count", calls().count() as u64);
+    count(w, "folded", folded);
+    w.key("numbers")
+        .array(|w| numbers.for_each(|it| w.json(&it)));
+    w.key("values")
+        .array(|w| values.for_each(|it| w.string(&it)));
 }
 
 /// The part of a history that is within the window.
@@ -125,13 +150,17 @@ impl<'s> Kept<'s> {
         groups.filter(move |(_, it)| it.last.at_ms > self.start_ms)
     }
 
-    /// Writes `folded` and `labels`.
-    fn write_rest(self, w: &mut Writer) {
+    /// Writes `folded`.
+    fn write_folded(self, w: &mut Writer) {
         w.key("folded").array(|w| {
             for ((server, tool, label), group) in self.groups() {
                 w.object(|w| write_group(w, (server, tool, label.as_deref()), group));
             }
         });
+    }
+
+    /// Writes `labels`.
+    fn write_labels(self, w: &mut Writer) {
         w.key("labels").object(|w| {
             for (label, total) in totals(self.calls(), self.groups()) {
                 w.key(label).object(|w| {
