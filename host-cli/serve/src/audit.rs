@@ -129,7 +129,7 @@ impl AuditLog {
         self.is_beside
     }
 
-    /// Returns the files of the log, the oldest first.
+    /// Returns the files of the log, the one that was written first at the beginning.
     ///
     /// # Errors
     ///
@@ -149,10 +149,14 @@ impl AuditLog {
         let mut files = Vec::new();
         for entry in entries {
             let path = entry.map_err(failed)?.path();
-            files.extend(own(&path).map(|number| (number, path)));
+            if let Some(number) = own(&path) {
+                // A log that was begun anew has the numbers of the earlier one.
+                let modified = fs::metadata(&path).and_then(|it| it.modified());
+                files.push((modified.map_err(failed)?, number, path));
+            }
         }
         files.sort();
-        let files = files.into_iter().map(|(_, path)| path);
+        let files = files.into_iter().map(|(_, _, path)| path);
         Ok(files.chain([self.path.clone()]).collect())
     }
 
@@ -443,6 +447,50 @@ mod tests {
         assert_eq!(read("audit.3.jsonl"), "3 4 ");
         assert_eq!(read("audit.5.jsonl"), "5 6 ");
         assert_eq!(read("audit.jsonl"), "7 ");
+    }
+
+    #[test]
+    fn the_files_of_a_log_are_read_in_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let mut log = AuditLog::open(&path, 40).unwrap();
+        for sequence in 1..=25 {
+            log.append(&[record(sequence)]).unwrap();
+        }
+        assert!(!log.is_beside());
+        // Other files beside them, of which one only looks like a part.
+        for name in [
+            "audit-2.jsonl",
+            "audit-2.1.jsonl",
+            "audit.old.jsonl",
+            "audit.jsonl.1",
+            "b.1.jsonl",
+        ] {
+            fs::write(folder.path().join(name), "{\"sequence\":7}\n").unwrap();
+        }
+        let files = log.files().unwrap();
+        assert_eq!(files.last(), Some(&path));
+        let mut read = Vec::new();
+        let mut parts = 0;
+        let mut take = |part: Vec<u8>| {
+            parts += 1;
+            read.extend(part);
+            Ok(())
+        };
+        log.read(&files, &mut take).unwrap();
+        assert!(parts >= files.len());
+        let lines: String = (1..=25).map(|it| record(it).line + "\n").collect();
+        assert_eq!(String::from_utf8(read).unwrap(), lines);
+        // A line that was cut off is not passed on.
+        fs::write(&files[0], "{\"sequence\":1}\n{\"sequ").unwrap();
+        let mut read = Vec::new();
+        log.read(&files[..1], |part| {
+            read.extend(part);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(read, b"{\"sequence\":1}\n");
+        assert!(AuditLog::open(&path, 40).unwrap().is_beside());
     }
 
     #[test]

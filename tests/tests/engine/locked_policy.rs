@@ -96,6 +96,33 @@ fn a_plan_is_decided_under_the_policy_of_its_lock() {
 }
 
 #[test]
+fn a_plan_has_no_history_that_could_decide_it() {
+    let tenant = |history: &str| {
+        let text = format!("tenants:\n  - id: t\n    history: {history}\n");
+        let read = lower::tenant(text.into_bytes(), lower::Notation::ByContent, None);
+        EvaluationContext {
+            tenant: Some(Arc::new(read.expect("a tenant").value)),
+            ..EvaluationContext::default()
+        }
+    };
+    let of_tool = case(&plan(r#""input": { "limit": 2 }"#), None);
+    let rules = tenant("{ rules: [{ rule: no-send-after, label: private }] }");
+    let unknown = (vec![Code::HistoryUnavailable], CheckOutcome::Failed);
+    assert_eq!(decided(&of_tool, Some(&rules)), unknown);
+    let reads = "package switchboard\nallowed_tools contains t.id if {\n\tsome t in input.candidate_tools\n\tnot input.history.labels.private\n}\n";
+    let reading = under(&policy(reads));
+    let failed = (vec![Code::PolicyError], CheckOutcome::Failed);
+    assert_eq!(decided(&of_tool, Some(&reading)), failed);
+    // A window alone decides nothing.
+    let window = EvaluationContext {
+        tenant: tenant("{ window: 1h }").tenant,
+        ..under(&policy(SMALL_LIMITS))
+    };
+    let passed = (vec![], CheckOutcome::Passed);
+    assert_eq!(decided(&of_tool, Some(&window)), passed);
+}
+
+#[test]
 fn a_policy_is_told_to_be_another_one_only_once() {
     let locked = policy(SMALL_LIMITS);
     let step = r#""input": { "limit": 2 } },

@@ -225,6 +225,28 @@ fn a_restarted_gateway_remembers_the_patterns() {
 }
 
 #[test]
+fn a_history_is_in_all_files_of_a_log() {
+    let pattern = &PATTERNS[0];
+    let project = pattern.project(&json!({}));
+    let options = format!("{OPTIONS} --audit-size 1024");
+    let mut served = Served::start(&project, &options);
+    served.initialize("2025-11-25");
+    pattern.read(&mut served);
+    for _ in 0..3 {
+        served.call("chat_status", json!({}));
+    }
+    served.end().exits(0);
+    // Hardly any file has two records.
+    let files = fs::read_dir(project.path("")).unwrap();
+    let names = files.map(|it| it.unwrap().file_name().into_string().unwrap());
+    assert!(names.filter(|it| it.starts_with("audit.")).count() > 8);
+    let mut served = Served::start(&project, &options);
+    served.initialize("2025-11-25");
+    pattern.is_stopped(&mut served);
+    served.end().exits(0);
+}
+
+#[test]
 fn parallel_calls_race_past_no_pattern() {
     for pattern in &PATTERNS {
         let project = pattern.project(&json!({}));
