@@ -85,7 +85,7 @@ fn tools_named<'i>(index: &'i Index, name: &str) -> Result<Vec<ToolView<'i>>, Ve
         ),
     };
     let wanted = if servers.is_empty() { id } else { tool };
-    let near = nearest(wanted, known.into_iter(), 1);
+    let near = nearest(wanted, known, 1);
     let text = format!("the index has no {what} `{}`", visible(wanted));
     let help = match near.first() {
         Some(near) => format!("did you mean `{}`?", visible(near)),

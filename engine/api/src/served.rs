@@ -67,7 +67,7 @@ impl ServedTool {
         call_reasons(&records, &self.server, &self.name)
     }
 
-    /// Returns what becomes of a result by the policy. `None` if no policy decides about results.
+    /// Returns the fate of a result by the policy. `None` if no policy decides about results.
     pub fn rule_result(
         &self,
         occasion: PolicyOccasion<'_>,

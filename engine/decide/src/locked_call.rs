@@ -114,7 +114,7 @@ impl LockedCall {
         trace.records
     }
 
-    /// Decides what becomes of a result. `None` if no policy decides about results.
+    /// Decides the fate of a result. `None` if no policy decides about results.
     pub fn decide_result(
         &self,
         occasion: PolicyOccasion<'_>,

@@ -129,7 +129,7 @@ impl LockedQuestions {
         denials.into_values().collect()
     }
 
-    /// Asks what becomes of a result, once for each question.
+    /// Asks for the fate of a result, once for each question.
     fn results(&self, occasion: PolicyOccasion<'_>) -> Vec<ResultDecision> {
         let Some(policy) = &self.policy else {
             return Vec::new();
@@ -214,7 +214,7 @@ impl CallPolicy {
             .then(|| Self::new(PolicyPhase::Result, context, tools))?
     }
 
-    /// Returns what becomes of a result of the tool: the strictest of the answers, with all that is to be redacted.
+    /// Returns the fate of a result of the tool: the strictest of the answers, with all that is to be redacted.
     pub(super) fn result(&self, occasion: PolicyOccasion<'_>) -> Result<ResultRuling, PolicyError> {
         let Self::Questions(questions) = self else {
             return Ok(ResultRuling::default());

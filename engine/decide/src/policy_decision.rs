@@ -34,7 +34,7 @@ pub trait PolicyEngine: Debug + Send + Sync {
         false
     }
 
-    /// Returns what becomes of the result in an input. A failure is an answer too.
+    /// Returns the fate of the result in an input. A failure is an answer too.
     fn ask_result(&self, _input: &str) -> ResultDecision {
         ResultDecision {
             answer: Ok(ResultRuling::default()),
@@ -52,13 +52,13 @@ pub trait PolicyEngine: Debug + Send + Sync {
 /// The answer of a policy to one result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultDecision {
-    /// What becomes of the result, or the failure, which withholds it.
+    /// The fate of the result, or the failure, which withholds it.
     pub answer: Result<ResultRuling, PolicyError>,
     /// The lines of the policy that took part: sorted, from 1.
     pub lines: Vec<u32>,
 }
 
-/// What becomes of a result: `data.switchboard.results`.
+/// The fate of a result: `data.switchboard.results`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResultRuling {
     /// `action`
@@ -71,7 +71,7 @@ pub struct ResultRuling {
     pub patterns: Vec<String>,
 }
 
-/// What becomes of a result, the least strict first.
+/// The fate of a result, the least strict first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ResultAction {
     /// The agent gets it.

@@ -17,7 +17,7 @@ const LENGTH_LIMIT: usize = 4_096;
 #[derive(Debug)]
 pub struct Redactions(Vec<Regex>);
 
-/// What stands in place of a redacted value.
+/// The text in place of a redacted value.
 pub const REDACTED: &str = "[redacted]";
 
 impl Redactions {

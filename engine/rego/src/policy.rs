@@ -25,7 +25,7 @@ pub(super) const PACKAGE: [&str; 1] = ["switchboard"];
 pub(super) const TOOLS: &str = "allowed_tools";
 pub(super) const REASONS: &str = "deny_reasons";
 
-/// The rule of what becomes of results.
+/// The rule of the fate of results.
 pub(super) const RESULTS: &str = "results";
 
 /// A compiled policy.

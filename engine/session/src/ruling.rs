@@ -15,7 +15,7 @@ use agent_api::served::ResultAction;
 use agent_api::text::visible;
 use agent_record::Clock;
 
-/// What becomes of a result that is valid.
+/// The fate of a result that is valid.
 pub(crate) enum Ruled {
     /// The client gets it, without what is named. The codes say why it would not if the session did not only observe.
     Delivered(Delivery, Vec<String>, Vec<Code>),

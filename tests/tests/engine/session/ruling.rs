@@ -33,7 +33,7 @@ allowed_tools contains tool.id if some tool in input.candidate_tools
     world
 }
 
-/// Calls a tool, and returns what becomes of a result.
+/// Calls a tool, and returns the fate of a result.
 fn result_of(session: &mut Session, tool: &str, result: &Value) -> (Value, Vec<Record>) {
     let called = call(session, &new_client(), tool, json!({}));
     assert!(is_passed_on(&called), "{:?}", called.action);

@@ -147,7 +147,7 @@ impl Pattern {
         assert_eq!(result.get("isError"), None, "{result}");
     }
 
-    /// The second tool is stopped, with a reason that names the earlier call. A client without sessions is told at
+    /// The second tool is stopped, with a reason that names the earlier call. A client without sessions learns at
     /// once that a human is asked.
     fn is_stopped(&self, served: &mut Served<'_>) {
         let answer = served.ask("tools/call", stateless(Self::tool(self.act.0)));
@@ -177,7 +177,7 @@ fn stateless(tool: &str) -> Value {
     })
 }
 
-/// What the second tool says of itself.
+/// The annotations of the second tool.
 fn claims() -> [Value; 2] {
     [
         json!({}),
