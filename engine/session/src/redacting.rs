@@ -64,6 +64,15 @@ pub(crate) fn redact(
                 blocks.extend(redaction.note());
                 out.push_str(&format!("[{}]", blocks.join(",")));
             }
+            ("resultType", _) => out.push_str(entry.value.span.of(text)),
+            // Of all else, such as `_meta`, nothing stays that holds a redacted value.
+            _ if redaction.is_in(&entry.value, text, NESTED_MAX) => {
+                redaction.what.insert(entry.key.to_string());
+                out.push_str(match entry.value.value {
+                    Value::Mapping(_) => "{}",
+                    _ => "null",
+                });
+            }
             _ => out.push_str(&redaction.plain(&entry.value, text)),
         }
     }
@@ -190,6 +199,8 @@ impl Redaction<'_> {
                 let inner = (nested > 0).then(|| parse_strict(found)).flatten();
                 holds(found) || inner.is_some_and(|it| self.is_in(&it, found, nested - 1))
             }
+            // A word of JSON is no data.
+            Value::Null | Value::Bool(_) => false,
             _ => holds(node.span.of(text)),
         }
     }
@@ -307,6 +318,25 @@ mod tests {
         let (result, what) = redacted(text, &["/mail"], &[]);
         assert!(!result.contains("a@b"), "{result}");
         assert_eq!(what, ["/mail", "content"]);
+    }
+
+    #[test]
+    fn a_member_beside_the_content_hides_no_value() {
+        let text = r#"{"_meta":{"of":["a@b.example"]},"content":[],"structuredContent":{"mail":"a@b.example"}}"#;
+        let (result, what) = redacted(text, &["/mail"], &[]);
+        assert!(!result.contains("a@b"), "{result}");
+        assert!(result.contains(r#""_meta":{}"#), "{result}");
+        assert_eq!(what, ["/mail", "_meta"]);
+        // The words of the protocol stay, whatever is redacted.
+        for short in ["e", "a", "tru"] {
+            let text = format!(
+                r#"{{"content":[],"isError":false,"resultType":"complete","structuredContent":{{"mail":"{short}"}}}}"#
+            );
+            let (result, what) = redacted(&text, &["/mail"], &[]);
+            let words = r#""isError":false,"resultType":"complete""#;
+            assert!(result.contains(words), "{result}");
+            assert_eq!(what, ["/mail"]);
+        }
     }
 
     #[test]
