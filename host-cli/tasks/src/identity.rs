@@ -43,12 +43,15 @@ impl Identity {
     }
 
     /// Returns a handle of the process; `None` if it has ended.
+    ///
+    /// It lives as long as one of its threads does: the files of a killed process stay open until then.
     pub(crate) fn living(&self) -> Option<Living> {
         let handle = pidfd_open(Pid::from_raw(self.pid)?, PidfdFlags::empty()).ok()?;
         // With the handle, what `/proc` says is about the same process, or it has ended.
         let is_same = start_ticks(self.pid) == Some(self.start_ticks)
             && boot_id().is_ok_and(|boot_id| boot_id == self.boot_id);
-        is_same.then_some(Living(handle))
+        let living = Living(handle);
+        (is_same && !living.wait(Duration::ZERO)).then_some(living)
     }
 
     /// Returns whether the process lives.
@@ -97,7 +100,7 @@ impl Living {
     }
 }
 
-/// Returns when a process was started; `None` if it has ended, or only waits for its parent to notice.
+/// Returns when a process was started; `None` if the table has none of this id.
 fn start_ticks(pid: i32) -> Option<u64> {
     parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
@@ -105,11 +108,7 @@ fn start_ticks(pid: i32) -> Option<u64> {
 fn parse(stat: &str) -> Option<u64> {
     // The name is in parentheses, and may itself contain some. After it comes field 3 of proc(5).
     let (_, rest) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    match *fields.first()? {
-        "Z" | "X" => None,
-        _ => fields.get(22 - 3)?.parse().ok(),
-    }
+    rest.split_whitespace().nth(22 - 3)?.parse().ok()
 }
 
 fn boot_id() -> io::Result<String> {
@@ -119,14 +118,13 @@ fn boot_id() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Identity, parse};
+    use super::{Identity, boot_id, parse, start_ticks};
     use std::time::Duration;
 
     #[test]
     fn the_start_is_the_field_after_any_name() {
         let stat = "7 (a) (b c) S 3 5 5 0 -1 4194304 1 2 3 4 10 20 30 40 20 0 6 0 99 1 2";
         assert_eq!(parse(stat), Some(99));
-        assert_eq!(parse(&stat.replace(" S ", " Z ")), None);
         assert_eq!(parse("7 (a) S 3"), None);
         assert_eq!(parse(""), None);
     }
@@ -148,6 +146,41 @@ mod tests {
         let mut other = own;
         other.pid = i32::try_from(child.id()).unwrap();
         assert!(!other.lives());
+        child.wait().unwrap();
+    }
+
+    /// A program whose first thread ends, and whose second one waits for its input to end.
+    const SECOND_THREAD: &str = "import ctypes, sys, threading
+threading.Thread(target=sys.stdin.read).start()
+print('started', flush=True)
+ctypes.CDLL(None).pthread_exit(None)";
+
+    #[test]
+    fn a_process_lives_until_its_last_thread_has_ended() {
+        let mut child = std::process::Command::new("/usr/bin/python3")
+            .args(["-c", SECOND_THREAD])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let stdout = child.stdout.take().unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        let identity = Identity {
+            pid,
+            start_ticks: start_ticks(pid).unwrap(),
+            boot_id: boot_id().unwrap(),
+        };
+        let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        while !state().contains(") Z ") {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let living = identity.living().expect("a thread of it lives");
+        drop(child.stdin.take());
+        // It is not reaped yet.
+        assert!(living.wait(Duration::from_secs(30)));
+        assert!(!identity.lives() && state().contains(") Z "));
         child.wait().unwrap();
     }
 }

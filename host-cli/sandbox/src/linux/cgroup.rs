@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use super::processes;
 use crate::Limits;
 
 /// The beginning of the name of each group made here. The id of this process and a number follow.
@@ -175,26 +176,13 @@ fn remove_abandoned(parent: &Path) -> bool {
             .and_then(|name| name.strip_prefix(PREFIX))
             .and_then(|rest| rest.split('-').next());
         if let Some(owner) = owner
-            && has_ended(owner)
+            && processes::has_ended(owner)
         {
             // Another process may have been faster.
             is_done &= fs::remove_dir(entry.path()).is_ok() || !entry.path().exists();
         }
     }
     is_done
-}
-
-/// Returns whether a process has ended. One whose parent does not notice, as the first process of many containers, stays in
-/// the table of processes as a zombie.
-fn has_ended(pid: &str) -> bool {
-    let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
-    // The state is behind the name in parentheses, which may itself contain some.
-    stat.map_or(true, |stat| {
-        let state = stat
-            .rsplit_once(") ")
-            .and_then(|(_, rest)| rest.chars().next());
-        matches!(state, Some('Z' | 'X'))
-    })
 }
 
 fn next_name() -> String {
@@ -380,23 +368,8 @@ fn count(file: &Path, name: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Parent, Resource, Version, find, has_ended};
+    use super::{Parent, Resource, Version, find};
     use std::path::Path;
-    use std::process::{Command, id};
-
-    #[test]
-    fn a_process_whose_end_nobody_noticed_has_ended() {
-        assert!(!has_ended(&id().to_string()));
-        let mut child = Command::new("true").spawn().unwrap();
-        let pid = child.id().to_string();
-        // It is a zombie until it is waited for.
-        while !has_ended(&pid) {
-            std::thread::yield_now();
-        }
-        assert!(Path::new("/proc").join(&pid).exists());
-        child.wait().unwrap();
-        assert!(has_ended(&pid));
-    }
 
     #[test]
     fn groups_of_version_1_are_found_by_their_controllers() {

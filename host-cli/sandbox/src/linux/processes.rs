@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 /// A process of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,15 @@ pub(super) fn count_of_user(user: u32) -> u64 {
         .sum()
 }
 
+/// Returns whether a process has ended. One whose parent does not notice, as the first process of many containers, stays in
+/// the table of processes as a zombie.
+pub(super) fn has_ended(id: &str) -> bool {
+    let stat = fs::read(Path::new("/proc").join(id).join("stat"));
+    stat.map_or(true, |stat| {
+        parse(&String::from_utf8_lossy(&stat)).is_some_and(|process| process.ended)
+    })
+}
+
 /// Parses a line of `/proc/PID/stat`. The name, in parentheses, may contain anything.
 fn parse(stat: &str) -> Option<Process> {
     let (id, _) = stat.split_once(' ')?;
@@ -52,12 +62,14 @@ fn parse(stat: &str) -> Option<Process> {
     let field = |number: usize| fields.get(number - 3).copied();
     let number = |at: usize| field(at)?.parse::<i64>().ok();
     let time = |at: usize| number(at).map(|ticks| u64::try_from(ticks).unwrap_or(0));
+    let threads = time(20)?;
     Some(Process {
         id: id.parse().ok()?,
         parent: field(4)?.parse().ok()?,
         group: field(5)?.parse().ok()?,
-        ended: matches!(field(3)?, "Z" | "X"),
-        threads: time(20)?,
+        // The state is the first thread's, which may end long before the others.
+        ended: matches!(field(3)?, "Z" | "X") && threads <= 1,
+        threads,
         cpu_ticks: time(14)? + time(15)? + time(16)? + time(17)?,
     })
 }
@@ -95,19 +107,30 @@ pub(super) fn group(table: &[Process], group: i32) -> Vec<Process> {
 /// files that it has mapped. Pages that it shares with its parent until one changes them count
 /// twice.
 pub(super) fn memory(id: i32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-    let kibibytes = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
+    let of_thread = |thread: &Path| {
+        let status = fs::read_to_string(thread.join("status")).ok()?;
+        let kibibytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
+        };
+        Some((kibibytes("RssAnon:")? + kibibytes("RssShmem:")?) << 10)
     };
-    let sum = kibibytes("RssAnon:").unwrap_or(0) + kibibytes("RssShmem:").unwrap_or(0);
-    sum << 10
+    let process = Path::new("/proc").join(id.to_string());
+    // A first thread that has ended uses none, while others may use the process's.
+    of_thread(&process)
+        .or_else(|| {
+            let threads = fs::read_dir(process.join("task")).into_iter().flatten();
+            threads.flatten().find_map(|it| of_thread(&it.path()))
+        })
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Process, count_of_user, descendants, group, memory, parse, table};
-    use std::process;
+    use super::{Process, count_of_user, descendants, group, has_ended, memory, parse, table};
+    use std::process::{self, Command, Stdio};
+    use std::time::Duration;
+    use std::{fs, thread};
 
     #[test]
     fn names_with_parentheses_and_spaces_are_read() {
@@ -121,6 +144,13 @@ mod tests {
             cpu_ticks: 100,
         };
         assert_eq!(parse(stat), Some(expected));
+        let zombie = stat.replace(" S ", " Z ");
+        assert!(!parse(&zombie).unwrap().ended, "5 threads of it live");
+        assert!(
+            parse(&zombie.replace(" 20 0 6 ", " 20 0 1 "))
+                .unwrap()
+                .ended
+        );
         assert_eq!(parse("7 (a"), None);
         assert_eq!(parse(""), None);
     }
@@ -175,5 +205,36 @@ mod tests {
         assert_eq!(count_of_user(u32::MAX), 0);
         assert!(memory(id) > 0);
         assert_eq!(memory(-1), 0);
+    }
+
+    /// A program whose first thread ends, and whose second one waits for its input to end.
+    const SECOND_THREAD: &str = "import ctypes, sys, threading
+threading.Thread(target=sys.stdin.read).start()
+ctypes.CDLL(None).pthread_exit(None)";
+
+    #[test]
+    fn a_process_whose_first_thread_has_ended_lives_and_uses_memory() {
+        let mut child = Command::new("/usr/bin/python3")
+            .args(["-c", SECOND_THREAD])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let id = child.id().to_string();
+        let is_zombie = || {
+            let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+            stat.contains(") Z ")
+        };
+        while !is_zombie() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(!has_ended(&id));
+        assert!(memory(id.parse().unwrap()) > 1 << 20);
+        drop(child.stdin.take());
+        while !has_ended(&id) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(is_zombie());
+        child.wait().unwrap();
+        assert!(has_ended(&id));
     }
 }
