@@ -2,10 +2,11 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::audit::{
-    self, Diagnostic, Documents, Guest, GuestLogReplay, GuestLogVerification, LogReplayed, Verified,
+    self, CalledTool, Diagnostic, Documents, Guest, GuestLogCalledTools, GuestLogComparison,
+    GuestLogReplay, GuestLogVerification, LogCompared, LogReplayed, Verified,
 };
 use crate::convert::all;
-use agent_session::audit_log::{Replay, Verification};
+use agent_session::audit_log::{CalledTools, Comparison, Replay, Verification};
 use core::cell::RefCell;
 
 /// The verification of a log, until it ends.
@@ -14,7 +15,15 @@ pub(crate) struct LogVerification(RefCell<Option<Verification>>);
 /// A log that is decided again, until it ends.
 pub(crate) struct LogReplay(RefCell<Option<Replay>>);
 
+/// A log whose calls are decided under two sets of documents, until it ends.
+pub(crate) struct LogComparison(RefCell<Option<Comparison>>);
+
+/// The tools that the calls of a log were passed on to, until it ends.
+pub(crate) struct LogCalledTools(RefCell<Option<CalledTools>>);
+
 impl Guest for Component {
+    type LogCalledTools = LogCalledTools;
+    type LogComparison = LogComparison;
     type LogVerification = LogVerification;
     type LogReplay = LogReplay;
 }
@@ -65,6 +74,70 @@ impl GuestLogReplay for LogReplay {
     fn finish(&self) -> Result<LogReplayed, Vec<Diagnostic>> {
         let replay = self.0.take().ok_or_else(Vec::new)?;
         Ok(replay.finish().map_err(all)?.into())
+    }
+}
+
+impl GuestLogComparison for LogComparison {
+    fn open(before: Documents, after: Documents) -> Result<audit::LogComparison, Vec<Diagnostic>> {
+        let opened = Comparison::open(before.into(), after.into()).map_err(all)?;
+        Ok(audit::LogComparison::new(Self(RefCell::new(Some(opened)))))
+    }
+
+    fn feed(&self, bytes: Vec<u8>) {
+        if let Some(comparison) = &mut *self.0.borrow_mut() {
+            comparison.feed(&bytes);
+        }
+    }
+
+    fn end_file(&self) {
+        if let Some(comparison) = &mut *self.0.borrow_mut() {
+            comparison.end_file();
+        }
+    }
+
+    fn finish(&self) -> Result<LogCompared, Vec<Diagnostic>> {
+        let comparison = self.0.take().ok_or_else(Vec::new)?;
+        Ok(comparison.finish().map_err(all)?.into())
+    }
+}
+
+impl GuestLogCalledTools for LogCalledTools {
+    fn open() -> audit::LogCalledTools {
+        audit::LogCalledTools::new(Self(RefCell::new(Some(CalledTools::open()))))
+    }
+
+    fn feed(&self, bytes: Vec<u8>) {
+        if let Some(called) = &mut *self.0.borrow_mut() {
+            called.feed(&bytes);
+        }
+    }
+
+    fn end_file(&self) {
+        if let Some(called) = &mut *self.0.borrow_mut() {
+            called.end_file();
+        }
+    }
+
+    fn finish(&self) -> Result<Vec<CalledTool>, Vec<Diagnostic>> {
+        let called = self.0.take().ok_or_else(Vec::new)?;
+        let found = called.finish().map_err(all)?.into_iter();
+        let tools = found.map(|((server, tool), calls)| CalledTool {
+            server,
+            tool,
+            calls,
+        });
+        Ok(tools.collect())
+    }
+}
+
+impl From<agent_session::audit_log::Compared> for LogCompared {
+    fn from(compared: agent_session::audit_log::Compared) -> Self {
+        Self {
+            drifts: compared.drifts.iter().map(Into::into).collect(),
+            decided: compared.decided,
+            undecidable: compared.undecidable,
+            warnings: all(compared.warnings),
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::policy::{
-    self, CallExplanation, ContextBorrow, Diagnostic, EvaluationContextBorrow, Guest, GuestContext,
-    GuestPolicy, IndexBorrow, LockBorrow, MatchingBorrow, Notation, PolicyBorrow, PolicyDifference,
-    TenantBorrow, TestOutcome, Tested,
+    self, AskedTool, CallExplanation, ContextBorrow, Diagnostic, EvaluationContextBorrow, Guest,
+    GuestContext, GuestPolicy, IndexBorrow, LockBorrow, MatchingBorrow, Notation, PolicyBorrow,
+    PolicyDifference, TenantBorrow, TestOutcome, Tested, ToolName, WrittenPolicy,
 };
 use crate::capability::{EvaluationContext, Matching, Tenant};
 use crate::convert::all;
@@ -22,6 +22,25 @@ pub(crate) struct Policy(Arc<rego::Policy>);
 impl Guest for Component {
     type Context = Context;
     type Policy = Policy;
+
+    fn asked_tools(index: IndexBorrow<'_>) -> Vec<AskedTool> {
+        let asked = rego::asked_tools(&index.get::<Index>().value).into_iter();
+        let asked = asked.map(|it| AskedTool {
+            server: it.server,
+            tool: it.tool,
+            about: it.about,
+        });
+        asked.collect()
+    }
+
+    fn write(index: IndexBorrow<'_>, allowed: Vec<ToolName>, source: String) -> WrittenPolicy {
+        let allowed = allowed.into_iter().map(|it| (it.server, it.tool)).collect();
+        let written = rego::written_policy(&index.get::<Index>().value, &allowed, &source);
+        WrittenPolicy {
+            policy: written.policy,
+            tests: written.tests,
+        }
+    }
 
     fn difference(
         before: PolicyBorrow<'_>,

@@ -207,7 +207,7 @@ fn median_of(
     for number in 0..measured {
         if before == 0 && number % 16 == 0 {
             let options = Options {
-                state: Some(state.clone()),
+                state: Some(state.clone().into()),
                 ..Options::default()
             };
             let opened = Session::open(documents(rules)?, options, at(0));

@@ -48,7 +48,7 @@ impl From<session::Options> for agent_session::Options {
             payload_max_bytes: options.payload_max_bytes.unwrap_or(PAYLOAD_MAX_BYTES),
             secrets: all(options.secrets),
             last_record: options.last_record,
-            state: options.state,
+            state: options.state.map(Into::into),
         }
     }
 }

@@ -68,13 +68,15 @@ pub use agent_text as text;
 
 /// Reads inputs, and digests what was read.
 pub mod lower {
+    #[cfg(feature = "history")]
+    pub use agent_lower::is_label;
     pub use agent_lower::{
         CALL, Checked, Concealed, EXPAND, LIST_SERVICES, LocalTime, Lowered, Notation, PLAN_LIMIT,
         PolicyHistory, PolicyOccasion, StoredDefinition, ToolEntry, Validated, bytes_digest,
         call_plan, concealed, concealed_in, context, contradictions, definition, definition_digest,
-        digest, health, index, integrity, is_label, live_context, lock, locked_digest, manifest,
-        misses_lookalikes, payload, plan, request, stored_definitions, summarised, summary, task,
-        tenant, tools_snapshot,
+        digest, health, index, integrity, live_context, lock, locked_digest, manifest,
+        misses_history, misses_lookalikes, payload, plan, request, stored_definitions, summarised,
+        summary, task, tenant, tools_snapshot,
     };
 }
 
@@ -114,8 +116,9 @@ pub mod schema {
 pub mod policy {
     pub use super::policy_call::{AskedCall, explain_policy_call};
     pub use agent_rego::{
-        HistoryFinding, HistoryRules, Policy, PolicyDifference, PolicySide, REDACTED, Redactions,
-        TestOutcome, TestVerdict, Tested, Vocabulary, dead_rules, never_allows, policy_difference,
-        read, test, unused_rules, vocabulary,
+        AskedTool, HistoryFinding, HistoryRules, Policy, PolicyDifference, PolicySide, REDACTED,
+        Redactions, TestOutcome, TestVerdict, Tested, Vocabulary, WrittenPolicy, asked_tools,
+        dead_rules, never_allows, policy_difference, read, test, unused_rules, vocabulary,
+        written_policy,
     };
 }

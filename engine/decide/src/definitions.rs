@@ -7,6 +7,7 @@ use agent_lower::{
     StoredDefinition, Uncallable, definition_digest, integrity, locked_digest, uncallable,
 };
 use agent_model::{Grant, Index, Lock, Name, Selection, ToolName, ToolView};
+use agent_text::sort::map_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of entries that a drift names.
@@ -16,7 +17,7 @@ const LIMIT: usize = 20;
 /// those that its categories expose.
 pub fn locked_definitions<'i>(lock: &Lock, index: &'i Index) -> BTreeMap<String, ToolView<'i>> {
     let tools = locked_tools(lock, index).into_iter();
-    tools.map(|tool| (definition_digest(tool), tool)).collect()
+    map_of(tools.map(|tool| (definition_digest(tool), tool)))
 }
 
 /// Returns the locked tools that nobody can call, ordered by server, version and name.

@@ -10,6 +10,7 @@ use agent_model::{
     ToolsSnapshot,
 };
 use agent_text::Likeness;
+use agent_text::sort::sort_by;
 
 /// Maximum number of similar names to report.
 pub(super) const NEAR: usize = 3;
@@ -94,7 +95,7 @@ impl<'a> LockedTool<'a> {
                     };
                     let others = locked(any, lock).into_iter();
                     let mut versions: Vec<_> = others.map(|it| it.version.as_str()).collect();
-                    versions.sort_unstable();
+                    sort_by(&mut versions, Ord::cmp);
                     versions.dedup();
                     let only = only_of(target, lock);
                     denials.push(CallDenial::NotLocked { versions, only });
@@ -219,7 +220,7 @@ fn only_of<'a>(target: Target<'_>, lock: &'a Lock) -> Vec<&'a str> {
         Grant::Capability { .. } => &[],
     });
     let mut named: Vec<_> = named.map(|tool| tool.as_str()).collect();
-    named.sort_unstable();
+    sort_by(&mut named, Ord::cmp);
     named.dedup();
     named
 }

@@ -10,6 +10,7 @@ use agent_lower::{definition, digest, stored_definitions};
 use agent_model::{Grant, Index, Lock, Name};
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Entry, Node, Value, canonical_node};
+use agent_text::sort::map_of;
 use std::collections::BTreeMap;
 
 /// Maximum number of differences that are listed for one definition.
@@ -65,17 +66,14 @@ pub fn detailed_by(drifts: &[Drift], texts: &BTreeMap<String, String>) -> Vec<Dr
 
 /// Returns the definitions of a lock's tools in an index, by their digest.
 pub fn definitions(lock: &Lock, index: &Index) -> BTreeMap<String, String> {
-    lock.selections
-        .iter()
-        .filter_map(|selection| {
-            let Grant::Capability { tool, .. } = &selection.grant else {
-                return None;
-            };
-            let server = index.find(selection.id.as_str(), selection.version.as_str())?;
-            let text = definition(server.tool(tool.as_str())?);
-            Some((digest(&text), text))
-        })
-        .collect()
+    map_of(lock.selections.iter().filter_map(|selection| {
+        let Grant::Capability { tool, .. } = &selection.grant else {
+            return None;
+        };
+        let server = index.find(selection.id.as_str(), selection.version.as_str())?;
+        let text = definition(server.tool(tool.as_str())?);
+        Some((digest(&text), text))
+    }))
 }
 
 /// Returns the differences of two definitions, by JSON pointers.

@@ -227,11 +227,11 @@ pub fn fix(fix: &Counterfactual<'_>) -> String {
 
 /// Returns what a drift is about: a category, or a capability with its tool.
 pub fn drift_subject(drift: &Drift) -> Option<String> {
-    let about = drift.category.as_ref().or(drift.capability.as_ref())?;
-    Some(match &drift.tool {
-        Some(tool) => format!("{about} ({tool})"),
-        None => about.clone(),
-    })
+    let about = drift.category.as_ref().or(drift.capability.as_ref());
+    match (about, &drift.tool) {
+        (Some(about), Some(tool)) => Some(format!("{about} ({tool})")),
+        (about, tool) => about.or(tool.as_ref()).cloned(),
+    }
 }
 
 /// Returns a drift as a sentence.

@@ -7,6 +7,7 @@ use super::keyword::Draft;
 use super::schema_error::Refused;
 use agent_syntax::json::{Reader, parse_value};
 use agent_text::Span;
+use agent_text::sort::sort_by;
 
 /// The place of a pattern that can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +38,7 @@ pub fn without_unusable_patterns(schema: &str) -> Option<String> {
     let Err(Refused::Invalid(_)) = compiled else {
         return None;
     };
-    unusable.sort_unstable();
+    sort_by(&mut unusable, Ord::cmp);
     let (mut text, mut end) = (String::new(), 0);
     for (number, pattern) in unusable.iter().enumerate() {
         text.push_str(schema.get(end..pattern.span.start as usize)?);

@@ -15,6 +15,10 @@ mod evaluation_context;
 mod exact;
 pub mod fields;
 pub mod format;
+#[cfg(feature = "history")]
+mod history;
+#[cfg(not(feature = "history"))]
+#[path = "unread.rs"]
 mod history;
 mod index;
 mod integrity;
@@ -55,7 +59,9 @@ pub use definitions::{StoredDefinition, stored_definitions};
 pub use document::{Validated, conformity, rule};
 pub use evaluation_context::{Notation, context, health, task, tenant};
 pub use exact::rounded;
+#[cfg(feature = "history")]
 pub use history::is_label;
+pub use history::misses_history;
 pub use index::index;
 pub use integrity::{bytes_digest, digest, integrity};
 pub use live_context::{LocalTime, live_context};

@@ -6,6 +6,7 @@ use super::run::Program;
 use agent_diagnostic::Diagnostic;
 use agent_model::HistoryTerms;
 use agent_text::DocumentKind;
+use agent_text::sort::sort_by;
 use regorus::Value;
 
 /// The rules, in Rego.
@@ -73,7 +74,9 @@ impl HistoryRules {
         });
         let findings: Option<Vec<_>> = findings.collect();
         let mut findings = findings.ok_or("the rules have values of other types")?;
-        findings.sort_by(|a, b| (&a.rule, &a.text).cmp(&(&b.rule, &b.text)));
+        sort_by(&mut findings, |a, b| {
+            (&a.rule, &a.text).cmp(&(&b.rule, &b.text))
+        });
         Ok(findings)
     }
 }

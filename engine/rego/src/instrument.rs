@@ -22,8 +22,17 @@ pub(super) struct Instrumented {
     /// The expression that the evaluator means by an offset: the shortest one that starts there, or
     /// the call whose arguments start there.
     pub(super) places: BTreeMap<u32, Span>,
-    /// The place of the rule of each body that records that it held.
-    pub(super) bodies: Vec<Span>,
+    /// The bodies that record that they held.
+    pub(super) bodies: Vec<RecordedBody>,
+}
+
+/// A body that records that it held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RecordedBody {
+    /// The place of its query.
+    pub(super) query: Span,
+    /// The place of its rule.
+    pub(super) rule: Span,
 }
 
 /// A text in place of another one, which is mostly empty.
@@ -107,7 +116,7 @@ impl Instrumented {
 struct Calls<'m> {
     text: &'m str,
     edits: Vec<Edit>,
-    bodies: Vec<Span>,
+    bodies: Vec<RecordedBody>,
     first: usize,
     /// The rules of the module that are no functions.
     values: BTreeSet<&'m str>,
@@ -178,7 +187,10 @@ impl Calls<'_> {
         self.query(query);
         let number = self.first + self.bodies.len();
         self.insert(end, format!("; {}({number})", added::HELD));
-        self.bodies.push(rule.span);
+        self.bodies.push(RecordedBody {
+            query: query.span,
+            rule: rule.span,
+        });
         if !body.braced {
             self.insert(end, " }");
         }

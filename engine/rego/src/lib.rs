@@ -25,6 +25,7 @@
 //! | `explained` | explains the answer to one call |
 //! | `samples`, `difference` | compare the answers of two policies over an index |
 //! | `permits` | finds why a policy can never allow a tool |
+//! | `written` | writes a first policy with its tests |
 //!
 //! An error of a built-in is an error of the policy, not undefined: a rule that denies must not be
 //! skipped because something in it failed.
@@ -58,6 +59,7 @@ mod tree;
 mod trial;
 mod unused;
 mod vocabulary;
+mod written;
 
 pub use budget::{
     BYTES_PER_STEP, KEY_LIMIT, NUMBER_BITS_LIMIT, STEP_LIMIT, UNIT_LIMIT, VALUE_DEPTH_LIMIT,
@@ -78,3 +80,4 @@ pub use token::TOKEN_LIMIT;
 pub use trial::{InputValue, input_values, with_value};
 pub use unused::{Vocabulary, dead_rules, unused_rules};
 pub use vocabulary::vocabulary;
+pub use written::{AskedTool, ToolName, WrittenPolicy, asked_tools, written_policy};

@@ -2,6 +2,7 @@
 
 use super::check::locals;
 use super::tree::{Expr, ExprKind, Module, Rule, StatementKind};
+use agent_text::sort::map_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The objects of the input whose members are all known, with these.
@@ -140,9 +141,7 @@ impl<'m> Paths<'m> {
         let imports = module.imports.iter();
         let imports = imports.filter(|import| import.path[0] == "input");
         let mut paths = Self {
-            global: imports
-                .map(|import| (&*import.name, import.path.join(".")))
-                .collect(),
+            global: map_of(imports.map(|import| (&*import.name, import.path.join(".")))),
             parameters: BTreeMap::new(),
             rules: module.rules.iter().map(|rule| &*rule.name[0]).collect(),
         };
@@ -208,13 +207,11 @@ impl<'m> Paths<'m> {
         for _ in 0..ROUNDS {
             let known = names.len();
             let found = self.declared(rule, &names).into_iter();
-            names = found
-                .filter(|(name, _)| !self.rules.contains(name))
-                .filter_map(|(name, mut paths)| {
-                    let path = paths.pop()?;
-                    path.filter(|_| paths.is_empty()).map(|path| (name, path))
-                })
-                .collect();
+            let found = found.filter(|(name, _)| !self.rules.contains(name));
+            names = map_of(found.filter_map(|(name, mut paths)| {
+                let path = paths.pop()?;
+                path.filter(|_| paths.is_empty()).map(|path| (name, path))
+            }));
             if names.len() == known {
                 break;
             }

@@ -3,6 +3,7 @@
 use super::builtins::kind;
 use super::exact::{first_rounded, not_exact};
 use super::facts::facts;
+use super::instrument::RecordedBody;
 use super::module::SourceModule;
 use super::reading::{history_use, may_read};
 use super::run::Program;
@@ -11,7 +12,7 @@ use agent_decide::{
     ResultAction, ResultDecision, ResultRuling,
 };
 use agent_lower::{Checked, Lowered, digest};
-use agent_text::{DocumentKind, Place, Span};
+use agent_text::{DocumentKind, Place};
 use regorus::Value;
 use std::collections::BTreeSet;
 
@@ -73,10 +74,10 @@ impl Policy {
     }
 
     /// Returns the lines of the rules whose bodies held.
-    fn lines(&self, held: Vec<(usize, Span)>) -> Vec<u32> {
+    fn lines(&self, held: Vec<(usize, RecordedBody)>) -> Vec<u32> {
         let text = &self.module().text;
-        let lines = held.into_iter().flat_map(|(_, rule)| {
-            let place = text.place(rule);
+        let lines = held.into_iter().flat_map(|(_, body)| {
+            let place = text.place(body.rule);
             place.start.line..=place.end.line
         });
         lines.collect::<BTreeSet<u32>>().into_iter().collect()

@@ -2,7 +2,7 @@
 
 use super::budget;
 use super::builtins;
-use super::instrument::{Instrumented, instrument};
+use super::instrument::{Instrumented, RecordedBody, instrument};
 use super::module::{SourceModule, with_line_feeds};
 use agent_decide::{PolicyError, PolicyErrorKind};
 use agent_diagnostic::{Code, Diagnostic, Problems};
@@ -106,14 +106,14 @@ impl Program {
         format!("[x | x := {path}]")
     }
 
-    /// Evaluates a query with an input of a number of bytes. Returns its value, and the rules whose bodies held: the
-    /// number of the module of each, and its place there.
+    /// Evaluates a query with an input of a number of bytes. Returns its value, and the bodies that held, each with the
+    /// number of its module.
     pub(super) fn evaluate(
         &self,
         query: &str,
         input: Value,
         bytes: usize,
-    ) -> (Result<Value, PolicyError>, Vec<(usize, Span)>) {
+    ) -> (Result<Value, PolicyError>, Vec<(usize, RecordedBody)>) {
         let mut engine = self.engine.clone();
         engine.set_input(input);
         budget::start(bytes);
@@ -140,10 +140,10 @@ impl Program {
         };
         let modules = self.modules.iter().enumerate();
         let bodies = modules.flat_map(|(module, (_, instrumented))| {
-            instrumented.bodies.iter().map(move |rule| (module, *rule))
+            instrumented.bodies.iter().map(move |body| (module, *body))
         });
         let held = bodies.zip(0..).filter(|(_, at)| meter.held.contains(at));
-        (result, held.map(|(rule, _)| rule).collect())
+        (result, held.map(|(body, _)| body).collect())
     }
 }
 

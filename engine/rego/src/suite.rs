@@ -51,7 +51,7 @@ pub struct TestOutcome {
 pub struct Tested {
     /// The outcome of each test, in the order of the text.
     pub outcomes: Vec<TestOutcome>,
-    /// A note for each rule of the policy of which no body held in a test.
+    /// A note for each body of a rule of the policy that held in no test, at the lines of the body.
     pub unreached: Vec<Diagnostic>,
 }
 
@@ -92,7 +92,7 @@ pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Tested, Vec<Diagnostic>> 
             let (result, held) =
                 program.evaluate(&Program::query(&tree.package, name), Value::Undefined, 0);
             let of_policy = held.into_iter().filter(|(module, _)| *module == 0);
-            reached.extend(of_policy.map(|(_, rule)| rule));
+            reached.extend(of_policy.map(|(_, body)| body.query));
             match result {
                 Ok(value) if holds(&value) => {}
                 Ok(_) => outcome.fail(text, rule.name_span, "it does not hold".to_owned()),
@@ -113,20 +113,25 @@ pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Tested, Vec<Diagnostic>> 
     })
 }
 
-/// Returns a note for each rule with a body that is not among those whose bodies held in a test.
+/// Returns a note for each body that is not among those that held in a test.
 fn unreached(policy: &SourceModule, reached: &BTreeSet<Span>) -> Vec<Diagnostic> {
     let SourceModule { text, tree } = policy;
     let mut problems = Problems::new(text);
     for rule in &tree.rules {
-        if rule.bodies.is_empty() || reached.contains(&rule.span) {
-            continue;
+        let queries = rule.bodies.iter().filter_map(|it| it.query.as_ref());
+        for query in queries.filter(|it| !reached.contains(&it.span)) {
+            let place = text.place(query.span);
+            let name = rule.name.join(".");
+            let message = match (place.start.line, place.end.line) {
+                (line, end) if line == end => {
+                    format!("line {line} of the rule `{name}` held in no test")
+                }
+                (line, end) => {
+                    format!("lines {line} to {end} of the rule `{name}` held in no test")
+                }
+            };
+            problems.report(Code::PolicyRuleUnused, query.span, "not tested", message);
         }
-        let message = format!(
-            "no body of the rule `{}` held in a test",
-            rule.name.join(".")
-        );
-        let code = Code::PolicyRuleUnused;
-        problems.report(code, rule.name_span, "not tested", message);
     }
     problems.finish()
 }

@@ -20,6 +20,7 @@ use agent_api::policy;
 use agent_api::served::{
     Holder, Integrities, NameCollision, ServedTool, locked_loads, name_collisions, stub_name,
 };
+use agent_api::text::sort::{map_of, sort_by};
 use agent_api::text::visible;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
@@ -221,7 +222,7 @@ impl Basis {
         let health =
             health.and_then(|it| value(lower::health(it, Notation::ByContent), &mut problems));
         let mut names: Vec<_> = servers.iter().map(|it| &it.name).collect();
-        names.sort_unstable();
+        sort_by(&mut names, Ord::cmp);
         if let Some(two) = names.windows(2).find(|two| two[0] == two[1]) {
             let text = format!("two servers have the name `{}`", visible(two[0]));
             problems.push(Diagnostic::new(Code::DuplicateServer, text));
@@ -244,7 +245,7 @@ impl Basis {
             unlocked: Vec::new(),
         });
         let mut servers: Vec<_> = servers.collect();
-        servers.sort_by(|a, b| a.name.cmp(&b.name));
+        sort_by(&mut servers, |a, b| a.name.cmp(&b.name));
         Ok(Self {
             lock: None,
             index,
@@ -411,7 +412,7 @@ fn content_of(
     if !collisions.is_empty() {
         return Err(name_collisions(collisions));
     }
-    let texts: BTreeMap<&str, &str> = stored.iter().map(|it| (&*it.digest, &*it.json)).collect();
+    let texts = map_of(stored.iter().map(|it| (&*it.digest, &*it.json)));
     let (mut tools, mut problems) = (Vec::new(), Vec::new());
     let mut integrities = Integrities::default();
     for NamedTool {
@@ -492,11 +493,8 @@ fn named<'i>(
     servers: &[Server],
     lock: &Lock,
 ) -> Vec<NamedTool<'i>> {
-    let numbers: BTreeMap<(&str, &str), usize> = servers
-        .iter()
-        .map(|it| (&*it.id, &*it.version))
-        .zip(0..)
-        .collect();
+    let servers_by_id = servers.iter().map(|it| (&*it.id, &*it.version));
+    let numbers = map_of(servers_by_id.zip(0..));
     let server = |tool: &ToolView<'_>| {
         let view = tool.server();
         // Every locked tool is one of a selection's server.
@@ -519,7 +517,7 @@ fn named<'i>(
         terms: Terms::default(),
     });
     let mut named: Vec<_> = named.collect();
-    named.sort_by(|a, b| a.name.cmp(&b.name));
+    sort_by(&mut named, |a, b| a.name.cmp(&b.name));
     // Terms name tools by their numbers.
     let tools: Vec<_> = named
         .iter()
@@ -608,7 +606,7 @@ fn servers_of(lock: &Lock, index: &Index, locked: &[(ToolView<'_>, Load)]) -> Ve
             .tools()
             .filter(|tool| !numbers.contains(&tool.number()));
         let mut unlocked: Vec<_> = unlocked.map(|tool| tool.name().to_owned()).collect();
-        unlocked.sort();
+        sort_by(&mut unlocked, Ord::cmp);
         Server {
             key: Key::of(&["server", &name]),
             name,
@@ -622,7 +620,7 @@ fn servers_of(lock: &Lock, index: &Index, locked: &[(ToolView<'_>, Load)]) -> Ve
         }
     });
     let mut servers: Vec<_> = servers.collect();
-    servers.sort_by(|a, b| a.name.cmp(&b.name));
+    sort_by(&mut servers, |a, b| a.name.cmp(&b.name));
     servers
 }
 

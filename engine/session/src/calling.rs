@@ -19,6 +19,7 @@ use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::lower::digest;
 use agent_api::policy::HistoryFinding;
+use agent_api::text::sort::sort_by;
 use agent_api::text::visible;
 use agent_record::Clock;
 use agent_syntax::json::Writer;
@@ -562,7 +563,7 @@ impl Session {
         observed: &[CallReason],
     ) -> OpenCall {
         let mut observed: Vec<_> = observed.iter().map(|it| it.code).collect();
-        observed.sort_unstable();
+        sort_by(&mut observed, Ord::cmp);
         observed.dedup();
         OpenCall {
             basis: Arc::clone(&self.basis),

@@ -6,12 +6,12 @@ use super::limits::{REQUEST_STATE_MAX_BYTES, UNSOUND_BLOCKS_MAX};
 use super::refusal::{EFFECT_KEY, Effect, OBSERVED_KEY, OWN_PREFIX};
 use agent_api::diagnostic::Code;
 use agent_api::served::deliver_unlocked;
+use agent_api::text::sort::{map_of, sort_by_key};
 use agent_record::Redactor;
 use agent_syntax::json::{Kind, Reader, SyntaxError, Writer, parse_strict};
 use agent_syntax::members::{items, member, string};
 use agent_syntax::{Node, Value};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 /// What a client gets of the result of a call.
 #[derive(Debug)]
@@ -140,9 +140,7 @@ fn replace_blocks(text: &str) -> Option<String> {
         place.split('/').next()?.parse::<usize>().ok()
     };
     let faults = faults.iter();
-    let faults: BTreeMap<usize, &str> = faults
-        .filter_map(|it| Some((number(&it.pointer)?, &*it.message)))
-        .collect();
+    let faults = map_of(faults.filter_map(|it| Some((number(&it.pointer)?, &*it.message))));
     let root = parse_strict(text)?;
     let blocks = items(member(&root, "content")?)?;
     let (mut out, mut end) = (String::with_capacity(text.len()), 0);
@@ -351,7 +349,7 @@ impl Envelope {
                 edits.push(removal(text, structured));
             }
         }
-        edits.sort_by_key(|it| it.0);
+        sort_by_key(&mut edits, |it| it.0);
         let (mut out, mut end) = (String::with_capacity(text.len() + 64), 0);
         for (from, to, replacement) in edits {
             out.push_str(&text[end..from]);

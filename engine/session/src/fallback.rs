@@ -1,6 +1,7 @@
 //! When locked tools are served: a fallback only instead of a tool whose server health vetoes \[4\].
 
 use agent_api::model::{Name, Selection, with_fallbacks};
+use agent_api::text::sort::sort_by;
 use std::collections::BTreeMap;
 
 /// On what it depends whether a locked tool is served.
@@ -54,7 +55,7 @@ pub(crate) fn terms(selections: &[Selection], tools: &[(&str, &str, &str)]) -> V
     }
     for own in &mut terms {
         for list in [&mut own.fallbacks, &mut own.firsts] {
-            list.sort_unstable();
+            sort_by(list, Ord::cmp);
             list.dedup();
         }
     }

@@ -85,6 +85,7 @@ pub use client::{Client, Generation};
 pub use destination::Destination;
 pub use documents::Documents;
 pub use entries::WithheldEntry;
+pub use history::records_in;
 pub use live::{Deviation, Drifted, Withheld};
 pub use messages::{
     Approved, CallAction, Called, Delivered, Failure, Forwarded, ForwardedRequest, Listed,
@@ -94,3 +95,4 @@ pub use method::{ListKind, Method};
 pub use options::{ApprovalMode, Expansion, Ignoring, ObservedServer, Options};
 pub use refusal::{EFFECT_KEY, ERROR_KEY, OBSERVED_KEY, REFUSAL_KEY};
 pub use session::Session;
+pub use state::ExportedState;

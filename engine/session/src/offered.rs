@@ -12,6 +12,7 @@ use super::refusal::OBSERVED_KEY;
 use agent_api::diagnostic::Code;
 use agent_api::lower::{ToolEntry, digest};
 use agent_api::served::drifted;
+use agent_api::text::sort::map_of;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::{Value, json_string};
 use std::collections::BTreeMap;
@@ -130,7 +131,7 @@ pub(crate) fn offers<'s>(
         let offer = it.pop()?;
         (it.is_empty() && !shared(&name)).then_some((name, offer))
     });
-    single.collect()
+    map_of(single)
 }
 
 /// Returns the entry of a list for an offered tool, marked as one that no lock has.

@@ -1,6 +1,7 @@
 //! What a host decides about a session before it begins.
 
 use super::limits::{PAYLOAD_MAX_BYTES, SEED_BYTES};
+use super::state::ExportedState;
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_record::Secret;
 use std::collections::BTreeSet;
@@ -94,7 +95,7 @@ pub struct Options {
     /// that the state has.
     pub last_record: Option<Vec<u8>>,
     /// A state that a session exported.
-    pub state: Option<Vec<u8>>,
+    pub state: Option<ExportedState>,
 }
 
 impl Options {

@@ -4,6 +4,7 @@ use super::elicitation;
 use super::limits::PARAMS_MAX_BYTES;
 use agent_api::lower::{CALL, EXPAND, LIST_SERVICES};
 use agent_api::text::Span;
+use agent_api::text::sort::sort_by;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::{items, member, string};
 use agent_syntax::{Entry, Node, Value};
@@ -223,7 +224,7 @@ fn write_form(node: &Node<'_>, out: &mut String) {
     match &node.value {
         Value::Mapping(entries) => {
             let mut entries: Vec<_> = entries.iter().collect();
-            entries.sort_by(|a, b| a.key.cmp(&b.key));
+            sort_by(&mut entries, |a, b| a.key.cmp(&b.key));
             out.push('{');
             for (number, entry) in entries.into_iter().enumerate() {
                 out.push_str(if number == 0 { "" } else { "," });

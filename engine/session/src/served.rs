@@ -7,6 +7,7 @@ use super::limits::LIST_TTL_MS;
 use super::method::ListKind;
 use super::names::{Named, served_names};
 use agent_api::model::Serve;
+use agent_api::text::sort::sort_by;
 use agent_syntax::json::Writer;
 use std::collections::BTreeMap;
 
@@ -128,7 +129,7 @@ impl<'s> Served<'s> {
     /// matches.
     pub(crate) fn resource(&self, uri: &str) -> Owner {
         let owner = |mut servers: Vec<usize>| {
-            servers.sort_unstable();
+            sort_by(&mut servers, Ord::cmp);
             servers.dedup();
             match &servers[..] {
                 [] => Owner::Nobody,

@@ -91,7 +91,7 @@ impl Session {
             &options.ignoring,
         )?);
         let mut state = match &options.state {
-            Some(bytes) => State::import(bytes, &basis, now)?,
+            Some(exported) => exported.import(&basis, now)?,
             None => State::new(&basis, now),
         };
         if let Some(line) = &options.last_record {

@@ -18,11 +18,12 @@ use super::offered::Offered;
 use super::session::{Session, State};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::model::{HealthStatus, Keyword};
+use agent_api::text::sort::map_of;
 use agent_record::Clock;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{boolean, items, member, number, string};
 use agent_syntax::{Node, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The format of states.
@@ -45,11 +46,7 @@ impl State {
     ///
     /// # Errors
     /// No session exported it.
-    pub(crate) fn import(
-        bytes: &[u8],
-        basis: &Arc<Basis>,
-        now: Clock,
-    ) -> Result<Self, Vec<Diagnostic>> {
+    fn import(bytes: &[u8], basis: &Arc<Basis>, now: Clock) -> Result<Self, Vec<Diagnostic>> {
         let refused = |message: String| vec![Diagnostic::new(Code::WrongDocument, message)];
         if bytes.len() > STATE_MAX_BYTES {
             let size = bytes.len();
@@ -61,6 +58,34 @@ impl State {
         let root = text.and_then(parse_strict);
         let state = root.and_then(|root| read(&root, basis, now));
         state.ok_or_else(|| refused("the state is not one that a session exported".to_owned()))
+    }
+}
+
+/// A state that a session exported. The page of sessions makes none, and has no code that reads one.
+#[derive(Debug, Clone)]
+pub struct ExportedState {
+    bytes: Vec<u8>,
+    read: Import,
+}
+
+type Import = fn(&[u8], &Arc<Basis>, Clock) -> Result<State, Vec<Diagnostic>>;
+
+impl From<Vec<u8>> for ExportedState {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            read: State::import,
+        }
+    }
+}
+
+impl ExportedState {
+    /// Reads the state.
+    ///
+    /// # Errors
+    /// No session exported it.
+    pub(crate) fn import(&self, basis: &Arc<Basis>, now: Clock) -> Result<State, Vec<Diagnostic>> {
+        (self.read)(&self.bytes, basis, now)
     }
 }
 
@@ -295,7 +320,7 @@ fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
     }
     let lock = optional(member(root, "lock")?, |it| Some(string(it)?.to_owned()))?;
     let is_same = lock == basis.digests.lock;
-    let servers: BTreeMap<_, _> = basis.servers.iter().map(|it| &it.key).zip(0..).collect();
+    let servers = map_of(basis.servers.iter().map(|it| &it.key).zip(0..));
     for node in items(member(root, "servers")?)? {
         let health = read_health(member(node, "health")?)?;
         let live = read_live(member(node, "live")?, basis)?;

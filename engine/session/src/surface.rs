@@ -13,6 +13,7 @@ use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::model::{HealthStatus, Load, ToolView};
 use agent_api::served::stub_definition;
+use agent_api::text::sort::sort_by;
 use agent_api::text::visible;
 use agent_record::Clock;
 use agent_syntax::json::Writer;
@@ -232,7 +233,7 @@ impl<'s> Surface<'s> {
                 .then(|| marked(&offer, &name, generation));
             Some((name, entry??))
         }));
-        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
         entries
     }
 
@@ -274,7 +275,7 @@ impl<'s> Surface<'s> {
                 .filter(|(_, it)| it.offered.is_listed())
                 .map(|(name, _)| name),
         );
-        names.sort_unstable();
+        sort_by(&mut names, Ord::cmp);
         names
     }
 

@@ -89,10 +89,11 @@ macro_rules! values {
 
 values! {
     () bool u64 String
-    imports::audit::LogReplayed imports::audit::Verified imports::expansion::Answer imports::expansion::Exposed
+    imports::audit::CalledTool imports::audit::LogCompared imports::audit::LogReplayed imports::audit::Verified imports::expansion::Answer imports::expansion::Exposed
     imports::fixes::Redaction imports::grounding::Grounding imports::importer::Imported
     imports::lockfile::Drift imports::lockfile::UnreadableLock imports::plan::CallAnswer imports::plan::PlanAnswer
-    imports::policy::CallExplanation imports::policy::PolicyDifference imports::policy::Tested imports::schemas::Listing
+    imports::policy::AskedTool imports::policy::CallExplanation imports::policy::PolicyDifference imports::policy::Tested
+    imports::policy::WrittenPolicy imports::schemas::Listing
 }
 
 macro_rules! interfaces {
@@ -122,7 +123,7 @@ macro_rules! interfaces {
 }
 
 interfaces! {
-    audit { LogReplay LogVerification }
+    audit { LogCalledTools LogComparison LogReplay LogVerification }
     capability { EvaluationContext Health Matching Task Tenant }
     catalogue {}
     clients {}

@@ -446,7 +446,7 @@ test_undefined if not b.id == 1 with input as {"x": b.none}
 }
 
 #[test]
-fn rules_that_no_test_reaches_are_named() {
+fn lines_that_no_test_reaches_are_named() {
     let policy = "package switchboard\n\
         default limit := 5\n\
         allowed_tools contains tool.id if {\n\tsome tool in input.candidate_tools\n\tsmall(tool)\n}\n\
@@ -467,8 +467,12 @@ fn rules_that_no_test_reaches_are_named() {
             })
             .collect()
     };
-    let note =
-        |line: u32, rule: &str| (line, format!("no body of the rule `{rule}` held in a test"));
+    let note = |line: u32, rule: &str| {
+        (
+            line,
+            format!("line {line} of the rule `{rule}` held in no test"),
+        )
+    };
     let one = "test_one if switchboard.allowed_tools == {\"a\"} with input as \
         {\"candidate_tools\": [{\"id\": \"a\", \"n\": 1}]}\n";
     assert_eq!(unreached(one), [note(8, "small"), note(9, "kind")]);
@@ -478,7 +482,14 @@ fn rules_that_no_test_reaches_are_named() {
         test_three if small({\"n\": 100})\n";
     assert_eq!(
         unreached(other),
-        [note(3, "allowed_tools"), note(7, "small"), note(8, "small")]
+        [
+            (
+                4,
+                "lines 4 to 5 of the rule `allowed_tools` held in no test".to_owned()
+            ),
+            note(7, "small"),
+            note(8, "small")
+        ]
     );
     let all = "test_four if switchboard.small({\"n\": 100})\n".to_owned() + one + other;
     assert_eq!(unreached(&all), []);

@@ -56,6 +56,7 @@ use agent_diagnostic::Finding;
 use agent_json_schema::{Budget, JsonText};
 use agent_lower::{PolicyOccasion, Validated};
 use agent_model::{Binding, Driver, Input, Origin, Plan, PlanStep, ToolPool};
+use agent_text::sort::sort_by;
 use decision::Decision;
 use input::{InputConsumer, denials};
 use record::StepOutcomes;
@@ -102,7 +103,7 @@ impl PlanAnswer<'_> {
     pub fn deferred_of(&self, step: usize) -> Vec<RunCheck> {
         let records = self.steps.get(step).into_iter().flatten();
         let mut checks: Vec<_> = records.flat_map(|it| it.deferred.iter().copied()).collect();
-        checks.sort_unstable();
+        sort_by(&mut checks, Ord::cmp);
         checks
     }
 

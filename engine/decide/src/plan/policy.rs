@@ -3,6 +3,7 @@
 use agent_json_schema::{JsonText, Library};
 use agent_lower::{self, Validated, digest};
 use agent_model::{Effect, Profile, Rule, Selector, ToolPool};
+use agent_text::sort::sort_by;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -148,7 +149,7 @@ impl BySelector {
         let one = self.one.get(&format!("{connector}/{tool}"));
         let lists = [Some(&self.every), one].into_iter().flatten();
         let mut places: Vec<_> = lists.flat_map(|it| it.iter().take(most)).copied().collect();
-        places.sort_unstable();
+        sort_by(&mut places, Ord::cmp);
         places.truncate(most);
         places
     }

@@ -12,8 +12,12 @@
 //! | `recorded_call` | a recorded decision on a call |
 //! | `second_decision`, `second_request` | the same call or request, decided again |
 //! | `replay`, `replay_answer` | all calls of a log, decided again |
+//! | `called` | the tools that the calls of a log were passed on to |
+//! | `comparison` | all calls of a log, decided under two sets of documents |
 
+mod called;
 mod chain;
+mod comparison;
 mod kinds;
 mod lines;
 mod recorded_call;
@@ -24,7 +28,9 @@ mod second_request;
 mod shape;
 mod verification;
 
+pub use called::{CALLED_TOOLS_MAX, CalledTools};
 pub(crate) use chain::Start;
+pub use comparison::{Compared, Comparison};
 pub use kinds::{Kind, record_kinds, record_members};
 pub use lines::LINE_MAX_BYTES;
 pub use replay::Replay;

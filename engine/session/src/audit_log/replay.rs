@@ -30,14 +30,9 @@ impl Replay {
     /// # Errors
     /// The documents can't be obeyed, as [`Session::open`] says.
     pub fn open(documents: Documents) -> Result<Self, Vec<Diagnostic>> {
-        let options = Options {
-            ignoring: None,
-            ..Options::default()
-        };
-        let (session, _) = Session::open(documents, options, Clock::default())?;
         Ok(Self {
             verification: Verification::new(Start::Any),
-            decider: Decider::new(session),
+            decider: decider(documents)?,
             answer: Answer::default(),
         })
     }
@@ -76,40 +71,73 @@ impl Replay {
     }
 }
 
-fn take(decider: &mut Decider, answer: &mut Answer, record: &Recorded<'_, '_>) {
+/// Returns what decides under documents.
+pub(crate) fn decider(documents: Documents) -> Result<Decider, Vec<Diagnostic>> {
+    let options = Options {
+        ignoring: None,
+        ..Options::default()
+    };
+    let (session, _) = Session::open(documents, options, Clock::default())?;
+    Ok(Decider::new(session))
+}
+
+/// A call of a log, as it is decided again.
+#[derive(Debug)]
+pub(crate) enum Again {
+    /// The parameters are refused under any documents.
+    Unreadable,
+    Call(Box<RecordedCall>, Result<Second, Undecidable>),
+}
+
+/// Takes the next record. Returns the call that it decided, if it is one of a call or of a request to a server.
+pub(crate) fn decide_again(decider: &mut Decider, record: &Recorded<'_, '_>) -> Option<Again> {
     decider.begin(record);
-    match record.kind {
+    let (call, second) = match record.kind {
         "opened" | "reloaded" => {
             let expansion = member(record.content, "expansion").and_then(string);
             let known = [Expansion::Stub, Expansion::List, Expansion::None];
             let known = known.into_iter();
             decider.expansion = known.into_iter().find(|it| Some(it.name()) == expansion);
             decider.remember(record, false);
+            return None;
         }
-        "effect" => decider.remember(record, false),
+        "effect" => {
+            decider.remember(record, false);
+            return None;
+        }
         "decision" => {
             let Some(call) = RecordedCall::read(record) else {
-                // The parameters are refused under any documents.
-                return answer.add_unreadable();
+                return Some(Again::Unreadable);
             };
-            answer.compare_documents(&call.documents, decider.documents());
             let second = decider.decide(&call);
-            remember(decider, record, &call, &second);
-            answer.add(record, &call, outcome(&call, second));
+            (call, second)
         }
         "request" => {
             let method = member(record.content, "method").and_then(string);
-            let method = method.and_then(Method::named);
             // Lists, and requests that no server could be asked, are no calls.
-            let (Some(method), Some(call)) = (method, RecordedCall::read_request(record)) else {
-                return;
-            };
-            answer.compare_documents(&call.documents, decider.documents());
+            let method = method.and_then(Method::named)?;
+            let call = RecordedCall::read_request(record)?;
             let second = decider.decide_request(&call, method);
-            remember(decider, record, &call, &second);
+            (call, second)
+        }
+        _ => return None,
+    };
+    let second = second.map(|second| Second {
+        earlier: decider.named(&call, &second.reasons),
+        ..second
+    });
+    remember(decider, record, &call, &second);
+    Some(Again::Call(Box::new(call), second))
+}
+
+fn take(decider: &mut Decider, answer: &mut Answer, record: &Recorded<'_, '_>) {
+    match decide_again(decider, record) {
+        None => {}
+        Some(Again::Unreadable) => answer.add_unreadable(),
+        Some(Again::Call(call, second)) => {
+            answer.compare_documents(&call.documents, decider.documents());
             answer.add(record, &call, outcome(&call, second));
         }
-        _ => {}
     }
 }
 

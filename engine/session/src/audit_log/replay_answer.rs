@@ -5,10 +5,13 @@ use super::recorded_call::{Reason, RecordedCall, Verdict};
 use super::second_decision::Second;
 use super::verification::{Recorded, Verified};
 use crate::basis::Digests;
+use crate::history::Earlier;
 use crate::limits::QUOTE_MAX_CHARS;
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::render::{Style, StyledSpan};
+use agent_api::text::sort::set_of;
 use agent_api::text::visible;
+use agent_record::Clock;
 use agent_syntax::json::Writer;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,9 +59,7 @@ impl Outcome {
                 let reasons = reasons.iter();
                 let reasons = reasons
                     .filter(|it| !(drops_approval && it.known() == Some(Code::ApprovalRequired)));
-                reasons
-                    .map(|it| (it.code.clone(), it.pointer.clone()))
-                    .collect()
+                set_of(reasons.map(|it| (it.code.clone(), it.pointer.clone())))
             };
         // A refused call goes nowhere.
         let has_moved = !second.moved.is_empty() && second.verdict != Verdict::Refused;
@@ -137,8 +138,10 @@ impl Listed {
 
 impl Second {
     fn cut(self) -> Self {
+        let earlier = self.earlier.into_iter().take(REASONS_MAX);
         Self {
             reasons: cut_reasons(&self.reasons),
+            earlier: earlier.map(cut_earlier).collect(),
             ..self
         }
     }
@@ -155,6 +158,16 @@ fn cut_reasons(reasons: &[Reason]) -> Vec<Reason> {
         text: cut(&it.text),
     });
     reasons.collect()
+}
+
+fn cut_earlier(call: Earlier) -> Earlier {
+    let labels = call.labels.iter().take(REASONS_MAX);
+    Earlier {
+        server: cut(&call.server),
+        tool: cut(&call.tool),
+        labels: labels.map(|it| cut(it)).collect(),
+        ..call
+    }
 }
 
 /// The answer while a log is read.
@@ -428,6 +441,12 @@ fn write_call(w: &mut Writer, listed: &Listed) {
     if let Some(second) = listed.outcome.second() {
         w.key("depends_on")
             .strings(second.depends_on.iter().copied());
+        if !second.earlier.is_empty() {
+            w.key("earlier").array(|w| {
+                let calls = second.earlier.iter();
+                calls.for_each(|call| w.object(|w| write_earlier(w, call)));
+            });
+        }
         w.key("kept").strings(second.kept.iter().copied());
     }
     w.key("line").number(listed.at.line);
@@ -448,6 +467,19 @@ fn write_call(w: &mut Writer, listed: &Listed) {
     w.key("server").optional(listed.server.as_deref());
     w.key("time").string(&listed.time);
     w.key("tool").string(&listed.tool);
+}
+
+fn write_earlier(w: &mut Writer, call: &Earlier) {
+    w.key("labels")
+        .strings(call.labels.iter().map(String::as_str));
+    w.key("record").json(&call.record.to_string());
+    w.key("server").string(&call.server);
+    let at = Clock {
+        unix_ms: call.at_ms,
+        ..Clock::default()
+    };
+    w.key("time").string(&at.rfc3339());
+    w.key("tool").string(&call.tool);
 }
 
 fn write_verdict(w: &mut Writer, verdict: Verdict, reasons: &[Reason]) {

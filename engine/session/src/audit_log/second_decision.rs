@@ -11,7 +11,7 @@ use crate::basis::{Basis, Digests};
 use crate::client::Caller;
 use crate::decision::{Target, Via};
 use crate::health::ServerHealth;
-use crate::history::{Event, Remembered};
+use crate::history::{Earlier, Event, Remembered};
 use crate::limits::APPROVAL_LIFETIME_MS;
 use crate::live::Deviation;
 use crate::messages::CallAction;
@@ -22,6 +22,7 @@ use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
 use agent_api::lower::digest;
 use agent_api::model::HealthStatus;
+use agent_api::text::sort::sort_by;
 use agent_api::text::visible;
 use agent_syntax::json::parse_strict;
 use std::sync::Arc;
@@ -75,6 +76,8 @@ pub(crate) struct Second {
     pub(crate) depends_on: Vec<&'static str>,
     /// The codes of reasons that were kept as recorded.
     pub(crate) kept: Vec<&'static str>,
+    /// The earlier calls that the reasons name.
+    pub(crate) earlier: Vec<Earlier>,
 }
 
 /// Why a decision can't be made again.
@@ -226,6 +229,19 @@ impl Decider {
     /// Notes the first record of the log.
     pub(crate) fn begin(&mut self, record: &Recorded<'_, '_>) {
         self.first.get_or_insert((record.sequence, record.at_ms));
+    }
+
+    /// Returns the earlier calls that the reasons of a decision name.
+    pub(crate) fn named(&self, call: &RecordedCall, reasons: &[Reason]) -> Vec<Earlier> {
+        let history = &self.session.state.history;
+        let Ok(caller) = Caller::read(&call.client) else {
+            return Vec::new();
+        };
+        let scope = history.of(&history.key(&caller.key));
+        let named = reasons
+            .iter()
+            .flat_map(|it| Some(scope?.named_in(&it.text)));
+        named.flatten().collect()
     }
 
     /// Takes a record into the history that later calls follow. A call counts if it is allowed now.
@@ -646,7 +662,7 @@ impl Decider {
                 found.extend(self.policy_reads(member).then_some(name));
             }
         }
-        found.sort_unstable();
+        sort_by(&mut found, Ord::cmp);
         found.dedup();
         found
     }
@@ -747,6 +763,7 @@ fn as_recorded(call: &RecordedCall) -> Second {
         moved: Vec::new(),
         depends_on: vec!["arguments"],
         kept: Vec::new(),
+        earlier: Vec::new(),
     }
 }
 
@@ -780,7 +797,7 @@ fn second(
         reasons = vec![limit.clone()];
         kept.push(Code::SessionLimit.name());
     }
-    kept.sort_unstable();
+    sort_by(&mut kept, Ord::cmp);
     kept.dedup();
     Second {
         verdict,
@@ -788,5 +805,6 @@ fn second(
         moved: Vec::new(),
         depends_on,
         kept,
+        earlier: Vec::new(),
     }
 }

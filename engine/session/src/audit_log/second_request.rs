@@ -53,6 +53,7 @@ impl Decider {
             moved: Vec::new(),
             depends_on: Vec::new(),
             kept: codes.collect(),
+            earlier: Vec::new(),
             reasons,
         })
     }

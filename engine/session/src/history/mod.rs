@@ -10,18 +10,22 @@
 //! | `terms` | what a session needs to know to keep a history and to ask about it |
 //! | `past` | the calls and groups of one agent and client |
 //! | `rebuilding` | a history from the records of a log |
+//! | `shown` | a history as people see it |
 //! | `view` | a history as policies see it |
 //! | `exported` | a history in an exported state |
 
 mod exported;
 mod past;
 mod rebuilding;
+mod shown;
 mod terms;
 mod traits;
 mod view;
 
 pub(crate) use past::{Given, PastCall};
 pub(crate) use rebuilding::Rebuilding;
+pub(crate) use shown::Earlier;
+pub use shown::records_in;
 pub(crate) use terms::Remembered;
 pub(crate) use traits::Traits;
 pub(crate) use view::{Present, view, view_of_rules};

@@ -8,6 +8,7 @@ use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::digest;
 use agent_api::model::{HistoryRule, HistoryRuleTerms, HistoryTerms, Index};
 use agent_api::policy::HistoryRules;
+use agent_api::text::sort::map_of;
 use agent_syntax::members::member;
 use agent_syntax::{Node, Value, canonical_node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,7 +57,7 @@ impl Remembered {
             terms,
             policy,
             rules,
-            servers: entries.collect(),
+            servers: map_of(entries),
             tools: BTreeMap::new(),
         };
         for tool in tools {
@@ -115,6 +116,12 @@ impl Remembered {
                 &self.terms,
             )),
         }
+    }
+
+    /// Returns what the tools of the lock are, by the id of the server and the name of the tool.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = ((&str, &str), &Traits)> {
+        let tools = self.tools.values();
+        tools.map(|it| ((&*it.server, &*it.tool), &**it))
     }
 
     /// Returns traits that share their memory with those of the lock, if they are the same.

@@ -7,6 +7,7 @@ use crate::basis::Tool;
 use crate::method::Method;
 use agent_api::lower::{ToolEntry, is_label};
 use agent_api::model::{HistoryTerms, ToolTraits, ToolView};
+use agent_api::text::sort::sort_by;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{boolean, items, member, string};
 use agent_syntax::{Node, Value};
@@ -92,7 +93,7 @@ impl Traits {
             labels.insert(UNTRUSTED.to_owned());
         }
         labels.extend(view.into_iter().flat_map(|it| labels_of(it.entry())));
-        traits.capabilities.sort_unstable();
+        sort_by(&mut traits.capabilities, Ord::cmp);
         traits.capabilities.dedup();
         traits.capabilities.truncate(NAMES_MAX);
         traits.labels = labels.into_iter().collect();

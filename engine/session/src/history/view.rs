@@ -28,7 +28,7 @@ struct Total<'s> {
 
 /// Returns `input.history` for a call. `with_calls` says whether single calls are read.
 pub(crate) fn view(scope: Option<&Scope>, present: Present<'_>, with_calls: bool) -> PolicyHistory {
-    let kept = Kept::of(scope, present);
+    let kept = Kept::of(scope, present.now_ms, present.window_ms);
     let json = object(|w| {
         w.key("call").object(|w| {
             let Traits { server, tool, .. } = present.traits;
@@ -43,9 +43,7 @@ pub(crate) fn view(scope: Option<&Scope>, present: Present<'_>, with_calls: bool
             w.key("writes").bool(present.traits.writes);
         });
         if with_calls {
-            w.key("calls").array(|w| {
-                kept.calls().for_each(|call| write_call(w, call, false));
-            });
+            kept.write_calls(w);
         }
         kept.write_folded(w);
         kept.write_labels(w);
@@ -67,7 +65,7 @@ pub(crate) fn view_of_rules(
     present: Present<'_>,
     rules: &[&HistoryRuleTerms],
 ) -> (String, String) {
-    let kept = Kept::of(scope, present);
+    let kept = Kept::of(scope, present.now_ms, present.window_ms);
     let common = object(|w| {
         w.key("call").object(|w| {
             present.given.write_fields(w);
@@ -127,16 +125,16 @@ fn write_read(w: &mut Writer, kept: Kept<'_>, now_ms: u64, rule: &HistoryRuleTer
 
 /// The part of a history that is within the window.
 #[derive(Clone, Copy)]
-struct Kept<'s> {
+pub(super) struct Kept<'s> {
     scope: Option<&'s Scope>,
     start_ms: u64,
 }
 
 impl<'s> Kept<'s> {
-    fn of(scope: Option<&'s Scope>, present: Present<'_>) -> Self {
+    pub(super) fn of(scope: Option<&'s Scope>, now_ms: u64, window_ms: u64) -> Self {
         Self {
             scope,
-            start_ms: present.now_ms.saturating_sub(present.window_ms),
+            start_ms: now_ms.saturating_sub(window_ms),
         }
     }
 
@@ -150,8 +148,15 @@ impl<'s> Kept<'s> {
         groups.filter(move |(_, it)| it.last.at_ms > self.start_ms)
     }
 
+    /// Writes `calls`.
+    pub(super) fn write_calls(self, w: &mut Writer) {
+        w.key("calls").array(|w| {
+            self.calls().for_each(|call| write_call(w, call, false));
+        });
+    }
+
     /// Writes `folded`.
-    fn write_folded(self, w: &mut Writer) {
+    pub(super) fn write_folded(self, w: &mut Writer) {
         w.key("folded").array(|w| {
             for ((server, tool, label), group) in self.groups() {
                 w.object(|w| write_group(w, (server, tool, label.as_deref()), group));
@@ -160,7 +165,7 @@ impl<'s> Kept<'s> {
     }
 
     /// Writes `labels`.
-    fn write_labels(self, w: &mut Writer) {
+    pub(super) fn write_labels(self, w: &mut Writer) {
         w.key("labels").object(|w| {
             for (label, total) in totals(self.calls(), self.groups()) {
                 w.key(label).object(|w| {
@@ -173,7 +178,7 @@ impl<'s> Kept<'s> {
     }
 }
 
-fn object(members: impl FnOnce(&mut Writer)) -> String {
+pub(super) fn object(members: impl FnOnce(&mut Writer)) -> String {
     let mut w = Writer::dense();
     w.object(members);
     let mut json = w.finish();

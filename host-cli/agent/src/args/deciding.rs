@@ -2,7 +2,7 @@
 
 use super::{INDEX, LOCK};
 #[cfg(not(target_family = "wasm"))]
-use super::{IndexAdd, IndexRefresh};
+use super::{IndexAdd, IndexRefresh, PolicyNew};
 use agent_host::input::Input;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
@@ -371,6 +371,8 @@ pub(crate) enum Policy {
     Check(PolicyCheck),
     Diff(PolicyDiff),
     Explain(PolicyExplain),
+    #[cfg(not(target_family = "wasm"))]
+    New(PolicyNew),
 }
 
 /// Explain why a policy allows or denies a call
@@ -448,7 +450,7 @@ pub(crate) struct PolicyCheck {
 ///
 /// Asks both policies about every tool and requirement of the index, in every phase, and shows what they answer
 /// otherwise: what is newly allowed first. Arguments of calls are samples, made from the schemas of the tools and the
-/// values in the policies.
+/// values in the policies. With an audit log, both also decide its calls, each after the calls that it would have allowed.
 #[derive(Args, Debug)]
 pub(crate) struct PolicyDiff {
     /// The older policy
@@ -477,6 +479,14 @@ pub(crate) struct PolicyDiff {
     /// The value of `input.context`, such as the time (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) policy_context: Option<Input>,
+
+    /// An audit log of `agent serve` whose calls both policies decide (repeatable, in the order of writing)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) log: Vec<Input>,
+
+    /// The lock that the calls of the log are held to
+    #[arg(long, value_name = "FILE", default_value = LOCK, requires = "log", value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
 
     #[command(flatten)]
     pub(crate) output: DiffOutput,

@@ -113,6 +113,25 @@ pub(crate) struct Init {
     pub(crate) dry_run: bool,
 }
 
+/// Write a first policy, with its tests
+///
+/// Asks about each tool of the index whether the agent may use it: on the terminal, or by a line of standard input
+/// for each tool. With an audit log, the tools that its calls were passed on to are allowed, and nothing is asked. Every other
+/// tool is denied, also one that a server has later.
+#[derive(Args, Debug)]
+pub(crate) struct PolicyNew {
+    /// The policy to write, with its tests beside it
+    #[arg(value_name = "POLICY", default_value = "policy.rego", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    /// An audit log of `agent serve` (repeatable, in the order of writing)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) log: Vec<Input>,
+}
+
 /// Add a live server to the index
 ///
 /// Starts the server in the sandbox, or connects to its URL, and writes its capture into the index:

@@ -89,6 +89,10 @@ fn decide(command: &Deciding, global: &Global) -> Result<CommandAnswer, Failure>
         Deciding::Policy(Policy::Check(it)) => {
             mending(&it.report, global, |to| policy_check::run(it, to))
         }
+        #[cfg(not(target_family = "wasm"))]
+        Deciding::Policy(Policy::New(it)) => {
+            performing::policy_new::run(it, &mut open(&Output::TEXT)?)
+        }
         Deciding::Policy(Policy::Explain(it)) => {
             mending(&it.report, global, |to| policy_explain::run(it, to))
         }

@@ -5,9 +5,11 @@ use super::CommandAnswer;
 use super::session::CommandSession;
 use crate::args::{INDEX, PolicyCheck};
 use agent_host::Failure;
-use agent_host::contract::diagnostic::Severity;
+use agent_host::contract::diagnostic::{Diagnostic, Severity};
 use agent_host::contract::policy::TestVerdict;
 use agent_host::input::Input;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 pub(super) fn run(
     args: &PolicyCheck,
@@ -30,7 +32,10 @@ pub(super) fn run(
     session.add(never_allows.into_iter().chain(dead));
     let tests = match &args.test {
         Some(tests) => Some(tests.clone()),
-        None => beside(&args.policy),
+        None => match &args.policy {
+            Input::File(path) => Some(Input::File(beside(path))).filter(|it| !it.is_missing()),
+            Input::Stdin => None,
+        },
     };
     let mut counts = [0; 3];
     let mut unreached = String::new();
@@ -46,10 +51,10 @@ pub(super) fn run(
             }] += 1;
             session.add(outcome.problem);
         }
-        unreached = match tested.unreached.len() {
+        unreached = match lines(&tested.unreached) {
             0 => String::new(),
-            1 => "; 1 rule held in no test (`--verbose` names it)".to_owned(),
-            more => format!("; {more} rules held in no test (`--verbose` names them)"),
+            1 => "; 1 line held in no test (`--verbose` names it)".to_owned(),
+            more => format!("; {more} lines held in no test (`--verbose` names them)"),
         };
         session.add(tested.unreached);
     }
@@ -66,12 +71,16 @@ pub(super) fn run(
     Ok(CommandAnswer::yes_if(errors == 0))
 }
 
-/// Returns the tests beside a policy: `policy_test.rego` beside `policy.rego`.
-fn beside(policy: &Input) -> Option<Input> {
-    let Input::File(path) = policy else {
-        return None;
-    };
-    let mut name = path.file_stem()?.to_owned();
+/// Returns the number of lines at which notes are.
+fn lines(notes: &[Diagnostic]) -> usize {
+    let places = notes.iter().flat_map(|it| &it.labels).map(|it| &it.place);
+    let lines = places.flat_map(|it| it.start.line..=it.end.line);
+    lines.collect::<BTreeSet<_>>().len()
+}
+
+/// Returns the path of the tests of a policy: `policy_test.rego` beside `policy.rego`.
+pub(super) fn beside(policy: &Path) -> PathBuf {
+    let mut name = policy.file_stem().unwrap_or_default().to_owned();
     name.push("_test.rego");
-    Some(Input::File(path.with_file_name(name))).filter(|tests| !tests.is_missing())
+    policy.with_file_name(name)
 }

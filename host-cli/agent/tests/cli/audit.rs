@@ -9,6 +9,10 @@ use std::fs;
 const POLICY: &str = "package switchboard\n\nallowed_tools contains tool.id if {\n\t\
      some tool in input.candidate_tools\n\tinput.arguments.a != 1\n}\n";
 
+/// A policy that allows every tool.
+const ALL: &str =
+    "package switchboard\n\nallowed_tools contains tool.id if some tool in input.candidate_tools\n";
+
 /// A project whose log has three calls: one passed on, two refused.
 fn served(options: &str) -> Project {
     let project = project_of("usual", "");
@@ -319,4 +323,97 @@ fn nothing_is_decided_on_a_changed_log_or_without_a_lock() {
     project
         .agent("replay audit.jsonl --lock missing.lock")
         .exits(2);
+}
+
+#[test]
+fn two_policies_decide_the_calls_of_a_log() {
+    let project = served("--audit-arguments");
+    project.write("older.rego", ALL);
+    project.write("policy.rego", POLICY);
+    let diff = "policy diff older.rego policy.rego --log audit.jsonl";
+    let run = project.agent(&format!("{diff} --format json"));
+    let answer = run.exits(1).json();
+    let drifts = answer["drifts"].as_array().unwrap().iter();
+    let of_log: Vec<_> = drifts
+        .filter(|it| it["capability"] == Value::Null && it["category"] == Value::Null)
+        .collect();
+    let [drift] = &of_log[..] else {
+        panic!("{answer:#}");
+    };
+    assert_eq!(drift["code"], "POLICY_NARROWED", "{answer:#}");
+    assert!(
+        drift["details"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("the call of record "),
+        "{drift}"
+    );
+    project
+        .agent(diff)
+        .exits(1)
+        .notes("both policies decided 3 calls of the log\n");
+    project.agent(&format!("{diff} --deny-widening")).exits(0);
+    project
+        .agent("policy diff policy.rego older.rego --log audit.jsonl --deny-widening")
+        .exits(1)
+        .answers("newly allowed (was denied: POLICY_DENIED: ");
+    // The arguments were not recorded.
+    let project = served("");
+    project.write("older.rego", ALL);
+    project.write("policy.rego", POLICY);
+    project
+        .agent(&format!("{diff} --deny-widening"))
+        .exits(1)
+        .notes("could not decide ");
+    let log = project
+        .read("audit.jsonl")
+        .replacen("STARTING", "STOPPING", 1);
+    project.write("audit.jsonl", log);
+    project.agent(diff).exits(2).notes("AUDIT_CHANGED");
+    project
+        .agent("policy diff older.rego policy.rego --lock agents.lock")
+        .exits(2);
+}
+
+#[test]
+fn a_log_makes_a_first_policy() {
+    let project = served("");
+    project
+        .agent("policy new --log audit.jsonl")
+        .exits(0)
+        .notes("wrote policy.rego and policy_test.rego: 1 of ")
+        .notes("next: `agent policy check policy.rego`");
+    project
+        .agent("policy check policy.rego")
+        .exits(0)
+        .notes("3 passed, 0 failed, 0 skipped\n");
+    // Under it the calls of the log are decided as they were.
+    project
+        .agent("replay audit.jsonl --policy policy.rego")
+        .exits(0)
+        .answers("decided as recorded");
+    let policy = project.read("policy.rego");
+    assert!(
+        policy.starts_with("# The tools that an agent may use: calls of audit.jsonl.\n"),
+        "{policy}"
+    );
+    for again in [
+        "policy new --log audit.jsonl",
+        "policy new policy_test.rego --log audit.jsonl",
+    ] {
+        project
+            .agent(again)
+            .exits(1)
+            .notes("exists, and stays as it is");
+    }
+    assert_eq!(project.read("policy.rego"), policy);
+    let log = project
+        .read("audit.jsonl")
+        .replacen("STARTING", "STOPPING", 1);
+    project.write("audit.jsonl", log);
+    project
+        .agent("policy new other.rego --log audit.jsonl")
+        .exits(2)
+        .notes("AUDIT_CHANGED");
+    assert!(!project.path("other.rego").exists());
 }

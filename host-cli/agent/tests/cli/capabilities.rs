@@ -333,11 +333,11 @@ fn a_policy_is_checked_with_its_tests() {
         .agent(check)
         .exits(1)
         .notes("POLICY_TEST_FAILED")
-        .notes("1 passed, 1 failed, 0 skipped; 2 rules held in no test");
+        .notes("1 passed, 1 failed, 0 skipped; 4 lines held in no test");
     project
         .agent(&format!("{check} --verbose"))
         .exits(1)
-        .notes("no body of the rule `allowed_tools` held in a test");
+        .notes("lines 4 to 5 of the rule `allowed_tools` held in no test");
     let run = project.agent(&format!("{check} --format json")).exits(1);
     assert_eq!(run.json()["diagnostics"][0]["code"], "POLICY_TEST_FAILED");
 
@@ -736,4 +736,67 @@ fn a_policy_explains_its_answer_to_a_call() {
         .agent(&format!("{explain} {tool} --arguments arguments.json"))
         .exits(1)
         .notes("the arguments must be one strict JSON object");
+}
+
+#[test]
+fn answers_make_a_first_policy() {
+    let project = project();
+    let run = project
+        .agent_reading("policy new", "what\ny\nn\nn\n")
+        .exits(0);
+    for shown in [
+        "brave/read_page: Read a page.",
+        "May the agent use it? [y]es, [n]o; [Y], [N] for the rest of brave: ",
+        "brave/search_web: Search the web.",
+    ] {
+        assert!(run.stderr.contains(shown), "{}", run.stderr);
+    }
+    let policy = project.read("policy.rego");
+    assert!(policy.contains("\"brave\": {\"read_page\"},\n"), "{policy}");
+    assert!(
+        policy.contains("answers about the tools of mcp.index.json"),
+        "{policy}"
+    );
+    project
+        .agent("policy check policy.rego")
+        .exits(0)
+        .notes("3 passed, 0 failed, 0 skipped\n");
+    project
+        .agent("policy explain brave/read_page --policy policy.rego")
+        .exits(0);
+    project
+        .agent("policy explain brave/search_web --policy policy.rego")
+        .exits(1)
+        .answers("it is none of the tools that an agent may use");
+}
+
+#[test]
+fn an_answer_may_be_for_the_rest_of_a_server() {
+    for (answers, allowed) in [
+        ("Y\nn\n", "{\"read_page\", \"search_web\"}"),
+        ("y\nN\nno\n", "{\"read_page\"}"),
+    ] {
+        let project = project();
+        project
+            .agent_reading("policy new other.rego", answers)
+            .exits(0);
+        let policy = project.read("other.rego");
+        assert!(policy.contains(allowed), "{policy}");
+        assert!(project.path("other_test.rego").exists());
+    }
+    for (answers, exits, note) in [
+        (&b""[..], 2, "the answers ended before `brave/read_page`"),
+        (b"y\n", 2, "the answers ended before `brave/search_web`"),
+        (b"N\nN\n", 1, "no tool is allowed, and nothing is written"),
+        (b"\xff\n", 2, "standard input can't be read"),
+    ] {
+        let project = project();
+        project
+            .agent_reading("policy new", answers)
+            .exits(exits)
+            .notes(note);
+        assert!(
+            !project.path("policy.rego").exists() && !project.path("policy_test.rego").exists()
+        );
+    }
 }

@@ -8,7 +8,7 @@ mod visible;
 
 pub use progress::Progress;
 #[cfg(not(target_family = "wasm"))]
-pub use question::{ask, end_question, is_terminal};
+pub use question::{answer, ask, end_question, is_terminal};
 pub use visible::visible;
 
 use crate::contract::view::StyledSpan;

@@ -31,7 +31,7 @@ fn records_are_a_chain() {
     }
     // A new instance goes on with the chain.
     let options = Options {
-        state: Some(session.export()),
+        state: Some(session.export().into()),
         ..Options::default()
     };
     records.extend(

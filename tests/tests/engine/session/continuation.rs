@@ -121,7 +121,7 @@ fn a_state_is_that_of_a_seed_and_is_exported() {
     let again = |seed: u8| {
         let options = Options {
             seed: vec![seed; 32],
-            state: Some(exported.clone()),
+            state: Some(exported.clone().into()),
             ..Options::default()
         };
         let opened = Session::open(world.documents(), options, at(0));
@@ -184,7 +184,7 @@ fn a_client_without_such_results_has_its_calls_repeated() {
         let asked = asks(&format!("secret {round}")).to_string();
         // The state outlives an instance.
         let options = Options {
-            state: Some(session.export()),
+            state: Some(session.export().into()),
             ..Options::default()
         };
         let opened = Session::open(World::usual().documents(), options, at(0));
@@ -380,7 +380,7 @@ fn a_call_that_nobody_approved_asks_when_it_is_repeated() {
     };
     let options = Options {
         approval_mode: ApprovalMode::Retry,
-        state: Some(observing.export()),
+        state: Some(observing.export().into()),
         ..Options::default()
     };
     let opened = Session::open(world.documents(), options, at(2));

@@ -148,7 +148,7 @@ fn a_reload_and_a_state_keep_what_the_host_was_told() {
     let mut session = world.session(Options::default());
     fail(&mut session, "brave", 0);
     let options = Options {
-        state: Some(session.export()),
+        state: Some(session.export().into()),
         ..Options::default()
     };
     let (mut other, _) = Session::open(world.documents(), options, at(REST_MS)).expect("a session");

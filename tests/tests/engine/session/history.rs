@@ -3,6 +3,7 @@
 use super::audit_log::{replayed, text_of, verified};
 use super::{World, answered, at, client, is_passed_on, new_client, refused, server};
 use agent_model::{Load, Serve};
+use agent_session::audit_log::{CalledTools, Comparison};
 use agent_session::health::Observation;
 use agent_session::limits::{HISTORY_BYTES_MAX, HISTORY_CALLS_OF_CLIENT_MAX, HISTORY_CLIENTS_MAX};
 use agent_session::{
@@ -11,6 +12,7 @@ use agent_session::{
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The rules of most tests.
 const RULES: &str = "
@@ -318,7 +320,7 @@ fn an_exported_state_has_the_history() {
     let open = logged.call("add", 2);
     let state = logged.session.export();
     let options = Options {
-        state: Some(state.clone()),
+        state: Some(state.clone().into()),
         ..Options::default()
     };
     let (mut session, _) = Session::open(world.documents(), options, at(3)).expect("a session");
@@ -667,6 +669,8 @@ fn a_log_decides_the_same_again_and_other_rules_otherwise() {
         log.as_bytes(),
         with("\n      - { rule: at-most, calls: 1 }"),
     );
+    // No earlier call is named by its record.
+    assert_eq!(few["calls"][0]["earlier"], Value::Null);
     assert_eq!(few["counts"]["differs"], 1, "{few}");
     assert_eq!(few["calls"][0]["tool"], "add", "{few}");
     // A log that begins within the window can't tell what was before.
@@ -676,6 +680,181 @@ fn a_log_decides_the_same_again_and_other_rules_otherwise() {
         with("\n      - { rule: at-most, calls: 3 }"),
     );
     assert_eq!(part["counts"]["undecidable"], 3, "{part}");
+}
+
+#[test]
+fn a_log_shows_the_earlier_call_that_decides() {
+    let mut logged = Logged::start(&world("      fields: [/id]"));
+    logged.answer("inbox", 1);
+    let record = logged
+        .log
+        .iter()
+        .find(|it| it.line.contains("\"inbox\"") && it.line.contains("\"decision\""));
+    let record = record.expect("the record of the call").sequence;
+    for ms in 2..2 + HISTORY_CALLS_OF_CLIENT_MAX as u64 {
+        logged.answer("add", ms);
+    }
+    logged.answer("post", 1_000);
+    let ruled = world(&rules(RULES));
+    let answer = replayed(logged.text().as_bytes(), ruled.documents());
+    // By now the first call is folded.
+    assert_eq!(answer["counts"]["differs"], 1, "{answer}");
+    let expected = json!([{
+        "labels": ["private"],
+        "record": record,
+        "server": "mail",
+        "time": "2026-11-24T09:00:00.001Z",
+        "tool": "inbox",
+    }]);
+    assert_eq!(answer["calls"][0]["earlier"], expected);
+    let expected = json!({ "server": "mail", "tool": "inbox" });
+    let mut close = Logged::start(&world("      fields: [/id]"));
+    close.answer("inbox", 1);
+    close.answer("post", 2);
+    let answer = replayed(close.text().as_bytes(), ruled.documents());
+    let earlier = &answer["calls"][0]["earlier"][0];
+    let found = json!({ "server": earlier["server"], "tool": earlier["tool"] });
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_client_sees_its_history_and_what_tools_are_taken_for() {
+    let mut logged = Logged::start(&world(&rules(RULES)));
+    logged.answer("inbox", 1);
+    let shown = |client: &Client| -> Value {
+        let text = logged.session.history(client, at(2)).expect("a history");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let own = shown(&new_client());
+    assert_eq!(own["calls"][0]["tool"], "inbox");
+    assert_eq!(own["calls"][0]["outcome"], "delivered");
+    assert_eq!(own["labels"]["private"]["count"], 1);
+    let tools = own["tools"].as_array().expect("tools");
+    let post = tools.iter().find(|it| it["tool"] == "post");
+    let expected = json!({ "labels": ["untrusted"], "sends": true, "server": "web", "tool": "post", "writes": true });
+    assert_eq!(post, Some(&expected));
+    let other = shown(&client("other", Generation::Stateless));
+    assert_eq!(
+        (&other["calls"], &other["labels"]),
+        (&json!([]), &json!({}))
+    );
+    let (none, _) =
+        Session::open(World::usual().documents(), Options::default(), at(0)).expect("a session");
+    assert_eq!(none.history(&new_client(), at(0)), None);
+}
+
+/// Returns what a newer tenant decides otherwise about the calls of a log: code, tool, before, after, details.
+fn compared(log: &str, older: &World, newer: &World) -> (Vec<[String; 5]>, u64, u64) {
+    let opened = Comparison::open(older.documents(), newer.documents());
+    let mut comparison = opened.unwrap_or_else(|found| panic!("{found:#?}"));
+    for piece in log.as_bytes().chunks(1_000) {
+        comparison.feed(piece);
+    }
+    comparison.end_file();
+    let found = comparison
+        .finish()
+        .unwrap_or_else(|found| panic!("{found:#?}"));
+    let drifts = found.drifts.into_iter().map(|it| {
+        [
+            it.code.name().to_owned(),
+            it.tool.unwrap_or_default(),
+            it.before.unwrap_or_default(),
+            it.after.unwrap_or_default(),
+            it.details.join(", "),
+        ]
+    });
+    (drifts.collect(), found.decided, found.undecidable)
+}
+
+#[test]
+fn two_sets_of_rules_decide_the_calls_of_a_log() {
+    let plain = world("      fields: [/id]");
+    let mut logged = Logged::start(&plain);
+    logged.answer("inbox", 1);
+    logged.answer("post", 2);
+    logged.answer("post", 3);
+    logged.answer("save", 4);
+    let log = logged.text();
+    let ruled = world(&rules(RULES));
+    assert_eq!(compared(&log, &plain, &plain), (vec![], 4, 0));
+    let (narrowed, decided, _) = compared(&log, &plain, &ruled);
+    assert_eq!(decided, 4);
+    let [[code, tool, before, after, details]] = &narrowed[..] else {
+        panic!("{narrowed:#?}");
+    };
+    assert_eq!([&**code, tool, before], ["POLICY_NARROWED", "web/post", ""]);
+    assert!(
+        after.starts_with("POLICY_DENIED: the tenant's rule `no-send-after`: record "),
+        "{after}"
+    );
+    assert!(
+        details.starts_with("2 calls of the log, record "),
+        "{details}"
+    );
+    let (widened, _, _) = compared(&log, &ruled, &plain);
+    assert_eq!([&*widened[0][0], &widened[0][3]], ["POLICY_WIDENED", ""]);
+    // Each side follows the calls that it would itself have allowed: without the mail nothing leaks.
+    let strict = world(&rules(
+        "
+      - { rule: no-send-after, label: private }
+      - { rule: before, tools: [mail/inbox], needs: [sums/add] }",
+    ));
+    let (strict, _, _) = compared(&log, &ruled, &strict);
+    let codes: Vec<_> = strict.iter().map(|it| (&*it[0], &*it[1])).collect();
+    assert_eq!(
+        codes,
+        [
+            ("POLICY_WIDENED", "web/post"),
+            ("POLICY_NARROWED", "mail/inbox")
+        ]
+    );
+    // What a human is asked about is no plain yes.
+    let asking = world(&rules("\n      - { rule: no-write-after, label: private }"));
+    let (asked, _, _) = compared(&log, &ruled, &asking);
+    assert_eq!(
+        [&*asked[0][0], &asked[0][1], &asked[0][3]],
+        ["POLICY_WIDENED", "web/post", "a human is asked"]
+    );
+    assert!(asked[0][4].ends_with(", a human is asked"), "{asked:#?}");
+    // A log that was changed says nothing.
+    let mut comparison = Comparison::open(plain.documents(), ruled.documents()).expect("documents");
+    comparison.feed(log.replacen("inbox", "outbox", 1).as_bytes());
+    comparison.end_file();
+    assert!(!comparison.finish().expect_err("a changed log").is_empty());
+}
+
+#[test]
+fn calls_without_what_a_policy_reads_are_undecidable() {
+    let plain = world("      fields: [/id]");
+    let options = Options {
+        audit_arguments: false,
+        ..Options::default()
+    };
+    let mut logged = Logged::open(&plain, options, 0);
+    logged.answer("add", 1);
+    let mut reads = plain.clone();
+    reads.documents.policy = Some(b"package switchboard\nallowed_tools contains tool.id if {\n\tsome tool in input.candidate_tools\n\tinput.arguments.n != 1\n}\n".to_vec());
+    assert_eq!(compared(&logged.text(), &plain, &reads), (vec![], 0, 1));
+}
+
+#[test]
+fn a_log_names_the_tools_that_were_called() {
+    let mut logged = Logged::start(&world(&rules(RULES)));
+    logged.answer("inbox", 1);
+    logged.answer("add", 2);
+    logged.answer("add", 3);
+    is_stopped(&logged.call("post", 4));
+    let called = |log: &str| {
+        let mut called = CalledTools::open();
+        called.feed(log.as_bytes());
+        called.end_file();
+        called.finish()
+    };
+    let log = logged.text();
+    let key = |server: &str, tool: &str| (server.to_owned(), tool.to_owned());
+    let expected = [(key("mail", "inbox"), 1), (key("sums", "add"), 2)];
+    assert_eq!(called(&log), Ok(BTreeMap::from(expected)));
+    assert!(called(&log.replacen("inbox", "outbox", 1)).is_err());
 }
 
 #[test]
@@ -761,7 +940,7 @@ proptest! {
                 }
                 Step::Restart => other = other.restarted(&world, true, ms),
                 Step::Export => {
-                    let options = Options { state: Some(other.session.export()), ..Options::default() };
+                    let options = Options { state: Some(other.session.export().into()), ..Options::default() };
                     let (session, records) = Session::open(world.documents(), options, at(ms)).expect("a session");
                     other.session = session;
                     other.log.extend(records);

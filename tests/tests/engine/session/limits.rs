@@ -236,7 +236,7 @@ fn a_state_that_is_full_fits_its_limit() {
     let all = state.len() + rest;
     assert!(all <= most, "{all}");
     let options = Options {
-        state: Some(state.clone()),
+        state: Some(state.clone().into()),
         ..Options::default()
     };
     let (again, _) = Session::open(world.documents(), options, at(0)).expect("a session");

@@ -302,7 +302,7 @@ fn the_status_has_the_differences_of_quarantined_tools() {
     assert_eq!(tool(&shown, "count").get("deviation"), None);
     // A state has digests, and no differences.
     let options = Options {
-        state: Some(session.export()),
+        state: Some(session.export().into()),
         ..Options::default()
     };
     let read = tool(&status(&world.opened(options)), "read");

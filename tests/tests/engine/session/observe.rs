@@ -229,7 +229,7 @@ fn a_state_keeps_the_first_listing() {
     let mut session = without_lock(Options::default());
     list(&mut session, "a", &[tool("x", "X"), tool("y", "Y")]);
     let mut session = without_lock(Options {
-        state: Some(session.export()),
+        state: Some(session.export().into()),
         ..Options::default()
     });
     // Definitions are payloads: the server must list them again.

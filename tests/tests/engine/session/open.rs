@@ -178,7 +178,7 @@ fn characters_that_nobody_sees_are_refused() {
 fn a_state_is_one_that_a_session_exported() {
     for state in ["", "{}", "[1]", r#"{"version":2}"#] {
         let options = Options {
-            state: Some(state.as_bytes().to_vec()),
+            state: Some(state.as_bytes().to_vec().into()),
             ..Options::default()
         };
         let found = codes_with(World::usual().documents(), options);

@@ -699,7 +699,7 @@ proptest! {
             }
             if *moves {
                 let options = Options {
-                    state: Some(other.export()),
+                    state: Some(other.export().into()),
                     ..setting.options()
                 };
                 other = Session::open(world.documents(), options, at(now)).expect("a session").0;
@@ -802,7 +802,7 @@ proptest! {
                 session.result(read.id, payload, at(0));
             }
         }
-        let state = Options { state: Some(change(&state)), ..Options::default() };
+        let state = Options { state: Some(change(&state).into()), ..Options::default() };
         if let Ok((mut session, _)) = Session::open(world.documents(), state, at(0)) {
             super::call(&mut session, &clients()[0], "remove", json!({}));
             session.status(at(0));

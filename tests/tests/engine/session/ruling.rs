@@ -157,7 +157,7 @@ fn a_human_may_be_asked_about_a_result() {
     );
     // An exported state keeps the question.
     let options = Options {
-        state: Some(session.export()),
+        state: Some(session.export().into()),
         ..Options::default()
     };
     let (mut session, _) = Session::open(world.documents(), options, at(1)).expect("a session");

@@ -667,7 +667,7 @@ fn a_state_has_open_requests_and_no_lists() {
     let called = read(&mut session, &new_client(), "x://alpha");
     let state = Some(session.export());
     let options = Options {
-        state,
+        state: state.map(Into::into),
         ..Options::default()
     };
     let opened = Session::open(world().documents(), options, at(1));

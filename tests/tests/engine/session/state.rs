@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// Returns a session with the exported state of another.
 fn imported(world: &World, session: &Session, options: Options, now: Clock) -> Session {
     let options = Options {
-        state: Some(session.export()),
+        state: Some(session.export().into()),
         ..options
     };
     Session::open(world.documents(), options, now)

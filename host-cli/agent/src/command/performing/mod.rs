@@ -22,6 +22,7 @@ mod observing;
 mod open_evidence;
 mod plan_goal;
 pub(super) mod playground;
+pub(super) mod policy_new;
 pub(super) mod replay_run;
 mod rerun;
 mod run_plan;

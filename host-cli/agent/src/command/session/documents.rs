@@ -22,8 +22,18 @@ pub(crate) fn documents(
     given: Given<'_>,
     session: &mut CommandSession,
 ) -> Result<Documents, Failure> {
+    let policy = session.policy_input(&given.context.policy)?;
+    let policy = text(session, DocumentKind::Policy, policy.as_ref())?;
+    documents_under(policy, given, session)
+}
+
+/// Reads the documents of a session but the policy, which is given.
+pub(crate) fn documents_under(
+    policy: Option<Vec<u8>>,
+    given: Given<'_>,
+    session: &mut CommandSession,
+) -> Result<Documents, Failure> {
     let context = given.context;
-    let policy = session.policy_input(&context.policy)?;
     let tenant = context.policy.tenant.as_ref();
     let policy_context = context.policy.policy_context.as_ref();
     let definitions = definitions(given.lock).map(Input::File);
@@ -43,7 +53,7 @@ pub(crate) fn documents(
         lock: Some(required(lock, LOCK)?),
         index: Some(required(index.transpose()?, INDEX)?),
         definitions: definitions.transpose()?,
-        policy: text(session, DocumentKind::Policy, policy.as_ref())?,
+        policy,
         policy_context: text(session, DocumentKind::Context, policy_context)?,
         tenant: text(session, DocumentKind::Tenant, tenant)?,
         tenant_id: context.policy.tenant_id.clone(),
