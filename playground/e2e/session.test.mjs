@@ -246,6 +246,34 @@ visitSessions("audit", "a log that was changed is refused, and one that can't be
   await sessions.says("6 calls decided as recorded");
 });
 
+visitSessions("audit", "a leak is refused under a rule, and the earlier call that decides is shown", async (sessions) => {
+  await sessions.example("A leak that a rule stops");
+  await sessions.says("1 of 3 calls decided otherwise");
+  await sessions.root.getByRole("heading", { name: "Less access than recorded" }).waitFor();
+  const earlier = sessions.calls.locator(".earlier li");
+  await sessions.has(earlier, [/^record \d+: read_inbox of acme-mail returned data that is private · .*agent\.audit\.jsonl:\d+:1$/]);
+  const [, line] = /** @type {RegExpExecArray} */ (/record (\d+)/.exec(await earlier.innerText()));
+  await earlier.getByRole("button").click();
+  await eventually(async () => assert.equal(await sessions.cursor("agent.audit.jsonl"), `${line}:1`));
+  // Another label is another rule: typing decides again.
+  await sessions.type("tenant.yaml", "label: private", "label: secret");
+  await sessions.says("3 calls decided as recorded");
+});
+
+visitSessions("session", "the history of calls decides, and is shown with its labels", async (sessions) => {
+  const rows = sessions.root.locator(".history tbody tr");
+  assert.equal(await sessions.root.locator(".history").count(), 0);
+  await sessions.example("Private mail, then a post");
+  await sessions.decides("Passed on");
+  await sessions.has(sessions.root.locator(".decision .facts"), ["It returns data that is private"]);
+  await sessions.root.getByText("No call was passed on yet.").waitFor();
+  await sessions.click("Make this call");
+  await sessions.has(rows, [/read_inbox of acme-mail\s*private$/]);
+  await sessions.click("Call publish");
+  await sessions.decides("Refused");
+  await sessions.has(rows.and(sessions.root.locator(".no")), [/read_inbox of acme-mail decides\s*private$/]);
+});
+
 visitSessions("session", "documents that can't be obeyed are reported, and a lock is obeyed in their place", async (sessions, { page }) => {
   await page.getByText("The lock that agents.md resolves to").click();
   const viewer = sessions.root.locator(".raw[open] .cm-content");

@@ -1,6 +1,7 @@
 //! The answer of the area of audit logs: which calls are decided otherwise.
 
 use crate::events::tool;
+use crate::history::earlier;
 use crate::refusal::reasons;
 use crate::session::unsatisfied;
 use crate::state::{Page, Sessions};
@@ -170,16 +171,31 @@ fn of(log: &LogView, change: Change) -> usize {
 }
 
 fn calls(log: &LogView) -> Html {
-    let mut listed: Vec<_> = log.calls.iter().map(|it| (Change::of(it), it)).collect();
-    // More access first, otherwise in the order of the log.
-    listed.sort_by_key(|(change, _)| *change != Change::Widened);
-    let cards = listed.iter().map(|(change, it)| card(log, *change, it));
+    // More access first, and of each kind in the order of the log.
+    let kinds = [
+        (Change::Widened, "More access than recorded"),
+        (Change::Narrowed, "Less access than recorded"),
+        (Change::OtherReasons, "The same for other reasons"),
+        (Change::Undecidable, "Not decidable"),
+    ];
+    let groups = kinds.into_iter().map(|(change, heading)| {
+        let of_kind = log.calls.iter().filter(|it| Change::of(it) == change);
+        let cards: Vec<_> = of_kind.map(|it| card(log, change, it)).collect();
+        html! {
+            if !cards.is_empty() {
+                <section aria-label={heading}>
+                    <h3>{ heading }</h3>
+                    { cards }
+                </section>
+            }
+        }
+    });
     let [differs, other_reasons, _, undecidable] = log.counts;
     let listed = log.calls.len() as u64;
     let more = (differs + other_reasons + undecidable).saturating_sub(listed);
     html! {
         <div class="logged">
-            { for cards }
+            { for groups }
             if more > 0 {
                 <p class="quiet">{ format!("and {}", count(more as u32, "more call")) }</p>
             }
@@ -211,7 +227,7 @@ fn card(log: &LogView, change: Change, call: &LoggedCall) -> Html {
     html! {
         <article class={classes!("card", sign.class)}>
             <div class="card-head">
-                <h3>{ sign.before(html! { <>{ tool(&call.tool) }{ for call.server.as_ref().map(|server| html! { <>{ " of " }{ tool(server) }</> }) }</> }) }</h3>
+                <h4>{ sign.before(html! { <>{ tool(&call.tool) }{ for call.server.as_ref().map(|server| html! { <>{ " of " }{ tool(server) }</> }) }</> }) }</h4>
                 <span>{ words }</span>
                 if change == Change::Widened { <span class="badge warning">{ "more access" }</span> }
             </div>
@@ -226,6 +242,7 @@ fn card(log: &LogView, change: Change, call: &LoggedCall) -> Html {
                 Ok(now) => verdict("Now:", now),
                 Err(reason) => html! { <p>{ prose(reason) }</p> },
             } }
+            { earlier(&call.earlier) }
             if !call.depends_on.is_empty() {
                 <p class="quiet">{ format!("depends on: {}", call.depends_on.join(", ")) }</p>
             }

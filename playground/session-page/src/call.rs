@@ -111,10 +111,22 @@ fn decision(page: &Page, session: &SessionView, decided: &Decided) -> Html {
     html! {
         <div class={classes!("card", "decision", sign.class)}>
             <p class={classes!("answer-line", sign.class)} role="status">{ sign.mark() }{ sign.words }</p>
+            { taken_for(session) }
             { details }
             <p class="actions">
                 <button {class} aria-disabled={full} onclick={make}>{ "Make this call" }</button>
             </p>
         </div>
+    }
+}
+
+/// Shows what rules about earlier calls take the call for.
+fn taken_for(session: &SessionView) -> Html {
+    let words = session.history.iter().flat_map(|it| &it.draft);
+    let words: Vec<_> = words.cloned().collect();
+    html! {
+        if !words.is_empty() {
+            <p class="facts">{ prose(&format!("It {}", words.join(", "))) }</p>
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::audit::AuditArea;
 use crate::call::decision_sign;
+use crate::history::place;
 use crate::session::SessionArea;
 use crate::state::{Answered, Page, Sessions, State};
 use agent_answer::{Code, Diagnostic, DocumentKind};
@@ -83,9 +84,10 @@ impl Content for Sessions {
         let log = self.log().filter(|_| self.kind == RequestKind::Log);
         let problems = log.into_iter().flat_map(|log| &log.problems);
         let differences = problems.filter(|it| it.code == Code::ReplayDiffers);
-        differences
-            .filter_map(|it| Some((*it.place()?, "")))
-            .collect()
+        let differences = differences.filter_map(|it| Some((*it.place()?, "")));
+        let calls = log.into_iter().flat_map(|log| &log.calls);
+        let earlier = calls.flat_map(|it| &it.earlier).map(|it| (place(it), "no"));
+        differences.chain(earlier).collect()
     }
 
     fn answered(&mut self, answer: Answer) -> bool {

@@ -250,9 +250,12 @@ fn delivery(delivered: &Delivered) -> Html {
             let sign = Sign::yes("passed on");
             html! { <span class="yes">{ sign.mark() }{ "the client gets the result as it is" }</span> }
         }
-        Delivered::Changed(result) => html! {
+        Delivered::Changed { result, redacted } => html! {
             <>
                 <span class="caution">{ Sign::caution("changed").mark() }{ "the client gets another result" }</span>
+                if !redacted.is_empty() {
+                    <p>{ prose(&format!("The policy redacted `{}`.", redacted.join("`, `"))) }</p>
+                }
                 { raw("The result as the client gets it", result) }
             </>
         },

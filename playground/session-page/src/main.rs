@@ -10,6 +10,7 @@ mod content;
 mod engine;
 mod events;
 mod gallery;
+mod history;
 mod inputs;
 mod keyboard;
 mod refusal;

@@ -2,6 +2,7 @@
 
 use crate::call::draft;
 use crate::events::{past, waiting};
+use crate::history::history;
 use crate::keyboard::use_keyboard;
 use crate::refusal::raw;
 use crate::state::{Page, Sessions, State};
@@ -67,6 +68,7 @@ fn served(page: &Page, session: &SessionView, lock: Option<&str>) -> Html {
                 { past(page, session) }
                 { tools(page, session) }
             </div>
+            { history(session) }
             { servers(page, session) }
             { client(page) }
             { for lock.map(|lock| raw("The lock that agents.md resolves to", lock)) }

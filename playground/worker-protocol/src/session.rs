@@ -141,6 +141,40 @@ pub struct SessionView {
     pub records: String,
     /// The time since the start, in milliseconds.
     pub elapsed_ms: u64,
+    /// What the client did before; `None` if neither the tenant nor the policy asks for a history.
+    pub history: Option<History>,
+}
+
+/// What a client did before, as rules about earlier calls see it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct History {
+    /// The calls that were passed on, oldest first.
+    pub calls: Vec<EarlierCall>,
+    /// The number of older calls, of which only counts are kept.
+    pub folded: u64,
+    /// The labels of the data that the client got.
+    pub labels: Vec<String>,
+    /// What the calls of the tool of the draft are, in words.
+    pub draft: Vec<String>,
+}
+
+/// An earlier call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierCall {
+    /// The number of its record.
+    pub record: u64,
+    /// The line of its record.
+    pub line: u32,
+    /// The id of its server.
+    pub server: String,
+    /// The name that the server has for its tool.
+    pub tool: String,
+    /// The time.
+    pub time: String,
+    /// The labels of its data.
+    pub labels: Vec<String>,
+    /// Whether the decision on the draft names it.
+    pub decides: bool,
 }
 
 /// A server of a session.
@@ -337,8 +371,13 @@ pub enum Past {
 pub enum Delivered {
     /// The result as it was received.
     AsReceived,
-    /// This result in its place, as JSON.
-    Changed(String),
+    /// Another result in its place.
+    Changed {
+        /// The result, as JSON.
+        result: String,
+        /// What a policy redacted in it: JSON pointers, and `patterns`.
+        redacted: Vec<String>,
+    },
     /// A refusal in its place.
     Refused(Refusal),
     /// Nothing yet: its server wants the call repeated, so that it was decided again.
@@ -419,6 +458,8 @@ pub struct LoggedCall {
     pub now: Result<Verdict, String>,
     /// The inputs that the verdict depends on.
     pub depends_on: Vec<String>,
+    /// The earlier calls that the reasons of the verdict name.
+    pub earlier: Vec<EarlierCall>,
 }
 
 /// A verdict on a call.
@@ -512,6 +553,7 @@ mod tests {
                 },
                 now: Err("the log has no arguments".to_owned()),
                 depends_on: vec![],
+                earlier: vec![],
             }],
             ..LogView::default()
         };

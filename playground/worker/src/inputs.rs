@@ -64,7 +64,7 @@ pub struct Inputs {
     pub(crate) manifest: Read<Manifest>,
     pub(crate) index: Read<Index>,
     /// Whether another module would find more ids of the index that look alike.
-    pub(crate) misses_lookalikes: bool,
+    misses_lookalikes: bool,
     pub(crate) lock: Read<LockText>,
     task: Read<Task>,
     tenant: Read<Tenant>,
@@ -124,6 +124,12 @@ impl Inputs {
             (Some(manifest), Some(task)) => lower::contradictions(manifest, task),
             _ => Vec::new(),
         };
+    }
+
+    /// Returns whether another module would find more problems.
+    pub(crate) fn is_partial(&self) -> bool {
+        let tenant = self.tenant.value.as_deref();
+        self.misses_lookalikes || tenant.is_some_and(lower::misses_history)
     }
 
     /// Returns the problems of all texts.

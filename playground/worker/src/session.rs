@@ -59,7 +59,7 @@ impl Session {
         let mut answer = Answer::default();
         if !std::mem::replace(&mut self.reported, true) {
             answer.verdict = Some(self.inputs.verdict(self.resolution.as_ref()));
-            answer.is_partial = self.inputs.misses_lookalikes;
+            answer.is_partial = self.inputs.is_partial();
         }
         if request.report {
             answer.report = self.inputs.report(self.resolution.as_ref());

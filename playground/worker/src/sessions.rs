@@ -5,6 +5,7 @@
 //! has, and the page's user answers for servers and humans.
 
 mod arguments;
+mod history;
 mod host;
 mod json;
 mod log;

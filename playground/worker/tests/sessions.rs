@@ -99,12 +99,143 @@ fn each_example_leads_to_its_code() {
 }
 
 #[test]
-fn the_log_of_the_examples_is_that_of_a_session() {
-    let records = recorded::session().records;
-    if let Some(path) = std::env::var_os("AGENT_WRITE_EXAMPLE") {
-        std::fs::write(path, &records).expect("the file can be written");
+fn the_logs_of_the_examples_are_those_of_sessions() {
+    for (name, session, log) in [
+        ("agent", recorded::session(), recorded::LOG),
+        ("leak", recorded::leak(), recorded::LEAK),
+    ] {
+        if let Some(folder) = std::env::var_os("AGENT_WRITE_EXAMPLES") {
+            let path = std::path::Path::new(&folder).join(format!("{name}.audit.jsonl"));
+            std::fs::write(path, &session.records).expect("the file can be written");
+        }
+        assert_eq!(session.records, log, "{name}");
     }
-    assert_eq!(records, recorded::LOG);
+}
+
+/// Returns the documents of the example of a leak, under these rules of the tenant.
+fn leak(tenant: &'static str) -> [(DocumentKind, &'static str); 4] {
+    [
+        (DocumentKind::Manifest, own!("leak.agents.md")),
+        (DocumentKind::Index, own!("leak.index.json")),
+        (DocumentKind::Evidence, recorded::LEAK),
+        (DocumentKind::Tenant, tenant),
+    ]
+}
+
+fn answer_to(texts: &[(DocumentKind, &str)], request: Request) -> Answer {
+    let texts = texts.iter();
+    let texts = texts.fold(Texts::default(), |texts, (kind, text)| {
+        texts.with(*kind, *text)
+    });
+    let answer = Session::default().answer(texts, request);
+    assert_eq!(answer.problems, []);
+    answer
+}
+
+#[test]
+fn a_log_is_decided_again_after_the_calls_that_it_has() {
+    let request = Request {
+        kind: RequestKind::Log,
+        ..Request::default()
+    };
+    let log = answer_to(&leak(own!("leak.tenant.yaml")), request.clone()).log;
+    let log = log.expect("a log");
+    // Of the three calls, only what follows the mail is refused.
+    assert_eq!(log.counts, [1, 0, 2, 0]);
+    let [call] = &log.calls[..] else {
+        panic!("{:?}", log.calls);
+    };
+    assert_eq!((&*call.tool, &*call.recorded.name), ("publish", "allowed"));
+    let [earlier] = &call.earlier[..] else {
+        panic!("{:?}", call.earlier);
+    };
+    assert_eq!(
+        (&*earlier.server, &*earlier.tool),
+        ("acme-mail", "read_inbox")
+    );
+    assert_eq!(earlier.labels, ["private"]);
+    let line = recorded::LEAK.lines().nth(earlier.line as usize - 1);
+    let line = line.expect("the line of the earlier call");
+    assert!(line.contains(r#""tool":"read_inbox""#), "{line}");
+    let harmless = leak(
+        "tenants: [{ id: acme, history: { rules: [{ rule: no-send-after, label: secret }] } }]",
+    );
+    let log = answer_to(&harmless, request).log.expect("a log");
+    assert_eq!((log.counts, log.calls), ([0, 0, 3, 0], vec![]));
+}
+
+#[test]
+fn a_session_shows_the_history_that_decides() {
+    let documents = leak(own!("leak.tenant.yaml"));
+    let seen = |call: &'static str, events: Vec<Event>| {
+        let mut texts = documents.to_vec();
+        texts.push((DocumentKind::StepInput, call));
+        let request = Request {
+            events,
+            ..Request::default()
+        };
+        answer_to(&texts, request).session.expect("a session")
+    };
+    let (read, publish) = (own!("leak.read.call.json"), own!("leak.publish.call.json"));
+    let before = seen(publish, vec![]);
+    assert!(matches!(before.draft, Some(Decided::Forward { .. })));
+    let history = before.history.expect("a history");
+    assert_eq!(
+        (history.calls, history.labels),
+        (vec![], vec![] as Vec<String>)
+    );
+    let untrusted = "returns data that is `untrusted`";
+    assert_eq!(
+        history.draft,
+        ["sends data to others", "changes something", untrusted]
+    );
+
+    // It counts from when it is passed on.
+    let after = seen(publish, vec![call(read)]);
+    let refused = after.draft.as_ref().and_then(code);
+    assert_eq!(refused, Some(Code::PolicyDenied));
+    let history = after.history.expect("a history");
+    assert_eq!(history.labels, ["private"]);
+    let [earlier] = &history.calls[..] else {
+        panic!("{:?}", history.calls);
+    };
+    assert_eq!((&*earlier.tool, earlier.decides), ("read_inbox", true));
+    let again = seen(read, vec![call(read)]).history.expect("a history");
+    assert!(!again.calls[0].decides);
+    assert_eq!(again.draft, ["returns data that is `private`"]);
+    // Without rules there is none.
+    assert_eq!(session(vec![]).history, None);
+}
+
+#[test]
+fn what_a_policy_redacts_in_a_result_is_named() {
+    let policy = r#"package switchboard
+allowed_tools contains tool.id if some tool in input.candidate_tools
+results := {"action": "redact", "pointers": ["/tickets/0"]}
+"#;
+    let result = r#"{"content":[],"structuredContent":{"tickets":["T-1042"]}}"#;
+    let texts = texts(&[]).with(DocumentKind::Policy, policy);
+    let request = Request {
+        events: vec![
+            call(FIND),
+            Event::Answer {
+                call: 1,
+                result: result.to_owned(),
+            },
+        ],
+        ..Request::default()
+    };
+    let answer = Session::default().answer(texts, request);
+    let seen = answer.session.expect("a session");
+    let Past::Answered {
+        delivered: Delivered::Changed { result, redacted },
+        ..
+    } = &seen.past[1]
+    else {
+        panic!("{:?}", seen.past);
+    };
+    assert_eq!(redacted, &["/tickets/0"]);
+    assert!(!result.contains("T-1042"), "{result}");
 }
 
 #[test]
@@ -326,7 +457,8 @@ fn a_call_is_repeated_when_its_server_wants_that() {
             panic!("{:?}", seen.past);
         };
         match delivered {
-            Delivered::Changed(result) => {
+            Delivered::Changed { result, redacted } => {
+                assert_eq!(redacted, &[] as &[String]);
                 assert!(is_stateless);
                 assert!(result.contains("\"requestState\""), "{result}");
                 assert_eq!(seen.open, []);

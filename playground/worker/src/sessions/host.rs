@@ -295,7 +295,10 @@ impl Host {
                 let changed = String::from_utf8_lossy(&changed).into_owned();
                 let delivered = match is_marked_only(result, &changed) {
                     true => Delivered::AsReceived,
-                    false => Delivered::Changed(changed),
+                    false => Delivered::Changed {
+                        result: changed,
+                        redacted: redacted(&records),
+                    },
                 };
                 (delivered, records)
             }
@@ -354,6 +357,15 @@ impl Host {
         }
         expired.iter().map(|it| it.call).collect()
     }
+}
+
+/// Returns what a policy redacted in the result whose effect was recorded.
+fn redacted(records: &[Record]) -> Vec<String> {
+    let contents = records.iter().map(|it| {
+        let root: serde_json::Value = serde_json::from_str(&it.line).unwrap_or_default();
+        json::texts(&root["content"]["redacted"])
+    });
+    contents.flatten().collect()
 }
 
 fn refusal(result: &[u8]) -> Refusal {

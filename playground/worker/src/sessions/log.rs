@@ -1,10 +1,11 @@
 //! The calls of a log, decided again.
 
+use super::history::earlier_call;
 use super::json;
 use agent_api::answer::Diagnostic;
 use agent_session::Documents;
 use agent_session::audit_log::Replay;
-use agent_worker_protocol::session::{LogView, LoggedCall, Verdict};
+use agent_worker_protocol::session::{EarlierCall, LogView, LoggedCall, Verdict};
 use serde_json::Value;
 
 /// Decides the calls of a log again.
@@ -42,9 +43,21 @@ pub(super) fn replay(documents: Documents, log: &str) -> Result<LogView, Vec<Dia
 }
 
 fn call(it: &Value) -> LoggedCall {
+    let sequence = it["sequence"].as_u64().unwrap_or_default();
+    let line = it["line"].as_u64().unwrap_or_default();
+    let earlier = it["earlier"].as_array().into_iter().flatten();
+    let earlier = earlier.map(|it| {
+        let call = earlier_call(it);
+        // Records have their numbers in order, and each its line.
+        let line = line.saturating_sub(sequence.saturating_sub(call.record));
+        EarlierCall {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            ..call
+        }
+    });
     LoggedCall {
-        sequence: it["sequence"].as_u64().unwrap_or_default(),
-        line: u32::try_from(it["line"].as_u64().unwrap_or_default()).unwrap_or(u32::MAX),
+        sequence,
+        line: u32::try_from(line).unwrap_or(u32::MAX),
         tool: json::text(&it["tool"]),
         server: it["server"].as_str().map(str::to_owned),
         client: json::text(&it["client"]),
@@ -55,6 +68,7 @@ fn call(it: &Value) -> LoggedCall {
             None => Ok(verdict(&it["now"])),
         },
         depends_on: json::texts(&it["depends_on"]),
+        earlier: earlier.collect(),
     }
 }
 

@@ -1,12 +1,14 @@
 //! What an agent gets in a session, and what waits in it.
 
 use super::arguments::{arguments, input_schema};
+use super::history::history;
 use super::host::{Forwarded, Host};
 use super::json;
 use agent_api::decide::token_estimate;
 use agent_api::lower::{CALL, EXPAND, LIST_SERVICES, ToolEntry};
 use agent_api::model::Index;
 use agent_api::served::stub_name;
+use agent_api::text::sort::{map_of, sort_by};
 use agent_session::{Documents, LockedServer};
 use agent_smallest_value::smallest_value;
 use agent_syntax::json::parse_strict;
@@ -43,8 +45,10 @@ impl Host {
             }
         }
         let tokens = |of: &Definitions| of.values().map(|it| token_estimate(it)).sum();
+        let before = self.session.history(&self.client, now);
+        let draft_arguments = draft.map(&arguments).unwrap_or_default();
         let lines = self.records.iter().map(|it| format!("{}\n", it.line));
-        SessionView {
+        let mut view = SessionView {
             agent: format!(
                 "{} {}",
                 json::text(&status["agent"]["name"]),
@@ -57,14 +61,19 @@ impl Host {
             open: (self.forwarded.iter())
                 .map(|it| open(it, arguments(&it.params), whole))
                 .collect(),
-            questions: self.questions(arguments),
-            draft_arguments: draft.map(arguments).unwrap_or_default(),
+            questions: self.questions(&arguments),
             records: lines.collect(),
             elapsed_ms: self.elapsed_ms,
             list,
             past: std::mem::take(&mut self.past),
-            draft: draft.map(|draft| self.decide(draft)),
-        }
+            history: None,
+            draft: None,
+            draft_arguments,
+        };
+        view.draft = draft.map(|draft| self.decide(draft));
+        let tool = &view.draft_arguments.tool;
+        view.history = before.map(|it| history(&it, tool, view.draft.as_ref()));
+        view
     }
 
     fn servers(&self, status: &Value) -> Vec<Server> {
@@ -117,7 +126,7 @@ fn definitions(list: &str) -> Definitions {
         let name = member(tool, "name").and_then(string)?;
         Some((name.to_owned(), tool.span.of(list).to_owned()))
     });
-    tools.collect()
+    map_of(tools)
 }
 
 /// Returns the tools of the lock with their reasons, and the helpers.
@@ -190,7 +199,7 @@ fn tools(
         })
         .collect();
     tools.extend(helpers);
-    tools.sort_by(|a, b| place(a).cmp(&place(b)));
+    sort_by(&mut tools, |a, b| place(a).cmp(&place(b)));
     tools
 }
 
