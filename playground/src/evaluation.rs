@@ -76,6 +76,11 @@ pub(crate) fn EvaluationView() -> Html {
                 Some(view) => tables_and_input(requirement, view),
                 None => nothing(&page),
             } }
+            <p class="quiet">
+                { "It also decides calls, by the calls before them and the labels of their data, and what is delivered of a result: the area " }
+                <a href="#session">{ "Session" }</a>{ " shows both, and " }<a href="#audit">{ "Audit" }</a>
+                { " decides a recorded log under it." }
+            </p>
         </div>
     }
 }

@@ -43,6 +43,7 @@ impl From<session::Options> for agent_session::Options {
             observe: options.observe,
             servers: all(options.servers),
             ignoring: Some(BTreeSet::new()),
+            any_policy: false,
             audit_arguments: options.audit_arguments,
             approval_mode: options.approval_mode.into(),
             payload_max_bytes: options.payload_max_bytes.unwrap_or(PAYLOAD_MAX_BYTES),

@@ -140,7 +140,7 @@ impl Basis {
     pub(crate) fn read(
         documents: Documents,
         servers: &[ObservedServer],
-        observe: bool,
+        (observe, any_policy): (bool, bool),
         ignoring: &Ignoring,
     ) -> Result<Self, Vec<Diagnostic>> {
         let digests = Digests::of(&documents);
@@ -188,7 +188,12 @@ impl Basis {
             ..EvaluationContext::default()
         };
         let definitions = documents.definitions.as_deref();
-        let problems = drifts(&lock, &index, definitions, &evaluation_context);
+        let problems = drifts(
+            &lock,
+            &index,
+            definitions,
+            (&evaluation_context, any_policy),
+        );
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -376,11 +381,12 @@ fn drifts(
     lock: &LockText,
     index: &Index,
     definitions: Option<&[u8]>,
-    evaluation_context: &EvaluationContext,
+    (evaluation_context, any_policy): (&EvaluationContext, bool),
 ) -> Vec<Diagnostic> {
     let policy = evaluation_context.policy.as_ref();
     let policy = policy.map(|policy| policy.digest_for(lock.lock.policy.as_deref()));
-    let mut drifts = agent_api::verify(lock, index, policy.as_deref());
+    let held = policy.as_deref().filter(|_| !any_policy);
+    let mut drifts = agent_api::verify(lock, index, held);
     drifts.extend(agent_api::verify_definitions(
         &lock.lock,
         index,

@@ -83,6 +83,8 @@ pub struct Options {
     /// The tools, by the ids of their servers, whose unusable patterns the operator agrees to ignore; `None` if nobody is
     /// asked, as when a log is replayed.
     pub ignoring: Ignoring,
+    /// Whether the policy may be another one than the lock's, as when two policies are compared under one lock.
+    pub any_policy: bool,
     /// Whether records hold the arguments of calls. Otherwise they hold their digests.
     pub audit_arguments: bool,
     /// How a human is asked to approve a call.
@@ -123,6 +125,7 @@ impl Default for Options {
             observe: false,
             servers: Vec::new(),
             ignoring: Some(BTreeSet::new()),
+            any_policy: false,
             audit_arguments: false,
             approval_mode: ApprovalMode::default(),
             payload_max_bytes: PAYLOAD_MAX_BYTES,

@@ -87,7 +87,7 @@ impl Session {
         let basis = Arc::new(Basis::read(
             documents,
             &options.servers,
-            options.observe,
+            (options.observe, options.any_policy),
             &options.ignoring,
         )?);
         let mut state = match &options.state {
@@ -141,7 +141,12 @@ impl Session {
             ignoring,
             ..
         } = &self.settings;
-        let basis = Arc::new(Basis::read(documents, servers, *observe, ignoring)?);
+        let basis = Arc::new(Basis::read(
+            documents,
+            servers,
+            (*observe, false),
+            ignoring,
+        )?);
         let list = |session: &Self| session.surface(now).list(Generation::Stateless, None);
         let before = list(self);
         let told = self.told(now);

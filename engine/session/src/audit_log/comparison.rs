@@ -59,14 +59,14 @@ struct Change {
 }
 
 impl Comparison {
-    /// Begins with the first file.
+    /// Begins with the first file. A policy may be another one than the lock's: the tools stay those of the lock.
     ///
     /// # Errors
     /// The documents of a side can't be obeyed.
     pub fn open(before: Documents, after: Documents) -> Result<Self, Vec<Diagnostic>> {
         Ok(Self {
             verification: Verification::new(Start::Any),
-            sides: [decider(before)?, decider(after)?],
+            sides: [decider(before, true)?, decider(after, true)?],
             found: Found::default(),
         })
     }

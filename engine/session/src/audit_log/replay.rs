@@ -32,7 +32,7 @@ impl Replay {
     pub fn open(documents: Documents) -> Result<Self, Vec<Diagnostic>> {
         Ok(Self {
             verification: Verification::new(Start::Any),
-            decider: decider(documents)?,
+            decider: decider(documents, false)?,
             answer: Answer::default(),
         })
     }
@@ -71,9 +71,10 @@ impl Replay {
     }
 }
 
-/// Returns what decides under documents.
-pub(crate) fn decider(documents: Documents) -> Result<Decider, Vec<Diagnostic>> {
+/// Returns what decides under documents. `any_policy`: the policy may be another one than the lock's.
+pub(crate) fn decider(documents: Documents, any_policy: bool) -> Result<Decider, Vec<Diagnostic>> {
     let options = Options {
+        any_policy,
         ignoring: None,
         ..Options::default()
     };

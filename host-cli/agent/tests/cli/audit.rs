@@ -367,7 +367,7 @@ fn two_policies_decide_the_calls_of_a_log() {
         .notes("could not decide ");
     let log = project
         .read("audit.jsonl")
-        .replacen("STARTING", "STOPPING", 1);
+        .replacen("STARTING", "UNHEALTHY", 1);
     project.write("audit.jsonl", log);
     project.agent(diff).exits(2).notes("AUDIT_CHANGED");
     project
@@ -409,7 +409,7 @@ fn a_log_makes_a_first_policy() {
     assert_eq!(project.read("policy.rego"), policy);
     let log = project
         .read("audit.jsonl")
-        .replacen("STARTING", "STOPPING", 1);
+        .replacen("STARTING", "UNHEALTHY", 1);
     project.write("audit.jsonl", log);
     project
         .agent("policy new other.rego --log audit.jsonl")

@@ -831,10 +831,34 @@ fn calls_without_what_a_policy_reads_are_undecidable() {
         ..Options::default()
     };
     let mut logged = Logged::open(&plain, options, 0);
-    logged.answer("add", 1);
+    logged.call_as(&new_client(), "add", json!({ "n": 2 }), 1);
     let mut reads = plain.clone();
-    reads.documents.policy = Some(b"package switchboard\nallowed_tools contains tool.id if {\n\tsome tool in input.candidate_tools\n\tinput.arguments.n != 1\n}\n".to_vec());
+    reads.policy = Some(
+        "package switchboard
+
+allowed_tools contains tool.id if {
+	some tool in input.candidate_tools
+	not forbidden
+}
+
+forbidden if input.arguments.n == 1
+"
+        .to_owned(),
+    );
     assert_eq!(compared(&logged.text(), &plain, &reads), (vec![], 0, 1));
+    // A lock has one policy, and both decide under it.
+    let lock = plain.documents().lock;
+    let older = Documents {
+        lock,
+        ..reads.documents()
+    };
+    let opened = Comparison::open(older.clone(), reads.documents());
+    assert!(opened.is_ok(), "{opened:?}");
+    let held = Session::open(older, Options::default(), at(0));
+    assert_eq!(
+        held.expect_err("another policy")[0].code.name(),
+        "POLICY_CHANGED"
+    );
 }
 
 #[test]
