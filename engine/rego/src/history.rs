@@ -12,6 +12,9 @@ use regorus::Value;
 /// The rules, in Rego.
 const LIBRARY: &str = include_str!("history.rego");
 
+/// The question about a call.
+const FINDINGS: &str = "[x | x := data.agent.history.findings]";
+
 /// The built-in rules that a tenant has in force.
 #[derive(Debug)]
 pub struct HistoryRules {
@@ -42,7 +45,7 @@ impl HistoryRules {
         }
         let text = LIBRARY.as_bytes().to_vec();
         let module = SourceModule::read(DocumentKind::Policy, text, &[])?;
-        let program = Program::new(vec![module])?;
+        let program = Program::new(vec![module], &[FINDINGS])?;
         Ok(Some(Self { program }))
     }
 
@@ -57,8 +60,7 @@ impl HistoryRules {
             return Err(not_exact(number));
         }
         let value = Value::from_json_str(&input).map_err(|error| error.to_string())?;
-        let query = "[x | x := data.agent.history.findings]";
-        let (found, _) = self.program.evaluate(query, value, input.len());
+        let (found, _) = self.program.ask(0, value, input.len());
         let found = found.map_err(|error| error.detail)?;
         let Some(Value::Set(found)) = found.as_array().ok().and_then(|it| it.first()) else {
             return Err("the rules have no value".to_owned());

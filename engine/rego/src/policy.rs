@@ -7,6 +7,7 @@ use super::instrument::RecordedBody;
 use super::module::SourceModule;
 use super::reading::{history_use, may_read};
 use super::run::Program;
+use super::tree::Module;
 use agent_decide::{
     Allowed, HistoryUse, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
     ResultAction, ResultDecision, ResultRuling,
@@ -29,6 +30,10 @@ pub(super) const REASONS: &str = "deny_reasons";
 /// The rule of the fate of results.
 pub(super) const RESULTS: &str = "results";
 
+/// The numbers of the questions that a policy is asked.
+const OF_TOOLS: usize = 0;
+const OF_RESULT: usize = 1;
+
 /// A compiled policy.
 #[derive(Debug)]
 pub struct Policy {
@@ -49,13 +54,26 @@ pub fn read(bytes: Vec<u8>) -> Lowered<Policy> {
         ignores_folded: ignores.map(|span| module.text.place(span)),
         ..found
     };
+    let has = |name: &str| is_in_force(&module.tree, name);
+    // In arrays, so that an undefined rule does not hide another one.
+    let rule = |name: &str| match has(name) {
+        true => format!("[x | x := data.{}.{name}]", PACKAGE[0]),
+        false => "[]".to_owned(),
+    };
+    let tools = format!("[{}, {}]", rule(TOOLS), rule(REASONS));
+    let results = rule(RESULTS);
     Ok(Checked {
         value: Policy {
-            program: Program::new(vec![module])?,
+            program: Program::new(vec![module], &[&tools, &results])?,
             history,
         },
         warnings: Vec::new(),
     })
+}
+
+/// Returns whether a module has a rule of a name in the package of policies.
+fn is_in_force(tree: &Module, name: &str) -> bool {
+    tree.package == PACKAGE && tree.rules.iter().any(|rule| rule.name[0] == name)
 }
 
 impl Policy {
@@ -69,8 +87,7 @@ impl Policy {
 
     /// Returns whether the policy has a rule of a name.
     fn has(&self, name: &str) -> bool {
-        let tree = &self.module().tree;
-        tree.package == PACKAGE && tree.rules.iter().any(|rule| rule.name[0] == name)
+        is_in_force(&self.module().tree, name)
     }
 
     /// Returns the lines of the rules whose bodies held.
@@ -118,8 +135,7 @@ impl PolicyEngine for Policy {
             Ok(value) => value,
             Err(error) => return failed(error.kind, error.detail),
         };
-        let query = format!("[x | x := data.switchboard.{RESULTS}]");
-        let (result, held) = self.program.evaluate(&query, value, input.len());
+        let (result, held) = self.program.ask(OF_RESULT, value, input.len());
         ResultDecision {
             answer: result.and_then(|value| ruling(&value)),
             lines: self.lines(held),
@@ -153,14 +169,7 @@ impl PolicyEngine for Policy {
             decision.answer = decision.answer.map_err(|error| at(error, place));
             return decision;
         }
-        // In arrays, so that an undefined rule does not hide the other.
-        let reasons = if self.has(REASONS) {
-            format!("[x | x := data.switchboard.{REASONS}]")
-        } else {
-            "[]".to_owned()
-        };
-        let query = format!("[[x | x := data.switchboard.{TOOLS}], {reasons}]");
-        let (result, held) = self.program.evaluate(&query, value, input.len());
+        let (result, held) = self.program.ask(OF_TOOLS, value, input.len());
         let text = &self.module().text;
         let lines = self.lines(held);
         // What the answer lacks is to be written where the rule is.

@@ -15,7 +15,12 @@ use std::num::{NonZeroU32, NonZeroUsize};
 pub(super) struct Program {
     engine: Engine,
     modules: Vec<(SourceModule, Instrumented)>,
+    /// The package of the rules whose values are the questions.
+    questions: String,
 }
+
+/// The value of a question or query, and the bodies that held, each with the number of its module.
+pub(super) type Evaluated = (Result<Value, PolicyError>, Vec<(usize, RecordedBody)>);
 
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -24,8 +29,12 @@ impl std::fmt::Debug for Program {
 }
 
 impl Program {
-    /// Compiles modules.
-    pub(super) fn new(modules: Vec<SourceModule>) -> Result<Self, Vec<Diagnostic>> {
+    /// Compiles modules, and questions about them: expressions, each of which is asked by its number. The evaluator
+    /// compiles them once, and a query anew each time.
+    pub(super) fn new(
+        modules: Vec<SourceModule>,
+        questions: &[&str],
+    ) -> Result<Self, Vec<Diagnostic>> {
         let mut engine = Engine::new();
         engine.set_strict_builtin_errors(true);
         engine.set_execution_timer_config(budget::timer());
@@ -34,9 +43,14 @@ impl Program {
             max_file_bytes: NonZeroUsize::MAX,
             max_lines: NonZeroUsize::MAX,
         });
+        let mut package = "questions".to_owned();
+        while modules.iter().any(|it| it.tree.package[0] == package) {
+            package.push('_');
+        }
         let mut program = Self {
             engine,
             modules: Vec::new(),
+            questions: package,
         };
         let mut bodies = 0;
         for module in modules {
@@ -44,13 +58,13 @@ impl Program {
             bodies += instrumented.bodies.len();
             program.modules.push((module, instrumented));
         }
-        match program.compile() {
+        match program.compile(questions) {
             Ok(()) => Ok(program),
             Err(error) => Err(program.refuse(&error)),
         }
     }
 
-    fn compile(&mut self) -> Result<(), Error> {
+    fn compile(&mut self, questions: &[&str]) -> Result<(), Error> {
         builtins::install(&mut self.engine)?;
         for (module, instrumented) in &self.modules {
             let name = module.text.source().usual_name().to_owned();
@@ -58,6 +72,11 @@ impl Program {
             let text = with_line_feeds(&instrumented.text).into_owned();
             self.engine.add_policy(name, text)?;
         }
+        let mut text = format!("package {}\n", self.questions);
+        for (number, question) in questions.iter().enumerate() {
+            text.push_str(&format!("q{number} := {question}\n"));
+        }
+        self.engine.add_policy("questions.rego".to_owned(), text)?;
         // The first query finishes the compilation.
         budget::start(0);
         let result = self.engine.eval_query("true".to_owned(), false);
@@ -106,18 +125,33 @@ impl Program {
         format!("[x | x := {path}]")
     }
 
+    /// Evaluates the question of a number with an input of a number of bytes, as [`Self::evaluate`] does.
+    pub(super) fn ask(&self, question: usize, input: Value, bytes: usize) -> Evaluated {
+        let rule = format!("data.{}.q{question}", self.questions);
+        self.run(input, bytes, |engine| engine.eval_rule(rule))
+    }
+
     /// Evaluates a query with an input of a number of bytes. Returns its value, and the bodies that held, each with the
     /// number of its module.
-    pub(super) fn evaluate(
+    pub(super) fn evaluate(&self, query: &str, input: Value, bytes: usize) -> Evaluated {
+        self.run(input, bytes, |engine| {
+            let results = engine.eval_query(query.to_owned(), false)?;
+            let mut results = results.result.into_iter();
+            let first = results.next().and_then(|mut first| first.expressions.pop());
+            Ok(first.map_or(Value::Undefined, |first| first.value))
+        })
+    }
+
+    fn run(
         &self,
-        query: &str,
         input: Value,
         bytes: usize,
-    ) -> (Result<Value, PolicyError>, Vec<(usize, RecordedBody)>) {
+        evaluate: impl FnOnce(&mut Engine) -> Result<Value, Error>,
+    ) -> Evaluated {
         let mut engine = self.engine.clone();
         engine.set_input(input);
         budget::start(bytes);
-        let result = engine.eval_query(query.to_owned(), false);
+        let result = evaluate(&mut engine);
         let meter = budget::finish();
         let failed = |kind, detail, place: Option<Place>| PolicyError {
             kind,
@@ -126,11 +160,7 @@ impl Program {
         };
         let result = match (meter.spent(), result) {
             (Some(why), _) => Err(failed(PolicyErrorKind::Budget, why.to_owned(), None)),
-            (None, Ok(results)) => {
-                let mut results = results.result.into_iter();
-                let first = results.next().and_then(|mut first| first.expressions.pop());
-                Ok(first.map_or(Value::Undefined, |first| first.value))
-            }
+            (None, Ok(value)) => Ok(value),
             (None, Err(error)) => {
                 let (at, detail) = parse_error(&error);
                 let found = at.and_then(|at| self.find(&at));
@@ -200,7 +230,7 @@ fn byte_of_column(line: &str, column: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Program;
+    use super::{PolicyError, Program};
     use crate::builtins::{BUILTINS, Cost};
     use crate::module::SourceModule;
     use agent_text::DocumentKind;
@@ -219,10 +249,21 @@ mod tests {
         let plain = plain.map(|mut results| results.result.remove(0).expressions.remove(0).value);
         let module = SourceModule::read(DocumentKind::Policy, text.into_bytes(), &[]);
         let program = module
-            .and_then(|module| Program::new(vec![module]))
+            .and_then(|module| Program::new(vec![module], &[query]))
             .unwrap_or_else(|problems| panic!("{rules}: {problems:#?}"));
         let input = Value::from_json_str(input).expect("JSON");
-        let (instrumented, _) = program.evaluate(query, input, 0);
+        let (instrumented, held) = program.evaluate(query, input.clone(), 0);
+        // A question has the value of the query, and records the same bodies.
+        let asked = program.ask(0, input, 0);
+        let detail = |result: &Result<Value, PolicyError>| match result {
+            Ok(value) => Ok(value.clone()),
+            Err(error) => Err((error.kind, error.place)),
+        };
+        assert_eq!(
+            (detail(&asked.0), asked.1),
+            (detail(&instrumented), held),
+            "{rules}"
+        );
         (
             plain.map_err(|error| error.to_string()),
             instrumented.map_err(|error| error.detail),

@@ -64,7 +64,7 @@ pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Tested, Vec<Diagnostic>> 
     let policy = SourceModule::read(DocumentKind::Policy, policy, &[])?;
     let tests = SourceModule::read(DocumentKind::PolicyTest, tests, &[&policy.tree])?;
     check_package(&policy, &tests)?;
-    let program = Program::new(vec![policy, tests])?;
+    let program = Program::new(vec![policy, tests], &[])?;
     let SourceModule { text, tree } = program.module(1);
     let mut outcomes: Vec<TestOutcome> = Vec::new();
     let mut reached = BTreeSet::new();
