@@ -27,6 +27,8 @@ pub struct ExplainedRule {
     pub name: String,
     /// The place of the name.
     pub place: Place,
+    /// Whether it is a function, which has no value of its own.
+    pub is_function: bool,
     /// The value of the rule as JSON, with all of its definitions. `None` if it is undefined, or a function.
     pub value: Option<String>,
     /// Whether a body of this definition held.

@@ -13,6 +13,8 @@ pub struct RuleWithBody {
     pub name: String,
     /// The place of the name.
     pub place: Place,
+    /// Whether it is a function, which has no value of its own.
+    pub is_function: bool,
     /// The line at which decisions record that it held.
     line: u32,
 }
@@ -38,6 +40,7 @@ pub fn rules_with_body(policy: &Policy) -> Vec<RuleWithBody> {
     let rules = rules.map(|rule| RuleWithBody {
         name: rule.name.join("."),
         place: module.text.place(rule.name_span),
+        is_function: rule.parameters.is_some(),
         line: module.text.place(rule.span).start.line,
     });
     rules.collect()

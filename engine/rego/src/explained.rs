@@ -70,6 +70,7 @@ fn rules(policy: &Policy, input: &str, decision: &PolicyDecision) -> Vec<Explain
         ExplainedRule {
             name: rule.name,
             place: rule.place,
+            is_function: rule.is_function,
             value,
             holds: of_tool.is_some_and(|it| it.held.contains(&number)),
             decides: of_tool.is_some_and(|it| it.decided == Some(number)),

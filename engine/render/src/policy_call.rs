@@ -60,7 +60,10 @@ pub fn policy_call(calls: &[ExplainedCall]) -> Vec<StyledSpan> {
             };
             out.dim(format!("{:>6}  ", at(&rule.place)))
                 .name(visible(&rule.name))
-                .plain(format!("  {}", shown(rule.value.as_deref())));
+                .plain(match rule.is_function {
+                    true => "  a function".to_owned(),
+                    false => format!("  {}", shown(rule.value.as_deref())),
+                });
             if rule.decides {
                 out.put(Style::Warning, "  decides");
             }

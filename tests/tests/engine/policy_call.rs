@@ -17,8 +17,10 @@ allowed_tools contains tool.id if {
 
 deny_reasons[tool.id] := \"not from us\" if {
 	some tool in input.candidate_tools
-	tool.publisher != \"Us\"
+	is_foreign(tool)
 }
+
+is_foreign(tool) if tool.publisher != \"Us\"
 
 leaks if input.history.labels.private
 
@@ -74,10 +76,10 @@ fn each_rule_has_its_value_and_its_part() {
         "✗ theirs@1/send for write:x-mail: denied: not from us
   -    3:1  allowed_tools  []
   ✓    9:1  deny_reasons  { \"theirs@1/send\": \"not from us\" }  decides
-  -   14:1  leaks  undefined
+  ✓   14:1  is_foreign  a function
   -   16:1  leaks  undefined
+  -   18:1  leaks  undefined
        5:2  `tool.publisher` is \"Them\"; this rule allows only \"Us\"
-      11:2  `tool.publisher` is \"Them\"; only \"Us\" passes
 "
     );
     let json: Value = serde_json::from_str(&policy_call_json(&denied)).expect("JSON");
@@ -92,8 +94,8 @@ fn arguments_and_the_history_decide_too() {
     assert_eq!(allowed.len(), 1);
     assert!(allowed[0].is_allowed() && allowed[0].facts.is_empty());
     for (arguments, history, line) in [
-        ("{\"to\":\"all\"}", "", 16),
-        ("{}", "{\"labels\":{\"private\":{\"count\":1}}}", 14),
+        ("{\"to\":\"all\"}", "", 18),
+        ("{}", "{\"labels\":{\"private\":{\"count\":1}}}", 16),
     ] {
         let denied = explained("ours@2/send", arguments, history).expect("a call");
         assert!(!denied[0].is_allowed(), "{arguments}");
