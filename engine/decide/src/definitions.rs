@@ -7,7 +7,7 @@ use agent_lower::{
     StoredDefinition, Uncallable, definition_digest, integrity, locked_digest, uncallable,
 };
 use agent_model::{Grant, Index, Lock, Name, Selection, ToolName, ToolView};
-use agent_text::sort::map_of;
+use agent_text::sort::{map_of, set_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of entries that a drift names.
@@ -34,7 +34,7 @@ pub fn compare_definitions(
     index: &Index,
     stored: Option<&[StoredDefinition]>,
 ) -> Option<Drift> {
-    let known: BTreeSet<&str> = stored.into_iter().flatten().map(|it| &*it.digest).collect();
+    let known = set_of(stored.into_iter().flatten().map(|it| &*it.digest));
     let mut wanted: BTreeMap<String, String> = BTreeMap::new();
     // That a lock was edited is another drift, and no fault of the definitions.
     let mut edited: BTreeSet<String> = BTreeSet::new();

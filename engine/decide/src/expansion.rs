@@ -24,7 +24,7 @@ use agent_model::{
     ForbidLabel, Grant, Index, Load, Lock, Name, NonEmpty, Selection, ServerView, ToolView,
     with_fallbacks,
 };
-use agent_text::sort::{sort_by, sort_by_key};
+use agent_text::sort::{set_of, sort_by, sort_by_key};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -548,7 +548,7 @@ pub fn expand_verified<'i>(
     evaluation_context: &EvaluationContext,
     request: Expand<'_>,
 ) -> Result<Expanded<'i>, NotExpanded> {
-    let names: BTreeSet<&str> = request.tools.iter().map(String::as_str).collect();
+    let names = set_of(request.tools.iter().map(String::as_str));
     if names.is_empty() {
         return Err(denied_as_a_whole(request.server, DenialReason::Nothing));
     }

@@ -1,6 +1,7 @@
 //! Whether a changed definition of a tool gives an agent more access \[0, 3.1\].
 
 use agent_json_schema::{Json, JsonText};
+use agent_text::sort::set_of;
 use std::collections::BTreeSet;
 
 /// Keywords of schemas that accept nothing and refuse nothing.
@@ -86,7 +87,7 @@ fn accepts_more(before: Json<'_, '_>, after: Json<'_, '_>, depth: usize) -> bool
     if depth >= DEPTH_LIMIT {
         return true;
     }
-    let names: BTreeSet<_> = was.chain(is).map(|(name, _)| name).collect();
+    let names = set_of(was.chain(is).map(|(name, _)| name));
     names.into_iter().any(|name| {
         if NOTES.contains(&name) {
             return false;
@@ -128,12 +129,12 @@ fn more_properties(was: Option<Json<'_, '_>>, is: Option<Json<'_, '_>>, depth: u
 
 fn strings<'n>(list: Json<'n, '_>) -> BTreeSet<&'n str> {
     let items = list.items().into_iter().flatten();
-    items.filter_map(Json::string).collect()
+    set_of(items.filter_map(Json::string))
 }
 
 fn values(list: Json<'_, '_>) -> BTreeSet<String> {
     let items = list.items().into_iter().flatten();
-    items.map(Json::canonical).collect()
+    set_of(items.map(Json::canonical))
 }
 
 #[cfg(test)]

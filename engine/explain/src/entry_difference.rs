@@ -6,6 +6,7 @@ use agent_decide::widens;
 use agent_diagnostic::{Code, Diagnostic};
 use agent_lower::{definition, integrity};
 use agent_model::{ServerView, ToolView};
+use agent_text::sort::set_of;
 use agent_text::{Place, visible};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -152,7 +153,7 @@ fn capabilities(tool: ToolView<'_>) -> BTreeSet<String> {
             false => format!("{} + {}", block.pair(), tags.join(", ")),
         }
     });
-    words.collect()
+    set_of(words)
 }
 
 fn shown(changes: Vec<String>) -> Vec<String> {

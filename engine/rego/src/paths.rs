@@ -2,7 +2,7 @@
 
 use super::check::locals;
 use super::tree::{Expr, ExprKind, Module, Rule, StatementKind};
-use agent_text::sort::map_of;
+use agent_text::sort::{map_of, set_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The objects of the input whose members are all known, with these.
@@ -143,7 +143,7 @@ impl<'m> Paths<'m> {
         let mut paths = Self {
             global: map_of(imports.map(|import| (&*import.name, import.path.join(".")))),
             parameters: BTreeMap::new(),
-            rules: module.rules.iter().map(|rule| &*rule.name[0]).collect(),
+            rules: set_of(module.rules.iter().map(|rule| &*rule.name[0])),
         };
         for _ in 0..ROUNDS {
             let known = (paths.global.len(), paths.parameters.len());

@@ -13,9 +13,9 @@ use agent_decide::{
     ResultAction, ResultDecision, ResultRuling,
 };
 use agent_lower::{Checked, Lowered, digest};
+use agent_text::sort::set_of;
 use agent_text::{DocumentKind, Place};
 use regorus::Value;
-use std::collections::BTreeSet;
 
 /// Maximum size of the input of an evaluation, in bytes.
 pub const INPUT_LIMIT: usize = 32 << 20;
@@ -97,7 +97,7 @@ impl Policy {
             let place = text.place(body.rule);
             place.start.line..=place.end.line
         });
-        lines.collect::<BTreeSet<u32>>().into_iter().collect()
+        set_of(lines).into_iter().collect()
     }
 }
 

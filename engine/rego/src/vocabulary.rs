@@ -6,6 +6,7 @@ use agent_model::{
     CapabilityVerb, Index, Keyword, Load, Name, Residency, Resource, Sensitivity, Tag, Tenant,
     ToolView,
 };
+use agent_text::sort::set_of;
 use std::collections::BTreeSet;
 
 /// Returns the strings of an index, of a tenant's configuration, and of the specification.
@@ -17,9 +18,9 @@ pub fn vocabulary(index: Option<&Index>, tenant: Option<&Tenant>) -> Vocabulary 
     let mut add = |path: &str, words: BTreeSet<String>| {
         known.insert(path.to_owned(), words);
     };
-    let all = |words: &mut dyn Iterator<Item = &str>| words.map(str::to_owned).collect();
+    let all = |words: &mut dyn Iterator<Item = &str>| set_of(words.map(str::to_owned));
     let tool = |member: &str| format!("input.candidate_tools[_].{member}");
-    let verbs: BTreeSet<String> = all(&mut CapabilityVerb::names());
+    let verbs = all(&mut CapabilityVerb::names());
     // A gateway asks about results too.
     let phases = PolicyPhase::ALL.into_iter().chain([PolicyPhase::Result]);
     add("input.phase", all(&mut phases.map(PolicyPhase::as_str)));
@@ -29,7 +30,7 @@ pub fn vocabulary(index: Option<&Index>, tenant: Option<&Tenant>) -> Vocabulary 
     add(&tool("residency[_]"), all(&mut Residency::names()));
     add(&tool("maxSensitivity"), all(&mut Sensitivity::names()));
     if let Some(tenant) = tenant {
-        add("input.user_tier", tenant.tiers.iter().cloned().collect());
+        add("input.user_tier", set_of(tenant.tiers.iter().cloned()));
     }
     let Some(index) = index else {
         return known;
@@ -51,11 +52,11 @@ pub fn vocabulary(index: Option<&Index>, tenant: Option<&Tenant>) -> Vocabulary 
         .pair_names()
         .filter_map(|pair| pair.split_once(':').map(|(_, resource)| resource));
     let known_resources = Resource::RULE.known.iter().copied();
-    let resources: BTreeSet<String> = all(&mut resources.chain(known_resources));
+    let resources = all(&mut resources.chain(known_resources));
     add("input.requirement.resource", resources.clone());
     add(&tool("capabilities[_].resource"), resources);
     let known_tags = Tag::RULE.known.iter().copied();
-    let tags: BTreeSet<String> = all(&mut index.tag_names().chain(known_tags));
+    let tags = all(&mut index.tag_names().chain(known_tags));
     add("input.requirement.constraints[_]", tags.clone());
     add(&tool("capabilities[_].constraints[_]"), tags);
     known

@@ -20,12 +20,12 @@ use agent_api::policy;
 use agent_api::served::{
     Holder, Integrities, NameCollision, ServedTool, locked_loads, name_collisions, stub_name,
 };
-use agent_api::text::sort::{map_of, sort_by};
+use agent_api::text::sort::{map_of, set_of, sort_by};
 use agent_api::text::visible;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
 use agent_syntax::{Node, Value, canonical};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The documents of a session, as they were read, and the tools of the lock.
@@ -601,7 +601,7 @@ fn servers_of(lock: &Lock, index: &Index, locked: &[(ToolView<'_>, Load)]) -> Ve
         let view = index.find(selection.id.as_str(), selection.version.as_str());
         views.extend(view.map(|view| ((view.id(), view.version()), view)));
     }
-    let numbers: BTreeSet<_> = locked.iter().map(|(tool, _)| tool.number()).collect();
+    let numbers = set_of(locked.iter().map(|(tool, _)| tool.number()));
     let servers = views.values().map(|view| {
         let versions = views.keys().filter(|(id, _)| *id == view.id());
         let name = match versions.count() {

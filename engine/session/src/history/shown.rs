@@ -4,8 +4,8 @@ use super::past::{Group, Scope};
 use super::view::{Kept, object};
 use crate::client::{Caller, Client};
 use crate::session::Session;
+use agent_api::text::sort::map_of;
 use agent_record::Clock;
-use std::collections::BTreeMap;
 
 /// An earlier call that a reason names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Session {
         let history = &self.state.history;
         let scope = history.of(&history.key(&caller.key));
         let kept = Kept::of(scope, now.unix_ms, known.terms.window_ms);
-        let tools: BTreeMap<_, _> = known.tools().collect();
+        let tools = map_of(known.tools());
         Some(object(|w| {
             kept.write_calls(w);
             kept.write_folded(w);

@@ -8,7 +8,7 @@ use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::digest;
 use agent_api::model::{HistoryRule, HistoryRuleTerms, HistoryTerms, Index};
 use agent_api::policy::HistoryRules;
-use agent_api::text::sort::map_of;
+use agent_api::text::sort::{map_of, set_of};
 use agent_syntax::members::member;
 use agent_syntax::{Node, Value, canonical_node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,7 +158,7 @@ fn form_digest(node: &Node<'_>) -> String {
 }
 
 fn unrated() -> BTreeSet<String> {
-    BTreeSet::from([UNKNOWN.to_owned()])
+    set_of([UNKNOWN.to_owned()])
 }
 
 /// Returns the value at a JSON pointer.

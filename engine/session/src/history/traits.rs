@@ -7,7 +7,7 @@ use crate::basis::Tool;
 use crate::method::Method;
 use agent_api::lower::{ToolEntry, is_label};
 use agent_api::model::{HistoryTerms, ToolTraits, ToolView};
-use agent_api::text::sort::sort_by;
+use agent_api::text::sort::{set_of, sort_by};
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{boolean, items, member, string};
 use agent_syntax::{Node, Value};
@@ -136,7 +136,7 @@ impl Traits {
             let mut tools = it.tools.iter();
             tools.any(|tools| tools.selects(&self.server, &self.tool))
         };
-        let mut labels: BTreeSet<_> = self.labels.iter().cloned().collect();
+        let mut labels = set_of(self.labels.iter().cloned());
         for change in terms.labels.iter().filter(of_tool) {
             labels.extend(change.add.iter().cloned());
             labels.retain(|label| !change.remove.contains(label));
@@ -198,7 +198,7 @@ impl Traits {
 pub(crate) fn labels_of(entry: &str) -> BTreeSet<String> {
     let mut labels = BTreeSet::new();
     let Some(root) = parse_strict(entry) else {
-        return BTreeSet::from([UNKNOWN.to_owned()]);
+        return set_of([UNKNOWN.to_owned()]);
     };
     if let Some(unrated) = member(&root, "x-unrated") {
         let rated = |it: &Node<'_>| string(it).is_some_and(|it| it != "data");
