@@ -68,7 +68,7 @@ const fn decided(
 pub(crate) const LOGS: &[Example] = &[
     decided("Decided as recorded", "The same documents decide every call of the log as before.", "", &[]),
     decided("Another policy", "A new policy refuses calls that were allowed, and says why.", "REPLAY_DIFFERS", &[(DocumentKind::Policy, own!("policy.rego"))]),
-    decided("A leak that a rule stops", "The agent read mail, then published a note. A rule about earlier calls refuses the second call.", "REPLAY_DIFFERS", &[
+    decided("A leak that a rule stops", "The agent read mail, then published a note. A rule about earlier calls refuses the note.", "REPLAY_DIFFERS", &[
         (DocumentKind::Manifest, own!("leak.agents.md")),
         (DocumentKind::Index, own!("leak.index.json")),
         (DocumentKind::Evidence, own!("leak.audit.jsonl")),

@@ -80,6 +80,7 @@ fn each_rule_has_its_value_and_its_part() {
   -   16:1  leaks  undefined
   -   18:1  leaks  undefined
        5:2  `tool.publisher` is \"Them\"; this rule allows only \"Us\"
+     14:21  `tool.publisher` is \"Them\"; only \"Us\" passes
 "
     );
     let json: Value = serde_json::from_str(&policy_call_json(&denied)).expect("JSON");
