@@ -61,7 +61,7 @@ impl Host {
             open: (self.forwarded.iter())
                 .map(|it| open(it, arguments(&it.params), whole))
                 .collect(),
-            questions: self.questions(&arguments),
+            questions: self.questions(arguments),
             records: lines.collect(),
             elapsed_ms: self.elapsed_ms,
             list,
