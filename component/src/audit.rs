@@ -28,23 +28,30 @@ impl Guest for Component {
     type LogReplay = LogReplay;
 }
 
+/// The methods by which a log is fed, until it ends.
+macro_rules! takes_files {
+    () => {
+        fn feed(&self, bytes: Vec<u8>) {
+            if let Some(log) = &mut *self.0.borrow_mut() {
+                log.feed(&bytes);
+            }
+        }
+
+        fn end_file(&self) {
+            if let Some(log) = &mut *self.0.borrow_mut() {
+                log.end_file();
+            }
+        }
+    };
+}
+
 impl GuestLogVerification for LogVerification {
     fn open(after: Option<String>) -> Result<audit::LogVerification, String> {
         let opened = Some(Verification::open(after)?);
         Ok(audit::LogVerification::new(Self(RefCell::new(opened))))
     }
 
-    fn feed(&self, bytes: Vec<u8>) {
-        if let Some(verification) = &mut *self.0.borrow_mut() {
-            verification.feed(&bytes);
-        }
-    }
-
-    fn end_file(&self) {
-        if let Some(verification) = &mut *self.0.borrow_mut() {
-            verification.end_file();
-        }
-    }
+    takes_files!();
 
     fn finish(&self, head: Option<String>) -> Result<Verified, String> {
         let ended = || "the log has ended already".to_owned();
@@ -59,17 +66,7 @@ impl GuestLogReplay for LogReplay {
         Ok(audit::LogReplay::new(Self(RefCell::new(Some(opened)))))
     }
 
-    fn feed(&self, bytes: Vec<u8>) {
-        if let Some(replay) = &mut *self.0.borrow_mut() {
-            replay.feed(&bytes);
-        }
-    }
-
-    fn end_file(&self) {
-        if let Some(replay) = &mut *self.0.borrow_mut() {
-            replay.end_file();
-        }
-    }
+    takes_files!();
 
     fn finish(&self) -> Result<LogReplayed, Vec<Diagnostic>> {
         let replay = self.0.take().ok_or_else(Vec::new)?;
@@ -83,17 +80,7 @@ impl GuestLogComparison for LogComparison {
         Ok(audit::LogComparison::new(Self(RefCell::new(Some(opened)))))
     }
 
-    fn feed(&self, bytes: Vec<u8>) {
-        if let Some(comparison) = &mut *self.0.borrow_mut() {
-            comparison.feed(&bytes);
-        }
-    }
-
-    fn end_file(&self) {
-        if let Some(comparison) = &mut *self.0.borrow_mut() {
-            comparison.end_file();
-        }
-    }
+    takes_files!();
 
     fn finish(&self) -> Result<LogCompared, Vec<Diagnostic>> {
         let comparison = self.0.take().ok_or_else(Vec::new)?;
@@ -106,17 +93,7 @@ impl GuestLogCalledTools for LogCalledTools {
         audit::LogCalledTools::new(Self(RefCell::new(Some(CalledTools::open()))))
     }
 
-    fn feed(&self, bytes: Vec<u8>) {
-        if let Some(called) = &mut *self.0.borrow_mut() {
-            called.feed(&bytes);
-        }
-    }
-
-    fn end_file(&self) {
-        if let Some(called) = &mut *self.0.borrow_mut() {
-            called.end_file();
-        }
-    }
+    takes_files!();
 
     fn finish(&self) -> Result<Vec<CalledTool>, Vec<Diagnostic>> {
         let called = self.0.take().ok_or_else(Vec::new)?;

@@ -36,6 +36,7 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
     let first = ask(
         &mut session,
         &Request {
+            report: false,
             matrix: Some(MatrixRequest {
                 filter: Filter {
                     id: "a".to_owned(),
@@ -93,7 +94,7 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
     assert_eq!(supposed.requirements[0].then, None);
     assert_eq!(first.counts.expect("counts").len(), 4 * 7);
     let resolution = first.resolution.expect("an explanation");
-    assert!(resolution.is_ok_and(|text| text.starts_with("{\n")));
+    assert!(resolution.is_ok_and(|it| it.text.starts_with("{\n")));
 
     let second = ask(&mut session, &Request::default());
     assert_eq!(second, Answer::default());
@@ -133,5 +134,29 @@ fn descriptions_are_bytes_and_invalid_requests_are_exceptions() {
     for nonsense in [&[][..], &[255; 100]] {
         let error = session.answer(nonsense).err().expect("an exception");
         assert!(JsValue::from(error).is_object());
+    }
+}
+
+#[wasm_bindgen_test]
+fn what_is_left_to_the_larger_module_makes_an_answer_partial() {
+    let mut session = Session::new();
+    session.set_text(DocumentKind::Manifest as u32, MANIFEST.to_owned());
+    session.set_text(DocumentKind::Index as u32, INDEX.to_owned());
+    for (tenant, is_partial) in [
+        ("tenants: [{ id: acme }]", false),
+        // The rule does not exist, which this module does not see.
+        (
+            "tenants: [{ id: acme, history: { rules: [{ rule: never }] } }]",
+            true,
+        ),
+    ] {
+        session.set_text(DocumentKind::Tenant as u32, tenant.to_owned());
+        let answer = ask(&mut session, &Request::default());
+        assert_eq!(answer.is_partial, is_partial, "{tenant}");
+        assert_eq!(
+            answer.verdict.expect("a verdict").diagnostics,
+            [],
+            "{tenant}"
+        );
     }
 }

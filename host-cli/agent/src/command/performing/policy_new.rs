@@ -46,7 +46,7 @@ pub(crate) fn run(
         return Ok(refuse("no tool is allowed, and nothing is written", help));
     }
     let written = call!(session.engine, policy.write(index, &allowed, &source))?;
-    // Both or none.
+    // Both are stored before one is in its place.
     let staged = StagedFile::new(&tests, written.tests.as_bytes())?;
     StagedFile::new(&args.policy, written.policy.as_bytes())?.commit()?;
     staged.commit()?;
