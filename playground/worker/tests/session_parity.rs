@@ -11,4 +11,5 @@ wasm_bindgen_test_configure!(run_in_dedicated_worker);
 #[wasm_bindgen_test]
 fn a_session_leaves_the_log_of_this_machine() {
     assert_eq!(recorded::session().records, recorded::LOG);
+    assert_eq!(recorded::leak().records, recorded::LEAK);
 }
