@@ -105,6 +105,8 @@ pub struct HistoryUse {
     pub reads: bool,
     /// Whether it reads single calls, not only labels and counts.
     pub reads_calls: bool,
+    /// The window that it states, in milliseconds.
+    pub window_ms: Option<u64>,
     /// The place of a rule that reads single calls and does not look at those that were folded.
     pub ignores_folded: Option<Place>,
 }

@@ -6,8 +6,8 @@ use super::fields::{
 use super::format;
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
-    HISTORY_WINDOW_MS, HistoryRule, HistoryRuleTerms, HistoryTerms, RuleMode, Tenant, ToolSelector,
-    ToolTraits,
+    HISTORY_WINDOW_MAX_MS, HISTORY_WINDOW_MS, HistoryRule, HistoryRuleTerms, HistoryTerms, RuleMode,
+    Tenant, ToolSelector, ToolTraits, window_ms,
 };
 use agent_syntax::Node;
 use agent_syntax::json::Writer;
@@ -21,9 +21,6 @@ const FIELDS_MAX: usize = 8;
 
 /// Maximum size of a label and of a pointer, in bytes.
 const NAME_MAX_BYTES: usize = 64;
-
-/// The longest window and time, in milliseconds: 31 days.
-const WINDOW_MAX_MS: u64 = 31 * 86_400_000;
 
 /// Returns whether a tenant has a history that this build does not check.
 pub fn misses_history(_: &Tenant) -> bool {
@@ -162,6 +159,7 @@ fn rule(node: &Node<'_>, path: &str, window_ms: u64, problems: &mut Problems<'_>
     };
     let terms = HistoryRuleTerms {
         rule: name.value,
+        is_log_only: mode == RuleMode::LogOnly,
         tools,
         reads,
         label,
@@ -310,20 +308,8 @@ fn count(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<u64
 /// Reads a time such as `24h`, in milliseconds.
 fn duration(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<u64> {
     let written = text(node, path, problems)?;
-    let units = [
-        ('s', 1_000),
-        ('m', 60_000),
-        ('h', 3_600_000),
-        ('d', 86_400_000),
-    ];
-    let read = units.into_iter().find_map(|(unit, ms)| {
-        let digits = written.strip_suffix(unit)?;
-        let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-        let count: u64 = digits.parse().ok().filter(|_| is_plain)?;
-        count.checked_mul(ms)
-    });
-    match read {
-        Some(ms) if (1..=WINDOW_MAX_MS).contains(&ms) => Some(ms),
+    match window_ms(written) {
+        Some(ms) if (1..=HISTORY_WINDOW_MAX_MS).contains(&ms) => Some(ms),
         Some(_) => {
             let message = format!("`{path}` is not between 1s and 31d");
             let code = Code::NumberOutOfRange;

@@ -5,6 +5,26 @@ use super::level::keywords;
 /// The window of a history unless a tenant states another, in milliseconds.
 pub const HISTORY_WINDOW_MS: u64 = 86_400_000;
 
+/// The longest window and time, in milliseconds: 31 days.
+pub const HISTORY_WINDOW_MAX_MS: u64 = 31 * HISTORY_WINDOW_MS;
+
+/// Reads a time such as `24h`, in milliseconds: a number with `s`, `m`, `h` or `d`. It may be longer than
+/// [`HISTORY_WINDOW_MAX_MS`].
+pub fn window_ms(text: &str) -> Option<u64> {
+    let units = [
+        ('s', 1_000),
+        ('m', 60_000),
+        ('h', 3_600_000),
+        ('d', HISTORY_WINDOW_MS),
+    ];
+    units.into_iter().find_map(|(unit, ms)| {
+        let digits = text.strip_suffix(unit)?;
+        let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let count: u64 = digits.parse().ok().filter(|_| is_plain)?;
+        count.checked_mul(ms)
+    })
+}
+
 /// What a tenant says about histories: how long calls count, what tools are taken for, and the rules in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryTerms {
@@ -38,6 +58,8 @@ impl Default for HistoryTerms {
 pub struct HistoryRuleTerms {
     /// Which one.
     pub rule: HistoryRule,
+    /// Whether it is only recorded what it would decide.
+    pub is_log_only: bool,
     /// The tools whose calls it decides; none for every one.
     pub tools: Vec<ToolSelector>,
     /// The tools whose earlier calls it looks at one by one, if it does: none for every one.
@@ -52,6 +74,21 @@ pub struct HistoryRuleTerms {
     pub arguments: [String; 2],
     /// All of its members, as JSON.
     pub json: String,
+}
+
+impl HistoryRuleTerms {
+    /// Returns whether it decides the calls of a tool.
+    pub fn decides_calls_of(&self, server: &str, tool: &str) -> bool {
+        self.tools.is_empty() || self.tools.iter().any(|it| it.selects(server, tool))
+    }
+
+    /// Returns whether it looks at the earlier calls of a tool one by one.
+    pub fn reads_calls_of(&self, server: &str, tool: &str) -> bool {
+        let tools = self.reads.as_deref();
+        tools.is_some_and(|tools| {
+            tools.is_empty() || tools.iter().any(|it| it.selects(server, tool))
+        })
+    }
 }
 
 /// Tools by their server and name: `SERVER/TOOL`, in which `*` is every server or every tool.

@@ -1,5 +1,6 @@
 # The built-in rules about the history of calls. The engine asks those that are about the tool of the call, each with what it compares of
-# earlier calls. Each finding names the earlier call by the number of its record, where there is one.
+# earlier calls. Each finding names the earlier call by the number of its record, where there is one. What it wants is `refusal`,
+# `approval`, or `history`: what was folded away would decide.
 package agent.history
 
 findings contains {"log_only": log_only, "rule": rule.rule, "text": text, "wants": wants} if {
@@ -27,20 +28,22 @@ against(rule) := ["refusal", text] if {
 	rule.rule == "at-most"
 	number := rule.count + rule.folded
 	number >= rule.calls
-	text := sprintf("%d calls of %s were allowed within %s, and at most %d are", [
-		number, listed(rule.tools), span(rule), rule.calls,
+	text := sprintf("%d calls of %s were allowed within %s, and at most %d are%s", [
+		number, listed(rule.tools), span(rule), rule.calls, last(rule),
 	])
 }
 
 # Another tool is called before.
-against(rule) := ["refusal", text] if {
+against(rule) := [wanted(rule.unknown), text] if {
 	rule.rule == "before"
 	rule.answered == 0
-	text := sprintf("no call of %s was answered before, within %s", [listed(rule.needs), span(rule)])
+	text := sprintf("no call of %s was answered before, within %s%s", [
+		listed(rule.needs), span(rule), forgotten(rule.unknown),
+	])
 }
 
 # An argument has a value that one of an earlier call had.
-against(rule) := ["refusal", text] if {
+against(rule) := [wanted(rule.folded), text] if {
 	rule.rule == "same-field"
 	not input.history.call.fields[rule.argument] in rule.values
 	text := sprintf("no earlier call of %s had the value of `%s` at `%s`%s", [
@@ -57,20 +60,37 @@ against(rule) := ["refusal", text] if {
 
 against(rule) := ["refusal", text] if {
 	rule.rule == "sum-at-most"
-	own := input.history.call.numbers[rule.argument]
-	own >= 0
-	total := own + sum(rule.numbers)
-	lost := (rule.folded + rule.count) - count(rule.numbers)
-	is_over(total, rule.limit, lost)
+	total := total_of(rule)
+	total > rule.limit
 	text := sprintf("`%s` would add up to %v within %s, and the limit is %d%s", [
+		rule.argument, total, span(rule), rule.limit, last(rule),
+	])
+}
+
+# Calls that were folded, and those before the rule was in force, have no number.
+against(rule) := ["history", text] if {
+	rule.rule == "sum-at-most"
+	total := total_of(rule)
+	total <= rule.limit
+	lost := (rule.folded + rule.count) - count(rule.numbers)
+	lost > 0
+	text := sprintf("`%s` would add up to at least %v within %s, and the limit is %d%s", [
 		rule.argument, total, span(rule), rule.limit, forgotten(lost),
 	])
 }
 
-is_over(total, limit, _) if total > limit
+total_of(rule) := own + sum(rule.numbers) if {
+	own := input.history.call.numbers[rule.argument]
+	own >= 0
+}
 
-# Calls that were folded, and those before the rule was in force, have no number.
-is_over(_, _, lost) if lost > 0
+wanted(0) := "refusal"
+
+wanted(lost) := "history" if lost > 0
+
+last(rule) := "" if rule.last == 0
+
+last(rule) := sprintf("; the last was record %d", [rule.last]) if rule.last > 0
 
 forgotten(0) := ""
 

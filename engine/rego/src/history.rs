@@ -26,12 +26,23 @@ pub struct HistoryRules {
 pub struct HistoryFinding {
     /// The name of the rule.
     pub rule: String,
-    /// Whether a human may allow the call.
-    pub is_approvable: bool,
+    /// What it wants.
+    pub wants: HistoryWant,
     /// Whether it is only recorded.
     pub is_log_only: bool,
     /// Why, in a sentence that names the earlier call.
     pub text: String,
+}
+
+/// What a rule wants of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryWant {
+    /// That it is refused.
+    Refusal,
+    /// That a human approves it.
+    Approval,
+    /// A part of the history that was folded away, without which the rule can't decide.
+    History,
 }
 
 impl HistoryRules {
@@ -69,7 +80,11 @@ impl HistoryRules {
         let findings = found.iter().map(|it| {
             Some(HistoryFinding {
                 rule: text(it, "rule")?,
-                is_approvable: text(it, "wants")? == "approval",
+                wants: match &*text(it, "wants")? {
+                    "approval" => HistoryWant::Approval,
+                    "history" => HistoryWant::History,
+                    _ => HistoryWant::Refusal,
+                },
                 is_log_only: *it["log_only"].as_bool().ok()?,
                 text: text(it, "text")?,
             })
@@ -106,6 +121,7 @@ mod tests {
     fn a_number_that_would_be_rounded_is_refused() {
         let rule = HistoryRuleTerms {
             rule: HistoryRule::AtMost,
+            is_log_only: false,
             tools: Vec::new(),
             reads: None,
             label: String::new(),

@@ -34,11 +34,13 @@ rule(more) := object.union(
 		"earlier_argument": "/id",
 		"folded": 0,
 		"label": "private",
+		"last": 0,
 		"limit": 9,
 		"mode": "enforce",
 		"needs": [read],
 		"numbers": [4, 5],
 		"tools": [],
+		"unknown": 0,
 		"values": ["a", "b"],
 		"within_ms": 1000,
 	},
@@ -90,10 +92,36 @@ test_calls_are_counted if {
 	count(texts([rule({"calls": 3, "folded": 1, "rule": "at-most"})], {})) == 1
 }
 
+test_the_last_call_that_counts_is_named if {
+	texts([rule({"last": 12, "rule": "at-most"})], {}) == [
+		"2 calls of all tools were allowed within 1 s, and at most 2 are; the last was record 12",
+	]
+	texts([rule({"argument": "/n", "last": 12, "rule": "sum-at-most"})], {}) == [
+		"`/n` would add up to 10 within 1 s, and the limit is 9; the last was record 12",
+	]
+}
+
+wanted(rule, more) := {it.wants | some it in found} if {
+	found := history.findings with input as {"history": object.union(base, more), "rules": [rule]}
+}
+
+test_what_was_folded_away_is_no_refusal if {
+	other := {"call": object.union(base.call, {"fields": {"/id": "c"}})}
+	wanted(rule({"rule": "same-field"}), other) == {"refusal"}
+	wanted(rule({"folded": 3, "rule": "same-field"}), other) == {"history"}
+	wanted(rule({"answered": 0, "rule": "before"}), {}) == {"refusal"}
+	wanted(rule({"answered": 0, "rule": "before", "unknown": 3}), {}) == {"history"}
+	wanted(rule({"argument": "/n", "folded": 3, "limit": 99, "rule": "sum-at-most"}), {}) == {"history"}
+	wanted(rule({"argument": "/n", "folded": 3, "rule": "sum-at-most"}), {}) == {"refusal"}
+}
+
 test_a_tool_comes_after_an_answer_of_another if {
 	first := rule({"rule": "before", "tools": [post]})
 	texts([first], {}) == []
 	texts([object.union(first, {"answered": 0})], {}) == ["no call of `mail/read` was answered before, within 1 s"]
+	texts([object.union(first, {"answered": 0, "unknown": 3})], {}) == [
+		"no call of `mail/read` was answered before, within 1 s; of 3 earlier calls that is not known",
+	]
 }
 
 test_a_field_is_that_of_an_earlier_call if {
@@ -116,10 +144,10 @@ test_numbers_are_added_up if {
 test_a_sum_of_calls_without_a_number_is_not_known if {
 	total := rule({"argument": "/n", "limit": 99, "rule": "sum-at-most", "tools": [read]})
 	texts([object.union(total, {"folded": 3})], {}) == [
-		"`/n` would add up to 10 within 1 s, and the limit is 99; of 3 earlier calls that is not known",
+		"`/n` would add up to at least 10 within 1 s, and the limit is 99; of 3 earlier calls that is not known",
 	]
 	texts([object.union(total, {"numbers": [4]})], {}) == [
-		"`/n` would add up to 5 within 1 s, and the limit is 99; of 1 earlier calls that is not known",
+		"`/n` would add up to at least 5 within 1 s, and the limit is 99; of 1 earlier calls that is not known",
 	]
 }
 

@@ -68,7 +68,7 @@ pub use check::{LEVEL_LIMIT, STATEMENT_LIMIT};
 pub use coverage::{CandidateDecision, RuleWithBody, candidate_decisions, rules_with_body};
 pub use difference::{PolicyDifference, PolicySide, QUESTION_LIMIT, policy_difference};
 pub use explained::{CallQuestion, explain_call};
-pub use history::{HistoryFinding, HistoryRules};
+pub use history::{HistoryFinding, HistoryRules, HistoryWant};
 pub use module::POLICY_LIMIT;
 pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};
 pub use patterns::{PATTERN_LIMIT, REDACTED, Redactions};

@@ -7,14 +7,16 @@ use super::instrument::RecordedBody;
 use super::module::SourceModule;
 use super::reading::{history_use, may_read};
 use super::run::Program;
-use super::tree::Module;
+use super::tree::{ExprKind, Module};
 use agent_decide::{
     Allowed, HistoryUse, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
     ResultAction, ResultDecision, ResultRuling,
 };
+use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_lower::{Checked, Lowered, digest};
+use agent_model::{HISTORY_WINDOW_MAX_MS, window_ms};
 use agent_text::sort::set_of;
-use agent_text::{DocumentKind, Place};
+use agent_text::{DocumentKind, Place, Span};
 use regorus::Value;
 
 /// Maximum size of the input of an evaluation, in bytes.
@@ -29,6 +31,9 @@ pub(super) const REASONS: &str = "deny_reasons";
 
 /// The rule of the fate of results.
 pub(super) const RESULTS: &str = "results";
+
+/// The rule of the window of the history.
+const WINDOW: &str = "history_window";
 
 /// The numbers of the questions that a policy is asked.
 const OF_TOOLS: usize = 0;
@@ -52,6 +57,7 @@ pub fn read(bytes: Vec<u8>) -> Lowered<Policy> {
     let (found, ignores) = history_use(&module.tree);
     let history = HistoryUse {
         ignores_folded: ignores.map(|span| module.text.place(span)),
+        window_ms: window(&module)?,
         ..found
     };
     let has = |name: &str| is_in_force(&module.tree, name);
@@ -69,6 +75,36 @@ pub fn read(bytes: Vec<u8>) -> Lowered<Policy> {
         },
         warnings: Vec::new(),
     })
+}
+
+/// Returns the window that a policy states, in milliseconds.
+///
+/// # Errors
+/// It states none that is known before an evaluation, or one that is out of range.
+fn window(module: &SourceModule) -> Result<Option<u64>, Vec<Diagnostic>> {
+    if !is_in_force(&module.tree, WINDOW) {
+        return Ok(None);
+    }
+    let mut rules = module.tree.rules.iter();
+    let rules = rules.by_ref().filter(|rule| rule.name[0] == WINDOW);
+    let rules: Vec<_> = rules.collect();
+    let ms = match *rules {
+        [rule] if rule.bodies.is_empty() => match rule.value.as_ref().map(|it| &it.kind) {
+            Some(ExprKind::Text(text)) => window_ms(text),
+            _ => None,
+        },
+        _ => None,
+    };
+    let ms = ms.filter(|ms| (1..=HISTORY_WINDOW_MAX_MS).contains(ms));
+    if ms.is_some() {
+        return Ok(ms);
+    }
+    let mut problems = Problems::new(&module.text);
+    let message = format!("`{WINDOW}` is not one time between 1s and 31d");
+    let span = rules.last().map_or_else(Span::default, |rule| rule.span);
+    let report = problems.report(Code::PolicySyntax, span, "another value", message);
+    report.help(format!("write `{WINDOW} := \"7d\"`, without a condition"));
+    Err(problems.finish())
 }
 
 /// Returns whether a module has a rule of a name in the package of policies.

@@ -290,7 +290,7 @@ impl Session {
         let asked = AskedResult {
             client: caller.key.clone(),
             tool: tool_key(&basis.servers[own.server], own),
-            arguments: Key::of(&[decided.arguments.form()]),
+            arguments: Key::of_form(decided.arguments.form()),
         };
         let asks_result = self.state.approvals.results.contains(&asked);
         let wanted = reasons.approval().map(str::to_owned);
@@ -527,7 +527,7 @@ impl Session {
         let subject = Subject {
             client: &caller.key,
             tool: &tool_key(&self.basis.servers[own.server], own),
-            arguments: &Key::of(&[arguments.form()]),
+            arguments: &Key::of_form(arguments.form()),
         };
         let continuations = &mut self.state.continuations;
         let found = continuations.take(&self.settings.seed, subject, text, now.unix_ms);
@@ -573,7 +573,7 @@ impl Session {
             tool,
             method: None,
             uri: None,
-            arguments: Key::of(&[arguments]),
+            arguments: Key::of_form(arguments),
             approval: None,
             approved: None,
             repetition: 0,

@@ -2,6 +2,7 @@
 
 use super::elicitation;
 use super::limits::{CLIENT_NAME_MAX_BYTES, CLIENT_PROPERTIES_MAX_BYTES};
+use agent_api::lower::digest;
 use agent_api::model::Subject;
 use agent_api::text::hexadecimal;
 use agent_syntax::Value;
@@ -67,6 +68,16 @@ impl Key {
         Self(hexadecimal(&hash.finalize()[..Self::DIGITS / 2]))
     }
 
+    /// Returns the key of the RFC 8785 form of arguments.
+    pub(crate) fn of_form(form: &str) -> Self {
+        Self::of_digest(&digest(form))
+    }
+
+    /// Returns the key of arguments by the digest that a record has of them.
+    pub(crate) fn of_digest(digest: &str) -> Self {
+        Self::of(&[digest])
+    }
+
     /// Returns a key as the state writes it.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
@@ -80,11 +91,6 @@ impl Key {
 }
 
 impl<'c> Caller<'c> {
-    /// Returns the client and its session, as histories name them.
-    pub(crate) fn of_history(&self) -> (&Key, Option<&Key>) {
-        (&self.key, self.session.as_ref())
-    }
-
     /// Returns whether it speaks the generation of the protocol that has `requestState`.
     pub(crate) fn is_stateless(&self) -> bool {
         self.client.generation == Generation::Stateless

@@ -7,13 +7,15 @@ use super::limits::INSTEAD_MAX;
 use super::quota::{OverQuota, Quotas};
 use super::request::Arguments;
 use super::surface::Surface;
+use agent_api::decide::PolicyErrorKind;
 use agent_api::diagnostic::Code;
-use agent_api::explain::CallReason;
+use agent_api::explain::{CallReason, policy_error};
 use agent_api::lower::{PolicyHistory, PolicyOccasion, live_context};
-use agent_api::model::Context;
-use agent_api::policy::HistoryFinding;
+use agent_api::model::{Context, HistoryRuleTerms};
+use agent_api::policy::{HistoryFinding, HistoryWant};
 use agent_api::schema::Json;
 use agent_api::text::{nearest, visible};
+use agent_record::Redactor;
 
 /// What the name of a call means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +45,7 @@ pub(crate) struct Decision<'s> {
     pub(crate) surface: Surface<'s>,
     pub(crate) quotas: &'s Quotas,
     pub(crate) history: &'s History,
+    pub(crate) redactor: &'s Redactor,
 }
 
 /// The reasons against a call.
@@ -66,7 +69,7 @@ impl Reasons {
     /// Returns why a human must approve the call, if a rule says so.
     pub(crate) fn approval(&self) -> Option<&str> {
         let mut findings = self.findings.iter();
-        let wanted = findings.find(|it| it.is_approvable && !it.is_log_only);
+        let wanted = findings.find(|it| it.wants == HistoryWant::Approval && !it.is_log_only);
         wanted.map(|it| &*it.text)
     }
 
@@ -159,7 +162,7 @@ impl<'s> Decision<'s> {
             let server = basis.server_of(tool);
             let traits = known.traits_of((&server.id, &server.version, own.own_name()));
             let given = known.given(Some(arguments.node()));
-            self.past(known, caller.of_history(), &traits, &given)
+            self.past(known, caller, &traits, &given)
         });
         if let Some(Err(reason)) = past {
             reasons.others.push(reason);
@@ -211,26 +214,27 @@ impl<'s> Decision<'s> {
     pub(crate) fn past(
         &self,
         known: &Remembered,
-        (client, session): (&Key, Option<&Key>),
+        caller: &Caller<'_>,
         traits: &Traits,
         given: &Given,
     ) -> Result<Past, CallReason> {
-        if self.history.missing.is_some() {
-            let text = "calls are decided by their history, and that before the start is not known";
-            let reason = CallReason::new(Code::HistoryUnavailable, text);
-            return Err(reason.help(Code::HistoryUnavailable.help()));
-        }
         let now_ms = self.surface.now.unix_ms;
-        let key = self.history.key(client);
-        if !self.history.has_room(&key, now_ms, known) {
-            let text = "the histories of too many clients are kept";
-            return Err(CallReason::new(Code::SessionLimit, text));
-        }
+        let key = self.history.key(&caller.key);
         let scope = self.history.of(&key);
+        if let Some(reason) = self.no_history(known, caller, &key) {
+            if known.decides() {
+                return Err(reason);
+            }
+            let mut past = Past::default();
+            let rules = known.terms.rules.iter();
+            let rules = rules.filter(|it| it.decides_calls_of(&traits.server, &traits.tool));
+            past.not_decided(rules, &reason.text);
+            return Ok(past);
+        }
         let present = Present {
             traits,
             given,
-            session,
+            session: caller.session.as_ref(),
             now_ms,
             window_ms: known.terms.window_ms,
         };
@@ -242,20 +246,53 @@ impl<'s> Decision<'s> {
             of_policy,
             ..Past::default()
         };
-        // Most calls concern no rule.
+        // Most calls concern no rule. One that only records fails alone.
         let about = known.rules_about(traits, scope);
-        if let (Some(rules), false) = (&known.rules, about.is_empty()) {
-            let (history, about) = view_of_rules(scope, present, &about);
-            match rules.ask(&history, &about) {
+        let (recording, deciding): (Vec<_>, Vec<_>) =
+            about.into_iter().partition(|it| it.is_log_only);
+        for about in [deciding, recording] {
+            let Some(rules) = known.rules.as_ref().filter(|_| !about.is_empty()) else {
+                continue;
+            };
+            let (history, read) = view_of_rules(scope, present, &about);
+            match rules.ask(&history, &read) {
                 Ok(found) => past.take(found),
                 Err(why) => {
                     let text =
                         format!("the rules about the history of calls can't be evaluated: {why}");
-                    past.refusals.push(CallReason::new(Code::PolicyError, text));
+                    match about.iter().all(|it| it.is_log_only) {
+                        true => past.not_decided(about, &text),
+                        false => past.refusals.push(CallReason::new(Code::PolicyError, text)),
+                    }
                 }
             }
         }
         Ok(past)
+    }
+
+    /// Returns why nothing can be decided by the history of a client.
+    fn no_history(&self, known: &Remembered, caller: &Caller<'_>, key: &Key) -> Option<CallReason> {
+        let unavailable = |text: &str| {
+            let reason = CallReason::new(Code::HistoryUnavailable, text);
+            Some(reason.help(Code::HistoryUnavailable.help()))
+        };
+        if self.history.missing.is_some() {
+            return unavailable(
+                "calls are decided by their history, and that before the start is not known",
+            );
+        }
+        // By its records, a client has another name.
+        let client = caller.client;
+        let names = [Some(&client.kind), Some(&client.id), client.session.as_ref()];
+        let mut names = names.into_iter().flatten();
+        if names.any(|name| self.redactor.is_in(name)) {
+            return unavailable("the name of the client holds a secret, which its records lack");
+        }
+        let now_ms = self.surface.now.unix_ms;
+        (!self.history.has_room(key, now_ms, known)).then(|| {
+            let text = "the histories of too many clients are kept";
+            CallReason::new(Code::SessionLimit, text)
+        })
     }
 
     /// Returns why a tool may not be called in this way: on the list of the client is another name.
@@ -335,16 +372,40 @@ impl Past {
                 text: visible(&it.text).into_owned(),
                 ..it
             };
-            match finding.is_approvable || finding.is_log_only {
+            match finding.wants == HistoryWant::Approval || finding.is_log_only {
                 true => self.findings.push(finding),
                 false => self.refusals.push(refusal_of(&finding)),
             }
         }
     }
+
+    /// Takes that rules could not decide that only record.
+    fn not_decided<'t>(
+        &mut self,
+        rules: impl IntoIterator<Item = &'t HistoryRuleTerms>,
+        why: &str,
+    ) {
+        self.findings.extend(rules.into_iter().map(|it| HistoryFinding {
+            rule: it.rule.as_str().to_owned(),
+            wants: HistoryWant::History,
+            is_log_only: true,
+            text: why.to_owned(),
+        }));
+    }
 }
 
 /// Returns a finding as a reason against a call.
 pub(crate) fn refusal_of(finding: &HistoryFinding) -> CallReason {
-    let text = format!("the tenant's rule `{}`: {}", finding.rule, finding.text);
-    CallReason::new(Code::PolicyDenied, text)
+    let HistoryFinding { rule, text, .. } = finding;
+    match finding.wants {
+        HistoryWant::History => {
+            let why = policy_error(PolicyErrorKind::History);
+            let text = format!("the tenant's rule `{rule}`: {why}: {text}");
+            CallReason::new(Code::PolicyError, text)
+        }
+        HistoryWant::Approval | HistoryWant::Refusal => {
+            let text = format!("the tenant's rule `{rule}`: {text}");
+            CallReason::new(Code::PolicyDenied, text)
+        }
+    }
 }

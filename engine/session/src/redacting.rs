@@ -121,7 +121,11 @@ impl Redaction<'_> {
                 let entries = entries.iter().map(|entry| {
                     let step = entry.key.replace('~', "~0").replace('/', "~1");
                     let value = self.value(&entry.value, text, &format!("{at}/{step}"));
-                    format!("{}:{value}", quoted(&entry.key))
+                    let key = self.redactions.redacted(&entry.key);
+                    if key.is_some() {
+                        self.what.insert("patterns".to_owned());
+                    }
+                    format!("{}:{value}", quoted(key.as_deref().unwrap_or(&entry.key)))
                 });
                 format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
             }
@@ -346,5 +350,10 @@ mod tests {
         assert!(!result.contains("AKIA"), "{result}");
         assert_eq!(what, ["patterns"]);
         assert!(redact(text, &[], &["(".to_owned()]).is_err());
+        // A name holds data too, also in the JSON of a text.
+        let text = r#"{"content":[{"type":"text","text":"{\"of AKIA12\":1}"}],"structuredContent":{"of":{"AKIA56":[{"AKIA78":1}]}}}"#;
+        let (result, what) = redacted(text, &[], &["AKIA[0-9]+"]);
+        assert!(!result.contains("AKIA"), "{result}");
+        assert_eq!(what, ["patterns"]);
     }
 }

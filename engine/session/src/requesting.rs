@@ -279,7 +279,7 @@ impl Session {
     }
 
     /// Returns what the history says about a request. Nobody is asked to approve one, so what wants a human is refused.
-    fn by_history(
+    pub(crate) fn by_history(
         &self,
         caller: &Caller<'_>,
         method: Method,
@@ -293,7 +293,7 @@ impl Session {
         let traits = known.traits_of((&own.id, &own.version, method.name()));
         let decision = self.decision(now);
         let given = Given::default();
-        let past = match decision.past(known, caller.of_history(), &traits, &given) {
+        let past = match decision.past(known, caller, &traits, &given) {
             Ok(past) => past,
             Err(reason) => return (vec![reason], Vec::new()),
         };

@@ -353,6 +353,7 @@ impl Session {
             surface: self.surface(now),
             quotas: &self.state.quotas,
             history: &self.state.history,
+            redactor: &self.redactor,
         }
     }
 

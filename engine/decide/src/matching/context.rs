@@ -38,7 +38,7 @@ impl EvaluationContext {
     pub(crate) fn has_history_rules(&self) -> bool {
         let tenant = self.tenant.as_ref();
         let history = tenant.and_then(|it| it.history.as_ref());
-        history.is_some_and(|it| !it.rules.is_empty())
+        history.is_some_and(|it| it.rules.iter().any(|rule| !rule.is_log_only))
     }
 
     fn named_policy(&self) -> Option<&str> {

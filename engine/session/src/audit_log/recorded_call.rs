@@ -66,6 +66,8 @@ pub(crate) struct RecordedCall {
     /// Whether a server continued the call.
     pub(crate) continues: bool,
     pub(crate) arguments: Arguments,
+    /// The digest of the arguments; empty for a request.
+    pub(crate) arguments_digest: String,
     pub(crate) client: Client,
     /// Whether a part of the client is redacted.
     pub(crate) is_client_redacted: bool,
@@ -119,6 +121,11 @@ impl RecordedCall {
             approval: text("approval"),
             continues: member(content, "continues").is_some(),
             arguments: arguments(member(content, "arguments")?),
+            arguments_digest: member(content, "arguments")
+                .and_then(|it| member(it, "digest"))
+                .and_then(string)
+                .unwrap_or_default()
+                .to_owned(),
             client: Client {
                 id: of_client("id").unwrap_or_default(),
                 kind: of_client("kind").unwrap_or_default(),
@@ -161,6 +168,7 @@ impl RecordedCall {
             approval: None,
             continues: false,
             arguments: Arguments::Lost("the log does not contain the parameters"),
+            arguments_digest: String::new(),
             client: Client {
                 id: of_client("id").unwrap_or_default(),
                 kind: of_client("kind").unwrap_or_default(),

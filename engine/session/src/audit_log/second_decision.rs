@@ -5,13 +5,14 @@
 
 use super::recorded_call::{Arguments, Reason, RecordedCall, Verdict};
 use super::verification::Recorded;
-use crate::approval::Approval;
+use crate::approval::{Approval, AskedResult};
 use crate::approving::approval_wanted;
 use crate::basis::{Basis, Digests};
-use crate::client::Caller;
+use crate::calling::ASKED_RESULT;
+use crate::client::{Caller, Key};
 use crate::decision::{Target, Via};
 use crate::health::ServerHealth;
-use crate::history::{Earlier, Event, Remembered};
+use crate::history::{Earlier, Event, History, Remembered};
 use crate::limits::APPROVAL_LIFETIME_MS;
 use crate::live::Deviation;
 use crate::messages::CallAction;
@@ -24,7 +25,10 @@ use agent_api::lower::digest;
 use agent_api::model::HealthStatus;
 use agent_api::text::sort::sort_by;
 use agent_api::text::visible;
+use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
+use agent_syntax::members::{items, member, number, string};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The reasons that depend on the state of the session.
@@ -92,6 +96,13 @@ pub(crate) struct Decider {
     pub(crate) expansion: Option<Expansion>,
     /// The number and the time of the first record of the log, in milliseconds since 1970.
     first: Option<(u64, u64)>,
+    /// The other one of two histories, since a call was decided under other documents: with calls as they were recorded, and as
+    /// the documents of now would take them. The session has the one that the present call follows.
+    other_history: Option<History>,
+    /// Whether the session has the history as the documents of now would take it.
+    is_revised: bool,
+    /// The calls that were passed on and have no result yet, by id.
+    open: BTreeMap<u64, AskedResult>,
 }
 
 /// The parts of a decision that can't be made again, each with its reason.
@@ -107,7 +118,14 @@ impl Decider {
             session,
             expansion: None,
             first: None,
+            other_history: None,
+            is_revised: false,
+            open: BTreeMap::new(),
         }
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
     }
 
     /// Returns what was derived from the documents of now.
@@ -142,18 +160,14 @@ impl Decider {
         self.session.settings.expansion = self.expansion.unwrap_or_default();
         let spends = call.has(Code::TokenBudgetExceeded);
         self.session.settings.budget = Some(if spends { 0 } else { u64::MAX });
-        let past = core::mem::take(&mut self.session.state.history);
-        self.session.state = State::ready(&self.session.basis, call.now);
-        self.session.state.history = past;
-        let is_unknown = call.has(Code::HistoryUnavailable);
-        self.session.state.history.missing = is_unknown.then(String::new);
-        if self.begins_within_window(call) {
-            return match self.has_same_documents(call) {
-                true => Ok(as_recorded(call)),
-                false => Err(Undecidable(
-                    "the log begins within the window of the history that decides".to_owned(),
-                )),
-            };
+        let ready = State::ready(&self.session.basis, call.now);
+        let State {
+            history, approvals, ..
+        } = core::mem::replace(&mut self.session.state, ready);
+        self.session.state.history = history;
+        self.session.state.approvals.results = approvals.results;
+        if let Some(second) = self.follow(call)? {
+            return Ok(second);
         }
         let target = self.target(call, &name);
         self.restore_unlocked(call, &name, &target);
@@ -168,6 +182,9 @@ impl Decider {
             Arguments::Lost(_) => ("{}".to_owned(), false),
         };
         if let Some((tool, via)) = tool {
+            if let Some(why) = self.forgotten(&caller, tool) {
+                return Err(Undecidable(why));
+            }
             if self.expansion.is_none() && self.is_on_demand(tool) {
                 let why = "the log does not say how tools on demand were shown: give the part with the start of its session";
                 return Err(Undecidable(why.to_owned()));
@@ -246,16 +263,117 @@ impl Decider {
 
     /// Takes a record into the history that later calls follow. A call counts if it is allowed now.
     pub(crate) fn remember(&mut self, record: &Recorded<'_, '_>, is_allowed: bool) {
-        if let Some(known) = &self.session.basis.remembered {
-            let event = Event {
-                kind: record.kind,
-                content: record.content,
-                record: record.sequence,
-                at_ms: record.at_ms,
-                is_allowed,
-            };
-            self.session.state.history.take(event, known);
+        self.remember_open(record, is_allowed);
+        let Some(known) = &self.session.basis.remembered else {
+            return;
+        };
+        let event = |is_revised| Event {
+            kind: record.kind,
+            content: record.content,
+            record: record.sequence,
+            at_ms: record.at_ms,
+            is_allowed,
+            is_revised,
+        };
+        self.session
+            .state
+            .history
+            .take(event(self.is_revised), known);
+        if let Some(other) = &mut self.other_history {
+            other.take(event(!self.is_revised), known);
         }
+    }
+
+    /// Takes whether a policy asked about the result of a call, which no document tells.
+    fn remember_open(&mut self, record: &Recorded<'_, '_>, is_allowed: bool) {
+        let content = record.content;
+        let id = || member(content, "call").and_then(number);
+        match record.kind {
+            "opened" => {
+                self.open.clear();
+                self.session.state.approvals.results.clear();
+            }
+            "decision" if is_allowed => {
+                let call = RecordedCall::read(record);
+                if let (Some(id), Some(asked)) = (id(), call.and_then(|it| asked_result(&it))) {
+                    if member(content, "approval").is_some() {
+                        let results = &mut self.session.state.approvals.results;
+                        results.retain(|it| *it != asked);
+                    }
+                    self.open.insert(id, asked);
+                }
+            }
+            "effect" => {
+                let Some(asked) = id().and_then(|id| self.open.remove(&id)) else {
+                    return;
+                };
+                let codes = member(content, "codes").and_then(items).unwrap_or_default();
+                let is_asked = |it: &Node<'_>| string(it) == Some(Code::ApprovalRequired.name());
+                let policy = &self.session.basis.evaluation_context.policy;
+                let rules = policy.as_ref().is_some_and(|it| it.rules_results());
+                if !record.observe && rules && codes.iter().any(is_asked) {
+                    self.session.state.approvals.ask_result(asked);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives the session the history that a call follows. Returns the recorded decision if the log lacks a part of it, and no
+    /// document changed.
+    ///
+    /// # Errors
+    /// The log lacks a part of it, and a document changed.
+    pub(crate) fn follow(&mut self, call: &RecordedCall) -> Result<Option<Second>, Undecidable> {
+        let is_revised = !self.takes_tools_alike(call);
+        let history = &mut self.session.state.history;
+        if is_revised && self.other_history.is_none() {
+            self.other_history = Some(history.clone());
+        }
+        if let Some(other) = self
+            .other_history
+            .as_mut()
+            .filter(|_| is_revised != self.is_revised)
+        {
+            core::mem::swap(history, other);
+            self.is_revised = is_revised;
+        }
+        let is_unknown = call.has(Code::HistoryUnavailable);
+        history.missing = is_unknown.then(String::new);
+        match (
+            self.begins_within_window(call),
+            self.has_same_documents(call),
+        ) {
+            (false, _) => Ok(None),
+            (true, true) => Ok(Some(as_recorded(call))),
+            (true, false) => Err(Undecidable(
+                "the log begins within the window of the history that decides".to_owned(),
+            )),
+        }
+    }
+
+    /// Returns whether the documents that a call was decided under take tools for the same as those of now.
+    fn takes_tools_alike(&self, call: &RecordedCall) -> bool {
+        let (now, then) = (self.documents(), &call.documents);
+        now.lock == then.lock
+            && now.index == then.index
+            && now.tenant == then.tenant
+            && now.tenant_id == then.tenant_id
+    }
+
+    /// Returns what a rule needs of an earlier call that was not recorded.
+    fn forgotten(&self, caller: &Caller<'_>, tool: usize) -> Option<String> {
+        let basis = &self.session.basis;
+        let known = basis.remembered.as_ref().filter(|_| self.is_revised)?;
+        let history = &self.session.state.history;
+        let scope = history.of(&history.key(&caller.key))?;
+        let own = &basis.tools[tool];
+        let (server, version) = (&own.served.server, &own.served.version);
+        let traits = known.traits_of((server, version, own.own_name()));
+        let (record, reader) = known.forgotten(&traits, scope)?;
+        Some(format!(
+            "the log does not contain the arguments of record {record}, and {reader} reads them"
+        ))
     }
 
     /// Returns whether calls before the log may count for a call.
@@ -325,7 +443,7 @@ impl Decider {
     }
 
     /// Returns the number of the recorded server: in its version, or in any.
-    fn server(&self, call: &RecordedCall) -> Option<usize> {
+    pub(crate) fn server(&self, call: &RecordedCall) -> Option<usize> {
         let servers = &self.session.basis.servers;
         let id = call.server.as_deref()?;
         let exact = servers
@@ -563,6 +681,9 @@ impl Decider {
         let given = Given::new(arguments.unwrap_or_default(), root.as_ref());
         let found = decision.reasons(caller, (tool, via), &given);
         let wanted = found.approval().map(str::to_owned);
+        let results = &self.session.state.approvals.results;
+        let asks_result = asked_result(call).is_some_and(|it| results.contains(&it));
+        let wanted = wanted.or_else(|| asks_result.then(|| ASKED_RESULT.to_owned()));
         let mut reasons = found.into_all();
         // Such a refusal is one before arguments are looked at.
         let is_early = !own.served.refusals.is_empty() || reasons.iter().any(is_early);
@@ -753,6 +874,17 @@ fn restore_drift(
             .deviations
             .insert(tool, deviation.clone());
     }
+}
+
+/// Names a call, as a policy that asks about its result does.
+fn asked_result(call: &RecordedCall) -> Option<AskedResult> {
+    let caller = Caller::read(&call.client).ok()?;
+    let (server, version) = (call.server.as_ref()?, call.version.as_ref()?);
+    Some(AskedResult {
+        client: caller.key,
+        tool: Key::of(&[server, version, &call.tool]),
+        arguments: Key::of_digest(&call.arguments_digest),
+    })
 }
 
 /// Returns the recorded decision as one that was made again.

@@ -5,8 +5,15 @@
 
 use super::recorded_call::{Reason, RecordedCall, Verdict};
 use super::second_decision::{Decider, Second, Undecidable};
+use crate::client::Caller;
 use crate::method::Method;
 use agent_api::diagnostic::Code;
+
+/// The reasons that are not kept as recorded.
+const DECIDED_AGAIN: [Code; 3] = [Code::PolicyDenied, Code::PolicyError, Code::ServeWidened];
+
+/// The reasons that come last.
+const OF_TIME: [Code; 2] = [Code::HealthVeto, Code::SessionLimit];
 
 impl Decider {
     /// Decides on a recorded request again.
@@ -14,10 +21,13 @@ impl Decider {
     /// # Errors
     /// The record lacks what the decision needs.
     pub(crate) fn decide_request(
-        &self,
+        &mut self,
         call: &RecordedCall,
         method: Method,
     ) -> Result<Second, Undecidable> {
+        if let Some(second) = self.follow(call)? {
+            return Ok(second);
+        }
         let basis = self.basis();
         let is_same_lock = call.documents.lock == basis.digests.lock;
         let servers = basis.servers.iter();
@@ -28,8 +38,14 @@ impl Decider {
             call.server.as_deref() == Some(id) && call.version.as_deref() == Some(version)
         };
         let own = passing.iter().find(|it| is_own(&it.id, &it.version));
-        let of_state = |it: &&Reason| it.known() != Some(Code::ServeWidened);
-        let kept: Vec<Reason> = call.reasons.iter().filter(of_state).cloned().collect();
+        let is_kept = |it: &&Reason| !it.known().is_some_and(|it| DECIDED_AGAIN.contains(&it));
+        let kept = call.reasons.iter().filter(is_kept).cloned();
+        let of_time = |it: &Reason| it.known().is_some_and(|it| OF_TIME.contains(&it));
+        let (last, mut kept): (Vec<_>, Vec<_>) = kept.partition(of_time);
+        let codes = kept.iter().chain(&last);
+        let codes: Vec<_> = codes.filter_map(|it| Some(it.known()?.name())).collect();
+        kept.extend(self.by_rules(call, method));
+        kept.extend(last);
         let verdict = match own {
             _ if passing.is_empty() => Verdict::Refused,
             Some(_) if passing.len() == 1 || is_same_lock => match kept.is_empty() {
@@ -47,14 +63,28 @@ impl Decider {
             None if is_same_lock => call.reasons.clone(),
             None => Vec::new(),
         };
-        let codes = reasons.iter().filter_map(|it| Some(it.known()?.name()));
         Ok(Second {
             verdict,
             moved: Vec::new(),
             depends_on: Vec::new(),
-            kept: codes.collect(),
+            kept: codes,
             earlier: Vec::new(),
             reasons,
         })
+    }
+
+    /// Returns what the built-in rules of now say about a recorded request: those of policies decide about none.
+    fn by_rules(&self, call: &RecordedCall, method: Method) -> Vec<Reason> {
+        let (Ok(caller), Some(server)) = (Caller::read(&call.client), self.server(call)) else {
+            return Vec::new();
+        };
+        let (found, _) = self.session().by_history(&caller, method, server, call.now);
+        let found = found.iter().filter(|it| DECIDED_AGAIN.contains(&it.code));
+        let found = found.map(|it| Reason {
+            code: it.code.name().to_owned(),
+            pointer: it.pointer.clone(),
+            text: it.text.clone(),
+        });
+        found.collect()
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct History {
     agent: String,
     /// By agent and client.
     scopes: BTreeMap<Key, Scope>,
+    /// The id of the last call that was decided.
+    last_id: u64,
     /// The end of the records before the session, until they were taken: without them nothing is decided.
     pub(crate) missing: Option<String>,
 }
@@ -59,6 +61,8 @@ pub(crate) struct Event<'r, 't> {
     pub(crate) at_ms: u64,
     /// Whether the call was passed on.
     pub(crate) is_allowed: bool,
+    /// Whether the call is taken for what the documents of now say, not for what was recorded.
+    pub(crate) is_revised: bool,
 }
 
 /// Returns whether a recorded decision passed a call on.
@@ -81,6 +85,7 @@ impl History {
                 record,
                 at_ms,
                 is_allowed: was_allowed(content),
+                is_revised: false,
             };
             self.take(event, known);
         }
@@ -108,8 +113,11 @@ impl History {
                 let name = agent.and_then(|it| member(it, "name")).and_then(string);
                 self.agent = name.unwrap_or_default().to_owned();
             }
-            "decision" | "request" if event.is_allowed => {
-                let Some(client) = member(event.content, "client") else {
+            "decision" | "request" => {
+                let id = member(event.content, "call").and_then(number);
+                self.number(id.unwrap_or_default());
+                let client = member(event.content, "client").filter(|_| event.is_allowed);
+                let Some(client) = client else {
                     return;
                 };
                 let of_client = |name| member(client, name).and_then(string).unwrap_or_default();
@@ -126,6 +134,12 @@ impl History {
                     return;
                 }
                 self.forget(event.at_ms, known);
+                if !self.has_room(&key, event.at_ms, known) {
+                    // Rules that only record pass such a call on.
+                    self.scopes.clear();
+                    self.missing.get_or_insert_default();
+                    return;
+                }
                 self.scopes.entry(key).or_default().push(call);
                 self.fold();
             }
@@ -141,6 +155,14 @@ impl History {
             }
             _ => {}
         }
+    }
+
+    /// Takes the id of a call. A gateway that starts numbers its calls from 1, and answers none of the one before it.
+    fn number(&mut self, id: u64) {
+        if id <= self.last_id {
+            self.scopes.values_mut().for_each(Scope::close);
+        }
+        self.last_id = id;
     }
 
     /// Returns the history of a client.
@@ -170,6 +192,15 @@ impl History {
             scope.forget(start);
             !scope.is_empty()
         });
+    }
+
+    /// Takes what was done since, which rules that only record passed on.
+    fn append(&mut self, since: Self) {
+        self.agent = since.agent;
+        for (key, scope) in since.scopes {
+            self.scopes.entry(key).or_default().append(scope);
+        }
+        self.fold();
     }
 
     /// Folds the oldest calls until the limits hold.

@@ -23,6 +23,8 @@ pub(crate) struct Given {
     pub(crate) fields: Vec<(String, String)>,
     /// Numbers as they were written, by JSON pointer.
     pub(crate) numbers: Vec<(String, String)>,
+    /// Whether the documents of now would keep more, and the arguments were not recorded.
+    pub(crate) is_lost: bool,
 }
 
 /// A call that was allowed.
@@ -86,7 +88,12 @@ impl PastCall {
         let (server, version) = (text("server")?, text("version").unwrap_or_default());
         let recorded = member(content, "history");
         let what = (server, version, tool);
-        let traits = recorded.and_then(|it| Traits::read(it, what));
+        let is_revised = event.is_revised && known.knows(what);
+        let recorded_traits = recorded.and_then(|it| Traits::read(it, what));
+        let traits = match recorded_traits.filter(|_| !is_revised) {
+            Some(traits) => known.shared(traits),
+            None => known.traits_of(what),
+        };
         let client = member(content, "client")?;
         let of_client = |name| member(client, name).and_then(string);
         let session = of_client("session").zip(of_client("kind").zip(of_client("id")));
@@ -98,13 +105,10 @@ impl PastCall {
             record: event.record,
             open: member(content, "call").and_then(number),
             at_ms: event.at_ms,
-            traits: traits.map_or_else(|| known.traits_of(what), |it| known.shared(it)),
+            traits,
             session: session.map(|(session, (kind, id))| Key::of(&[kind, id, session])),
             arguments: digest.unwrap_or_default().to_owned(),
-            given: match recorded {
-                Some(node) => Given::read(node),
-                None => known.given(arguments.and_then(|it| member(it, "value"))),
-            },
+            given: known.given_of(recorded, arguments, event.is_revised),
             outcome: None,
             result: None,
             bytes: 0,
@@ -154,6 +158,7 @@ impl Given {
                 Value::Number(digits) => Some(digits.to_string()),
                 _ => None,
             }),
+            is_lost: false,
         }
     }
 
@@ -177,6 +182,17 @@ impl Given {
 }
 
 impl Group {
+    /// Returns how many of its calls were answered after a moment, and of how many that is not known.
+    pub(super) fn answered_after(&self, start_ms: u64) -> (u64, u64) {
+        match (self.first.at_ms > start_ms, self.delivered) {
+            (_, 0) => (0, 0),
+            (true, delivered) => (delivered, 0),
+            // The last call is after the moment, and was answered as all others.
+            (false, delivered) if delivered == self.count => (1, 0),
+            (false, _) => (0, self.count),
+        }
+    }
+
     fn add(&mut self, call: &PastCall) {
         self.count += 1;
         self.delivered += u64::from(call.outcome.as_deref() == Some("delivered"));
@@ -194,6 +210,20 @@ impl Scope {
         let call = self.calls.pop_front()?;
         self.calls_bytes -= call.bytes;
         Some(call)
+    }
+
+    /// Takes what was done since.
+    pub(super) fn append(&mut self, since: Self) {
+        for (key, group) in since.folded {
+            let known = self.folded.entry(key);
+            let more = |known: &mut Group| {
+                known.count += group.count;
+                known.delivered += group.delivered;
+                known.last = group.last;
+            };
+            known.and_modify(more).or_insert(group);
+        }
+        since.calls.into_iter().for_each(|call| self.push(call));
     }
 
     /// Takes the repetition of a call that its server asked for, which has another id.
@@ -217,6 +247,13 @@ impl Scope {
         call.outcome = Some(outcome.to_owned());
         call.result = result.map(str::to_owned);
         true
+    }
+
+    /// Takes that no open call is answered any more.
+    pub(super) fn close(&mut self) {
+        for call in &mut self.calls {
+            call.open = None;
+        }
     }
 
     /// Folds the oldest call.

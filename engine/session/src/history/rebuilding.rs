@@ -53,8 +53,8 @@ impl Session {
         let history = self.rebuilding.take().and_then(|it| it.finish(start));
         let is_known = history.is_some();
         if let Some(history) = history {
-            let agent = core::mem::take(&mut self.state.history.agent);
-            self.state.history = History { agent, ..history };
+            let since = core::mem::replace(&mut self.state.history, history);
+            self.state.history.append(since);
         }
         is_known
     }
@@ -90,6 +90,7 @@ impl Rebuilding {
                 record: record.sequence,
                 at_ms: record.at_ms,
                 is_allowed: was_allowed(record.content),
+                is_revised: false,
             };
             history.take(event, known);
         });
@@ -100,6 +101,7 @@ impl Rebuilding {
         let is_whole = self
             .first
             .is_some_and(|(number, at_ms)| number == 1 || at_ms <= start_ms);
+        let is_whole = is_whole && self.history.missing.is_none();
         let is_known = is_whole && self.is_joined && self.verification.is_valid();
         is_known.then_some(self.history)
     }

@@ -1,15 +1,16 @@
 //! What a session needs to know to keep a history and to ask about it.
 
-use super::past::{Given, Scope};
+use super::past::{Given, PastCall, Scope};
 use super::traits::{Traits, UNKNOWN, labels_of};
 use crate::basis::{Server, Tool};
+use crate::method::Method;
 use agent_api::decide::{EvaluationContext, HistoryUse};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::digest;
 use agent_api::model::{HistoryRule, HistoryRuleTerms, HistoryTerms, Index};
 use agent_api::policy::HistoryRules;
 use agent_api::text::sort::{map_of, set_of};
-use agent_syntax::members::member;
+use agent_syntax::members::{member, string};
 use agent_syntax::{Node, Value, canonical_node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -46,7 +47,15 @@ impl Remembered {
         if terms.is_none() && !policy.reads {
             return Ok(None);
         }
-        let terms = terms.unwrap_or_default();
+        let mut terms = match (terms, policy.window_ms) {
+            (None, Some(window_ms)) => HistoryTerms {
+                window_ms,
+                ..HistoryTerms::default()
+            },
+            (terms, _) => terms.unwrap_or_default(),
+        };
+        // Of two windows the longer one: who states the other misses nothing.
+        terms.window_ms = terms.window_ms.max(policy.window_ms.unwrap_or_default());
         let rules = HistoryRules::new(&terms)?;
         let entries = servers.iter().map(|it| {
             let entry = index.find(&it.id, &it.version);
@@ -79,15 +88,12 @@ impl Remembered {
         scope: Option<&Scope>,
     ) -> Vec<&HistoryRuleTerms> {
         let is_about = |it: &&HistoryRuleTerms| {
-            let mut tools = it.tools.iter();
-            let is_of_tool = it.tools.is_empty()
-                || tools.any(|tools| tools.selects(&traits.server, &traits.tool));
             let has_label = || {
                 // An unknown label may be any.
                 let of = |label: &str| label == it.label || label == UNKNOWN;
                 scope.is_some_and(|scope| scope.has_label(of))
             };
-            is_of_tool
+            it.decides_calls_of(&traits.server, &traits.tool)
                 && match it.rule {
                     HistoryRule::AtMost => scope.map_or(0, Scope::count) >= it.calls,
                     HistoryRule::NoSendAfter => traits.sends && has_label(),
@@ -96,6 +102,11 @@ impl Remembered {
                 }
         };
         self.terms.rules.iter().filter(is_about).collect()
+    }
+
+    /// Returns whether a call may be refused by its history.
+    pub(crate) fn decides(&self) -> bool {
+        self.policy.reads || self.terms.rules.iter().any(|it| !it.is_log_only)
     }
 
     /// Returns the labels of what a server has. Nobody rated one that the lock does not have.
@@ -146,7 +157,66 @@ impl Remembered {
         Given {
             fields: fields.collect(),
             numbers: numbers.collect(),
+            is_lost: false,
         }
+    }
+
+    /// Returns what a history keeps of the arguments of a recorded call: what was recorded, or what the documents of now ask for.
+    pub(super) fn given_of(
+        &self,
+        recorded: Option<&Node<'_>>,
+        arguments: Option<&Node<'_>>,
+        is_revised: bool,
+    ) -> Given {
+        let of = |name| arguments.and_then(|it| member(it, name));
+        let value = of("value");
+        if !is_revised || arguments.is_none() {
+            return recorded.map_or_else(|| self.given(value), Given::read);
+        }
+        let recorded_digest = of("digest").and_then(string);
+        let is_whole = |value: &&Node<'_>| Some(&*form_digest(value)) == recorded_digest;
+        if let Some(value) = value.filter(is_whole) {
+            return self.given(Some(value));
+        }
+        let mut given = recorded.map(Given::read).unwrap_or_default();
+        let HistoryTerms {
+            fields, numbers, ..
+        } = &self.terms;
+        given.fields.retain(|(pointer, _)| fields.contains(pointer));
+        given
+            .numbers
+            .retain(|(pointer, _)| numbers.contains(pointer));
+        given.is_lost = given.fields.len() < fields.len() || given.numbers.len() < numbers.len();
+        given
+    }
+
+    /// Returns an earlier call whose arguments decide about a call and were not recorded: the number of its record, and what reads
+    /// them.
+    pub(crate) fn forgotten(&self, traits: &Traits, scope: &Scope) -> Option<(u64, String)> {
+        let lost = || scope.calls.iter().filter(|it| it.given.is_lost);
+        let reads = |rule: &HistoryRuleTerms, call: &PastCall| {
+            matches!(rule.rule, HistoryRule::SameField | HistoryRule::SumAtMost)
+                && rule.reads_calls_of(&call.traits.server, &call.traits.tool)
+        };
+        let of_rule = self.rules_about(traits, Some(scope)).into_iter();
+        let mut of_rule = of_rule.filter_map(|rule| {
+            let call = lost().find(|it| reads(rule, it))?;
+            Some((call.record, format!("the rule `{}`", rule.rule.as_str())))
+        });
+        let of_policy = || {
+            let reads = self.policy.reads_calls && !self.terms.fields.is_empty();
+            let call = lost().next().filter(|_| reads)?;
+            Some((call.record, "the policy".to_owned()))
+        };
+        of_rule.next().or_else(of_policy)
+    }
+
+    /// Returns whether the documents say what a tool, or a request of a method, is.
+    pub(super) fn knows(&self, (id, version, name): (&str, &str, &str)) -> bool {
+        let server = (id.to_owned(), version.to_owned());
+        let is_request = Method::named(name).is_some() && self.servers.contains_key(&server);
+        let tool = (server.0, server.1, name.to_owned());
+        is_request || self.tools.contains_key(&tool)
     }
 }
 

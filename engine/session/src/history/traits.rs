@@ -28,7 +28,7 @@ const INTERNET: &str = "internet";
 /// The tag of a tool that only reads.
 const READONLY: &str = "readonly";
 
-/// Maximum number of labels and of capabilities that are kept of a tool.
+/// Maximum number of labels in `x-labels`. A list with more is not read, and its data may be anything.
 const NAMES_MAX: usize = 32;
 
 /// The hints of MCP, each with its least safe default.
@@ -95,7 +95,6 @@ impl Traits {
         labels.extend(view.into_iter().flat_map(|it| labels_of(it.entry())));
         sort_by(&mut traits.capabilities, Ord::cmp);
         traits.capabilities.dedup();
-        traits.capabilities.truncate(NAMES_MAX);
         traits.labels = labels.into_iter().collect();
         traits.by_operator(terms)
     }
@@ -143,7 +142,7 @@ impl Traits {
             self.sends = change.sends.unwrap_or(self.sends);
             self.writes = change.writes.unwrap_or(self.writes);
         }
-        self.labels = labels.into_iter().take(NAMES_MAX).collect();
+        self.labels = labels.into_iter().collect();
         self
     }
 

@@ -4,7 +4,7 @@ use super::past::{Given, Group, GroupKey, Moment, PastCall, Scope};
 use super::traits::Traits;
 use crate::client::Key;
 use agent_api::lower::PolicyHistory;
-use agent_api::model::{HistoryRuleTerms, ToolSelector};
+use agent_api::model::HistoryRuleTerms;
 use agent_record::Clock;
 use agent_syntax::json::Writer;
 use std::collections::BTreeMap;
@@ -91,22 +91,28 @@ pub(crate) fn view_of_rules(
 fn write_read(w: &mut Writer, kept: Kept<'_>, now_ms: u64, rule: &HistoryRuleTerms) {
     let start = now_ms.saturating_sub(rule.within_ms);
     let is_read = |server: &str, tool: &str, at_ms: u64| {
-        let tools = rule.reads.as_deref();
-        let is_one = |tools: &[ToolSelector]| {
-            tools.is_empty() || tools.iter().any(|it| it.selects(server, tool))
-        };
-        at_ms > start && tools.is_some_and(is_one)
+        at_ms > start && rule.reads_calls_of(server, tool)
     };
     let calls = || {
         let calls = kept.calls();
         calls.filter(|it| is_read(&it.traits.server, &it.traits.tool, it.at_ms))
     };
-    let groups = kept.groups().filter(|((server, tool, label), group)| {
-        label.is_none() && is_read(server, tool, group.last.at_ms)
-    });
-    let folded = groups.map(|(_, group)| (group.count, group.delivered));
-    let (folded, folded_answered) = folded.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-    let answered = calls().filter(|it| it.outcome.as_deref() == Some("delivered"));
+    let groups = || {
+        kept.groups().filter(|((server, tool, label), group)| {
+            label.is_none() && is_read(server, tool, group.last.at_ms)
+        })
+    };
+    let (mut folded, mut answered, mut unknown) = (0, 0, 0);
+    for (_, group) in groups() {
+        let (yes, maybe) = group.answered_after(start);
+        folded += group.count;
+        answered += yes;
+        unknown += maybe;
+    }
+    let is_answered = |it: &&PastCall| it.outcome.as_deref() == Some("delivered");
+    answered += calls().filter(is_answered).count() as u64;
+    let last = calls().next_back().map(PastCall::moment);
+    let last = last.or_else(|| groups().map(|(_, it)| it.last).max_by_key(|it| it.record));
     let [argument, earlier] = &rule.arguments;
     let at = |pairs: &[(String, String)], pointer: &String| {
         let found = pairs.iter().find(|(it, _)| it == pointer);
@@ -114,11 +120,13 @@ fn write_read(w: &mut Writer, kept: Kept<'_>, now_ms: u64, rule: &HistoryRuleTer
     };
     let numbers = calls().filter_map(|it| at(&it.given.numbers, argument));
     let values = calls().filter_map(|it| at(&it.given.fields, earlier));
-    count(w, "answered", answered.count() as u64 + folded_answered);
+    count(w, "answered", answered);
     count(w, "count", calls().count() as u64);
     count(w, "folded", folded);
+    count(w, "last", last.map_or(0, |it| it.record));
     w.key("numbers")
         .array(|w| numbers.for_each(|it| w.json(&it)));
+    count(w, "unknown", unknown);
     w.key("values")
         .array(|w| values.for_each(|it| w.string(&it)));
 }
@@ -138,7 +146,7 @@ impl<'s> Kept<'s> {
         }
     }
 
-    fn calls(self) -> impl Iterator<Item = &'s PastCall> {
+    fn calls(self) -> impl DoubleEndedIterator<Item = &'s PastCall> {
         let calls = self.scope.into_iter().flat_map(|it| &it.calls);
         calls.filter(move |it| it.at_ms > self.start_ms)
     }

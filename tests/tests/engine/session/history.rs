@@ -8,7 +8,7 @@ use agent_session::health::Observation;
 use agent_session::limits::{HISTORY_BYTES_MAX, HISTORY_CALLS_OF_CLIENT_MAX, HISTORY_CLIENTS_MAX};
 use agent_session::{
     CallAction, Called, Client, Delivered, Documents, Generation, ListKind, Method, Options,
-    REFUSAL_KEY, Record, Session,
+    REFUSAL_KEY, Record, Secret, Session,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -401,6 +401,230 @@ fn calls_that_were_folded_still_count() {
 }
 
 #[test]
+fn an_answer_is_that_of_its_own_gateway() {
+    let own = "\n      - { rule: before, tools: [files/save], needs: [sums/add] }";
+    let world = world(&rules(own));
+    let mut logged = Logged::start(&world);
+    // The gateway ends before the call is answered, and the next one numbers its calls anew.
+    let first = logged.call("add", 1);
+    let mut restarted = logged.restarted(&world, true, 2);
+    let other = client("d", Generation::Stateless);
+    let called = restarted.call_as(&other, "add", json!({}), 3);
+    assert_eq!(called.id, first.id);
+    restarted.end(called.id, 4);
+    assert!(!is_passed_on(&restarted.call("save", 5)));
+    assert!(is_passed_on(&restarted.call_as(
+        &other,
+        "save",
+        json!({}),
+        6
+    )));
+}
+
+#[test]
+fn no_number_of_labels_hides_one() {
+    let mut world = world(&rules(RULES));
+    let labels = |of: char| {
+        (0..32)
+            .map(|it| json!(format!("{of}{it}")))
+            .collect::<Vec<_>>()
+    };
+    let mail = &mut world.servers[0];
+    mail["x-labels"] = json!(labels('a'));
+    let mut of_tool = labels('b');
+    of_tool[31] = json!("private");
+    mail["capabilities"]["tools"]["inbox"]["x-labels"] = json!(of_tool);
+    let mut logged = Logged::start(&world);
+    logged.answer("inbox", 1);
+    is_stopped(&logged.call("post", 2));
+}
+
+#[test]
+fn what_was_folded_away_is_no_answer() {
+    let own = "
+      - { rule: before, tools: [files/save], needs: [sums/add], within: 60s }
+      - { rule: same-field, tools: [mail/inbox], argument: /id, earlier: [sums/add] }
+      - { rule: sum-at-most, tools: [sums/add], argument: /n, limit: 1000000 }";
+    let world = world(&rules(own));
+    let mut logged = Logged::start(&world);
+    let add = json!({ "id": "x", "n": 1 });
+    let called = logged.call_as(&new_client(), "add", add.clone(), 0);
+    logged.end(called.id, 0);
+    // A call that fails is no answer, and is the last of those that are folded.
+    assert!(is_passed_on(&logged.call_as(
+        &new_client(),
+        "add",
+        add,
+        90_000
+    )));
+    for number in 0..HISTORY_CALLS_OF_CLIENT_MAX as u64 {
+        logged.answer("post", 100_000 + number);
+    }
+    let of_history = |called: &Called, text: &str| {
+        assert_eq!(refused(called), ["POLICY_ERROR"]);
+        let found = &texts(called)[0];
+        assert!(
+            found.contains("it reads a history that is not known"),
+            "{found}"
+        );
+        assert!(found.contains(text), "{found}");
+    };
+    let save = logged.call("save", 101_000);
+    of_history(
+        &save,
+        "within 60 s; of 2 earlier calls that is not known",
+    );
+    let inbox = logged.call_as(&new_client(), "inbox", json!({ "id": "x" }), 101_000);
+    of_history(&inbox, "of 2 earlier calls that is not known");
+    let add = logged.call_as(&new_client(), "add", json!({ "n": 1 }), 101_000);
+    of_history(&add, "would add up to at least 1 within 86400 s");
+}
+
+#[test]
+fn a_rule_that_only_records_refuses_nothing() {
+    let only = "\n      - { rule: no-send-after, label: private, mode: log-only }";
+    let world = world(&rules(only));
+    let mut logged = Logged::start(&world);
+    logged.answer("inbox", 1);
+    let finding = |called: &Called| {
+        assert!(is_passed_on(called), "{:?}", called.action);
+        let record: Value = serde_json::from_str(&called.records[0].line).expect("JSON");
+        let findings = record["content"]["history"]["findings"].clone();
+        findings[0]["text"].as_str().unwrap_or_default().to_owned()
+    };
+    let mut unknown = logged.restarted(&world, false, 2);
+    let text = finding(&unknown.call("post", 3));
+    assert!(text.contains("that before the start is not known"), "{text}");
+    // What it passed on counts when the log comes.
+    let other = client("d", Generation::Stateless);
+    assert!(is_passed_on(&unknown.call_as(
+        &other,
+        "inbox",
+        json!({}),
+        4
+    )));
+    let log = logged.text();
+    assert!(unknown.session.remember(log.as_bytes(), true, at(5)));
+    for client in [new_client(), other] {
+        let text = finding(&unknown.call_as(&client, "post", json!({}), 6));
+        assert!(text.contains("`mail/inbox` returned data"), "{text}");
+    }
+    // More clients than histories: what is forgotten decides nothing later.
+    for number in 0..=HISTORY_CLIENTS_MAX {
+        let client = client(&format!("c{number}"), Generation::Stateless);
+        let called = super::call_at(&mut unknown.session, &client, "inbox", json!({}), 7);
+        assert!(is_passed_on(&called), "{number}");
+    }
+    let mut enforced = world.clone();
+    enforced.documents.tenant = Some(tenant(&rules(RULES)));
+    let reloaded = unknown.session.reload(enforced.documents(), at(8));
+    assert!(reloaded.is_ok());
+    assert_eq!(refused(&unknown.call("post", 9)), ["HISTORY_UNAVAILABLE"]);
+}
+
+#[test]
+fn a_client_that_the_records_do_not_name_has_no_history() {
+    let options = Options {
+        secrets: vec![Secret {
+            name: "s".to_owned(),
+            value: "hidden-name".to_owned(),
+        }],
+        ..Options::default()
+    };
+    let mut logged = Logged::open(&world(&rules(RULES)), options, 0);
+    let hidden = client("hidden-name", Generation::Stateless);
+    let called = logged.call_as(&hidden, "add", json!({}), 1);
+    assert_eq!(refused(&called), ["HISTORY_UNAVAILABLE"]);
+    assert!(is_passed_on(&logged.call("add", 2)));
+}
+
+#[test]
+fn a_log_is_decided_again_with_the_labels_of_other_documents() {
+    let ruled = world(&rules(RULES));
+    let mut logged = Logged::start(&ruled);
+    logged.answer("inbox", 1);
+    is_stopped(&logged.call("post", 2));
+    let trusted = "      labels:\n        - { tools: [mail/*], remove: [private] }\n";
+    let trusting = world(&format!("{trusted}{}", rules(RULES)));
+    let log = logged.text();
+    let (widened, _, _) = compared(&log, &ruled, &trusting);
+    let [[code, tool, _, after, _]] = &widened[..] else {
+        panic!("{widened:#?}");
+    };
+    assert_eq!([&**code, tool, after], ["POLICY_WIDENED", "web/post", ""]);
+    let answer = replayed(log.as_bytes(), trusting.documents());
+    assert_eq!(answer["calls"][0]["now"]["verdict"], "allowed", "{answer}");
+    // In the session itself, data keeps the label that it had.
+    let reloaded = logged.session.reload(trusting.documents(), at(3));
+    logged.log.extend(reloaded.expect("documents").records);
+    is_stopped(&logged.call("post", 4));
+    let answer = replayed(logged.text().as_bytes(), trusting.documents());
+    assert_eq!(answer["counts"]["differs"], 1, "{answer}");
+}
+
+#[test]
+fn a_log_is_decided_again_with_the_arguments_that_another_rule_reads() {
+    let plain = world("      fields: [/id]");
+    let own = "\n      - { rule: sum-at-most, tools: [sums/add], argument: /n, limit: 10 }";
+    let adding = world(&rules(own));
+    for audit_arguments in [true, false] {
+        let options = Options {
+            audit_arguments,
+            ..Options::default()
+        };
+        let mut logged = Logged::open(&plain, options, 0);
+        for ms in [1, 2] {
+            let called = logged.call_as(&new_client(), "add", json!({ "n": 6 }), ms);
+            assert!(is_passed_on(&called));
+        }
+        let answer = replayed(logged.text().as_bytes(), adding.documents());
+        if audit_arguments {
+            let reason = &answer["calls"][0]["now"]["reasons"][0]["text"];
+            let text = reason.as_str().expect("a reason");
+            assert!(text.contains("`/n` would add up to 12"), "{text}");
+        } else {
+            assert_eq!(answer["counts"]["undecidable"], 2, "{answer}");
+        }
+    }
+}
+
+#[test]
+fn a_recorded_request_is_decided_by_other_rules_too() {
+    let serving = |history: &str| {
+        let mut world = world(history);
+        world.serving = ["mail", "web"]
+            .map(|it| (it.to_owned(), vec![Serve::Resources]))
+            .to_vec();
+        world.servers[0]["x-labels"] = json!(["private"]);
+        world
+    };
+    let plain = serving("      fields: [/id]");
+    let ruled = serving(&rules(RULES));
+    let mut logged = Logged::start(&plain);
+    let list = json!({ "resources": [{ "uri": "web://a", "name": "a" }] }).to_string();
+    let entries = logged
+        .session
+        .entries("web", ListKind::Resources, list.as_bytes(), at(0));
+    logged.log.extend(entries.records);
+    logged.answer("inbox", 1);
+    let params = json!({ "uri": "web://a" }).to_string();
+    let (method, client) = (Method::ReadResource, new_client());
+    let read = logged
+        .session
+        .request(&client, method, params.as_bytes(), at(2));
+    assert!(is_passed_on(&read));
+    logged.log.extend(read.records);
+    let log = logged.text();
+    assert_eq!(replayed(log.as_bytes(), plain.documents())["same"], true);
+    let answer = replayed(log.as_bytes(), ruled.documents());
+    assert_eq!(answer["counts"]["differs"], 1, "{answer}");
+    let now = &answer["calls"][0]["now"];
+    assert_eq!(now["verdict"], "refused", "{answer}");
+    let text = now["reasons"][0]["text"].as_str().expect("a reason");
+    assert!(text.contains("`no-send-after`: record "), "{text}");
+}
+
+#[test]
 fn data_that_nobody_rated_may_be_private() {
     let mut world = world(&rules(RULES));
     world.servers[0]["capabilities"]["tools"]["inbox"]["x-labels"] = json!([]);
@@ -514,7 +738,7 @@ fn calls_are_counted_and_numbers_added_up() {
     assert_eq!(
         texts(&logged.call("post", 3)),
         [
-            "the tenant's rule `at-most`: 2 calls of `web/post` were allowed within 10 s, and at most 2 are"
+            "the tenant's rule `at-most`: 2 calls of `web/post` were allowed within 10 s, and at most 2 are; the last was record 12"
         ]
     );
     assert!(is_passed_on(&logged.call("post", 10_001)));
@@ -524,7 +748,7 @@ fn calls_are_counted_and_numbers_added_up() {
     assert_eq!(
         texts(&add(json!(5), 2)),
         [
-            "the tenant's rule `sum-at-most`: `/n` would add up to 11 within 86400 s, and the limit is 10"
+            "the tenant's rule `sum-at-most`: `/n` would add up to 11 within 86400 s, and the limit is 10; the last was record 16"
         ]
     );
     assert!(!is_passed_on(&add(json!("5"), 2)));
@@ -576,6 +800,53 @@ tainted if {
     assert_eq!(refused(&logged.call("post", 4)), ["POLICY_DENIED"]);
     let restarted = &mut logged.restarted(&world, true, 5);
     assert_eq!(refused(&restarted.call("post", 6)), ["POLICY_DENIED"]);
+}
+
+#[test]
+fn a_policy_or_the_tenant_states_the_window() {
+    let policy = |window: &str| {
+        format!(
+            "package switchboard
+
+{window}
+
+allowed_tools contains tool.id if {{
+	some tool in input.candidate_tools
+	not input.history.labels.private
+}}
+"
+        )
+    };
+    let before = Logged::start(&world("      fields: [/id]"));
+    let last = before.log.last().expect("a record").line.clone();
+    let last = last.into_bytes();
+    let wanted = |policy: String, history: Option<&str>| {
+        let mut world = world("");
+        world.documents.tenant = history.map(tenant);
+        world.policy = Some(policy);
+        let options = Options {
+            last_record: Some(last.clone()),
+            ..Options::default()
+        };
+        let opened = Session::open(world.documents(), options, at(0));
+        opened.expect("a session").0.history_wanted()
+    };
+    assert_eq!(wanted(policy(""), None), Some(86_400_000));
+    let hour = policy("history_window := \"1h\"");
+    assert_eq!(wanted(hour.clone(), None), Some(3_600_000));
+    assert_eq!(wanted(hour, Some("      window: 2h")), Some(7_200_000));
+    let week = policy("history_window := \"7d\"");
+    assert_eq!(wanted(week, Some("      window: 2h")), Some(7 * 86_400_000));
+    for wrong in [
+        "history_window := 7",
+        "history_window := \"32d\"",
+        "history_window := \"0s\"",
+        "history_window := \"7d\" if input.task.id == \"a\"",
+        "history_window := input.context.window",
+    ] {
+        let found = agent_rego::read(policy(wrong).into_bytes()).expect_err(wrong);
+        assert!(found[0].message.contains("`history_window`"), "{wrong}");
+    }
 }
 
 #[test]
@@ -669,8 +940,8 @@ fn a_log_decides_the_same_again_and_other_rules_otherwise() {
         log.as_bytes(),
         with("\n      - { rule: at-most, calls: 1 }"),
     );
-    // No earlier call is named by its record.
-    assert_eq!(few["calls"][0]["earlier"], Value::Null);
+    // The last call that counts is named by its record.
+    assert_eq!(few["calls"][0]["earlier"][0]["tool"], "inbox");
     assert_eq!(few["counts"]["differs"], 1, "{few}");
     assert_eq!(few["calls"][0]["tool"], "add", "{few}");
     // A log that begins within the window can't tell what was before.

@@ -1,6 +1,6 @@
 //! What a policy decides about results.
 
-use super::audit_log::{text_of, verified};
+use super::audit_log::{replayed, text_of, verified};
 use super::{World, at, call, codes, is_passed_on, new_client, server};
 use agent_model::Load;
 use agent_session::health::Observation;
@@ -31,6 +31,19 @@ allowed_tools contains tool.id if some tool in input.candidate_tools
 "
     ));
     world
+}
+
+/// Starts a session, and returns its log.
+fn logged(world: &World, options: Options) -> (Session, Vec<Record>) {
+    let (mut session, mut log) =
+        Session::open(world.documents(), options, at(0)).expect("a session");
+    for server in session.servers() {
+        let live = world.live(&server.id);
+        log.extend(session.tools(&server.name, live.as_bytes(), at(0)).records);
+        let answered = Observation::Answered { latency_ms: 1 };
+        log.extend(session.observe(&server.name, answered, at(0)).records);
+    }
+    (session, log)
 }
 
 /// Calls a tool, and returns the fate of a result.
@@ -178,6 +191,37 @@ fn a_human_may_be_asked_about_a_result() {
 }
 
 #[test]
+fn a_log_with_asked_results_decides_the_same_again() {
+    let world = world(r#"results := {"action": "ask"}"#);
+    for audit_arguments in [true, false] {
+        let options = Options {
+            audit_arguments,
+            ..Options::default()
+        };
+        let (mut session, mut log) = logged(&world, options);
+        // Asked about, approved, and asked about again: the approval is used up.
+        for is_asked in [false, true, false] {
+            let mut called = call(&mut session, &new_client(), "customer", json!({}));
+            log.extend(called.records.iter().cloned());
+            let CallAction::AskApproval { approval, .. } = &called.action else {
+                assert!(!is_asked, "{:?}", called.action);
+                log.extend(ended(&mut session, &called, &customer()).1);
+                continue;
+            };
+            assert!(is_asked);
+            log.extend(session.approve(approval, true, "t", at(1)).records);
+            called = call(&mut session, &new_client(), "customer", json!({}));
+            log.extend(called.records.iter().cloned());
+            log.extend(ended(&mut session, &called, &customer()).1);
+        }
+        let answer = replayed(text_of(&log).as_bytes(), world.documents());
+        assert_eq!(answer["counts"]["undecidable"], 0, "{answer}");
+        assert_eq!(answer["same"], true, "{answer}");
+        assert_eq!(answer["counts"]["differs"], 0, "{answer}");
+    }
+}
+
+#[test]
 fn an_observing_session_records_what_it_would_do() {
     let rule = r#"results := {"action": "withhold"}"#;
     let world = world(rule);
@@ -207,14 +251,7 @@ results := {"action": "withhold"} if input.history.labels.untrusted.count >= 2"#
 fn records_of_redacted_results_are_verified() {
     let rule = r#"results := {"action": "redact", "pointers": ["/mail"]}"#;
     let world = world(rule);
-    let (mut session, mut log) =
-        Session::open(world.documents(), Options::default(), at(0)).expect("a session");
-    for server in session.servers() {
-        let live = world.live(&server.id);
-        log.extend(session.tools(&server.name, live.as_bytes(), at(0)).records);
-        let answered = Observation::Answered { latency_ms: 1 };
-        log.extend(session.observe(&server.name, answered, at(0)).records);
-    }
+    let (mut session, mut log) = logged(&world, Options::default());
     let called = call(&mut session, &new_client(), "customer", json!({}));
     log.extend(called.records.iter().cloned());
     let (_, records) = ended(&mut session, &called, &customer());
