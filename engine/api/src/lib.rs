@@ -116,9 +116,9 @@ pub mod schema {
 pub mod policy {
     pub use super::policy_call::{AskedCall, explain_policy_call};
     pub use agent_rego::{
-        AskedTool, HistoryFinding, HistoryRules, HistoryWant, Policy, PolicyDifference, PolicySide, REDACTED,
-        Redactions, TestOutcome, TestVerdict, Tested, Vocabulary, WrittenPolicy, asked_tools,
-        dead_rules, never_allows, policy_difference, read, test, unused_rules, vocabulary,
-        written_policy,
+        AskedTool, HistoryFinding, HistoryRules, HistoryWant, Policy, PolicyDifference, PolicySide,
+        REDACTED, Redactions, TestOutcome, TestVerdict, Tested, Vocabulary, WrittenPolicy,
+        asked_tools, dead_rules, never_allows, policy_difference, read, test, unused_rules,
+        vocabulary, written_policy,
     };
 }

@@ -34,10 +34,7 @@ pub fn explain_policy_call(
     let arguments = object(call.arguments, "the arguments")?;
     let history = match call.history {
         [] => None,
-        bytes => Some(PolicyHistory {
-            json: object(bytes, "the history")?,
-            folded: 0,
-        }),
+        bytes => Some(PolicyHistory::of(object(bytes, "the history")?)),
     };
     let explained = tools.into_iter().flat_map(|tool| {
         let question = CallQuestion {

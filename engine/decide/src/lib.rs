@@ -62,7 +62,7 @@ pub use grounding::{
 };
 pub use integrities::Integrities;
 pub use locked_call::LockedCall;
-pub use locked_policy::{LockedDenial, PolicyMismatch};
+pub use locked_policy::{LockedDenial, PolicyMismatch, unknown_history};
 pub use locked_tool::CallContext;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
 pub use network::{Authority, AuthorityError, NetworkDenial, admit_authority, authorize_authority};

@@ -11,7 +11,8 @@ use super::policy_decision::{
 };
 use super::rejection::Rejection;
 use agent_lower::{
-    Candidate, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement, tool_id,
+    Candidate, PolicyHistory, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion,
+    PolicyRequirement, tool_id,
 };
 use agent_model::{Grant, Load, Lock, Name, ServerView, ToolView};
 use std::collections::BTreeMap;
@@ -106,7 +107,7 @@ impl LockedQuestions {
         let mut denials: BTreeMap<&str, LockedDenial> = BTreeMap::new();
         for (input, ids) in &self.questions {
             let decision = match (&self.policy, &self.missing) {
-                (Some(policy), _) => Arc::new(match self.unknown_history(&**policy, occasion) {
+                (Some(policy), _) => Arc::new(match self.unknown(&**policy, occasion) {
                     Some(error) => PolicyDecision {
                         answer: Err(error),
                         lines: Vec::new(),
@@ -134,46 +135,56 @@ impl LockedQuestions {
         let Some(policy) = &self.policy else {
             return Vec::new();
         };
-        let asked = self.questions.iter().map(|(input, _)| {
-            match self.unknown_history(&**policy, occasion) {
-                Some(error) => ResultDecision {
-                    answer: Err(error),
-                    lines: Vec::new(),
-                },
-                None => policy.ask_result(&input.text(occasion)),
-            }
-        });
+        let asked =
+            self.questions
+                .iter()
+                .map(|(input, _)| match self.unknown(&**policy, occasion) {
+                    Some(error) => ResultDecision {
+                        answer: Err(error),
+                        lines: Vec::new(),
+                    },
+                    None => policy.ask_result(&input.text(occasion)),
+                });
         asked.collect()
     }
 
     /// Returns the error of a policy that reads of the history what is not known.
-    fn unknown_history(
+    fn unknown(
         &self,
         policy: &dyn PolicyEngine,
         occasion: PolicyOccasion<'_>,
     ) -> Option<PolicyError> {
-        let reads = policy.history_use();
-        if !self.of_calls || !reads.reads {
-            return None;
-        }
-        let (detail, place) = match (occasion.history, reads.ignores_folded) {
-            (None, _) => ("no history of calls is kept here".to_owned(), None),
-            (Some(history), Some(place)) if history.folded > 0 => {
-                let folded = history.folded;
-                let text = format!(
-                    "{folded} calls were folded, and a rule reads `input.history.calls` without \
-                     `input.history.folded`"
-                );
-                (text, Some(place))
-            }
-            _ => return None,
-        };
-        Some(PolicyError {
-            kind: PolicyErrorKind::History,
-            detail,
-            place,
-        })
+        let error = || unknown_history(policy, occasion.history);
+        self.of_calls.then(error).flatten()
     }
+}
+
+/// Returns the error of a policy that decides about a call and reads of its history what is not known.
+pub fn unknown_history(
+    policy: &dyn PolicyEngine,
+    history: Option<&PolicyHistory>,
+) -> Option<PolicyError> {
+    let reads = policy.history_use();
+    if !reads.reads {
+        return None;
+    }
+    let (detail, place) = match (history, reads.ignores_folded) {
+        (None, _) => ("no history of calls is kept here".to_owned(), None),
+        (Some(history), Some(place)) if history.folded > 0 => {
+            let folded = history.folded;
+            let text = format!(
+                "{folded} calls were folded, and a rule reads `input.history.calls` without \
+                 `input.history.folded`"
+            );
+            (text, Some(place))
+        }
+        _ => return None,
+    };
+    Some(PolicyError {
+        kind: PolicyErrorKind::History,
+        detail,
+        place,
+    })
 }
 
 /// The policy on one tool.

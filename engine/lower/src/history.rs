@@ -6,8 +6,8 @@ use super::fields::{
 use super::format;
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
-    HISTORY_WINDOW_MAX_MS, HISTORY_WINDOW_MS, HistoryRule, HistoryRuleTerms, HistoryTerms, RuleMode,
-    Tenant, ToolSelector, ToolTraits, window_ms,
+    HISTORY_WINDOW_MAX_MS, HISTORY_WINDOW_MS, HistoryRule, HistoryRuleTerms, HistoryTerms,
+    RuleMode, Tenant, ToolSelector, ToolTraits, window_ms,
 };
 use agent_syntax::Node;
 use agent_syntax::json::Writer;

@@ -4,7 +4,9 @@ use agent_model::{
     Advertised, Capability, Category, ConstraintKey, Context, Load, Name, Residency, Scope,
     Subject, Task, Tenant, ToolView,
 };
-use agent_syntax::json::Writer;
+use agent_syntax::Value;
+use agent_syntax::json::{Writer, parse_strict};
+use agent_syntax::members::{items, member, number};
 
 /// A tool that a policy decides about, real or supposed.
 #[derive(Debug, Clone)]
@@ -156,6 +158,20 @@ pub struct PolicyHistory {
     pub json: String,
     /// The number of calls of which only counts and times are left.
     pub folded: u64,
+}
+
+impl PolicyHistory {
+    /// Returns a history that is given as JSON.
+    pub fn of(json: String) -> Self {
+        let root = parse_strict(&json);
+        let groups = root.as_ref().and_then(|it| items(member(it, "folded")?));
+        let groups = groups.unwrap_or_default().iter();
+        let of_all =
+            groups.filter(|it| member(it, "label").is_none_or(|it| it.value == Value::Null));
+        let counts = of_all.filter_map(|it| member(it, "count").and_then(number));
+        let folded = counts.fold(0, u64::saturating_add);
+        Self { json, folded }
+    }
 }
 
 impl<'o> PolicyOccasion<'o> {

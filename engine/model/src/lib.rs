@@ -29,9 +29,8 @@ pub use capability::{
 };
 pub use endpoint::{EndpointError, check_endpoint, user_info, without_user_info};
 pub use history::{
-    HISTORY_WINDOW_MAX_MS, HISTORY_WINDOW_MS, HistoryRule, HistoryRuleTerms, HistoryTerms, RuleMode, ToolSelector,
-    ToolTraits,
-    window_ms,
+    HISTORY_WINDOW_MAX_MS, HISTORY_WINDOW_MS, HistoryRule, HistoryRuleTerms, HistoryTerms,
+    RuleMode, ToolSelector, ToolTraits, window_ms,
 };
 pub use index::{
     Advertised, ByName, ConstraintKey, Duplicate, Index, IndexBuilder, Members, NewServer, NewTool,

@@ -5,6 +5,7 @@
 
 use super::policy::Policy;
 use super::samples::Named;
+use super::tenant_difference::history_differences;
 use agent_decide::{Drift, PolicyDecision, PolicyEngine as _};
 use agent_diagnostic::Code;
 use agent_lower::{
@@ -16,6 +17,7 @@ use agent_model::{
     Scope, Tag, Tenant, ToolView,
 };
 use agent_syntax::json::Writer;
+use agent_text::sort::sort_by;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -43,6 +45,15 @@ pub struct PolicyDifference {
     pub left_out: usize,
     /// The members of the input that a policy reads and that have more values than were asked about: sorted.
     pub sampled: Vec<&'static str>,
+}
+
+/// Returns the place of a code among the differences.
+fn rank(code: Code) -> u8 {
+    match code {
+        Code::PolicyWidened => 0,
+        Code::PolicyNarrowed => 1,
+        _ => 2,
+    }
 }
 
 /// What a policy says of a tool.
@@ -147,11 +158,15 @@ pub fn policy_difference(
         "history" => reads_history,
         member => reads(member),
     };
+    let (asked, left_out) = (comparison.asked, comparison.left_out);
+    let mut drifts = history_differences(before.tenant, after.tenant, reads_history);
+    drifts.extend(comparison.drifts());
+    sort_by(&mut drifts, |a, b| rank(a.code).cmp(&rank(b.code)));
     PolicyDifference {
-        asked: comparison.asked,
-        left_out: comparison.left_out,
+        asked,
+        left_out,
         sampled: sampled.filter(is_sampled).collect(),
-        drifts: comparison.drifts(),
+        drifts,
     }
 }
 
@@ -184,13 +199,13 @@ impl<'c> Comparison<'c> {
         });
         for id in all.iter().map(Candidate::id) {
             let (before, after) = (verdict(&before, &id), verdict(&after, &id));
-            let (rank, code) = match (&before, &after) {
+            let code = match (&before, &after) {
                 _ if before == after => continue,
-                (_, Verdict::Allowed) => (0, Code::PolicyWidened),
-                (Verdict::Allowed, _) => (1, Code::PolicyNarrowed),
-                _ => (2, Code::PolicyReasonChanged),
+                (_, Verdict::Allowed) => Code::PolicyWidened,
+                (Verdict::Allowed, _) => Code::PolicyNarrowed,
+                _ => Code::PolicyReasonChanged,
             };
-            let found = self.found.entry((rank, id)).or_insert_with(|| Found {
+            let found = self.found.entry((rank(code), id)).or_insert_with(|| Found {
                 code,
                 before,
                 after,
@@ -213,7 +228,7 @@ impl<'c> Comparison<'c> {
             details.extend(
                 found
                     .arguments
-                    .map(|it| format!("with the arguments `{it}`")),
+                    .map(|it| format!("with these arguments of a sample: `{it}`")),
             );
             details.extend(found.history);
             let (category, capability) = match found.requirement {

@@ -4,7 +4,9 @@ use super::coverage::{candidate_decisions, rules_with_body};
 use super::difference::requirements_of;
 use super::policy::Policy;
 use super::rules::rule_values;
-use agent_decide::{ExplainedCall, ExplainedRule, PolicyDecision, PolicyEngine as _};
+use agent_decide::{
+    ExplainedCall, ExplainedRule, PolicyDecision, PolicyEngine as _, unknown_history,
+};
 use agent_lower::{
     Candidate, PolicyHistory, PolicyOccasion, PolicyPhase, PolicyQuestion, candidates, input,
 };
@@ -43,7 +45,15 @@ pub fn explain_call(
             history: question.history,
             ..PolicyOccasion::default()
         });
-        let decision = policy.ask(&input);
+        let unknown = question.history;
+        let unknown = unknown.and_then(|it| unknown_history(policy, Some(it)));
+        let decision = match unknown {
+            None => policy.ask(&input),
+            Some(error) => PolicyDecision {
+                answer: Err(error),
+                lines: Vec::new(),
+            },
+        };
         ExplainedCall {
             tool: candidate.id(),
             requirement: required.to_string(),

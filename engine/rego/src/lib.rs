@@ -23,7 +23,7 @@
 //! | `suite` | evaluates the tests of a policy |
 //! | `paths`, `unused`, `vocabulary`, `shadowed` | find comparisons and rules that have no effect |
 //! | `explained` | explains the answer to one call |
-//! | `samples`, `difference` | compare the answers of two policies over an index |
+//! | `samples`, `difference`, `tenant_difference` | compare the answers of two policies over an index, and what two tenants say of histories |
 //! | `permits` | finds why a policy can never allow a tool |
 //! | `written` | writes a first policy with its tests |
 //!
@@ -54,6 +54,7 @@ mod run;
 mod samples;
 mod shadowed;
 mod suite;
+mod tenant_difference;
 mod token;
 mod tree;
 mod trial;

@@ -283,7 +283,11 @@ impl<'s> Decision<'s> {
         }
         // By its records, a client has another name.
         let client = caller.client;
-        let names = [Some(&client.kind), Some(&client.id), client.session.as_ref()];
+        let names = [
+            Some(&client.kind),
+            Some(&client.id),
+            client.session.as_ref(),
+        ];
         let mut names = names.into_iter().flatten();
         if names.any(|name| self.redactor.is_in(name)) {
             return unavailable("the name of the client holds a secret, which its records lack");
@@ -385,12 +389,13 @@ impl Past {
         rules: impl IntoIterator<Item = &'t HistoryRuleTerms>,
         why: &str,
     ) {
-        self.findings.extend(rules.into_iter().map(|it| HistoryFinding {
-            rule: it.rule.as_str().to_owned(),
-            wants: HistoryWant::History,
-            is_log_only: true,
-            text: why.to_owned(),
-        }));
+        self.findings
+            .extend(rules.into_iter().map(|it| HistoryFinding {
+                rule: it.rule.as_str().to_owned(),
+                wants: HistoryWant::History,
+                is_log_only: true,
+                text: why.to_owned(),
+            }));
     }
 }
 

@@ -160,3 +160,32 @@ fn what_is_no_call_is_refused() {
         );
     }
 }
+
+#[test]
+fn what_was_folded_of_a_given_history_is_not_known() {
+    let text = "package switchboard
+allowed_tools contains t.id if { some t in input.candidate_tools; count(input.history.calls) < 3 }";
+    let policy = read(text.into()).expect("a policy").value;
+    let index = index();
+    for (folded, allowed) in [
+        ("", true),
+        (r#"{"label": "private", "count": 2}"#, true),
+        (r#"{"label": null, "count": 2}"#, false),
+    ] {
+        let history = format!(r#"{{"calls": [], "folded": [{folded}]}}"#);
+        let call = AskedCall {
+            tool: "ours@2/send",
+            arguments: b"{}",
+            history: history.as_bytes(),
+        };
+        let found = explain_policy_call(&policy, None, &index, None, call).expect("a call");
+        assert_eq!(found[0].decision.answer.is_ok(), allowed, "{folded}");
+        if let Err(error) = &found[0].decision.answer {
+            assert!(
+                error.detail.contains("2 calls were folded"),
+                "{}",
+                error.detail
+            );
+        }
+    }
+}

@@ -215,7 +215,10 @@ fn conditions_over_arguments_are_tried_at_their_bounds() {
         assert_eq!(found.sampled, ["arguments"], "{before}");
         let details = found.drifts.iter().flat_map(|it| &it.details);
         let mut given = details
-            .filter_map(|it| it.strip_prefix("with the arguments `")?.strip_suffix('`'))
+            .filter_map(|it| {
+                it.strip_prefix("with these arguments of a sample: `")?
+                    .strip_suffix('`')
+            })
             .map(|it| serde_json::from_str::<Value>(it).expect("arguments"));
         let first = given
             .next()
@@ -239,7 +242,7 @@ fn a_tool_is_shown_once_whatever_its_reasons_say() {
     let found = compare(&policy(ALL), &newer, &index);
     assert_eq!(
         words(&found.drifts),
-        ["POLICY_NARROWED s0@1/send in `call`; with the arguments `{\"count\":50}`"]
+        ["POLICY_NARROWED s0@1/send in `call`; with these arguments of a sample: `{\"count\":50}`"]
     );
     assert_eq!(found.drifts[0].after.as_deref(), Some("50 are too many"));
 }
@@ -302,4 +305,81 @@ fn policies_that_read_a_history_are_asked_about_labels() {
     assert_eq!((found.asked, found.left_out), (2 + 8, 0));
     assert_eq!(found.sampled, ["history"]);
     assert_eq!(compare(&before, &before, &index).drifts, []);
+}
+
+#[test]
+fn what_tenants_say_of_histories_is_compared() {
+    let index = index(&[json!({ "send": tool("write", &[], json!({})) })]);
+    let policy = policy(ALL);
+    let tenant = |history: &str| {
+        let text = format!("tenants:\n  - id: acme\n    history: {history}");
+        let read = lower::tenant(text.into_bytes(), Notation::ByContent, None);
+        read.expect("a tenant").value
+    };
+    let rules = "rules: [{ rule: no-send-after, label: private }]";
+    let base = tenant(&format!("{{ {rules} }}"));
+    let drifts = |before: &str, after: &str| {
+        let sides = [before, after].map(|it| tenant(&format!("{{ {it} }}")));
+        let [before, after] = sides.each_ref().map(|tenant| PolicySide {
+            policy: &policy,
+            tenant: Some(tenant),
+        });
+        let found = policy_difference(before, after, &index, None).drifts;
+        let found = found.iter().map(|it| {
+            let tool = it.tool.clone().unwrap_or_default();
+            format!("{} {tool}", it.code.name())
+        });
+        found.collect::<Vec<_>>()
+    };
+    assert_eq!(drifts(rules, rules), [""; 0]);
+    assert_eq!(drifts(rules, ""), ["POLICY_WIDENED */*"]);
+    assert_eq!(drifts("", rules), ["POLICY_NARROWED */*"]);
+    let recording = "rules: [{ rule: no-send-after, label: private, mode: log-only }]";
+    assert_eq!(drifts(rules, recording), ["POLICY_WIDENED */*"]);
+    // A rule with other terms is another rule.
+    let at_most = |calls: u8| format!("rules: [{{ rule: at-most, tools: [a/b], calls: {calls} }}]");
+    assert_eq!(
+        drifts(&at_most(2), &at_most(3)),
+        ["POLICY_WIDENED a/b", "POLICY_NARROWED a/b"]
+    );
+    let labels = |of: &str| format!("{rules}, labels: [{{ tools: [a/b], {of} }}]");
+    assert_eq!(
+        drifts(rules, &labels("remove: [private]")),
+        ["POLICY_WIDENED a/b"]
+    );
+    assert_eq!(
+        drifts(&labels("add: [private]"), rules),
+        ["POLICY_WIDENED a/b"]
+    );
+    assert_eq!(
+        drifts(rules, &labels("add: [private], sends: false")),
+        ["POLICY_WIDENED a/b", "POLICY_NARROWED a/b"]
+    );
+    let short = format!(
+        "window: 1h, {}",
+        rules.replace("private", "private, within: 1h")
+    );
+    let long = format!(
+        "window: 2h, {}",
+        rules.replace("private", "private, within: 1h")
+    );
+    assert_eq!(drifts(&long, &short), ["POLICY_WIDENED */*"]);
+    assert_eq!(drifts(&short, &long), ["POLICY_NARROWED */*"]);
+    // Without a rule, labels decide nothing.
+    let only_labels = "labels: [{ tools: [a/b], remove: [private] }]";
+    assert_eq!(drifts("", only_labels), [""; 0]);
+    // One side without a tenant has no rule.
+    let before = PolicySide {
+        policy: &policy,
+        tenant: Some(&base),
+    };
+    let after = PolicySide {
+        policy: &policy,
+        tenant: None,
+    };
+    let found = policy_difference(before, after, &index, None).drifts;
+    assert_eq!(
+        found[0].before.as_deref(),
+        Some("the tenant's rule `no-send-after`")
+    );
 }

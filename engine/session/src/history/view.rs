@@ -90,9 +90,8 @@ pub(crate) fn view_of_rules(
 /// Writes what a rule compares of earlier calls.
 fn write_read(w: &mut Writer, kept: Kept<'_>, now_ms: u64, rule: &HistoryRuleTerms) {
     let start = now_ms.saturating_sub(rule.within_ms);
-    let is_read = |server: &str, tool: &str, at_ms: u64| {
-        at_ms > start && rule.reads_calls_of(server, tool)
-    };
+    let is_read =
+        |server: &str, tool: &str, at_ms: u64| at_ms > start && rule.reads_calls_of(server, tool);
     let calls = || {
         let calls = kept.calls();
         calls.filter(|it| is_read(&it.traits.server, &it.traits.tool, it.at_ms))
