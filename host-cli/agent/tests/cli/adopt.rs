@@ -2,6 +2,7 @@
 
 use crate::project::{Project, Run};
 use crate::run_plan::server::{Server, mcp};
+use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -274,7 +275,10 @@ fn a_strangers_file_needs_the_digest_of_what_was_listed() {
     let line = format!("adopt --client .mcp.json --approve {approved}");
     agent(&project, &line).exits(0).answers("✓ sums");
     // A project's gateway lies beside its file; what is the operator's lies with the user.
-    assert!(project.has("agents.lock") && project.has("mcp.index.json"));
+    assert!(project.has("agents.lock"));
+    // Nobody rated the data of a server that was just adopted.
+    let index: Value = serde_json::from_str(&project.read("mcp.index.json")).expect("JSON");
+    assert_eq!(index[0]["x-unrated"], json!(["data"]));
     assert!(project.has("home/.config/agent/servers.local.yaml"));
     assert!(!project.read(".mcp.json").contains(SECRET));
 
