@@ -1,10 +1,12 @@
-"""A server that lists the tools of a file, and answers every call after a while."""
+"""A server that lists the tools of a file, notes every call in a folder, and answers it unless the folder has `wait`."""
 
 import json
+import pathlib
 import sys
 import time
 
 tools = json.load(open(sys.argv[1]))
+folder = pathlib.Path(sys.argv[2])
 
 
 def answer(message):
@@ -18,7 +20,10 @@ def answer(message):
     if method == "tools/list":
         return {"tools": tools}
     if method == "tools/call":
-        time.sleep(message["params"].get("arguments", {}).get("seconds", 0))
+        with open(folder / "calls", "a") as calls:
+            print(message["params"]["name"], file=calls)
+        while (folder / "wait").exists():
+            time.sleep(0.01)
         return {"content": [{"type": "text", "text": "done"}]}
     return {}
 
