@@ -76,6 +76,8 @@ pub(crate) struct Scope {
     pub(crate) folded: BTreeMap<GroupKey, Group>,
     /// The size of the calls, in bytes.
     calls_bytes: usize,
+    /// How many of the calls have a label.
+    labels: BTreeMap<String, usize>,
 }
 
 impl PastCall {
@@ -203,12 +205,26 @@ impl Group {
 impl Scope {
     pub(super) fn push(&mut self, call: PastCall) {
         self.calls_bytes += call.bytes;
+        for label in &call.traits.labels {
+            match self.labels.get_mut(label) {
+                Some(count) => *count += 1,
+                None => {
+                    self.labels.insert(label.clone(), 1);
+                }
+            }
+        }
         self.calls.push_back(call);
     }
 
     fn pop(&mut self) -> Option<PastCall> {
         let call = self.calls.pop_front()?;
         self.calls_bytes -= call.bytes;
+        for label in &call.traits.labels {
+            if let Some(count) = self.labels.get_mut(label) {
+                *count -= 1;
+            }
+        }
+        self.labels.retain(|_, count| *count > 0);
         Some(call)
     }
 
@@ -294,12 +310,11 @@ impl Scope {
 
     /// Returns whether some data in it has one of these labels.
     pub(super) fn has_label(&self, is_it: impl Fn(&str) -> bool) -> bool {
-        let labels = self.calls.iter().flat_map(|it| &it.traits.labels);
         let folded = self
             .folded
             .keys()
             .filter_map(|(_, _, label)| label.as_ref());
-        labels.chain(folded).any(|label| is_it(label))
+        self.labels.keys().chain(folded).any(|label| is_it(label))
     }
 
     pub(super) fn is_empty(&self) -> bool {
