@@ -278,7 +278,7 @@ fn a_strangers_file_needs_the_digest_of_what_was_listed() {
     assert!(project.has("agents.lock"));
     // Nobody rated the data of a server that was just adopted.
     let index: Value = serde_json::from_str(&project.read("mcp.index.json")).expect("JSON");
-    assert_eq!(index[0]["x-unrated"], json!(["data"]));
+    assert_eq!(index["servers"][0]["x-unrated"], json!(["data"]));
     assert!(project.has("home/.config/agent/servers.local.yaml"));
     assert!(!project.read(".mcp.json").contains(SECRET));
 
