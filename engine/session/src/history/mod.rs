@@ -32,6 +32,7 @@ pub(crate) use view::{Present, view, view_of_rules};
 
 use super::client::Key;
 use super::limits::{HISTORY_BYTES_MAX, HISTORY_CALLS_OF_CLIENT_MAX, HISTORY_CLIENTS_MAX};
+use agent_api::text::sort::set_of;
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::{member, number, string};
@@ -160,7 +161,8 @@ impl History {
     /// Takes the id of a call. A gateway that starts numbers its calls from 1, and answers none of the one before it.
     fn number(&mut self, id: u64) {
         if id <= self.last_id {
-            self.scopes.values_mut().for_each(Scope::close);
+            let scopes = self.scopes.values_mut();
+            scopes.for_each(|it| it.close(|_| false));
         }
         self.last_id = id;
     }
@@ -194,9 +196,16 @@ impl History {
         });
     }
 
-    /// Takes what was done since, which rules that only record passed on.
-    fn append(&mut self, since: Self) {
-        self.agent = since.agent;
+    /// Takes what was done since, which rules that only record passed on. `is_open` says whether a call of the session has no
+    /// answer yet.
+    fn append(&mut self, since: Self, is_open: impl Fn(u64) -> bool) {
+        let of_since = since.scopes.values().flat_map(|it| &it.calls);
+        let of_since = set_of(of_since.filter_map(|it| it.open));
+        for scope in self.scopes.values_mut() {
+            // The others are calls of an earlier gateway, which answers none.
+            scope.close(|id| is_open(id) && !of_since.contains(&id));
+        }
+        (self.agent, self.last_id) = (since.agent, since.last_id);
         for (key, scope) in since.scopes {
             self.scopes.entry(key).or_default().append(scope);
         }

@@ -265,10 +265,10 @@ impl Scope {
         true
     }
 
-    /// Takes that no open call is answered any more.
-    pub(super) fn close(&mut self) {
+    /// Takes that no other open calls are answered any more than those that stay open.
+    pub(super) fn close(&mut self, stays: impl Fn(u64) -> bool) {
         for call in &mut self.calls {
-            call.open = None;
+            call.open = call.open.filter(|id| stays(*id));
         }
     }
 

@@ -54,7 +54,9 @@ impl Session {
         let is_known = history.is_some();
         if let Some(history) = history {
             let since = core::mem::replace(&mut self.state.history, history);
-            self.state.history.append(since);
+            let open = &self.state.calls.open;
+            let is_open = |id: u64| open.contains_key(&id);
+            self.state.history.append(since, is_open);
         }
         is_known
     }

@@ -413,6 +413,21 @@ fn an_answer_is_that_of_its_own_gateway() {
     assert_eq!(called.id, first.id);
     restarted.end(called.id, 4);
     assert!(!is_passed_on(&restarted.call("save", 5)));
+    // Nor does an instance that takes the state of the next gateway before its first call.
+    let restarted_again = logged.restarted(&world, true, 2);
+    let options = Options {
+        state: Some(restarted_again.session.export().into()),
+        ..Options::default()
+    };
+    let (session, _) = Session::open(world.documents(), options, at(2)).expect("a session");
+    let mut replaced = Logged {
+        session,
+        log: Vec::new(),
+    };
+    let called = replaced.call_as(&other, "add", json!({}), 3);
+    assert_eq!(called.id, first.id);
+    replaced.end(called.id, 4);
+    assert!(!is_passed_on(&replaced.call("save", 5)));
     assert!(is_passed_on(&restarted.call_as(
         &other,
         "save",
