@@ -24,6 +24,12 @@ pub trait PolicyEngine: Debug + Send + Sync {
         true
     }
 
+    /// Returns the members of candidates that a decision on one may depend on, if it does not depend on how many others there
+    /// are and which. Candidates with equal members then get the same answer. `None` if that is not known.
+    fn candidate_members(&self) -> Option<&BTreeSet<String>> {
+        None
+    }
+
     /// Returns what a decision on a call depends on of the history of calls.
     fn history_use(&self) -> HistoryUse {
         HistoryUse::default()

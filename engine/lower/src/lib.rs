@@ -72,7 +72,7 @@ pub use payload::payload;
 pub use plan::{plan, request};
 pub use policy_input::{
     Candidate, PolicyHistory, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion,
-    PolicyRequirement, candidates, input, tool_id,
+    PolicyRequirement, candidate_class, candidates, input, tool_id,
 };
 pub use profile::profile;
 pub use read::{

@@ -7,6 +7,7 @@ use agent_model::{
 use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{items, member, number};
+use std::collections::BTreeSet;
 
 /// A tool that a policy decides about, real or supposed.
 #[derive(Debug, Clone)]
@@ -55,10 +56,48 @@ pub fn candidates<'c, 'i: 'c>(candidates: impl IntoIterator<Item = &'c Candidate
     w.finish()
 }
 
+/// Returns the members of a candidate that have these names, as JSON.
+pub fn candidate_class(candidate: &Candidate<'_>, members: &BTreeSet<String>) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        for (name, write) in MEMBERS.iter().filter(|(name, _)| members.contains(*name)) {
+            write(w.key(name), candidate);
+        }
+    });
+    w.finish()
+}
+
 fn write_candidate(w: &mut Writer, candidate: &Candidate<'_>) {
-    let tool = candidate.tool;
-    let server = tool.server();
-    w.key("capabilities").array(|w| {
+    for (name, write) in MEMBERS {
+        write(w.key(name), candidate);
+    }
+}
+
+/// Writes a member of a candidate.
+type WriteMember = fn(&mut Writer, &Candidate<'_>);
+
+/// The members of a candidate, sorted.
+const MEMBERS: [(&str, WriteMember); 11] = [
+    ("capabilities", write_capabilities),
+    ("class", |w, it| w.optional(it.tool.server().class())),
+    ("description", |w, it| w.optional(it.tool.description())),
+    ("id", |w, it| w.string(&it.id())),
+    ("maxSensitivity", |w, it| {
+        w.string(it.constraint_key.max_sensitivity().as_str());
+    }),
+    ("publisher", |w, it| w.string(it.tool.server().publisher())),
+    ("residency", |w, it| {
+        let residency = it.constraint_key.residency().iter();
+        w.strings(residency.map(Residency::as_str));
+    }),
+    ("server", |w, it| w.string(it.tool.server().id())),
+    ("signed", |w, it| w.bool(it.constraint_key.signed())),
+    ("tool", |w, it| w.string(it.tool.name())),
+    ("version", |w, it| w.string(it.tool.server().version())),
+];
+
+fn write_capabilities(w: &mut Writer, candidate: &Candidate<'_>) {
+    w.array(|w| {
         for (pair, tags) in &candidate.advertised {
             // A verb contains no colon, so the first one ends it.
             let (verb, resource) = pair.split_once(':').unwrap_or((pair, ""));
@@ -69,23 +108,6 @@ fn write_candidate(w: &mut Writer, candidate: &Candidate<'_>) {
             });
         }
     });
-    w.key("class").optional(server.class());
-    w.key("description").optional(tool.description());
-    w.key("id").string(&candidate.id());
-    w.key("maxSensitivity")
-        .string(candidate.constraint_key.max_sensitivity().as_str());
-    w.key("publisher").string(server.publisher());
-    w.key("residency").strings(
-        candidate
-            .constraint_key
-            .residency()
-            .iter()
-            .map(Residency::as_str),
-    );
-    w.key("server").string(server.id());
-    w.key("signed").bool(candidate.constraint_key.signed());
-    w.key("tool").string(tool.name());
-    w.key("version").string(server.version());
 }
 
 /// The occasion on which a policy is asked.

@@ -13,6 +13,7 @@
 //! | `module` | holds a text with its checked tree |
 //! | `instrument` | adds calls that make a policy pay for values, and records which bodies held |
 //! | `run` | evaluates instrumented modules together |
+//! | `classes` | finds the members by which a policy can tell candidates apart |
 //! | `reading` | finds the members of the input that a policy may read |
 //! | `policy` | evaluates a policy for a requirement |
 //! | `rules` | evaluates a policy rule by rule |
@@ -35,6 +36,7 @@
 mod budget;
 mod builtins;
 mod check;
+mod classes;
 mod coverage;
 mod difference;
 mod exact;

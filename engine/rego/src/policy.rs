@@ -1,6 +1,7 @@
 //! A policy, and its answer to a question.
 
 use super::builtins::kind;
+use super::classes::members;
 use super::exact::{first_rounded, not_exact};
 use super::facts::facts;
 use super::instrument::RecordedBody;
@@ -18,6 +19,7 @@ use agent_model::{HISTORY_WINDOW_MAX_MS, window_ms};
 use agent_text::sort::set_of;
 use agent_text::{DocumentKind, Place, Span};
 use regorus::Value;
+use std::collections::BTreeSet;
 
 /// Maximum size of the input of an evaluation, in bytes.
 pub const INPUT_LIMIT: usize = 32 << 20;
@@ -44,6 +46,8 @@ const OF_RESULT: usize = 1;
 pub struct Policy {
     program: Program,
     history: HistoryUse,
+    /// The members by which it can tell candidates apart, if it decides each alone.
+    members: Option<BTreeSet<String>>,
 }
 
 /// Reads a policy and compiles it.
@@ -66,12 +70,14 @@ pub fn read(bytes: Vec<u8>) -> Lowered<Policy> {
         true => format!("[x | x := data.{}.{name}]", PACKAGE[0]),
         false => "[]".to_owned(),
     };
+    let members = members(&module.tree);
     let tools = format!("[{}, {}]", rule(TOOLS), rule(REASONS));
     let results = rule(RESULTS);
     Ok(Checked {
         value: Policy {
             program: Program::new(vec![module], &[&tools, &results])?,
             history,
+            members,
         },
         warnings: Vec::new(),
     })
@@ -152,6 +158,10 @@ impl PolicyEngine for Policy {
 
     fn may_read(&self, member: &str) -> bool {
         may_read(&self.module().tree, member)
+    }
+
+    fn candidate_members(&self) -> Option<&BTreeSet<String>> {
+        self.members.as_ref()
     }
 
     fn history_use(&self) -> HistoryUse {

@@ -30,6 +30,7 @@ mod patterns;
 mod plan;
 mod policy;
 mod policy_call;
+mod policy_classes;
 mod policy_difference;
 mod properties;
 mod random;

@@ -1,13 +1,14 @@
 //! The inputs that capabilities are decided under, besides manifest and index.
 
 use crate::policy_decision::{
-    PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
+    Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
 };
 use agent_lower::{
     Candidate, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement,
-    candidates, input,
+    candidate_class, candidates, input,
 };
 use agent_model::{CapabilityRequirement, Context, Health, Subject, Task, Tenant};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The inputs that requirements of capabilities are decided under, besides manifest and index.
@@ -55,8 +56,14 @@ impl EvaluationContext {
         let Some(policy) = &self.policy else {
             return self.missing_policy();
         };
-        let input = self.input(question, tools).text(PolicyOccasion::default());
-        Some(Arc::new(policy.ask(&input)))
+        let ask = |tools: &[&Candidate<'_>]| {
+            let input = self.input(question, tools.iter().copied());
+            policy.ask(&input.text(PolicyOccasion::default()))
+        };
+        Some(Arc::new(match policy.candidate_members() {
+            Some(members) if !members.contains("id") => by_classes(tools, members, ask),
+            _ => ask(&tools.iter().collect::<Vec<_>>()),
+        }))
     }
 
     /// Returns the decision of a policy that the tenant names and that is missing: it allows
@@ -77,10 +84,10 @@ impl EvaluationContext {
     }
 
     /// Returns the input of a policy about tools ordered by server, version and tool.
-    pub(crate) fn input(
+    pub(crate) fn input<'c, 'i: 'c>(
         &self,
         question: PolicyQuestion<'_>,
-        tools: &[Candidate<'_>],
+        tools: impl IntoIterator<Item = &'c Candidate<'i>>,
     ) -> PolicyInput {
         input(
             question,
@@ -106,6 +113,49 @@ impl EvaluationContext {
             .input(question, &[tool])
             .text(PolicyOccasion::default());
         policy.facts(&input, held)
+    }
+}
+
+/// Asks about one candidate of each class that a policy can't tell apart. The order of candidates stays, so that an error is the
+/// same too.
+fn by_classes(
+    tools: &[Candidate<'_>],
+    members: &BTreeSet<String>,
+    ask: impl FnOnce(&[&Candidate<'_>]) -> PolicyDecision,
+) -> PolicyDecision {
+    let mut numbers = BTreeMap::new();
+    let mut first = Vec::new();
+    let mut classes = Vec::with_capacity(tools.len());
+    for tool in tools {
+        let class = numbers.entry(candidate_class(tool, members));
+        classes.push(*class.or_insert_with(|| {
+            first.push(tool);
+            first.len() - 1
+        }));
+    }
+    let decision = ask(&first);
+    let Ok(of_first) = &decision.answer else {
+        return decision;
+    };
+    let answers = first.iter().map(|tool| {
+        let id = tool.id();
+        (of_first.tools.contains(&id), of_first.reasons.get(&id))
+    });
+    let answers: Vec<_> = answers.collect();
+    let mut allowed = Allowed::default();
+    for (tool, class) in tools.iter().zip(classes) {
+        let (is_allowed, reason) = answers[class];
+        let id = tool.id();
+        if let Some(reason) = reason {
+            allowed.reasons.insert(id.clone(), reason.clone());
+        }
+        if is_allowed {
+            allowed.tools.insert(id);
+        }
+    }
+    PolicyDecision {
+        answer: Ok(allowed),
+        lines: decision.lines,
     }
 }
 

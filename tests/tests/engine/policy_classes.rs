@@ -1,0 +1,166 @@
+//! Candidates that a policy can't tell apart get one evaluation, and the same answers.
+
+use agent_decide::{EvaluationContext, Matching, PolicyDecision, PolicyEngine};
+use agent_lower as lower;
+use agent_rego::{Policy, read};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A policy whose candidates are all evaluated.
+#[derive(Debug)]
+struct Whole(Policy);
+
+impl PolicyEngine for Whole {
+    fn ask(&self, input: &str) -> PolicyDecision {
+        self.0.ask(input)
+    }
+
+    fn digest(&self) -> String {
+        self.0.digest()
+    }
+}
+
+/// Policies with the members by which they can tell candidates apart, if they decide each alone.
+const POLICIES: [(&str, Option<&[&str]>); 27] = [
+    ("allowed_tools contains t.id if some t in input.candidate_tools", Some(&[])),
+    ("allowed_tools contains t.id if { some t in input.candidate_tools; t.class == \"paid\" }", Some(&["class"])),
+    ("allowed_tools contains t.id if { t := input.candidate_tools[_]; not t.signed }", Some(&["signed"])),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; not bad(t) }
+        deny_reasons[t.id] := concat(\" \", [t.publisher, \"is bad\"]) if { some t in input.candidate_tools; bad(t) }
+        bad(tool) if tool.class == \"paid\"
+        bad(tool) if { some block in tool.capabilities; \"x-pii\" in block.constraints }",
+        Some(&["capabilities", "class", "publisher"]),
+    ),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; not paid[t.id]; not t.id in odd }
+        paid contains t.id if { some t in input.candidate_tools; t.class == \"paid\" }
+        odd contains t.id if { some t in input.candidate_tools; t.version == \"2\" }",
+        Some(&["class", "version"]),
+    ),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; not any_paid }
+        any_paid if { some t in input.candidate_tools; t.class == \"paid\" }",
+        Some(&["class"]),
+    ),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; count(classes) > 1; t.signed }
+        classes contains t.class if some t in input.candidate_tools",
+        Some(&["class", "signed"]),
+    ),
+    // An error is the same too: two values for one rule.
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; one }
+        one := t.class if some t in input.candidate_tools",
+        Some(&["class"]),
+    ),
+    ("allowed_tools contains t.id if { some t in input.candidate_tools; to_number(t.publisher) > 1 }", Some(&["publisher"])),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; t.id != \"s1@1/a\" }",
+        Some(&["id"]),
+    ),
+    ("allowed_tools contains t.id if { some t in input.candidate_tools; startswith(t.id, \"s\") }", Some(&["id"])),
+    // A value of an object is no key of it.
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; t.id in names }
+        names[t.id] := \"s1@1/a\" if { some t in input.candidate_tools; t.signed }",
+        None,
+    ),
+    // Others count candidates, compare them or reach them by another way.
+    ("allowed_tools contains t.id if { some t in input.candidate_tools; count(input.candidate_tools) < 3 }", None),
+    ("allowed_tools contains t.id if { some i, t in input.candidate_tools; i < 2 }", None),
+    ("allowed_tools contains t.id if { t := input.candidate_tools[0] }", None),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; n < 3 }
+        n := count([c | c := input.candidate_tools[_].class])",
+        None,
+    ),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; every c in input.candidate_tools { c.signed } }",
+        None,
+    ),
+    ("allowed_tools contains t.id if { some t in input.candidate_tools; count(t) > 3 }", None),
+    ("allowed_tools contains t.id if { some t in input.candidate_tools; some k; t[k] == \"paid\" }", None),
+    ("allowed_tools contains t.id if { some t in input.candidate_tools; count(paid) < 2 }
+    paid contains t.id if { some t in input.candidate_tools; t.class == \"paid\" }", None),
+    ("allowed_tools contains id if some id in ids
+    ids contains t.id if some t in input.candidate_tools", None),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; t.class == \"paid\" }
+        allowed_tools contains \"s0@1/a\"",
+        None,
+    ),
+    ("allowed_tools contains t.id if { some t in input[\"candidate_tools\"]; t == input.candidate_tools[1] }", None),
+    ("allowed_tools contains t.id if { all := input; some t in all.candidate_tools }", None),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; ok with input.candidate_tools as [t] }
+        ok if input.candidate_tools[0].signed",
+        None,
+    ),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; not data.switchboard.paid[\"s1@1/a\"] }
+        paid contains t.id if { some t in input.candidate_tools; t.class == \"paid\" }",
+        None,
+    ),
+    (
+        "allowed_tools contains t.id if { some t in input.candidate_tools; f(t) }
+        f({\"class\": c}) if c == \"paid\"
+        f(x) if x.signed",
+        None,
+    ),
+];
+
+fn policy(rules: &str) -> Policy {
+    let text = format!("package switchboard\n{rules}\n");
+    read(text.into_bytes())
+        .unwrap_or_else(|found| panic!("{rules}: {found:#?}"))
+        .value
+}
+
+/// Returns the decisions of a policy on a requirement that all tools of an index meet.
+fn decision(policy: Arc<dyn PolicyEngine>) -> PolicyDecision {
+    let server = |number: usize| {
+        let tool = |tags: &[&str]| {
+            json!({
+                "x-summit-capabilities": [{ "verb": "read", "resource": "x-mail", "constraints": tags }],
+                "inputSchema": { "type": "object" },
+            })
+        };
+        let tags: &[&str] = if number % 5 == 0 { &["x-pii"] } else { &[] };
+        json!({
+            "id": format!("s{}", number / 2), "version": (number % 2 + 1).to_string(), "endpoint": "https://a.example",
+            "categories": ["mail"], "scopes": [],
+            "class": if number % 3 == 0 { "paid" } else { "local" },
+            "data": { "residency": "any", "maxSensitivity": "public" },
+            "trust": { "signed": number % 4 == 0, "publisher": if number < 8 { "Us" } else { "Them" } },
+            "capabilities": { "tools": { "a": tool(tags), "b": tool(&[]) } },
+        })
+    };
+    let index = Value::from_iter((0..12).map(server)).to_string();
+    let index = lower::index(index.into_bytes()).expect("an index").value;
+    let manifest = "---\nname: a\nversion: 1.0.0\nrequires:\n  capabilities:\n    - verb: read\n      resource: x-mail\n---\n";
+    let manifest = lower::manifest(manifest.into()).expect("a manifest").value;
+    let context = EvaluationContext {
+        policy: Some(policy),
+        ..EvaluationContext::default()
+    };
+    let matching = Matching::new(Some(Arc::new(manifest)), Arc::new(index), context);
+    matching.policy_decision(0).expect("a decision").clone()
+}
+
+#[test]
+fn classes_of_candidates_change_no_answer() {
+    let mut answers = 0;
+    for (rules, members) in POLICIES {
+        let policy = policy(rules);
+        let found = policy.candidate_members();
+        let found: Option<Vec<_>> = found.map(|it| it.iter().map(String::as_str).collect());
+        assert_eq!(found.as_deref(), members, "{rules}");
+        let whole = decision(Arc::new(Whole(self::policy(rules))));
+        assert_eq!(decision(Arc::new(policy)), whole, "{rules}");
+        let allowed = whole.answer.map_or(0, |it| it.tools.len());
+        answers += usize::from(allowed > 0 && allowed < 24);
+    }
+    // Most allow some tools and not all.
+    assert!(answers > 12, "{answers}");
+}
