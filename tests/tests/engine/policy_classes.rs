@@ -126,13 +126,17 @@ fn decision(policy: Arc<dyn PolicyEngine>) -> PolicyDecision {
                 "inputSchema": { "type": "object" },
             })
         };
-        let tags: &[&str] = if number % 5 == 0 { &["x-pii"] } else { &[] };
+        let tags: &[&str] = if number.is_multiple_of(5) {
+            &["x-pii"]
+        } else {
+            &[]
+        };
         json!({
             "id": format!("s{}", number / 2), "version": (number % 2 + 1).to_string(), "endpoint": "https://a.example",
             "categories": ["mail"], "scopes": [],
-            "class": if number % 3 == 0 { "paid" } else { "local" },
+            "class": if number.is_multiple_of(3) { "paid" } else { "local" },
             "data": { "residency": "any", "maxSensitivity": "public" },
-            "trust": { "signed": number % 4 == 0, "publisher": if number < 8 { "Us" } else { "Them" } },
+            "trust": { "signed": number.is_multiple_of(4), "publisher": if number < 8 { "Us" } else { "Them" } },
             "capabilities": { "tools": { "a": tool(tags), "b": tool(&[]) } },
         })
     };
