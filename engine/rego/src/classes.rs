@@ -29,8 +29,8 @@ pub(super) fn members(module: &Module) -> Option<BTreeSet<String>> {
     }
     let mut classes = Classes {
         module,
-        keyed: BTreeSet::new(),
-        known: BTreeSet::new(),
+        keyed: Vec::new(),
+        known: Vec::new(),
         open: Vec::new(),
         lookups: 0,
         members: BTreeSet::new(),
@@ -46,7 +46,7 @@ pub(super) fn members(module: &Module) -> Option<BTreeSet<String>> {
         }
     }
     classes.keyed = classes.keyed_rules();
-    let is_keyed = |name: &str| classes.keyed.contains(name);
+    let is_keyed = |name: &str| classes.keyed.contains(&name);
     let mut names = module.rules.iter().map(|rule| &*rule.name[0]);
     // An id in another answer could be that of any candidate.
     if names.any(|name| ANSWERS.contains(&name) && !is_keyed(name)) {
@@ -56,7 +56,7 @@ pub(super) fn members(module: &Module) -> Option<BTreeSet<String>> {
         classes.follow(candidate)?;
     }
     let of_keyed =
-        |expr: &Expr| matches!(&expr.kind, ExprKind::Name(it) if classes.keyed.contains(&**it));
+        |expr: &Expr| matches!(&expr.kind, ExprKind::Name(it) if classes.keyed.contains(&&**it));
     let rules = module.rules.iter();
     let named: usize = rules.map(|rule| occurrences(rule, &of_keyed)).sum();
     (named == classes.lookups).then_some(classes.members)
@@ -83,9 +83,9 @@ fn is_plain(module: &Module) -> bool {
 struct Classes<'m> {
     module: &'m Module,
     /// The rules whose keys are ids of candidates, in each definition.
-    keyed: BTreeSet<&'m str>,
+    keyed: Vec<&'m str>,
     /// The names that were followed, or will be.
-    known: BTreeSet<Candidate<'m>>,
+    known: Vec<Candidate<'m>>,
     open: Vec<Candidate<'m>>,
     /// How often ids of candidates were looked up in keyed rules.
     lookups: usize,
@@ -94,13 +94,14 @@ struct Classes<'m> {
 
 impl<'m> Classes<'m> {
     fn add(&mut self, candidate: Candidate<'m>) {
-        if self.known.insert(candidate) {
+        if !self.known.contains(&candidate) {
+            self.known.push(candidate);
             self.open.push(candidate);
         }
     }
 
     /// Returns the rules whose keys are ids of candidates in each definition.
-    fn keyed_rules(&self) -> BTreeSet<&'m str> {
+    fn keyed_rules(&self) -> Vec<&'m str> {
         let rules = || self.module.rules.iter().enumerate();
         let is_keyed = |(number, rule): (usize, &Rule)| {
             key_of(rule).is_some_and(|it| self.known.iter().any(|known| *known == (number, it)))
@@ -120,7 +121,7 @@ impl<'m> Classes<'m> {
         };
         let mut rules = self.module.rules.iter();
         let is_of_kind = |rule: &Rule| rule.name[0] != *name || rule.element.is_some();
-        self.keyed.contains(&**name) && (!is_set || rules.all(is_of_kind))
+        self.keyed.contains(&&**name) && (!is_set || rules.all(is_of_kind))
     }
 
     /// Takes what a rule does with a candidate.
@@ -164,7 +165,7 @@ impl<'m> Classes<'m> {
             _ => false,
         });
         self.lookups += keys;
-        let is_key = key_of(rule) == Some(name) && self.keyed.contains(&*rule.name[0]);
+        let is_key = key_of(rule) == Some(name) && self.keyed.contains(&&*rule.name[0]);
         if ids != keys + usize::from(is_key) {
             read.push(ID.to_owned());
         }

@@ -28,7 +28,6 @@ use agent_api::text::visible;
 use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::{items, member, number, string};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The reasons that depend on the state of the session.
@@ -102,7 +101,7 @@ pub(crate) struct Decider {
     /// Whether the session has the history as the documents of now would take it.
     is_revised: bool,
     /// The calls that were passed on and have no result yet, by id.
-    open: BTreeMap<u64, AskedResult>,
+    open: Vec<(u64, AskedResult)>,
 }
 
 /// The parts of a decision that can't be made again, each with its reason.
@@ -120,7 +119,7 @@ impl Decider {
             first: None,
             other_history: None,
             is_revised: false,
-            open: BTreeMap::new(),
+            open: Vec::new(),
         }
     }
 
@@ -300,11 +299,13 @@ impl Decider {
                         let results = &mut self.session.state.approvals.results;
                         results.retain(|it| *it != asked);
                     }
-                    self.open.insert(id, asked);
+                    self.open.push((id, asked));
                 }
             }
             "effect" => {
-                let Some(asked) = id().and_then(|id| self.open.remove(&id)) else {
+                let ended = id();
+                let at = self.open.iter().position(|(id, _)| Some(*id) == ended);
+                let Some((_, asked)) = at.map(|at| self.open.swap_remove(at)) else {
                     return;
                 };
                 let codes = member(content, "codes").and_then(items).unwrap_or_default();

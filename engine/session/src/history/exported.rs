@@ -16,14 +16,14 @@ impl History {
             w.key("agent").string(&self.agent);
             w.key("missing").optional(self.missing.as_deref());
             w.key("scopes").array(|w| {
-                for (key, scope) in &self.scopes {
+                for (key, scope) in self.scopes.iter() {
                     w.object(|w| {
                         w.key("calls").array(|w| {
                             let calls = scope.calls.iter();
                             calls.for_each(|call| write_call(w, call, true));
                         });
                         w.key("folded").array(|w| {
-                            for ((server, tool, label), group) in &scope.folded {
+                            for ((server, tool, label), group) in scope.folded.iter() {
                                 w.object(|w| {
                                     count(w, "count", group.count);
                                     count(w, "delivered", group.delivered);
@@ -66,10 +66,10 @@ impl History {
                     first: read_moment(member(group, "first")?)?,
                     last: read_moment(member(group, "last")?)?,
                 };
-                scope.folded.insert(key, group);
+                scope.folded.or_insert(key, group);
             }
             let key = Key::read(string(member(node, "key")?)?)?;
-            history.scopes.insert(key, scope);
+            history.scopes.or_insert(key, scope);
         }
         Some(history)
     }

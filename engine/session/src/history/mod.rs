@@ -11,6 +11,7 @@
 //! | `past` | the calls and groups of one agent and client |
 //! | `rebuilding` | a history from the records of a log |
 //! | `shown` | a history as people see it |
+//! | `sorted` | few values by key |
 //! | `view` | a history as policies see it |
 //! | `exported` | a history in an exported state |
 
@@ -18,6 +19,7 @@ mod exported;
 mod past;
 mod rebuilding;
 mod shown;
+mod sorted;
 mod terms;
 mod traits;
 mod view;
@@ -37,7 +39,7 @@ use agent_syntax::Node;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::{member, number, string};
 use past::Scope;
-use std::collections::BTreeMap;
+use sorted::Sorted;
 
 /// The histories of a session.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +47,7 @@ pub(crate) struct History {
     /// The name of the agent in the last record that names one.
     agent: String,
     /// By agent and client.
-    scopes: BTreeMap<Key, Scope>,
+    scopes: Sorted<Key, Scope>,
     /// The id of the last call that was decided.
     last_id: u64,
     /// The end of the records before the session, until they were taken: without them nothing is decided.
@@ -141,7 +143,7 @@ impl History {
                     self.missing.get_or_insert_default();
                     return;
                 }
-                self.scopes.entry(key).or_default().push(call);
+                self.scopes.or_insert(key, Scope::default()).push(call);
                 self.fold();
             }
             "effect" => {
@@ -190,7 +192,7 @@ impl History {
     /// Forgets what is older than the window.
     fn forget(&mut self, now_ms: u64, known: &Remembered) {
         let start = now_ms.saturating_sub(known.terms.window_ms);
-        self.scopes.retain(|_, scope| {
+        self.scopes.retain(|scope| {
             scope.forget(start);
             !scope.is_empty()
         });
@@ -206,8 +208,9 @@ impl History {
             scope.close(|id| is_open(id) && !of_since.contains(&id));
         }
         (self.agent, self.last_id) = (since.agent, since.last_id);
-        for (key, scope) in since.scopes {
-            self.scopes.entry(key).or_default().append(scope);
+        for (key, scope) in since.scopes.into_all() {
+            let known = self.scopes.or_insert(key, Scope::default());
+            known.append(scope);
         }
         self.fold();
     }

@@ -1,13 +1,14 @@
 //! The calls of one agent and client.
 
 use super::Event;
+use super::sorted::Sorted;
 use super::terms::Remembered;
 use super::traits::Traits;
 use crate::client::Key;
 use agent_syntax::json::Writer;
 use agent_syntax::members::{member, number, string};
 use agent_syntax::{Node, Value};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The size that a call has in a state at most, but for its names and arguments, in bytes.
@@ -73,11 +74,11 @@ pub(crate) struct Group {
 pub(crate) struct Scope {
     /// In the order of their records.
     pub(crate) calls: VecDeque<PastCall>,
-    pub(crate) folded: BTreeMap<GroupKey, Group>,
+    pub(crate) folded: Sorted<GroupKey, Group>,
     /// The size of the calls, in bytes.
     calls_bytes: usize,
     /// How many of the calls have a label.
-    labels: BTreeMap<String, usize>,
+    labels: Sorted<String, usize>,
 }
 
 impl PastCall {
@@ -208,9 +209,7 @@ impl Scope {
         for label in &call.traits.labels {
             match self.labels.get_mut(label) {
                 Some(count) => *count += 1,
-                None => {
-                    self.labels.insert(label.clone(), 1);
-                }
+                None => *self.labels.or_insert(label.clone(), 0) += 1,
             }
         }
         self.calls.push_back(call);
@@ -224,20 +223,22 @@ impl Scope {
                 *count -= 1;
             }
         }
-        self.labels.retain(|_, count| *count > 0);
+        self.labels.retain(|count| *count > 0);
         Some(call)
     }
 
     /// Takes what was done since.
     pub(super) fn append(&mut self, since: Self) {
-        for (key, group) in since.folded {
-            let known = self.folded.entry(key);
-            let more = |known: &mut Group| {
-                known.count += group.count;
-                known.delivered += group.delivered;
-                known.last = group.last;
+        for (key, group) in since.folded.into_all() {
+            let empty = Group {
+                count: 0,
+                delivered: 0,
+                ..group
             };
-            known.and_modify(more).or_insert(group);
+            let known = self.folded.or_insert(key, empty);
+            known.count += group.count;
+            known.delivered += group.delivered;
+            known.last = group.last;
         }
         since.calls.into_iter().for_each(|call| self.push(call));
     }
@@ -280,12 +281,13 @@ impl Scope {
         let labels = call.traits.labels.iter().cloned().map(Some);
         for label in labels.chain([None]) {
             let key = (call.traits.server.clone(), call.traits.tool.clone(), label);
-            let group = self.folded.entry(key).or_insert(Group {
+            let empty = Group {
                 count: 0,
                 delivered: 0,
                 first: call.moment(),
                 last: call.moment(),
-            });
+            };
+            let group = self.folded.or_insert(key, empty);
             group.add(&call);
         }
     }
@@ -295,7 +297,7 @@ impl Scope {
         while self.calls.front().is_some_and(|it| it.at_ms <= start_ms) {
             self.pop();
         }
-        self.folded.retain(|_, it| it.last.at_ms > start_ms);
+        self.folded.retain(|it| it.last.at_ms > start_ms);
     }
 
     /// Returns how many calls it has, also folded ones.

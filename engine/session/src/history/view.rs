@@ -151,7 +151,7 @@ impl<'s> Kept<'s> {
     }
 
     fn groups(self) -> impl Iterator<Item = (&'s GroupKey, &'s Group)> {
-        let groups = self.scope.into_iter().flat_map(|it| &it.folded);
+        let groups = self.scope.into_iter().flat_map(|it| it.folded.iter());
         groups.filter(move |(_, it)| it.last.at_ms > self.start_ms)
     }
 
