@@ -1,10 +1,10 @@
 //! A history for people: what a client did, and the earlier calls that the reasons of a decision name.
 
 use super::past::{Group, Scope};
+use super::sorted::Sorted;
 use super::view::{Kept, object};
 use crate::client::{Caller, Client};
 use crate::session::Session;
-use agent_api::text::sort::map_of;
 use agent_record::Clock;
 
 /// An earlier call that a reason names.
@@ -78,7 +78,7 @@ impl Session {
         let history = &self.state.history;
         let scope = history.of(&history.key(&caller.key));
         let kept = Kept::of(scope, now.unix_ms, known.terms.window_ms);
-        let tools = map_of(known.tools());
+        let tools = Sorted::of(known.tools());
         Some(object(|w| {
             kept.write_calls(w);
             kept.write_folded(w);

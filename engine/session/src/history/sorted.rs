@@ -11,6 +11,18 @@ impl<K, V> Default for Sorted<K, V> {
 }
 
 impl<K: Ord, V> Sorted<K, V> {
+    /// Returns the last value of each key.
+    pub(super) fn of(entries: impl IntoIterator<Item = (K, V)>) -> Self {
+        let mut sorted = Self::default();
+        for (key, value) in entries {
+            match sorted.find(&key) {
+                Ok(at) => sorted.0[at].1 = value,
+                Err(at) => sorted.0.insert(at, (key, value)),
+            }
+        }
+        sorted
+    }
+
     fn find(&self, key: &K) -> Result<usize, usize> {
         self.0.binary_search_by(|(it, _)| it.cmp(key))
     }

@@ -1,6 +1,7 @@
 //! What a session needs to know to keep a history and to ask about it.
 
 use super::past::{Given, PastCall, Scope};
+use super::sorted::Sorted;
 use super::traits::{Traits, UNKNOWN, labels_of};
 use crate::basis::{Server, Tool};
 use crate::method::Method;
@@ -9,10 +10,10 @@ use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::digest;
 use agent_api::model::{HistoryRule, HistoryRuleTerms, HistoryTerms, Index};
 use agent_api::policy::HistoryRules;
-use agent_api::text::sort::{map_of, set_of};
+use agent_api::text::sort::set_of;
 use agent_syntax::members::{member, string};
 use agent_syntax::{Node, Value, canonical_node};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What the tenant and the policy say about histories, and what the tools of the lock are.
@@ -24,9 +25,9 @@ pub(crate) struct Remembered {
     /// The built-in rules in force.
     pub(crate) rules: Option<HistoryRules>,
     /// The labels of what a server has, by its id and version.
-    servers: BTreeMap<(String, String), BTreeSet<String>>,
+    servers: Sorted<(String, String), BTreeSet<String>>,
     /// By the id and the version of the server, and the name that it has for the tool.
-    tools: BTreeMap<(String, String, String), Arc<Traits>>,
+    tools: Sorted<(String, String, String), Arc<Traits>>,
 }
 
 impl Remembered {
@@ -66,8 +67,8 @@ impl Remembered {
             terms,
             policy,
             rules,
-            servers: map_of(entries),
-            tools: BTreeMap::new(),
+            servers: Sorted::of(entries),
+            tools: Sorted::default(),
         };
         for tool in tools {
             let (id, version) = (&tool.served.server, &tool.served.version);
@@ -75,7 +76,7 @@ impl Remembered {
             let view = view.and_then(|it| it.tool(tool.own_name()));
             let traits = Traits::of_tool(view, tool, &known.labels(id, version), &known.terms);
             let key = (id.clone(), version.clone(), tool.own_name().to_owned());
-            known.tools.insert(key, Arc::new(traits));
+            known.tools.or_insert(key, Arc::new(traits));
         }
         Ok(Some(known))
     }
@@ -214,9 +215,9 @@ impl Remembered {
     /// Returns whether the documents say what a tool, or a request of a method, is.
     pub(super) fn knows(&self, (id, version, name): (&str, &str, &str)) -> bool {
         let server = (id.to_owned(), version.to_owned());
-        let is_request = Method::named(name).is_some() && self.servers.contains_key(&server);
+        let is_request = Method::named(name).is_some() && self.servers.get(&server).is_some();
         let tool = (server.0, server.1, name.to_owned());
-        is_request || self.tools.contains_key(&tool)
+        is_request || self.tools.get(&tool).is_some()
     }
 }
 

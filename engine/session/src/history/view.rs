@@ -1,13 +1,13 @@
 //! A history as policies and the built-in rules see it: `input.history`.
 
 use super::past::{Given, Group, GroupKey, Moment, PastCall, Scope};
+use super::sorted::Sorted;
 use super::traits::Traits;
 use crate::client::Key;
 use agent_api::lower::PolicyHistory;
 use agent_api::model::HistoryRuleTerms;
 use agent_record::Clock;
 use agent_syntax::json::Writer;
-use std::collections::BTreeMap;
 
 /// The call that is decided.
 #[derive(Debug, Clone, Copy)]
@@ -174,7 +174,7 @@ impl<'s> Kept<'s> {
     /// Writes `labels`.
     pub(super) fn write_labels(self, w: &mut Writer) {
         w.key("labels").object(|w| {
-            for (label, total) in totals(self.calls(), self.groups()) {
+            for (label, total) in totals(self.calls(), self.groups()).into_all() {
                 w.key(label).object(|w| {
                     count(w, "count", total.count);
                     write_moment(w.key("first"), total.first);
@@ -197,21 +197,21 @@ pub(super) fn object(members: impl FnOnce(&mut Writer)) -> String {
 fn totals<'s>(
     calls: impl Iterator<Item = &'s PastCall>,
     groups: impl Iterator<Item = (&'s GroupKey, &'s Group)>,
-) -> BTreeMap<&'s str, Total<'s>> {
-    let mut totals: BTreeMap<&str, Total<'s>> = BTreeMap::new();
-    let mut add = |label: &'s str, of: Total<'s>| {
-        totals
-            .entry(label)
-            .and_modify(|known| {
-                known.count += of.count;
-                if of.first.0.record < known.first.0.record {
-                    known.first = of.first;
-                }
-                if of.last.0.record > known.last.0.record {
-                    known.last = of.last;
-                }
-            })
-            .or_insert(of);
+) -> Sorted<&'s str, Total<'s>> {
+    let mut totals: Sorted<&str, Total<'s>> = Sorted::default();
+    let mut add = |label: &'s str, of: Total<'s>| match totals.get_mut(&label) {
+        Some(known) => {
+            known.count += of.count;
+            if of.first.0.record < known.first.0.record {
+                known.first = of.first;
+            }
+            if of.last.0.record > known.last.0.record {
+                known.last = of.last;
+            }
+        }
+        None => {
+            totals.or_insert(label, of);
+        }
     };
     for ((server, tool, label), group) in groups {
         if let Some(label) = label {
