@@ -103,8 +103,8 @@ impl<'m> Classes<'m> {
     /// Returns the rules whose keys are ids of candidates in each definition.
     fn keyed_rules(&self) -> Vec<&'m str> {
         let rules = || self.module.rules.iter().enumerate();
-        let is_keyed = |(number, rule): (usize, &Rule)| {
-            key_of(rule).is_some_and(|it| self.known.iter().any(|known| *known == (number, it)))
+        let is_keyed = |(number, rule): (usize, &'m Rule)| {
+            key_of(rule).is_some_and(|it| self.known.contains(&(number, it)))
         };
         let names = set_of(rules().map(|(_, rule)| &*rule.name[0]));
         let keyed = names.into_iter().filter(|name| {
