@@ -73,12 +73,8 @@ fn of_labels(traits: &ToolTraits, is_gone: bool) -> impl Iterator<Item = Drift> 
         (widens, Code::PolicyWidened),
         (narrows, Code::PolicyNarrowed),
     ];
-    let says = if is_gone {
-        "no longer says"
-    } else {
-        "newly says"
-    };
-    let text = format!("the tenant {says} what data of these tools is");
+    let says = if is_gone { "no longer" } else { "newly" };
+    let text = format!("the tenant {says} says {}", words(traits));
     codes
         .into_iter()
         .filter(|(holds, _)| *holds)
@@ -86,10 +82,20 @@ fn of_labels(traits: &ToolTraits, is_gone: bool) -> impl Iterator<Item = Drift> 
             drift(
                 code,
                 &traits.tools,
-                "a rule by labels".to_owned(),
+                "the labels of the history".to_owned(),
                 text.clone(),
             )
         })
+}
+
+/// Returns what a tenant says about tools.
+fn words(traits: &ToolTraits) -> String {
+    let lists = [("add", &traits.add), ("remove", &traits.remove)].into_iter();
+    let lists = lists.filter(|(_, labels)| !labels.is_empty());
+    let lists = lists.map(|(name, labels)| format!("`{name}: [{}]`", labels.join(", ")));
+    let flags = [("sends", traits.sends), ("writes", traits.writes)].into_iter();
+    let flags = flags.filter_map(|(name, flag)| Some(format!("`{name}: {}`", flag?)));
+    lists.chain(flags).collect::<Vec<_>>().join(" and ")
 }
 
 fn of_window(before_ms: u64, after_ms: u64) -> Option<Drift> {
@@ -100,7 +106,12 @@ fn of_window(before_ms: u64, after_ms: u64) -> Option<Drift> {
     };
     let [before, after] = [before_ms, after_ms].map(|ms| ms / 1_000);
     let text = format!("the window was {before} s and is {after} s");
-    Some(drift(code, &[], "an earlier call".to_owned(), text))
+    Some(drift(
+        code,
+        &[],
+        "the window of the history".to_owned(),
+        text,
+    ))
 }
 
 fn drift(code: Code, tools: &[ToolSelector], reason: String, detail: String) -> Drift {

@@ -368,6 +368,22 @@ fn what_tenants_say_of_histories_is_compared() {
     // Without a rule, labels decide nothing.
     let only_labels = "labels: [{ tools: [a/b], remove: [private] }]";
     assert_eq!(drifts("", only_labels), [""; 0]);
+    let sides = [rules.to_owned(), labels("remove: [private], sends: false")];
+    let sides = sides.map(|it| tenant(&format!("{{ {it} }}")));
+    let [before, after] = sides.each_ref().map(|tenant| PolicySide {
+        policy: &policy,
+        tenant: Some(tenant),
+    });
+    let found = policy_difference(before, after, &index, None).drifts;
+    let text: String = agent_render::drifts(&found)
+        .into_iter()
+        .map(|it| it.text)
+        .collect();
+    assert_eq!(
+        text,
+        "POLICY_WIDENED a/b: newly allowed (was denied: the labels of the history): the tenant newly says \
+         `remove: [private]` and `sends: false` (gives the agent more access)\n"
+    );
     // One side without a tenant has no rule.
     let before = PolicySide {
         policy: &policy,

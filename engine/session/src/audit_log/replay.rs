@@ -93,11 +93,11 @@ pub(crate) fn decide_again(decider: &mut Decider, record: &Recorded<'_, '_>) -> 
             let known = [Expansion::Stub, Expansion::List, Expansion::None];
             let known = known.into_iter();
             decider.expansion = known.into_iter().find(|it| Some(it.name()) == expansion);
-            decider.remember(record, false);
+            decider.remember(record, None);
             return None;
         }
         "effect" => {
-            decider.remember(record, false);
+            decider.remember(record, None);
             return None;
         }
         "decision" => {
@@ -155,5 +155,5 @@ fn remember(
         Ok(second) => second.verdict == Verdict::Allowed,
         Err(_) => was_allowed(record.content),
     };
-    decider.remember(record, is_call && is_allowed);
+    decider.remember(record, Some(call).filter(|_| is_call && is_allowed));
 }

@@ -260,9 +260,9 @@ impl Decider {
         named.flatten().collect()
     }
 
-    /// Takes a record into the history that later calls follow. A call counts if it is allowed now.
-    pub(crate) fn remember(&mut self, record: &Recorded<'_, '_>, is_allowed: bool) {
-        self.remember_open(record, is_allowed);
+    /// Takes a record into the history that later calls follow, with the call if it is one that is allowed now.
+    pub(crate) fn remember(&mut self, record: &Recorded<'_, '_>, allowed: Option<&RecordedCall>) {
+        self.remember_open(record, allowed);
         let Some(known) = &self.session.basis.remembered else {
             return;
         };
@@ -271,7 +271,7 @@ impl Decider {
             content: record.content,
             record: record.sequence,
             at_ms: record.at_ms,
-            is_allowed,
+            is_allowed: allowed.is_some(),
             is_revised,
         };
         self.session
@@ -284,36 +284,37 @@ impl Decider {
     }
 
     /// Takes whether a policy asked about the result of a call, which no document tells.
-    fn remember_open(&mut self, record: &Recorded<'_, '_>, is_allowed: bool) {
+    fn remember_open(&mut self, record: &Recorded<'_, '_>, allowed: Option<&RecordedCall>) {
+        let policy = &self.session.basis.evaluation_context.policy;
+        if !policy.as_ref().is_some_and(|it| it.rules_results()) {
+            return;
+        }
         let content = record.content;
-        let id = || member(content, "call").and_then(number);
-        match record.kind {
-            "opened" => {
+        let id = member(content, "call").and_then(number);
+        let approvals = &mut self.session.state.approvals;
+        match (record.kind, id) {
+            ("opened", _) => {
                 self.open.clear();
-                self.session.state.approvals.results.clear();
+                approvals.results.clear();
             }
-            "decision" if is_allowed => {
-                let call = RecordedCall::read(record);
-                if let (Some(id), Some(asked)) = (id(), call.and_then(|it| asked_result(&it))) {
-                    if member(content, "approval").is_some() {
-                        let results = &mut self.session.state.approvals.results;
-                        results.retain(|it| *it != asked);
-                    }
-                    self.open.push((id, asked));
-                }
-            }
-            "effect" => {
-                let ended = id();
-                let at = self.open.iter().position(|(id, _)| Some(*id) == ended);
-                let Some((_, asked)) = at.map(|at| self.open.swap_remove(at)) else {
+            ("decision", Some(id)) => {
+                let Some(asked) = allowed.and_then(asked_result) else {
                     return;
                 };
+                if allowed.is_some_and(|it| it.approval.is_some()) {
+                    approvals.results.retain(|it| *it != asked);
+                }
+                self.open.push((id, asked));
+            }
+            ("effect", Some(id)) => {
+                let Some(at) = self.open.iter().position(|(it, _)| *it == id) else {
+                    return;
+                };
+                let (_, asked) = self.open.swap_remove(at);
                 let codes = member(content, "codes").and_then(items).unwrap_or_default();
                 let is_asked = |it: &Node<'_>| string(it) == Some(Code::ApprovalRequired.name());
-                let policy = &self.session.basis.evaluation_context.policy;
-                let rules = policy.as_ref().is_some_and(|it| it.rules_results());
-                if !record.observe && rules && codes.iter().any(is_asked) {
-                    self.session.state.approvals.ask_result(asked);
+                if !record.observe && codes.iter().any(is_asked) {
+                    approvals.ask_result(asked);
                 }
             }
             _ => {}
