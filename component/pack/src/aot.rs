@@ -68,7 +68,7 @@ impl Compiler {
         let mut command = Command::new(&self.program);
         command.args(["--target", target]);
         if !matches!(world, World::Engine | World::ResolverOnly) {
-            command.arg("--handler");
+            command.arg("--metered");
         }
         command.arg(wasm).arg(cwasm);
         run("compiling the component ahead of time", &mut command)

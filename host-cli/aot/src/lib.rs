@@ -1,4 +1,4 @@
-//! The two wasmtime configurations: of the engine, and of handlers.
+//! The wasmtime configurations: of the engine, of the same with fuel, and of handlers.
 //!
 //! Machine code compiled ahead of time runs only under the configuration that it was compiled with:
 //! settings, wasm features and the version of wasmtime. Both sides therefore take it from here: the
@@ -19,8 +19,9 @@ pub const MEMORY_RESERVATION: u64 = 1 << 32;
 pub fn config() -> Config {
     let mut config = Config::new();
 
-    // Each call has a budget of fuel, which is the same on every machine.
-    config.consume_fuel(true);
+    // The engine counts its own steps, the same on every machine. Should it not end all the same, the host ends
+    // the call when its time is over. To count instructions as well would take a quarter of the time.
+    config.epoch_interruption(true);
     config.max_wasm_stack(MAX_WASM_STACK);
 
     // The same result everywhere: hardware-dependent behaviour is either fixed or refused.
@@ -52,12 +53,12 @@ pub fn config() -> Config {
     config
 }
 
-/// The configuration of handlers, which others may have written: as that of the engine, and guest code
-/// can be interrupted at any time.
+/// As [`config`], and each call has a budget of fuel too: it ends at the same instruction on every machine. The
+/// configuration of handlers, which others may have written.
 #[must_use]
-pub fn handler_config() -> Config {
+pub fn metered_config() -> Config {
     let mut config = config();
-    config.epoch_interruption(true);
+    config.consume_fuel(true);
     config
 }
 
@@ -86,10 +87,12 @@ pub fn precompile(mut config: Config, component: &[u8], target: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use super::{config, engine, handler_config, precompile};
+    use super::{config, engine, metered_config, precompile};
     use std::env::consts::{ARCH, OS};
+    use std::thread;
+    use std::time::Duration;
     use wasmtime::component::{Component, Linker};
-    use wasmtime::{Engine, Result, Store, Trap};
+    use wasmtime::{Config, Engine, Result, Store, Trap};
 
     /// `answer` gives 42, `spin` never returns.
     const COMPONENT: &str = r#"(component
@@ -105,21 +108,23 @@ mod tests {
         format!("{ARCH}-unknown-{OS}")
     }
 
-    fn load(engine: &Engine) -> Component {
-        let code = precompile(config(), &wat::parse_str(COMPONENT).unwrap(), &here()).unwrap();
+    fn load(engine: &Engine, config: Config) -> Component {
+        let code = precompile(config, &wat::parse_str(COMPONENT).unwrap(), &here()).unwrap();
         #[expect(unsafe_code, reason = "the code was compiled in the line above")]
         // SAFETY: `deserialize` wants the unchanged output of a compilation.
         unsafe { Component::deserialize(engine, code) }.unwrap()
     }
 
-    fn call<R>(name: &str, fuel: u64) -> Result<R>
+    fn call<R>(config: &Config, name: &str, bound: impl FnOnce(&mut Store<()>)) -> Result<R>
     where
         R: wasmtime::component::ComponentNamedList + wasmtime::component::Lift + 'static,
     {
-        let engine = engine()?;
+        let engine = Engine::new(config)?;
         let mut store = Store::new(&engine, ());
-        store.set_fuel(fuel)?;
-        let instance = Linker::new(&engine).instantiate(&mut store, &load(&engine))?;
+        store.set_epoch_deadline(1);
+        bound(&mut store);
+        let component = load(&engine, config.clone());
+        let instance = Linker::new(&engine).instantiate(&mut store, &component)?;
         instance
             .get_typed_func::<(), R>(&mut store, name)?
             .call(&mut store, ())
@@ -127,12 +132,29 @@ mod tests {
 
     #[test]
     fn code_compiled_for_the_target_runs_here() {
-        assert_eq!(call::<(u32,)>("answer", 1_000).unwrap(), (42,));
+        let answer = call::<(u32,)>(&config(), "answer", |_| ());
+        assert_eq!(answer.unwrap(), (42,));
+    }
+
+    #[test]
+    fn an_epoch_ends_an_endless_call() {
+        let error = call::<()>(&config(), "spin", |store| {
+            let engine = store.engine().clone();
+            thread::spawn(move || {
+                thread::sleep(Duration::from_millis(10));
+                engine.increment_epoch();
+            });
+        });
+        let error = error.unwrap_err();
+        assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::Interrupt));
     }
 
     #[test]
     fn fuel_ends_an_endless_call() {
-        let error = call::<()>("spin", 1_000_000).unwrap_err();
+        let error = call::<()>(&metered_config(), "spin", |store| {
+            store.set_fuel(1_000_000).unwrap();
+        });
+        let error = error.unwrap_err();
         assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::OutOfFuel));
     }
 
@@ -147,8 +169,8 @@ mod tests {
     #[test]
     fn code_of_another_configuration_is_refused() {
         let code = precompile(config(), &wat::parse_str(COMPONENT).unwrap(), &here()).unwrap();
-        let without_fuel = Engine::new(config().consume_fuel(false)).unwrap();
-        for other in [without_fuel, Engine::new(&handler_config()).unwrap()] {
+        let without_epochs = Engine::new(config().epoch_interruption(false)).unwrap();
+        for other in [without_epochs, Engine::new(&metered_config()).unwrap()] {
             #[expect(unsafe_code, reason = "the code was compiled in this test")]
             // SAFETY: `deserialize` wants the unchanged output of a compilation.
             let loaded = unsafe { Component::deserialize(&other, &code) };

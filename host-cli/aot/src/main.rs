@@ -1,6 +1,6 @@
-//! Compiles a component ahead of time: `agent-aot --target TRIPLE [--handler] IN.wasm OUT.cwasm`.
+//! Compiles a component ahead of time: `agent-aot --target TRIPLE [--metered] IN.wasm OUT.cwasm`.
 //!
-//! Called by the build scripts of `host-cli`. With `--handler`, the code is that of a handler.
+//! Called by the build scripts of `host-cli`. With `--metered`, each call of the code has a budget of fuel.
 
 #![expect(
     clippy::print_stderr,
@@ -16,13 +16,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use wasmtime::Config;
 
-const USAGE: &str = "usage: agent-aot --target TRIPLE [--handler] IN.wasm OUT.cwasm";
+const USAGE: &str = "usage: agent-aot --target TRIPLE [--metered] IN.wasm OUT.cwasm";
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let (config, target, wasm, cwasm) = match arguments.as_slice() {
-        [flag, target, handler, wasm, cwasm] if flag == "--target" && handler == "--handler" => {
-            (agent_aot::handler_config(), target, wasm, cwasm)
+        [flag, target, metered, wasm, cwasm] if flag == "--target" && metered == "--metered" => {
+            (agent_aot::metered_config(), target, wasm, cwasm)
         }
         [flag, target, wasm, cwasm] if flag == "--target" => {
             (agent_aot::config(), target, wasm, cwasm)

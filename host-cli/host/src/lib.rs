@@ -73,8 +73,8 @@ pub use {
     bindings::exports::agent::engine as contract,
     clock::{clock, unix_ms, unix_time},
     engine::{
-        COMPONENT, COMPONENT_SHA256, Engine, Instance, Limits, Shelf, Usage, WASMTIME_VERSION,
-        compile,
+        COMPONENT, COMPONENT_SHA256, Engine, Instance, Limits, Running, Shelf, Ticker, Usage,
+        WASMTIME_VERSION, compile,
     },
     random::{hex, random},
     runtime::block_on,

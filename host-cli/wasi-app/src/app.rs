@@ -4,15 +4,15 @@ use crate::bindings::wasi::keyvalue::store;
 use crate::budget::Budget;
 use crate::limits::{
     COMPONENT_BYTES, FUEL, HEAD_BYTES, HEAD_TIME, HEADERS, REQUEST_MEMORY, REQUEST_TIME, REQUESTS,
+    TICK,
 };
 use crate::log::Log;
 use crate::outgoing::{Outgoing, Sender};
 use crate::share::Share;
 use crate::state::RequestState;
 use crate::store::Values;
-use crate::ticker::Ticker;
-use agent_host::Shelf;
 use agent_host::input::Input;
+use agent_host::{Shelf, Ticker};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -88,9 +88,9 @@ impl App {
             return Err(format!("the component is larger than {limit} MiB"));
         }
         let not_an_app = |error: wasmtime::Error| format!("the component is not an app: {error:#}");
-        let engine = Engine::new(&agent_aot::handler_config()).map_err(not_an_app)?;
+        let engine = Engine::new(&agent_aot::metered_config()).map_err(not_an_app)?;
         let component = linked(&engine, &wasm).map_err(not_an_app)?;
-        let ticker = Ticker::new(&engine).map_err(|error| error.to_string())?;
+        let ticker = Ticker::new(&engine, TICK).map_err(|error| error.to_string())?;
         let budget = Arc::new(Budget::new(settings.memory_bytes));
         let at_a_time = (settings.memory_bytes / REQUEST_MEMORY).clamp(1, REQUESTS as usize);
         Ok(Self {

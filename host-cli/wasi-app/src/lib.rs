@@ -34,7 +34,6 @@ mod request;
 mod share;
 mod state;
 mod store;
-mod ticker;
 
 pub use app::{App, Settings};
 pub use component::component;

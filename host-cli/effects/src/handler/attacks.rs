@@ -1,8 +1,9 @@
 //! Guests that attack their host, by the table `tests/attacks/guests.json`.
 
 use super::call::Call;
-use super::limits::Bounds;
+use super::limits::{Bounds, TICK};
 use super::{Loaded, link, linker};
+use agent_host::Ticker;
 use agent_host::contract::run::{DriverKind, FailureKind, HandlerCall, HandlerEvent};
 use serde_json::Value;
 use std::path::Path;
@@ -24,8 +25,8 @@ fn guests_end_in_their_code() {
     let table = std::fs::read_to_string(path).expect("the table");
     let rows: Vec<Value> = serde_json::from_str(&table).expect("JSON");
     assert!(rows.len() >= 40, "{}", rows.len());
-    let engine = Engine::new(&agent_aot::handler_config()).expect("wasmtime");
-    super::tick(&engine);
+    let engine = Engine::new(&agent_aot::metered_config()).expect("wasmtime");
+    let ticker = Ticker::new(&engine, TICK).expect("a thread");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -33,7 +34,7 @@ fn guests_end_in_their_code() {
     let mut failures = Vec::new();
     for row in &rows {
         let began = Instant::now();
-        let found = runtime.block_on(end_of(&engine, row));
+        let found = runtime.block_on(end_of(&engine, &ticker, row));
         let spent = began.elapsed();
         let wanted = row["code"].as_str().unwrap_or("returned");
         let is_linked = row["linked"] != false;
@@ -58,7 +59,7 @@ struct End {
 }
 
 /// Runs a guest.
-async fn end_of(engine: &Engine, row: &Value) -> End {
+async fn end_of(engine: &Engine, ticker: &Ticker, row: &Value) -> End {
     let kind = row["kind"].as_str().and_then(DriverKind::named);
     let kind = kind.expect("a kind");
     let component = wat::parse_str(guest(row)).unwrap_or_else(|e| panic!("{}: {e}", row["name"]));
@@ -89,7 +90,7 @@ async fn end_of(engine: &Engine, row: &Value) -> End {
         timeout_ms: TIMEOUT_MS,
     };
     let bounds = Bounds::BUILTIN;
-    let mut call = Call::new(engine, loaded.component, bounds, false, call);
+    let mut call = Call::new(engine, ticker, loaded.component, bounds, false, call);
     let handled = call.next().await;
     let (code, message) = match handled.event {
         HandlerEvent::Returned(output) => {

@@ -4,6 +4,7 @@ use super::bindings::HandlersPre;
 use super::bindings::agent::handler::{log, program, request, tool};
 use super::limits::{Bounds, FUEL, MemoryReached};
 use super::wasi::Wasi;
+use agent_host::Ticker;
 use agent_host::contract::run::{
     Failure, FailureKind, Handled, HandlerCall, HandlerEvent, HandlerProgram, HandlerRequest, Reply,
 };
@@ -18,6 +19,7 @@ use wasmtime::{Engine, Result, Store, Trap};
 
 /// A call of a handler, which runs while [`Call::next`] waits.
 pub struct Call {
+    ticker: Ticker,
     guest: Pin<Box<dyn Future<Output = Ended>>>,
     asks: mpsc::Receiver<Asked>,
     /// The handler that waits for its reply.
@@ -73,6 +75,7 @@ pub(super) struct HandlerState {
 impl Call {
     pub(super) fn new(
         engine: &Engine,
+        ticker: &Ticker,
         handler: HandlersPre<HandlerState>,
         bounds: Bounds,
         has_wasi: bool,
@@ -92,6 +95,7 @@ impl Call {
         };
         let engine = engine.clone();
         Self {
+            ticker: ticker.clone(),
             guest: Box::pin(run(engine, handler, state, call.input)),
             asks: asked,
             waits: None,
@@ -103,6 +107,7 @@ impl Call {
 
     /// Runs the handler until it asks for an effect or ends.
     pub async fn next(&mut self) -> Handled {
+        let _running = self.ticker.run();
         let event = tokio::select! {
             biased;
             Some(asked) = self.asks.recv() => {

@@ -16,22 +16,23 @@ pub use call::Call;
 pub use limits::{FUEL, MEMORY_BYTES, THIRD_PARTY_MEMORY_BYTES, TICK};
 pub use third_party::COMPONENT_BYTES;
 
-use agent_host::Failure;
 use agent_host::contract::run::{DriverKind, Handler, HandlerCall};
 use agent_host::output::Progress;
+use agent_host::{Failure, Ticker};
 use bindings::HandlersPre;
 use bindings::agent::handler::{log, program, request, tool};
 use call::HandlerState;
 use embedded::Builtin;
 use limits::Bounds;
 use std::path::{Path, PathBuf};
-use std::thread;
 use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Engine, Result};
 
 /// The handlers of this host.
 pub struct Handlers {
     engine: Engine,
+    /// Advances the epoch of the engine, at which guest code yields.
+    ticker: Ticker,
     /// One for each kind.
     builtin: Vec<Loaded>,
     /// Those that the operator admits.
@@ -78,7 +79,7 @@ impl Handlers {
     }
 
     fn load() -> Result<Self> {
-        let engine = Engine::new(&agent_aot::handler_config())?;
+        let engine = Engine::new(&agent_aot::metered_config())?;
         let builtin = Builtin::ALL.iter().map(|builtin| {
             let component = builtin.component(&engine)?;
             Ok(Loaded {
@@ -88,9 +89,10 @@ impl Handlers {
             })
         });
         let builtin = builtin.collect::<Result<_>>()?;
-        tick(&engine);
+        let ticker = Ticker::new(&engine, TICK)?;
         Ok(Self {
             engine,
+            ticker,
             builtin,
             admitted: Vec::new(),
         })
@@ -143,6 +145,7 @@ impl Handlers {
             let component = loaded.component.clone();
             return Ok(Call::new(
                 &self.engine,
+                &self.ticker,
                 component,
                 Bounds::BUILTIN,
                 false,
@@ -156,6 +159,7 @@ impl Handlers {
                 let has_wasi = admitted.kind == DriverKind::Http;
                 Ok(Call::new(
                     &self.engine,
+                    &self.ticker,
                     component,
                     Bounds::THIRD_PARTY,
                     has_wasi,
@@ -242,16 +246,4 @@ fn linker(engine: &Engine, kind: DriverKind) -> Result<Linker<HandlerState>> {
 /// Links a component; another import refuses it.
 fn link(linker: &Linker<HandlerState>, component: &Component) -> Result<HandlersPre<HandlerState>> {
     HandlersPre::new(linker.instantiate_pre(component)?)
-}
-
-/// Advances the engine's epoch, at which guest code yields, until the engine is dropped.
-fn tick(engine: &Engine) {
-    let engine = engine.weak();
-    thread::spawn(move || {
-        while let Some(engine) = engine.upgrade() {
-            engine.increment_epoch();
-            drop(engine);
-            thread::sleep(TICK);
-        }
-    });
 }

@@ -3,6 +3,8 @@
 //! Copying megabytes of machine code would take most of the time of a small command. The
 //! code runs in place, mapped with the rest of the program: the system reads only the used pages.
 
+use super::TICK;
+use super::ticker::Ticker;
 use rustix::mm::{MprotectFlags, mprotect};
 use rustix::param::page_size;
 use std::ptr::NonNull;
@@ -18,14 +20,20 @@ pub const COMPONENT: &[u8] = include_bytes!(env!("AGENT_ENGINE_WASM"));
 /// The SHA-256 of [`COMPONENT`], 64 hexadecimal digits.
 pub const COMPONENT_SHA256: &str = env!("AGENT_ENGINE_SHA256");
 
-/// Loads the embedded component. Nothing is compiled.
+/// Loads the embedded component, and starts its clock. Nothing is compiled.
 ///
 /// It is loaded once and never dropped: wasmtime identifies code by its address, and a drop would
 /// make the pages not executable under another user of the same code.
-pub(super) fn component() -> Result<Component> {
-    static LOADED: LazyLock<std::result::Result<Component, String>> =
-        LazyLock::new(|| load().map_err(|error| format!("{error:#}")));
+pub(super) fn component() -> Result<(Component, Ticker)> {
+    static LOADED: LazyLock<std::result::Result<(Component, Ticker), String>> =
+        LazyLock::new(|| started().map_err(|error| format!("{error:#}")));
     LOADED.clone().map_err(Error::msg)
+}
+
+fn started() -> Result<(Component, Ticker)> {
+    let component = load()?;
+    let ticker = Ticker::new(component.engine(), TICK)?;
+    Ok((component, ticker))
 }
 
 /// The machine code, as wasmtime stores it.

@@ -1,6 +1,8 @@
 //! Calls into one instance of the component.
 
+use super::TICK;
 use super::limits::{LimitReached, Limits, Usage};
+use super::ticker::Ticker;
 use crate::bindings::{self, EnginePre};
 use crate::contract::catalogue::CodeEntry;
 use crate::failure::Failure;
@@ -9,6 +11,7 @@ use wasmtime::{Store, Trap};
 /// A running engine. Its resources, such as a parsed index, live as long as it does.
 pub struct Instance {
     store: Store<Usage>,
+    ticker: Ticker,
     exports: bindings::Engine,
     has_failed: bool,
     /// The catalogue of codes, after its first use.
@@ -16,18 +19,24 @@ pub struct Instance {
 }
 
 impl Instance {
-    pub(super) fn new(component: &EnginePre<Usage>, limits: Limits) -> Result<Self, Failure> {
+    pub(super) fn new(
+        component: &EnginePre<Usage>,
+        ticker: Ticker,
+        limits: Limits,
+    ) -> Result<Self, Failure> {
         let mut store = Store::new(component.engine(), Usage::within(limits));
         store.limiter(|usage| usage);
         // Bounds the bytes that one call copies out of the engine's memory.
         store.set_hostcall_fuel(limits.memory);
-        let exports = refuel(&mut store)
-            .and_then(|()| component.instantiate(&mut store))
-            .map_err(|error| {
-                limit_reached(&error, limits).unwrap_or_else(|| not_started(&error))
-            })?;
+        let running = ticker.run();
+        begin(&mut store);
+        let exports = component.instantiate(&mut store).map_err(|error| {
+            limit_reached(&error, limits).unwrap_or_else(|| not_started(&error))
+        })?;
+        drop(running);
         Ok(Self {
             store,
+            ticker,
             exports,
             has_failed: false,
             catalogue: None,
@@ -52,8 +61,10 @@ impl Instance {
             ));
         }
         let limits = self.store.data().limits;
-        let answer =
-            refuel(&mut self.store).and_then(|()| function(&self.exports, &mut self.store));
+        let running = self.ticker.run();
+        begin(&mut self.store);
+        let answer = function(&self.exports, &mut self.store);
+        drop(running);
         answer.map_err(|error| {
             self.has_failed = true;
             limit_reached(&error, limits).unwrap_or_else(|| stopped(&error))
@@ -126,14 +137,17 @@ macro_rules! call {
     };
 }
 
-/// Resets the fuel to the whole budget of a call.
-fn refuel(store: &mut Store<Usage>) -> wasmtime::Result<()> {
-    store.set_fuel(store.data().limits.fuel_per_call)
+/// Gives a call its whole time.
+fn begin(store: &mut Store<Usage>) {
+    let time = store.data().limits.time_per_call;
+    // The current tick may end at any moment.
+    let ticks = time.as_millis().div_ceil(TICK.as_millis()) + 1;
+    store.set_epoch_deadline(u64::try_from(ticks).unwrap_or(u64::MAX));
 }
 
 fn limit_reached(error: &wasmtime::Error, limits: Limits) -> Option<Failure> {
     let limit = match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => LimitReached::Fuel(limits.fuel_per_call),
+        Some(Trap::Interrupt) => LimitReached::Time(limits.time_per_call),
         _ => *error.downcast_ref::<LimitReached>()?,
     };
     Some(Failure::new(limit).help("use smaller inputs"))

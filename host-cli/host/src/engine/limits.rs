@@ -1,16 +1,17 @@
-//! The limits of the engine: instructions and memory.
+//! The limits of the engine: time and memory.
 
 use std::fmt;
+use std::time::Duration;
 use wasmtime::ResourceLimiter;
 
 /// The limits of an instance and of each call into it.
 ///
-/// A unit of fuel is about one WebAssembly instruction. A call that is cut off on one machine is
-/// therefore cut off on every other.
+/// The engine counts its inputs and its steps, and refuses by these limits of its own, the same on every machine.
+/// Those of the host come later. A call that reaches one has no answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Units of fuel for each call.
-    pub fuel_per_call: u64,
+    /// Time for each call, in which the process was not suspended.
+    pub time_per_call: Duration,
     /// Bytes of linear memory for all calls into an instance together, and bytes that one call
     /// copies out of it.
     pub memory: usize,
@@ -22,10 +23,9 @@ impl Limits {
     /// The limits of every engine.
     ///
     /// Loading the largest index, of 512 MiB, and finding it invalid at its very end takes 57
-    /// billion units of fuel and less than 3 GiB of memory. A call that would never return ends
-    /// after a minute or two.
+    /// billion WebAssembly instructions and less than 3 GiB of memory: half a minute on a slow machine.
     pub const STANDARD: Self = Self {
-        fuel_per_call: 400_000_000_000,
+        time_per_call: Duration::from_secs(600),
         // The last page is never handed out, so that no address arithmetic can wrap around.
         memory: (4 << 30) - (64 << 10),
         table_entries: 100_000,
@@ -35,7 +35,7 @@ impl Limits {
 /// A limit that a call has reached.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LimitReached {
-    Fuel(u64),
+    Time(Duration),
     Memory(usize),
     TableEntries(usize),
 }
@@ -43,10 +43,11 @@ pub(super) enum LimitReached {
 impl fmt::Display for LimitReached {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Fuel(units) => {
+            Self::Time(time) => {
                 write!(
                     out,
-                    "a call of the engine exceeded its limit of {units} units of fuel"
+                    "a call of the engine exceeded its limit of {} seconds",
+                    time.as_secs_f64()
                 )
             }
             Self::Memory(bytes) => write!(

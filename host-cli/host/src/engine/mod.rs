@@ -4,11 +4,13 @@ mod cache;
 mod embedded;
 mod instance;
 mod limits;
+mod ticker;
 
 pub use cache::{Shelf, compile};
 pub use embedded::{COMPONENT, COMPONENT_SHA256};
 pub use instance::Instance;
 pub use limits::{Limits, Usage};
+pub use ticker::{Running, Ticker};
 /// The version of the wasmtime that runs the component.
 pub use wasmtime_environ::VERSION as WASMTIME_VERSION;
 
@@ -16,15 +18,20 @@ use crate::bindings::EnginePre;
 use crate::failure::Failure;
 use crate::input::{Input, WASM_MAGIC};
 use std::path::Path;
+use std::time::Duration;
 use wasmtime::component::{Component, Linker};
 
 /// Maximum number of bytes of a component given by `--engine`.
 const ENGINE_MAX: u64 = 64 << 20;
 
+/// The time in which an engine's epoch ends: how precisely the time of a call is kept.
+const TICK: Duration = Duration::from_millis(100);
+
 /// An engine that is ready to be instantiated.
 #[derive(Clone)]
 pub struct Engine {
     component: EnginePre<Usage>,
+    ticker: Ticker,
     limits: Limits,
 }
 
@@ -36,7 +43,7 @@ impl Engine {
     /// When wasmtime does not support this machine.
     pub fn embedded() -> Result<Self, Failure> {
         embedded::component()
-            .and_then(|component| Self::new(&component))
+            .and_then(|(component, ticker)| Self::new(&component, ticker))
             .map_err(|error| {
                 Failure::internal(format_args!("the engine can't be loaded: {error:#}"))
             })
@@ -60,17 +67,20 @@ impl Engine {
             return Err(refuse("it is not WebAssembly".to_owned()));
         }
         agent_aot::engine()
-            .and_then(|wasmtime| compile(&wasmtime, Shelf::Engines, &wasm))
-            .and_then(|component| Self::new(&component))
+            .and_then(|wasmtime| {
+                let component = compile(&wasmtime, Shelf::Engines, &wasm)?;
+                Self::new(&component, Ticker::new(&wasmtime, TICK)?)
+            })
             .map_err(|error| refuse(format!("{error:#}")))
     }
 
-    fn new(component: &Component) -> wasmtime::Result<Self> {
+    fn new(component: &Component, ticker: Ticker) -> wasmtime::Result<Self> {
         // An empty linker refuses a component that imports anything.
         let linker = Linker::new(component.engine());
         let component = EnginePre::new(linker.instantiate_pre(component)?)?;
         Ok(Self {
             component,
+            ticker,
             limits: Limits::STANDARD,
         })
     }
@@ -81,7 +91,7 @@ impl Engine {
     ///
     /// When the system refuses the address space of an instance.
     pub fn instantiate(&self) -> Result<Instance, Failure> {
-        Instance::new(&self.component, self.limits)
+        Instance::new(&self.component, self.ticker.clone(), self.limits)
     }
 }
 
@@ -102,12 +112,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 mod tests {
     use super::*;
 
-    fn limited(limits: Limits) -> Instance {
-        let engine = Engine {
+    fn limited(limits: Limits) -> Engine {
+        Engine {
             limits,
             ..Engine::embedded().unwrap()
-        };
-        engine.instantiate().unwrap()
+        }
     }
 
     fn failure_of(instance: &mut Instance) -> String {
@@ -116,14 +125,24 @@ mod tests {
     }
 
     #[test]
-    fn a_call_ends_when_its_fuel_is_used_up() {
-        let mut instance = limited(Limits {
-            fuel_per_call: 100_000,
+    fn a_call_ends_when_its_time_is_over() {
+        let engine = limited(Limits {
+            time_per_call: Duration::from_millis(1),
             ..Limits::STANDARD
         });
+        let mut instance = engine.instantiate().unwrap();
+        // A second clock shortens the test.
+        let wasmtime = engine.component.engine();
+        let ticker = Ticker::new(wasmtime, Duration::from_millis(1)).unwrap();
+        let _running = ticker.run();
+        let index = format!("{{\"agents\":[{}", "[],".repeat(8 << 20));
+        let answer = instance.call(|engine, store| {
+            let inputs = engine.agent_engine_inputs();
+            inputs.index().call_load(store, index.as_bytes())
+        });
         assert_eq!(
-            failure_of(&mut instance),
-            "a call of the engine exceeded its limit of 100000 units of fuel"
+            answer.expect_err("the call fails").message,
+            "a call of the engine exceeded its limit of 0.001 seconds"
         );
         assert_eq!(
             failure_of(&mut instance),
@@ -133,13 +152,10 @@ mod tests {
 
     #[test]
     fn a_call_ends_when_its_memory_is_used_up() {
-        let engine = Engine {
-            limits: Limits {
-                memory: 1 << 20,
-                ..Limits::STANDARD
-            },
-            ..Engine::embedded().unwrap()
-        };
+        let engine = limited(Limits {
+            memory: 1 << 20,
+            ..Limits::STANDARD
+        });
         let answer = engine
             .instantiate()
             .and_then(|mut instance| instance.catalogue().map(<[_]>::len));

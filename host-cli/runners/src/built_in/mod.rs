@@ -133,7 +133,7 @@ impl BuiltIn {
     }
 
     fn load_all() -> Result<Self> {
-        let engine = Engine::new(&agent_aot::handler_config())?;
+        let engine = Engine::new(&agent_aot::metered_config())?;
         let mut linker = Linker::<RunnerState>::new(&engine);
         // The build has refused other imports than those of the world.
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
