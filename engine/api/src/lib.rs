@@ -118,7 +118,7 @@ pub mod policy {
     pub use agent_rego::{
         AskedTool, HistoryFinding, HistoryRules, HistoryWant, Policy, PolicyDifference, PolicySide,
         REDACTED, Redactions, TestOutcome, TestVerdict, Tested, Vocabulary, WrittenPolicy,
-        asked_tools, dead_rules, never_allows, policy_difference, read, test, unused_rules,
+        asked_tools, never_allows, policy_difference, read, remarks, test, unused_rules,
         vocabulary, written_policy,
     };
 }

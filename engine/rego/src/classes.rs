@@ -10,6 +10,7 @@
 //! - its id is only the key of rules, in each of their definitions, and looked up in such rules.
 
 use super::tree::{Expr, ExprKind, Module, Rule, Statement, StatementKind};
+use agent_text::Span;
 use agent_text::sort::set_of;
 use std::collections::BTreeSet;
 
@@ -22,24 +23,27 @@ const ANSWERS: [&str; 2] = [super::policy::TOOLS, super::policy::REASONS];
 /// A name for a candidate within a rule, by the number of the rule.
 type Candidate<'m> = (usize, &'m str);
 
-/// Returns the members of candidates that decide, or `None` if a policy may count candidates or compare them.
-pub(super) fn members(module: &Module) -> Option<BTreeSet<String>> {
-    if !is_plain(module) {
-        return None;
+/// Returns the members of candidates that decide.
+///
+/// # Errors
+/// The policy may count candidates or compare them: the name of the rule that does, or the package for an import.
+pub(super) fn members(module: &Module) -> Result<BTreeSet<String>, Span> {
+    if let Some(span) = unnamed(module) {
+        return Err(span);
     }
     let mut classes = Classes {
         module,
         keyed: Vec::new(),
         known: Vec::new(),
         open: Vec::new(),
-        lookups: 0,
+        lookups: vec![0; module.rules.len()],
         members: BTreeSet::new(),
     };
     for (number, rule) in module.rules.iter().enumerate() {
         let declared = declared_candidates(rule);
         let named = occurrences(rule, &|expr| member_of(expr, "input") == Some(CANDIDATES));
         if named != declared.len() {
-            return None;
+            return Err(rule.name_span);
         }
         for name in declared {
             classes.add((number, name));
@@ -47,37 +51,47 @@ pub(super) fn members(module: &Module) -> Option<BTreeSet<String>> {
     }
     classes.keyed = classes.keyed_rules();
     let is_keyed = |name: &str| classes.keyed.contains(&name);
-    let mut names = module.rules.iter().map(|rule| &*rule.name[0]);
+    let mut rules = module.rules.iter();
     // An id in another answer could be that of any candidate.
-    if names.any(|name| ANSWERS.contains(&name) && !is_keyed(name)) {
-        return None;
+    if let Some(rule) = rules.find(|rule| {
+        let name = &*rule.name[0];
+        ANSWERS.contains(&name) && !is_keyed(name)
+    }) {
+        return Err(rule.name_span);
     }
     while let Some(candidate) = classes.open.pop() {
-        classes.follow(candidate)?;
+        let rule = &module.rules[candidate.0];
+        classes.follow(candidate).ok_or(rule.name_span)?;
     }
+    // A lookup of anything but the id of a candidate.
     let of_keyed =
         |expr: &Expr| matches!(&expr.kind, ExprKind::Name(it) if classes.keyed.contains(&&**it));
-    let rules = module.rules.iter();
-    let named: usize = rules.map(|rule| occurrences(rule, &of_keyed)).sum();
-    (named == classes.lookups).then_some(classes.members)
+    let mut rules = module.rules.iter().zip(&classes.lookups);
+    match rules.find(|(rule, lookups)| occurrences(rule, &of_keyed) != **lookups) {
+        Some((rule, _)) => Err(rule.name_span),
+        None => Ok(classes.members),
+    }
 }
 
-/// Returns whether a module names each member of the input that it reads, and nothing by way of `data` or `with`.
-fn is_plain(module: &Module) -> bool {
-    let mut imports = module.imports.iter().map(|it| &it.path[..]);
+/// Returns the first rule, or the package for its imports, that reads all of the input or `data`, or evaluates with another input.
+fn unnamed(module: &Module) -> Option<Span> {
     let is_whole = |path: &[String]| match path {
         [first] => first == "input",
         [first, second, ..] => first == "data" || first == "input" && second == CANDIDATES,
         [] => true,
     };
-    !imports.any(is_whole)
-        && module.rules.iter().all(|rule| {
-            let named = occurrences(rule, &|expr| is_name(expr, "input"));
-            let members = occurrences(rule, &|expr| member_of(expr, "input").is_some());
-            named == members
-                && occurrences(rule, &|expr| is_name(expr, "data")) == 0
-                && rule.statements().all(|it| it.with.is_empty())
-        })
+    if module.imports.iter().any(|it| is_whole(&it.path)) {
+        return Some(module.package_span);
+    }
+    let mut rules = module.rules.iter();
+    let rule = rules.find(|rule| {
+        let named = occurrences(rule, &|expr| is_name(expr, "input"));
+        let members = occurrences(rule, &|expr| member_of(expr, "input").is_some());
+        named != members
+            || occurrences(rule, &|expr| is_name(expr, "data")) > 0
+            || rule.statements().any(|it| !it.with.is_empty())
+    });
+    rule.map(|it| it.name_span)
 }
 
 struct Classes<'m> {
@@ -87,8 +101,8 @@ struct Classes<'m> {
     /// The names that were followed, or will be.
     known: Vec<Candidate<'m>>,
     open: Vec<Candidate<'m>>,
-    /// How often ids of candidates were looked up in keyed rules.
-    lookups: usize,
+    /// How often each rule looks up ids of candidates in keyed rules.
+    lookups: Vec<usize>,
     members: BTreeSet<String>,
 }
 
@@ -164,7 +178,7 @@ impl<'m> Classes<'m> {
             }
             _ => false,
         });
-        self.lookups += keys;
+        self.lookups[number] += keys;
         let is_key = key_of(rule) == Some(name) && self.keyed.contains(&&*rule.name[0]);
         if ids != keys + usize::from(is_key) {
             read.push(ID.to_owned());

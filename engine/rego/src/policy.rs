@@ -46,8 +46,8 @@ const OF_RESULT: usize = 1;
 pub struct Policy {
     program: Program,
     history: HistoryUse,
-    /// The members by which it can tell candidates apart, if it decides each alone.
-    members: Option<BTreeSet<String>>,
+    /// The members by which it can tell candidates apart, or where it does more than to decide each alone.
+    members: Result<BTreeSet<String>, Span>,
 }
 
 /// Reads a policy and compiles it.
@@ -127,6 +127,17 @@ impl Policy {
         self.program.module(0)
     }
 
+    /// Returns a note where the policy may count or compare candidates, which costs an evaluation of each.
+    pub(super) fn together(&self) -> Vec<Diagnostic> {
+        let mut problems = Problems::new(&self.module().text);
+        if let Err(span) = self.members {
+            let message = "each candidate is evaluated, as this may count or compare candidates";
+            let label = "more than one candidate at a time";
+            problems.report(Code::PolicyEachCandidate, span, label, message);
+        }
+        problems.finish()
+    }
+
     /// Returns whether the policy has a rule of a name.
     fn has(&self, name: &str) -> bool {
         is_in_force(&self.module().tree, name)
@@ -161,7 +172,7 @@ impl PolicyEngine for Policy {
     }
 
     fn candidate_members(&self) -> Option<&BTreeSet<String>> {
-        self.members.as_ref()
+        self.members.as_ref().ok()
     }
 
     fn history_use(&self) -> HistoryUse {

@@ -26,6 +26,13 @@ pub fn dead_rules(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
     found
 }
 
+/// Returns what a check of a policy remarks: its [`dead_rules`], and a note where it costs an evaluation of each candidate.
+pub fn remarks(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
+    let mut found = dead_rules(policy, known);
+    found.extend(policy.together());
+    found
+}
+
 fn never_holding(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
     let SourceModule { text, tree } = policy.module();
     let mut statements = tree.rules.iter().flat_map(|rule| rule.statements());

@@ -151,6 +151,12 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "tests/tests/engine/patterns.rs",
         "PatternsWidened",
     ),
+    // Of a policy alone.
+    (
+        Code::PolicyEachCandidate,
+        "tests/tests/engine/policy_classes.rs",
+        "PolicyEachCandidate",
+    ),
     // Of two policies.
     (
         Code::PolicyNarrowed,

@@ -1,8 +1,9 @@
 //! Candidates that a policy can't tell apart get one evaluation, and the same answers.
 
 use agent_decide::{EvaluationContext, Matching, PolicyDecision, PolicyEngine};
+use agent_diagnostic::Code;
 use agent_lower as lower;
-use agent_rego::{Policy, read};
+use agent_rego::{Policy, Vocabulary, read, remarks};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -160,6 +161,7 @@ fn classes_of_candidates_change_no_answer() {
         let found = policy.candidate_members();
         let found: Option<Vec<_>> = found.map(|it| it.iter().map(String::as_str).collect());
         assert_eq!(found.as_deref(), members, "{rules}");
+        assert_eq!(notes(&policy).is_empty(), members.is_some(), "{rules}");
         let whole = decision(Arc::new(Whole(self::policy(rules))));
         assert_eq!(decision(Arc::new(policy)), whole, "{rules}");
         let allowed = whole.answer.map_or(0, |it| it.tools.len());
@@ -167,4 +169,40 @@ fn classes_of_candidates_change_no_answer() {
     }
     // Most allow some tools and not all.
     assert!(answers > 12, "{answers}");
+}
+
+/// Returns the lines of the notes that each candidate is evaluated.
+fn notes(policy: &Policy) -> Vec<u32> {
+    let mut found = remarks(policy, &Vocabulary::new());
+    found.retain(|it| it.code == Code::PolicyEachCandidate);
+    let lines = found.iter().map(|it| it.labels[0].place.start.line);
+    lines.collect()
+}
+
+#[test]
+fn a_note_names_the_rule_that_costs_an_evaluation_of_each_candidate() {
+    for (rules, line) in [
+        (
+            "allowed_tools contains t.id if { some t in input.candidate_tools; n < 3 }\nn := count(input.candidate_tools)",
+            3,
+        ),
+        (
+            "import input as all\nallowed_tools contains t.id if some t in all.candidate_tools",
+            1,
+        ),
+        (
+            "ok if input.candidate_tools[0].signed\nallowed_tools contains t.id if { some t in input.candidate_tools; ok }",
+            2,
+        ),
+        (
+            "allowed_tools contains t.id if { some t in input.candidate_tools; f(t) }\nf(t) if { some k; t[k] == 1 }",
+            3,
+        ),
+        (
+            "allowed_tools contains t.id if { some t in input.candidate_tools; count(b) < 2 }\nb contains t.id if some t in input.candidate_tools",
+            2,
+        ),
+    ] {
+        assert_eq!(notes(&policy(rules)), [line], "{rules}");
+    }
 }
