@@ -11,6 +11,8 @@ mod clients;
 mod convert;
 #[cfg(feature = "full")]
 mod daemon;
+#[cfg(feature = "full")]
+mod decision_point;
 mod diagnostic;
 #[cfg(feature = "full")]
 mod evidence;

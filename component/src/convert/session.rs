@@ -1,7 +1,7 @@
 //! Conversions for sessions.
 
 use super::all;
-use crate::bindings::exports::agent::engine::session;
+use crate::bindings::exports::agent::engine::{decision_point, session};
 use agent_session::health::Observation;
 use agent_session::limits::PAYLOAD_MAX_BYTES;
 use std::collections::BTreeSet;
@@ -17,6 +17,12 @@ same! {
 }
 
 alike! {
+    agent_session::AskedCall = decision_point::AskedCall { tool, arguments, agent; subject; }
+    agent_session::CallReason = decision_point::CallReason { pointer, text, help; code; }
+    agent_session::CallSubject = decision_point::CallSubject { id, kind, properties; ; }
+    agent_session::Digests = decision_point::Digests {
+        lock, index, definitions, policy, policy_context, tenant, tenant_id, task, health; ;
+    }
     agent_session::Client = session::Client { id, kind, properties, session, capabilities; generation; }
     agent_session::Destination = session::Destination { tls, host, port, target, is_name; ; }
     agent_session::Documents = session::Documents {

@@ -441,6 +441,9 @@ catalogue! { $
     SessionLimit "SESSION_LIMIT" Error
         "a limit of the session is reached"
         "Wait until other calls are done, then repeat the call."
+    StateRequired "STATE_REQUIRED" Error
+        "a call can't be decided by documents alone"
+        "Send the call through `agent serve`, which knows earlier calls, approvals and servers."
     StubCollision "STUB_COLLISION" Error
         "two exposed tools would have the same name"
         "Rename a server in the index; the name of a stub contains the server's id."

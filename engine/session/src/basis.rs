@@ -46,19 +46,27 @@ pub(crate) struct Basis {
     pub(crate) tools: Vec<Tool>,
 }
 
-/// The digests of the documents.
+/// The digests of the documents, of each that was given: `sha256-` and base64.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Digests {
-    pub(crate) lock: Option<String>,
-    pub(crate) index: Option<String>,
-    pub(crate) definitions: Option<String>,
-    pub(crate) policy: Option<String>,
-    pub(crate) policy_context: Option<String>,
-    pub(crate) tenant: Option<String>,
+pub struct Digests {
+    /// That of `agents.lock`.
+    pub lock: Option<String>,
+    /// That of `mcp.index.json`.
+    pub index: Option<String>,
+    /// That of `agents.definitions.json`.
+    pub definitions: Option<String>,
+    /// That of the policy.
+    pub policy: Option<String>,
+    /// That of the policy's context.
+    pub policy_context: Option<String>,
+    /// That of the configuration of tenants.
+    pub tenant: Option<String>,
     /// The id of the tenant, if one was named.
-    pub(crate) tenant_id: Option<String>,
-    pub(crate) task: Option<String>,
-    pub(crate) health: Option<String>,
+    pub tenant_id: Option<String>,
+    /// That of the task.
+    pub task: Option<String>,
+    /// That of the snapshot of health.
+    pub health: Option<String>,
 }
 
 /// A locked server.

@@ -83,7 +83,7 @@ impl Session {
         now: Clock,
     ) -> Called {
         let id = self.state.calls.next();
-        let read = Caller::read(client).map_err(|message| (INTERNAL_ERROR, message));
+        let read = Caller::read(client).map_err(|(_, message)| (INTERNAL_ERROR, message));
         let read = read.and_then(|caller| {
             let request = Request::read(params).map_err(|message| (INVALID_PARAMS, message))?;
             Ok((caller, request))
@@ -174,15 +174,10 @@ impl Session {
                     let decision = self.decision(now);
                     instead = decision.similar(&request.name, caller.session.as_ref());
                 }
-                let name = visible(&request.name);
                 let mut w = Writer::dense();
                 w.object(|w| w.key("instead").strings(instead.iter().map(|it| &**it)));
                 let data = w.finish().trim_end().as_bytes().to_vec();
-                let name: String = name.chars().take(QUOTE_MAX_CHARS).collect();
-                let message = match is_shared {
-                    true => format!("several tools have the name `{name}`"),
-                    false => format!("no locked server has a tool `{name}`"),
-                };
+                let message = unknown_tool(&request.name, is_shared);
                 Decided {
                     action: CallAction::Error {
                         code: INVALID_PARAMS,
@@ -431,14 +426,8 @@ impl Session {
         };
         let operation = match Operation::read(&decided.arguments) {
             Ok(operation) => operation,
-            Err((pointer, predicate)) => {
-                let reason = CallReason {
-                    pointer: Some(pointer.to_owned()),
-                    ..CallReason::new(
-                        Code::ArgumentInvalid,
-                        format!("`arguments{pointer}` {predicate}"),
-                    )
-                };
+            Err(invalid) => {
+                let reason = invalid_operation(invalid);
                 let refusal = Refusal {
                     definition: self.surface(now).stub(server),
                     ..Refusal::new(what(name), vec![reason])
@@ -483,21 +472,13 @@ impl Session {
                 }
             }
             Operation::Call { tool, arguments } => {
-                let number = basis.tool_number(&tool);
-                match number.filter(|number| basis.tools[*number].server == server) {
-                    Some(number) => {
+                match self.decision(now).behind_stub(server, &tool) {
+                    Ok(number) => {
                         let how = (number, Via::Stub);
                         self.decide_tool(caller, request, how, arguments, now)
                     }
-                    None => {
-                        let text = format!(
-                            "the lock does not have `{}` of `{}`",
-                            visible(&tool),
-                            basis.servers[server].name
-                        );
-                        let reason = CallReason::new(Code::ToolNotLocked, text);
-                        let help = format!("Call `{name}` with the operation `list_services`.");
-                        let refusal = Refusal::new(what(&tool), vec![reason.help(help)]);
+                    Err(reason) => {
+                        let refusal = Refusal::new(what(&tool), vec![reason]);
                         decided.phase = "call";
                         decided.tool = tool;
                         decided.arguments = arguments;
@@ -630,6 +611,24 @@ impl Session {
 pub(crate) fn what(tool: &str) -> String {
     let name: String = visible(tool).chars().take(QUOTE_MAX_CHARS).collect();
     format!("The call of `{name}`")
+}
+
+/// Says that a name means no tool, as several tools have it or none.
+pub(crate) fn unknown_tool(name: &str, is_shared: bool) -> String {
+    let name: String = visible(name).chars().take(QUOTE_MAX_CHARS).collect();
+    match is_shared {
+        true => format!("several tools have the name `{name}`"),
+        false => format!("no locked server has a tool `{name}`"),
+    }
+}
+
+/// Returns the reason against arguments of a stub that are no operation: a pointer to one of them, and a predicate.
+pub(crate) fn invalid_operation((pointer, predicate): (&str, &str)) -> CallReason {
+    let text = format!("`arguments{pointer}` {predicate}");
+    CallReason {
+        pointer: Some(pointer.to_owned()),
+        ..CallReason::new(Code::ArgumentInvalid, text)
+    }
 }
 
 /// Returns the error of parameters that are invalid for the call.

@@ -2,6 +2,7 @@
 
 use super::elicitation;
 use super::limits::{CLIENT_NAME_MAX_BYTES, CLIENT_PROPERTIES_MAX_BYTES};
+use agent_api::diagnostic::Code;
 use agent_api::lower::digest;
 use agent_api::model::Subject;
 use agent_api::text::hexadecimal;
@@ -96,9 +97,11 @@ impl<'c> Caller<'c> {
         self.client.generation == Generation::Stateless
     }
 
-    /// Reads a client. Returns a sentence if a member is too long or no JSON object: a policy could be
-    /// evaded by a client that it does not see as it is.
-    pub(crate) fn read(client: &'c Client) -> Result<Self, String> {
+    /// Reads a client.
+    ///
+    /// # Errors
+    /// A member is too long, or is not a JSON object: a policy could be evaded by a client that it does not see as it is.
+    pub(crate) fn read(client: &'c Client) -> Result<Self, (Code, String)> {
         let session = client.session.as_deref();
         for (name, text) in [
             ("id", Some(&*client.id)),
@@ -106,9 +109,9 @@ impl<'c> Caller<'c> {
             ("session", session),
         ] {
             if text.is_some_and(|text| text.len() > CLIENT_NAME_MAX_BYTES) {
-                return Err(format!(
-                    "the client's {name} has more than {CLIENT_NAME_MAX_BYTES} bytes"
-                ));
+                let text =
+                    format!("the client's {name} has more than {CLIENT_NAME_MAX_BYTES} bytes");
+                return Err((Code::InputTooLarge, text));
             }
         }
         let properties = match client.properties.as_deref() {
@@ -143,11 +146,11 @@ fn elicits(client: &Client) -> bool {
         .is_some_and(|it| elicitation::is_offered(&it))
 }
 
-fn properties(bytes: &[u8]) -> Result<&str, String> {
+fn properties(bytes: &[u8]) -> Result<&str, (Code, String)> {
     if bytes.len() > CLIENT_PROPERTIES_MAX_BYTES {
-        return Err(format!(
-            "the client's properties have more than {CLIENT_PROPERTIES_MAX_BYTES} bytes"
-        ));
+        let text =
+            format!("the client's properties have more than {CLIENT_PROPERTIES_MAX_BYTES} bytes");
+        return Err((Code::InputTooLarge, text));
     }
     let text = core::str::from_utf8(bytes).ok();
     // A record holds them within other objects.
@@ -155,6 +158,9 @@ fn properties(bytes: &[u8]) -> Result<&str, String> {
     let object = text.filter(fits).and_then(parse_strict);
     match (text, object.map(|node| node.value)) {
         (Some(text), Some(Value::Mapping(_))) => Ok(text.trim()),
-        _ => Err("the client's properties are not a JSON object".to_owned()),
+        _ => {
+            let text = "the client's properties are not a JSON object".to_owned();
+            Err((Code::WrongType, text))
+        }
     }
 }

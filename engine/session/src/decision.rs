@@ -1,6 +1,6 @@
 //! The one decision on a call: the same for a tool that is listed and for one behind a stub.
 
-use super::basis::Basis;
+use super::basis::{Basis, Server};
 use super::client::{Caller, Key};
 use super::history::{Given, History, Present, Remembered, Traits, view, view_of_rules};
 use super::limits::INSTEAD_MAX;
@@ -88,6 +88,15 @@ impl Reasons {
     }
 }
 
+/// The reasons of the documents against a call of a locked tool.
+#[derive(Debug)]
+pub(crate) struct ByDocuments {
+    /// Those of the policy against the definition, of a tool behind a stub.
+    pub(crate) expansion: Option<Vec<CallReason>>,
+    /// Those of the tool, of its input schema and of the policy.
+    pub(crate) call: Vec<CallReason>,
+}
+
 impl<'s> Decision<'s> {
     fn basis(&self) -> &'s Basis {
         self.surface.basis
@@ -169,20 +178,10 @@ impl<'s> Decision<'s> {
             return reasons;
         }
         let past = past.and_then(Result::ok).unwrap_or_default();
-        let context = self.context();
-        let occasion = PolicyOccasion {
-            history: past.of_policy.as_ref(),
-            arguments: Some(arguments.text().unwrap_or("{}")),
-            context: Some(&context),
-            subject: Some(&caller.subject),
-            result: None,
-        };
-        if self.surface.is_behind_stub(tool) {
-            reasons.others = own.served.expansion_reasons(occasion);
-            reasons.may_expand = reasons.others.is_empty();
-        }
-        let parsed = Json::of(arguments.node());
-        reasons.others.extend(own.served.reasons(parsed, occasion));
+        let found = self.by_documents(caller, tool, arguments, past.of_policy.as_ref());
+        reasons.may_expand = found.expansion.as_ref().is_some_and(Vec::is_empty);
+        reasons.others = found.expansion.unwrap_or_default();
+        reasons.others.extend(found.call);
         reasons.others.extend(past.refusals);
         reasons.findings = past.findings;
         let stands_by = self.surface.standing_by(tool);
@@ -205,6 +204,46 @@ impl<'s> Decision<'s> {
             reasons.retry_after_ms = None;
         }
         reasons
+    }
+
+    /// Returns the reasons of the documents against a call of a locked tool, after a history as the policy sees it.
+    pub(crate) fn by_documents(
+        &self,
+        caller: &Caller<'_>,
+        tool: usize,
+        arguments: &Arguments<'_>,
+        history: Option<&PolicyHistory>,
+    ) -> ByDocuments {
+        let served = &self.basis().tools[tool].served;
+        let context = self.context();
+        let occasion = PolicyOccasion {
+            history,
+            arguments: Some(arguments.text().unwrap_or("{}")),
+            context: Some(&context),
+            subject: Some(&caller.subject),
+            result: None,
+        };
+        let is_behind_stub = self.surface.is_behind_stub(tool);
+        ByDocuments {
+            expansion: is_behind_stub.then(|| served.expansion_reasons(occasion)),
+            call: served.reasons(Json::of(arguments.node()), occasion),
+        }
+    }
+
+    /// Returns the tool behind the stub of a server by the name that clients call.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn behind_stub(&self, server: usize, tool: &str) -> Result<usize, CallReason> {
+        let basis = self.basis();
+        let number = basis.tool_number(tool);
+        let number = number.filter(|number| basis.tools[*number].server == server);
+        number.ok_or_else(|| {
+            let Server { name, stub, .. } = &basis.servers[server];
+            let text = format!("the lock does not have `{}` of `{name}`", visible(tool));
+            let help = format!("Call `{stub}` with the operation `list_services`.");
+            CallReason::new(Code::ToolNotLocked, text).help(help)
+        })
     }
 
     /// Returns what the history that a call of a client follows says.
@@ -300,7 +339,12 @@ impl<'s> Decision<'s> {
     }
 
     /// Returns why a tool may not be called in this way: on the list of the client is another name.
-    fn misnamed(&self, tool: usize, via: Via, session: Option<&Key>) -> Option<CallReason> {
+    pub(crate) fn misnamed(
+        &self,
+        tool: usize,
+        via: Via,
+        session: Option<&Key>,
+    ) -> Option<CallReason> {
         let basis = self.basis();
         let own = &basis.tools[tool];
         let name = visible(own.name());
@@ -328,23 +372,37 @@ impl<'s> Decision<'s> {
         }
     }
 
+    /// Returns how many calls within a minute a rate limited tool may get; `None` for another tool.
+    ///
+    /// # Errors
+    /// The entry of its server does not say how many.
+    pub(crate) fn call_limit(&self, tool: usize) -> Result<Option<u32>, CallReason> {
+        let basis = self.basis();
+        let Server {
+            name, rate_limit, ..
+        } = basis.server_of(tool);
+        match (basis.tools[tool].served.is_rate_limited(), *rate_limit) {
+            (false, _) => Ok(None),
+            (true, Some(limit)) => Ok(Some(limit)),
+            (true, None) => {
+                let text = format!(
+                    "`{}` is rate limited, and the entry of `{name}` has no `policy.rateLimitPerMin`",
+                    basis.tools[tool].name()
+                );
+                Err(CallReason::new(Code::QuotaMissing, text))
+            }
+        }
+    }
+
     /// Returns why a client may not call a rate limited tool now, and when to try again.
     fn over_quota(&self, client: &Key, tool: usize) -> Option<(CallReason, Option<u64>)> {
-        let basis = self.basis();
-        if !basis.tools[tool].served.is_rate_limited() {
-            return None;
-        }
-        let server = basis.server_of(tool);
-        let name = &server.name;
-        let Some(limit) = server.rate_limit else {
-            let text = format!(
-                "`{}` is rate limited, and the entry of `{name}` has no `policy.rateLimitPerMin`",
-                basis.tools[tool].name()
-            );
-            return Some((CallReason::new(Code::QuotaMissing, text), None));
+        let limit = match self.call_limit(tool) {
+            Ok(limit) => limit?,
+            Err(missing) => return Some((missing, None)),
         };
+        let Server { name, key, .. } = self.basis().server_of(tool);
         let now_ms = self.surface.now.unix_ms;
-        match self.quotas.check(client, &server.key, limit, now_ms) {
+        match self.quotas.check(client, key, limit, now_ms) {
             Ok(()) => None,
             Err(OverQuota::Exceeded(wait)) => {
                 let text = format!("the {limit} calls of `{name}` within a minute are used up");

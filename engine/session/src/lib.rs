@@ -20,6 +20,7 @@
 //! | `offered` | tools that no lock has, in a session that only observes |
 //! | `surface`, `names`, `fallback` | the tools that a client sees, under which names, and when |
 //! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
+//! | `decision_point` | the same decision without a session, by documents alone |
 //! | `health` | the rules of health, as a pure function |
 //! | `history` | what an agent and a client did, as policies see it |
 //! | `quota`, `approval`, `continuation`, `calls`, `expanded` | what outlives a message |
@@ -44,6 +45,7 @@ mod client;
 mod contents;
 mod continuation;
 mod decision;
+mod decision_point;
 mod delivery;
 mod destination;
 mod documents;
@@ -78,10 +80,13 @@ mod surface;
 mod uri;
 
 pub use agent_api::diagnostic::{Code, Diagnostic};
+pub use agent_api::explain::CallReason;
 pub use agent_record::{Clock, Secret};
 
 pub use audit::Record;
+pub use basis::Digests;
 pub use client::{Client, Generation};
+pub use decision_point::{AskedCall, CallDecision, CallSubject, DecisionPoint};
 pub use destination::Destination;
 pub use documents::Documents;
 pub use entries::WithheldEntry;

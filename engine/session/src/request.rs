@@ -2,6 +2,7 @@
 
 use super::elicitation;
 use super::limits::PARAMS_MAX_BYTES;
+use agent_api::diagnostic::Code;
 use agent_api::lower::{CALL, EXPAND, LIST_SERVICES};
 use agent_api::text::Span;
 use agent_api::text::sort::sort_by;
@@ -125,17 +126,30 @@ impl<'r> Arguments<'r> {
 /// # Errors
 /// A sentence: they are too large, or not one strict JSON object.
 pub(crate) fn read_params(params: &[u8]) -> Result<(&str, Node<'_>), String> {
-    if params.len() > PARAMS_MAX_BYTES {
-        let size = params.len();
-        return Err(format!(
-            "the parameters have {size} bytes; the limit is {PARAMS_MAX_BYTES}"
-        ));
+    read_object("the parameters", params).map_err(|(_, message)| message)
+}
+
+/// Reads a JSON object of a client, named in the plural. Returns it as text and as a tree.
+///
+/// # Errors
+/// It is too large, or not one strict JSON object.
+pub(crate) fn read_object<'p>(
+    name: &str,
+    bytes: &'p [u8],
+) -> Result<(&'p str, Node<'p>), (Code, String)> {
+    if bytes.len() > PARAMS_MAX_BYTES {
+        let size = bytes.len();
+        let text = format!("{name} have {size} bytes; the limit is {PARAMS_MAX_BYTES}");
+        return Err((Code::InputTooLarge, text));
     }
-    let text =
-        core::str::from_utf8(params).map_err(|_| "the parameters are not UTF-8".to_owned())?;
+    let text = core::str::from_utf8(bytes)
+        .map_err(|_| (Code::WrongEncoding, format!("{name} are not UTF-8")))?;
     let root = parse_strict(text)
         .filter(|root| matches!(root.value, Value::Mapping(_)))
-        .ok_or_else(|| "the parameters are not one strict JSON object".to_owned())?;
+        .ok_or_else(|| {
+            let text = format!("{name} are not one strict JSON object");
+            (Code::WrongType, text)
+        })?;
     Ok((text, root))
 }
 

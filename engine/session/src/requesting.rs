@@ -117,7 +117,7 @@ impl Session {
         let id = self.state.calls.next();
         let is_offered = self.served().servers(method.serve()).next().is_some();
         let read = match Caller::read(client) {
-            Err(message) => Err((INTERNAL_ERROR, message)),
+            Err((_, message)) => Err((INTERNAL_ERROR, message)),
             Ok(_) if !is_offered => {
                 let text = format!("the lock passes on no {}", method.serve().as_str());
                 Err((METHOD_NOT_FOUND, text))

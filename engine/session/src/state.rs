@@ -42,6 +42,21 @@ impl State {
         }
     }
 
+    /// Returns a state in which every server is healthy and has listed its tools.
+    pub(crate) fn ready(basis: &Basis, now: Clock) -> Self {
+        let mut state = Self::new(basis, now);
+        for live in &mut state.lives {
+            live.is_listed = true;
+        }
+        for health in &mut state.health {
+            *health = ServerHealth {
+                status: HealthStatus::Healthy,
+                ..*health
+            };
+        }
+        state
+    }
+
     /// Reads an exported state.
     ///
     /// # Errors

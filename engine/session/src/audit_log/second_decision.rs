@@ -11,7 +11,6 @@ use crate::basis::{Basis, Digests};
 use crate::calling::ASKED_RESULT;
 use crate::client::{Caller, Key};
 use crate::decision::{Target, Via};
-use crate::health::ServerHealth;
 use crate::history::{Earlier, Event, History, Remembered};
 use crate::limits::APPROVAL_LIFETIME_MS;
 use crate::live::Deviation;
@@ -788,23 +787,6 @@ impl Decider {
         sort_by(&mut found, Ord::cmp);
         found.dedup();
         found
-    }
-}
-
-impl State {
-    /// Returns a state in which every server is healthy and has listed its tools.
-    fn ready(basis: &Basis, now: agent_record::Clock) -> Self {
-        let mut state = Self::new(basis, now);
-        for live in &mut state.lives {
-            live.is_listed = true;
-        }
-        for health in &mut state.health {
-            *health = ServerHealth {
-                status: HealthStatus::Healthy,
-                ..*health
-            };
-        }
-        state
     }
 }
 

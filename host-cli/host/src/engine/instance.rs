@@ -103,6 +103,7 @@ macro_rules! call {
     (@catalogue $engine:ident) => { $engine.agent_engine_catalogue() };
     (@clients $engine:ident) => { $engine.agent_engine_clients() };
     (@daemon $engine:ident) => { $engine.agent_engine_daemon() };
+    (@decision_point $engine:ident) => { $engine.agent_engine_decision_point() };
     (@diagnostic $engine:ident) => { $engine.agent_engine_diagnostic() };
     (@evidence $engine:ident) => { $engine.agent_engine_evidence() };
     (@expansion $engine:ident) => { $engine.agent_engine_expansion() };

@@ -1,0 +1,269 @@
+//! The decision on one call without a session: by documents alone.
+//!
+//! A gateway decides the same if its servers are healthy and list what is locked. What depends on earlier calls, on a
+//! human or on the health of servers is refused with `STATE_REQUIRED`, never assumed.
+
+use super::basis::Digests;
+use super::calling::{invalid_operation, unknown_tool};
+use super::client::{Caller, Client, Generation};
+use super::decision::{Decision, Target, Via};
+use super::documents::Documents;
+use super::options::Options;
+use super::request::{Arguments, Operation, read_object};
+use super::session::{Session, State};
+use agent_api::diagnostic::{Code, Diagnostic};
+use agent_api::explain::CallReason;
+use agent_api::model::HistoryRuleTerms;
+use agent_api::text::visible;
+use agent_record::Clock;
+
+/// What decides on calls by documents alone.
+#[derive(Debug)]
+pub struct DecisionPoint {
+    /// A session that nothing happens in: every server is healthy, and lists what is locked.
+    session: Session,
+}
+
+/// A call to decide on.
+#[derive(Debug, Clone, Default)]
+pub struct AskedCall {
+    /// The tool: `SERVER/TOOL` with the name that the server has for it, or the name that clients of a gateway call.
+    pub tool: String,
+    /// The arguments: a JSON object.
+    pub arguments: Option<Vec<u8>>,
+    /// Who calls.
+    pub subject: CallSubject,
+    /// The agent that calls, if the caller names it. The lock must be that of the agent.
+    pub agent: Option<String>,
+}
+
+/// Who calls, as policies see it in `input.subject`. The host vouches for every member.
+#[derive(Debug, Clone, Default)]
+pub struct CallSubject {
+    /// Its id.
+    pub id: String,
+    /// Its kind: `type` in a policy's `input.subject`.
+    pub kind: String,
+    /// Its properties: a JSON object.
+    pub properties: Option<Vec<u8>>,
+}
+
+/// A decision on a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallDecision {
+    /// Every reason against the call. Without one it is allowed.
+    pub reasons: Vec<CallReason>,
+    /// The documents that decided.
+    pub documents: Digests,
+}
+
+impl DecisionPoint {
+    /// Reads the documents.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub fn open(documents: Documents) -> Result<Self, Vec<Diagnostic>> {
+        let now = Clock::default();
+        let (mut session, _) = Session::open(documents, Options::default(), now)?;
+        session.state = State::ready(&session.basis, now);
+        Ok(Self { session })
+    }
+
+    /// Returns the digests of the documents.
+    pub fn documents(&self) -> &Digests {
+        &self.session.basis.digests
+    }
+
+    /// Decides on a call.
+    ///
+    /// # Errors
+    /// The subject or the arguments are too large, or are not those of a call.
+    pub fn decide(&self, call: &AskedCall, now: Clock) -> Result<CallDecision, (Code, String)> {
+        let CallSubject {
+            id,
+            kind,
+            properties,
+        } = call.subject.clone();
+        let client = Client {
+            id,
+            kind,
+            properties,
+            generation: Generation::Stateless,
+            session: None,
+            capabilities: None,
+        };
+        let caller = Caller::read(&client)?;
+        let given = call.arguments.as_deref();
+        let given = given.map(|it| read_object("the arguments", it));
+        let given = given.transpose()?;
+        let arguments = match &given {
+            Some((text, root)) => Arguments::new(text, Some(root)),
+            None => Arguments::new("", None),
+        };
+        let decision = self.session.decision(now);
+        let mut reasons: Vec<_> = self
+            .other_agent(call.agent.as_deref())
+            .into_iter()
+            .collect();
+        reasons.extend(match self.target(&decision, &call.tool) {
+            Target::Tool(tool) => {
+                let via = match decision.surface.is_behind_stub(tool) {
+                    true => Via::Stub,
+                    false => Via::Name,
+                };
+                stateless_reasons(&decision, &caller, (tool, via), &arguments)
+            }
+            Target::Stub(server) => through_stub(&decision, &caller, server, &arguments),
+            Target::Unlocked(server, own_name) => {
+                self.session.basis.unlocked_reasons(server, &own_name)
+            }
+            Target::Unknown => vec![self.unknown(&call.tool)],
+        });
+        Ok(CallDecision {
+            reasons,
+            documents: self.documents().clone(),
+        })
+    }
+
+    /// Returns what the name of a tool means. No name of a tool contains `/`, so a name with one has that of a server.
+    fn target(&self, decision: &Decision<'_>, name: &str) -> Target {
+        let Some((server, tool)) = name.rsplit_once('/') else {
+            return decision.target(name);
+        };
+        let basis = &self.session.basis;
+        let is_it = |number: &usize| {
+            let it = &basis.servers[*number];
+            it.name == server || format!("{}@{}", it.id, it.version) == server
+        };
+        let Some(server) = (0..basis.servers.len()).find(is_it) else {
+            return Target::Unknown;
+        };
+        let own = basis.tools_of(server);
+        match own
+            .into_iter()
+            .find(|it| basis.tools[*it].own_name() == tool)
+        {
+            Some(tool) => Target::Tool(tool),
+            None => Target::Unlocked(server, tool.to_owned()),
+        }
+    }
+
+    /// Returns the reason against a name that means no tool.
+    fn unknown(&self, name: &str) -> CallReason {
+        let sharing = self.session.basis.tools_named(name);
+        let sharing: Vec<_> = sharing.map(|it| format!("`{}`", it.name())).collect();
+        let reason = CallReason::new(Code::ToolNotLocked, unknown_tool(name, !sharing.is_empty()));
+        match sharing.is_empty() {
+            true => reason,
+            false => reason.help(format!("Call one of {}.", sharing.join(", "))),
+        }
+    }
+
+    /// Returns the reason against a call of an agent whose lock this is not.
+    fn other_agent(&self, agent: Option<&str>) -> Option<CallReason> {
+        let agent = agent?;
+        let lock = self.session.basis.lock.as_ref()?;
+        let own = lock.agent.name.to_string();
+        (own != agent).then(|| {
+            let agent = visible(agent);
+            let text = format!("the agent `{agent}` calls, and the lock is that of `{own}`");
+            let help = "Ask the decision point that has the lock of the agent.";
+            CallReason::new(Code::AgentChanged, text).help(help)
+        })
+    }
+}
+
+/// Returns every reason against a call of a stub, whose operation `call` alone is one of a tool.
+fn through_stub(
+    decision: &Decision<'_>,
+    caller: &Caller<'_>,
+    server: usize,
+    arguments: &Arguments<'_>,
+) -> Vec<CallReason> {
+    let reason = match Operation::read(arguments) {
+        Ok(Operation::Call { tool, arguments }) => match decision.behind_stub(server, &tool) {
+            Ok(tool) => return stateless_reasons(decision, caller, (tool, Via::Stub), &arguments),
+            Err(reason) => reason,
+        },
+        Ok(Operation::ListServices | Operation::Expand(_)) => {
+            let stub = &decision.surface.basis.servers[server].stub;
+            let text = format!("the gateway itself answers `{stub}`, within a budget of tokens");
+            CallReason::new(Code::StateRequired, text)
+        }
+        Err(invalid) => invalid_operation(invalid),
+    };
+    vec![reason]
+}
+
+/// Returns every reason against a call of a locked tool: those of the documents, and what else decides on the call.
+fn stateless_reasons(
+    decision: &Decision<'_>,
+    caller: &Caller<'_>,
+    (tool, via): (usize, Via),
+    arguments: &Arguments<'_>,
+) -> Vec<CallReason> {
+    if let Some(reason) = decision.misnamed(tool, via, None) {
+        return vec![reason];
+    }
+    let surface = decision.surface;
+    let basis = surface.basis;
+    let found = decision.by_documents(caller, tool, arguments, None);
+    let mut reasons = found.expansion.unwrap_or_default();
+    reasons.extend(found.call);
+    if basis.remembered.as_ref().is_some_and(|it| it.policy.reads) {
+        // It was not evaluated: a reason below says why.
+        reasons.retain(|it| it.code != Code::PolicyError);
+    }
+    let mut missing = Vec::new();
+    match (surface.standing_by(tool), &basis.health) {
+        (None, _) => {}
+        (standing_by, Some(_)) => reasons.extend(standing_by),
+        (Some(_), None) => {
+            let name = visible(basis.tools[tool].name());
+            missing.push(format!("`{name}` is a fallback, and the health of servers"));
+        }
+    }
+    let vetoed = surface.vetoed(basis.tools[tool].server);
+    reasons.extend(vetoed.map(|(reason, _)| reason));
+    match decision.call_limit(tool) {
+        Ok(None) => {}
+        Ok(Some(limit)) => {
+            let server = &basis.server_of(tool).name;
+            missing.push(format!(
+                "`{server}` takes {limit} calls within a minute, and the number of calls"
+            ));
+        }
+        Err(reason) => reasons.push(reason),
+    }
+    missing.extend(history_wanted(decision, tool));
+    let served = &basis.tools[tool].served;
+    if served.needs_approval() {
+        missing.push("a human must approve the call, and the answer".to_owned());
+    }
+    let policy = basis.evaluation_context.policy.as_ref();
+    if policy.is_some_and(|it| it.rules_results()) {
+        missing.push("the policy decides about results, and the result".to_owned());
+    }
+    let missing = missing.into_iter();
+    let missing = missing.map(|what| format!("{what} is not known to a decision without state"));
+    reasons.extend(missing.map(|text| CallReason::new(Code::StateRequired, text)));
+    reasons
+}
+
+/// Returns who reads the history of calls for a call of a tool.
+fn history_wanted(decision: &Decision<'_>, tool: usize) -> Vec<String> {
+    let basis = decision.surface.basis;
+    let Some(known) = &basis.remembered else {
+        return Vec::new();
+    };
+    let server = &basis.server_of(tool).id;
+    let own_name = basis.tools[tool].own_name();
+    let decides = |it: &&HistoryRuleTerms| !it.is_log_only && it.decides_calls_of(server, own_name);
+    let of_policy = known.policy.reads.then(|| "the policy".to_owned());
+    let rules = known.terms.rules.iter().filter(decides);
+    let of_tenant = rules.map(|it| format!("the tenant's rule `{}`", it.rule.as_str()));
+    let readers = of_policy.into_iter().chain(of_tenant);
+    readers
+        .map(|it| format!("{it} reads the history of calls, which"))
+        .collect()
+}
