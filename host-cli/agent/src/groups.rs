@@ -39,7 +39,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Operate",
         &[
-            "serve", "status", "login", "logout", "install", "index", "policy", "audit", "replay",
+            "serve", "status", "pdp", "login", "logout", "install", "index", "policy", "audit",
+            "replay",
         ],
     ),
     (

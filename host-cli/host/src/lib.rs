@@ -13,6 +13,7 @@
 //! | [`Failure`] | the reason why a question has no answer |
 //! | [`system`] | files and the terminal, natively those of the operating system, in a component those of WASI |
 //! | [`input`] | reading files and standard input up to their limits |
+//! | [`session_files`] | the documents of a session, in the files that options name |
 //! | [`atomic_write`] | atomic replacement of files |
 //! | [`diagnostics`] | the problems of a command's inputs, and drawing them with their lines |
 //! | [`output`] | standard output, standard error, colours and progress |
@@ -53,6 +54,7 @@ pub mod output;
 mod random;
 #[cfg(not(target_family = "wasm"))]
 mod runtime;
+pub mod session_files;
 #[cfg(not(target_family = "wasm"))]
 mod signals;
 pub mod system;

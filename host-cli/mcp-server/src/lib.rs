@@ -9,7 +9,7 @@
 //! | `changes` | changes of the lists that clients get |
 //! | `questions` | requests to a client |
 //! | `stdio` | a client over standard input and output |
-//! | `listener` | a listener on loopback, and its connections |
+//! | `listener`, `private_socket` | a listener on loopback and one of a user, and their connections |
 //! | `guard`, `token` | who may ask: `Host`, `Origin` and bearer tokens |
 //! | `endpoint` | the endpoint of MCP over HTTP, of both generations |
 //! | `mirrored` | headers that repeat values of the body |
@@ -25,6 +25,7 @@ mod guard;
 mod http;
 mod listener;
 mod mirrored;
+mod private_socket;
 mod questions;
 mod served;
 mod service;
@@ -39,6 +40,7 @@ pub use events::Body;
 pub use guard::{Ambiguous, Hosts, client, single};
 pub use http::{read_body, respond_with};
 pub use listener::Listener;
+pub use private_socket::PrivateSocket;
 pub use served::Served;
 pub use service::{Answer, Client, INTERNAL_ERROR, Service, Trace};
 pub use sessions::Sessions;

@@ -1,4 +1,4 @@
-//! A listener on loopback, and its connections.
+//! A listener on loopback, and the connections of any listener.
 
 use super::events::Body;
 use agent_host::{Failure, output};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_local;
 use tokio::time::{Instant, Sleep, sleep};
@@ -77,53 +77,68 @@ impl Listener {
     where
         F: Future<Output = Response<Body>> + 'static,
     {
-        let answer = Rc::new(answer);
-        let connections = Arc::new(Semaphore::new(CONNECTIONS));
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new())
-            .header_read_timeout(HEAD_TIME)
-            .max_headers(HEADERS)
-            .max_header_size(HEAD_BYTES)
-            .max_buf_size(2 * HEAD_BYTES);
-        loop {
-            let Ok(permit) = Arc::clone(&connections).acquire_owned().await else {
-                return;
-            };
-            let stream = match self.listener.accept().await {
-                Ok((stream, _)) => stream,
-                Err(error) => {
-                    output::note(format_args!("a connection was not accepted: {error}"));
-                    sleep(PAUSE).await;
-                    continue;
-                }
-            };
+        let accept = async || {
+            let (stream, _) = self.listener.accept().await?;
             // An answer is one write; it need not wait for more.
             let _ = stream.set_nodelay(true);
-            let answer = Rc::clone(&answer);
-            let service = service_fn(move |request| {
-                let answered = answer(request);
-                async move { Ok::<_, Infallible>(answered.await) }
-            });
-            let connection = http.serve_connection(TokioIo::new(Patient::new(stream)), service);
-            spawn_local(async move {
-                // A connection that breaks concerns its client alone.
-                let _ = connection.await;
-                drop(permit);
-            });
-        }
+            Ok(stream)
+        };
+        serve_connections(accept, answer).await;
+    }
+}
+
+/// Answers the requests of all connections that are accepted, for ever.
+pub(crate) async fn serve_connections<S, F>(
+    accept: impl AsyncFn() -> io::Result<S>,
+    answer: impl Fn(Request<Incoming>) -> F + 'static,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
+    F: Future<Output = Response<Body>> + 'static,
+{
+    let answer = Rc::new(answer);
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_headers(HEADERS)
+        .max_header_size(HEAD_BYTES)
+        .max_buf_size(2 * HEAD_BYTES);
+    loop {
+        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else {
+            return;
+        };
+        let stream = match accept().await {
+            Ok(stream) => stream,
+            Err(error) => {
+                output::note(format_args!("a connection was not accepted: {error}"));
+                sleep(PAUSE).await;
+                continue;
+            }
+        };
+        let answer = Rc::clone(&answer);
+        let service = service_fn(move |request| {
+            let answered = answer(request);
+            async move { Ok::<_, Infallible>(answered.await) }
+        });
+        let connection = http.serve_connection(TokioIo::new(Patient::new(stream)), service);
+        spawn_local(async move {
+            // A connection that breaks concerns its client alone.
+            let _ = connection.await;
+            drop(permit);
+        });
     }
 }
 
 /// A stream whose peer has to read what is written within a time.
-struct Patient {
-    stream: TcpStream,
+struct Patient<S> {
+    stream: S,
     /// The end of the present wait.
     end: Pin<Box<Sleep>>,
     is_waiting: bool,
 }
 
-impl Patient {
-    fn new(stream: TcpStream) -> Self {
+impl<S: Unpin> Patient<S> {
+    fn new(stream: S) -> Self {
         Self {
             stream,
             end: Box::pin(sleep(WRITE_TIME)),
@@ -134,7 +149,7 @@ impl Patient {
     fn wait<T>(
         &mut self,
         context: &mut Context<'_>,
-        work: impl FnOnce(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<io::Result<T>>,
+        work: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         let done = work(Pin::new(&mut self.stream), context);
         if done.is_ready() {
@@ -152,7 +167,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -162,7 +177,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

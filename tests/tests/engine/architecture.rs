@@ -306,6 +306,15 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-telemetry",
             ],
         ),
+        (
+            "host-cli/pdp",
+            &[
+                "agent-host",
+                "agent-mcp-server",
+                "agent-ownership",
+                "agent-syntax",
+            ],
+        ),
         ("host-cli/handlers", &[]),
         ("examples/handler", &[]),
         (

@@ -236,6 +236,11 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "SessionLimit",
     ),
     (
+        Code::StateRequired,
+        "tests/tests/engine/session/decision_point.rs",
+        "STATE_REQUIRED",
+    ),
+    (
         Code::AuditChanged,
         "tests/tests/engine/session/audit_log.rs",
         "AUDIT_CHANGED",

@@ -6,6 +6,7 @@ mod audit;
 mod audit_log;
 mod call;
 mod continuation;
+mod decision_point;
 mod elicitation;
 mod fallback;
 mod health;

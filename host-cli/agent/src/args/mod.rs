@@ -8,6 +8,8 @@ pub(crate) use deciding::*;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use performing::*;
 
+pub(crate) use agent_host::session_files::{INDEX, LOCK};
+
 use crate::version;
 use anstyle::{AnsiColor, Effects};
 use clap::builder::Styles;
@@ -20,12 +22,6 @@ pub(crate) const HELP: Styles = Styles::styled()
     .usage(AnsiColor::Green.on_default().effects(Effects::BOLD))
     .literal(AnsiColor::Cyan.on_default().effects(Effects::BOLD))
     .placeholder(AnsiColor::Cyan.on_default());
-
-/// The default path of the lock.
-pub(crate) const LOCK: &str = "agents.lock";
-
-/// The default path of the index.
-pub(crate) const INDEX: &str = "mcp.index.json";
 
 /// The default path of an MCP client's configuration.
 pub(crate) const CLIENT: &str = ".mcp.json";

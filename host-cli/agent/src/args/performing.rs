@@ -7,6 +7,7 @@ use agent_host::input::Input;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -20,6 +21,7 @@ pub(crate) enum Performing {
     Ask(Box<Ask>),
     Serve(Box<Serve>),
     Status(Status),
+    Pdp(Pdp),
     Clients(Clients),
     Adopt(Box<Adopt>),
     Connect(Connect),
@@ -697,6 +699,20 @@ pub(crate) struct Status {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: DataFormat,
+}
+
+/// Decide on single calls for other programs, over HTTP on a Unix socket
+///
+/// Starts the program `agent-pdp`, which is installed beside this one, with the arguments. `agent pdp -- --help` shows them.
+#[derive(Args, Debug)]
+pub(crate) struct Pdp {
+    /// The arguments of `agent-pdp`
+    #[arg(
+        value_name = "ARGUMENT",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) arguments: Vec<OsString>,
 }
 
 /// Show the MCP clients of this user, with their servers

@@ -2,12 +2,12 @@
 
 use super::CommandAnswer;
 use super::session::CommandSession;
-use super::session::documents::present;
 use crate::args::{INDEX, LOCK, PlanCheck};
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::lockfile::Lock;
 use agent_host::contract::plan::{CallVerdict, PlanVerdict};
 use agent_host::input::{Input, TEXT_MAX};
+use agent_host::session_files::present;
 use agent_host::{Failure, call};
 
 pub(super) fn run(

@@ -1,7 +1,7 @@
 //! `agent resolve`: select servers and tools for the agent, and write the lock.
 
 use super::CommandAnswer;
-use super::session::{CommandSession, DEFINITIONS, NewLock};
+use super::session::{CommandSession, NewLock};
 use crate::args::{Explanation, LOCK, Resolve};
 use agent_host::atomic_write::{Links, StagedFile};
 use agent_host::contract::diagnostic::Diagnostic;
@@ -10,6 +10,7 @@ use agent_host::contract::inputs::Index;
 use agent_host::contract::lockfile::{Drift, Lock, UnreadableLock};
 use agent_host::contract::resolver::Resolution;
 use agent_host::input::Input;
+use agent_host::session_files::DEFINITIONS;
 use agent_host::system::{Files as _, System};
 use agent_host::{Failure, call};
 use std::path::{Path, PathBuf};

@@ -1,12 +1,13 @@
 //! `agent share`: a link to the playground that holds this folder's files.
 
 use super::CommandAnswer;
-use super::session::documents::{ShownDocuments, present};
+use super::session::documents::ShownDocuments;
 use super::session::{CommandSession, usual_manifest};
 use crate::args::{FolderDocuments, INDEX, LOCK, Share};
 use crate::link::SharedInputs;
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::fixes::{Document, MendedDocument};
+use agent_host::session_files::present;
 use agent_host::{Failure, call, output};
 
 pub(super) fn run(args: &Share, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {

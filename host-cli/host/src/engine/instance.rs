@@ -71,6 +71,11 @@ impl Instance {
         })
     }
 
+    /// Gives the calls from now on other units of fuel.
+    pub fn limit_fuel(&mut self, fuel_per_call: u64) {
+        self.store.data_mut().limits.fuel_per_call = fuel_per_call;
+    }
+
     /// Returns the bytes of linear memory, which never shrinks.
     #[must_use]
     pub fn memory(&self) -> usize {

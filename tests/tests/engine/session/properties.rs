@@ -1,11 +1,12 @@
 //! Any sequence of messages: the rules a second time, surfaces that agree, and a state that changes no answer.
 
+use super::decision_point::{asked, point, reasons as decision_reasons};
 use super::{World, at, capability, client, server};
 use agent_model::Load;
 use agent_session::health::Observation;
 use agent_session::{
-    CallAction, Client, Delivered, Documents, Expansion, Failure, Generation, Options, Record,
-    Session,
+    AskedCall, CallAction, CallSubject, Client, Delivered, Documents, Expansion, Failure,
+    Generation, Options, REFUSAL_KEY, Record, Session,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -680,6 +681,65 @@ proptest! {
                 }
                 expected.sort();
                 prop_assert_eq!(names, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_decision_without_state_is_that_of_a_session_or_names_the_state(setting in setting()) {
+        let setting = Setting { expansion: Expansion::Stub, ..setting };
+        let world = setting.world();
+        let point = point(&world);
+        let mut session = world.session(setting.options());
+        for (tool, own) in setting.tools.iter().enumerate() {
+            for number in 0..4 {
+                // Each client has quotas and approvals of its own.
+                let client = Client {
+                    id: format!("{tool}.{number}"),
+                    ..client("", Generation::Stateless)
+                };
+                let stub = Rules::is_behind_stub(&setting, tool);
+                let called = session.call(&client, params(tool, stub, number).as_bytes(), at(0));
+                let by_session = match &called.action {
+                    CallAction::Answer(result) => {
+                        let result: Value = serde_json::from_slice(result).expect("JSON");
+                        result["_meta"][REFUSAL_KEY]["reasons"].as_array().expect("reasons").clone()
+                    }
+                    CallAction::Error { .. } => vec![Value::Null],
+                    _ => Vec::new(),
+                };
+                let is_locked = setting.locked(tool).is_some();
+                let by_category = setting.categories[tool / TOOLS].is_some();
+                let is_fallback = !by_category && own.locked.is_none() && setting.health.is_none();
+                let needs_state = is_locked && (own.approved || own.limited || is_fallback);
+                for name in [name(tool), format!("{}/{}", SERVERS[tool / TOOLS], name(tool))] {
+                    let call = AskedCall {
+                        subject: CallSubject {
+                            id: client.id.clone(),
+                            kind: client.kind.clone(),
+                            properties: None,
+                        },
+                        ..asked(&name, &arguments(number))
+                    };
+                    let decision = point.decide(&call, at(0)).expect("a decision");
+                    let reasons = decision_reasons(&decision);
+                    prop_assert!(
+                        !reasons.is_empty() || matches!(called.action, CallAction::Forward(_)),
+                        "{:?}",
+                        called.action
+                    );
+                    let (state, others): (Vec<_>, Vec<_>) =
+                        reasons.into_iter().partition(|it| it["code"] == "STATE_REQUIRED");
+                    prop_assert_eq!(!state.is_empty(), needs_state, "{:?}", state);
+                    if by_session == [Value::Null] {
+                        // The name means nothing: an error of the protocol has no code.
+                        prop_assert_eq!(&others[0]["code"], "TOOL_NOT_LOCKED");
+                        continue;
+                    }
+                    let known = by_session.iter();
+                    let known = known.filter(|it| !is_fallback || it["code"] != "HEALTH_VETO");
+                    prop_assert_eq!(others.iter().collect::<Vec<_>>(), known.collect::<Vec<_>>());
+                }
             }
         }
     }

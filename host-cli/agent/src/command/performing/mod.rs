@@ -20,6 +20,7 @@ mod login;
 pub(crate) mod man;
 mod observing;
 mod open_evidence;
+mod pdp;
 mod plan_goal;
 pub(super) mod playground;
 pub(super) mod policy_new;
@@ -59,6 +60,7 @@ pub(super) fn run(command: &Performing, global: &Global) -> Result<CommandAnswer
         Performing::RunPlan(it) => run_plan::run(it, &mut open(&it.run.output)?),
         Performing::Serve(it) => serve::run(it, global),
         Performing::Status(it) => status::run(it),
+        Performing::Pdp(it) => pdp::run(it),
         Performing::Clients(it) => clients::run(it, &mut open(&it.output)?),
         Performing::Adopt(it) => adopt::run(it, global, &mut open(&Output::TEXT)?),
         Performing::Connect(it) => connect::connect(it, &mut open(&Output::TEXT)?),

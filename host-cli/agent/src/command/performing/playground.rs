@@ -4,12 +4,13 @@ use crate::args::{
     Deciding, Format, Global, INDEX, LOCK, Output, PlanCheck, Playground, Replay, Resolve,
 };
 use crate::command::CommandAnswer;
-use crate::command::session::documents::{ShownDocuments, present};
+use crate::command::session::documents::ShownDocuments;
 use crate::command::session::{CommandSession, usual_manifest};
 use crate::command::share::read;
 use crate::link::SharedInputs;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::input::Input;
+use agent_host::session_files::present;
 use agent_host::system::{Files as _, Stream, System, Terminal as _};
 use agent_host::{Failure, block_on, output};
 use agent_page_server::{Page, serve};

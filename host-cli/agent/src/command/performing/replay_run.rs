@@ -4,10 +4,10 @@ use crate::args::{INDEX, LOCK, Replay};
 use crate::command::CommandAnswer;
 use crate::command::replay::refuse_for;
 use crate::command::session::CommandSession;
-use crate::command::session::documents::present;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::Documents;
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX};
+use agent_host::session_files::present;
 use agent_host::{Failure, call};
 use std::path::Path;
 

@@ -4,12 +4,13 @@ use super::live_servers::operator;
 use crate::args::{INDEX, LOCK, PlannerKind, PlannerOptions, RunOptions};
 use crate::command::CommandAnswer;
 use crate::command::session::CommandSession;
-use crate::command::session::documents::{present, text};
+use crate::command::session::documents::text;
 use agent_effects::{Effects, PlannerChoice, Resolver, Run, run_id};
 use agent_evidence::Store;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::run::{Approval, Decision, Documents, Finished, Mode, Options, Status};
 use agent_host::input::INDEX_MAX;
+use agent_host::session_files::present;
 use agent_host::{Failure, block_on, output, random};
 use std::sync::Arc;
 

@@ -9,11 +9,12 @@ use crate::args::{
 use crate::command::CommandAnswer;
 use crate::command::performing::client_limits::warn_of_limits;
 use crate::command::session::CommandSession;
-use crate::command::session::documents::{Given, definitions, documents, text};
+use crate::command::session::documents::{Given, documents, text};
 use agent_effects::{Access, Otlp, Resolver};
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::session::{ApprovalMode, Documents, Expansion, ObservedServer, Options};
 use agent_host::input::Input;
+use agent_host::session_files::{DEFINITIONS, beside};
 use agent_host::{Failure, Hangups, Signals, Zone, block_on, output, random};
 use agent_mcp_server::{Listener, Token};
 use agent_operator::{Agents, Operator, ServedAgent as Entry};
@@ -319,13 +320,13 @@ impl Source for Files<'_> {
             true => vec![health],
             false => [&[Some(lock), health], &of_lock[..]].concat(),
         };
-        let files = named.into_iter().flatten().filter_map(|input| match input {
-            Input::File(path) => Some(path.clone()),
+        let definitions = beside(lock, DEFINITIONS).filter(|_| !has_no_lock);
+        let named = named.into_iter().flatten().cloned();
+        let files = named.chain(definitions).filter_map(|input| match input {
+            Input::File(path) => Some(path),
             Input::Stdin => None,
         });
-        let mut files: Vec<_> = files.collect();
-        files.extend(definitions(lock).filter(|_| !has_no_lock));
-        files
+        files.collect()
     }
 
     fn load(&mut self, agent: usize) -> Result<Documents, Failure> {

@@ -1,13 +1,13 @@
 //! The documents of a session with servers, as options name them.
 
-use super::{CommandSession, DEFINITIONS};
-use crate::args::{EvaluationContext, INDEX, LOCK, PolicyOptions};
+use super::CommandSession;
+use crate::args::{EvaluationContext, PolicyOptions};
 use agent_host::Failure;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::fixes;
 use agent_host::contract::session::Documents;
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX};
-use std::path::PathBuf;
+use agent_host::session_files::SessionFiles;
 
 /// The documents of a session, as options name them.
 pub(crate) struct Given<'a> {
@@ -34,31 +34,17 @@ pub(crate) fn documents_under(
     session: &mut CommandSession,
 ) -> Result<Documents, Failure> {
     let context = given.context;
-    let tenant = context.policy.tenant.as_ref();
-    let policy_context = context.policy.policy_context.as_ref();
-    let definitions = definitions(given.lock).map(Input::File);
-    let definitions = definitions.filter(|beside| !beside.is_missing());
-    let required = |document: Option<Vec<u8>>, usual: &str| {
-        let missing = || {
-            Failure::new(format_args!("there is no `{usual}` here"))
-                .help("run `agent adopt` or `agent resolve` first, or name the files with `--lock` and `--index`")
-        };
-        document.ok_or_else(missing)
+    let files = SessionFiles {
+        lock: given.lock,
+        index: given.index,
+        task: given.task,
+        policy_context: context.policy.policy_context.as_ref(),
+        tenant: context.policy.tenant.as_ref(),
+        tenant_id: context.policy.tenant_id.as_deref(),
+        health: context.health.as_ref(),
     };
-    let lock = text(session, DocumentKind::Lock, present(given.lock, LOCK))?;
-    let index = present(given.index, INDEX);
-    let index = index.map(|it| session.text(DocumentKind::Index, it, INDEX_MAX));
-    let definitions = definitions.map(|it| session.text(DocumentKind::Document, &it, INDEX_MAX));
-    Ok(Documents {
-        lock: Some(required(lock, LOCK)?),
-        index: Some(required(index.transpose()?, INDEX)?),
-        definitions: definitions.transpose()?,
-        policy,
-        policy_context: text(session, DocumentKind::Context, policy_context)?,
-        tenant: text(session, DocumentKind::Tenant, tenant)?,
-        tenant_id: context.policy.tenant_id.clone(),
-        task: text(session, DocumentKind::Task, given.task)?,
-        health: text(session, DocumentKind::Health, context.health.as_ref())?,
+    files.read(policy, |kind, input, limit| {
+        session.text(kind, input, limit)
     })
 }
 
@@ -99,20 +85,6 @@ impl ShownDocuments<'_> {
         });
         documents.collect()
     }
-}
-
-/// Returns the file of the definitions beside a lock.
-pub(crate) fn definitions(lock: &Input) -> Option<PathBuf> {
-    match lock {
-        Input::File(path) => Some(path.with_file_name(DEFINITIONS)),
-        Input::Stdin => None,
-    }
-}
-
-/// Returns an input unless it is the usual one and absent.
-pub(crate) fn present<'i>(input: &'i Input, usual: &str) -> Option<&'i Input> {
-    let is_absent = input.to_string() == usual && input.is_missing();
-    (!is_absent).then_some(input)
 }
 
 /// Reads a document of a run. Deciding whether it is valid is part of the run.

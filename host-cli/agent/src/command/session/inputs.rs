@@ -2,9 +2,7 @@
 
 use super::CommandSession;
 use crate::args::{self, CLIENT, INDEX, LOCK, PolicyOptions, TaskContext};
-use agent_host::contract::capability::{
-    EvaluationContext, Health, Matching, Notation, Task, Tenant,
-};
+use agent_host::contract::capability::{EvaluationContext, Health, Matching, Task, Tenant};
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::explanation::{Former, Origin, Stored};
 use agent_host::contract::grounding::Grounding;
@@ -18,15 +16,13 @@ use agent_host::contract::schemas::Core;
 use agent_host::diagnostics::Document;
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX, read_mova};
 use agent_host::output::{self, Progress};
+use agent_host::session_files::{DEFINITIONS, beside, notation};
 use agent_host::system::{Files as _, System};
 use agent_host::{Failure, Instance, call};
 use std::path::PathBuf;
 
 /// The default names of the manifest. The first that exists is read.
 pub(crate) const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
-
-/// The name of the file of definitions, beside the lock.
-pub(crate) const DEFINITIONS: &str = "agents.definitions.json";
 
 /// How to begin in a folder without any document.
 const GOVERN: &str = "`agent adopt` writes one for the servers of your MCP clients, `agent init` makes one from an index";
@@ -112,14 +108,9 @@ impl CommandSession {
 
     /// Reads the definitions beside a lock, if the lock is a file and they exist.
     pub(crate) fn definitions(&mut self, lock: &Input) -> Result<Option<Vec<u8>>, Failure> {
-        let Input::File(path) = lock else {
-            return Ok(None);
-        };
-        let definitions = Input::File(path.with_file_name(DEFINITIONS));
-        if definitions.is_missing() {
-            return Ok(None);
-        }
-        self.read(&definitions, INDEX_MAX).map(Some)
+        let definitions = beside(lock, DEFINITIONS).filter(|it| !it.is_missing());
+        let text = definitions.map(|it| self.read(&it, INDEX_MAX));
+        text.transpose()
     }
 
     /// Adds the changes in definitions to the drifts, if the older index is given or the older
@@ -418,13 +409,11 @@ impl CommandSession {
         let (id, notation) = (args.tenant_id.as_deref(), notation(tenant));
         let parsed = call!(self.engine, capability.tenant.parse(&text, notation, id))?;
         // The problems of a configuration that can't be read are reported with the decision.
-        match (parsed, tenant) {
-            (Ok(parsed), Input::File(path)) => {
-                let policy = call!(self.engine, capability.tenant.policy(parsed))?;
-                Ok(policy.map(|policy| Input::File(path.with_file_name(policy))))
-            }
-            _ => Ok(None),
-        }
+        let Ok(parsed) = parsed else {
+            return Ok(None);
+        };
+        let policy = call!(self.engine, capability.tenant.policy(parsed))?;
+        Ok(policy.and_then(|policy| beside(tenant, &policy)))
     }
 
     /// Names a file of an audit log, so that diagnostics can point into it.
@@ -538,19 +527,6 @@ impl CommandSession {
 
     fn accept<T>(&mut self, checked: Checked<T>) -> Option<T> {
         checked.map_err(|problems| self.add(problems)).ok()
-    }
-}
-
-/// Returns the notation in which a file of this name is read.
-pub(super) fn notation(input: &Input) -> Notation {
-    let is_json = match input {
-        Input::File(path) => path.as_os_str().as_encoded_bytes().ends_with(b".json"),
-        Input::Stdin => false,
-    };
-    if is_json {
-        Notation::Json
-    } else {
-        Notation::ByContent
     }
 }
 

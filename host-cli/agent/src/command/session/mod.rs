@@ -9,7 +9,7 @@ mod performing;
 
 #[cfg(not(target_family = "wasm"))]
 pub(super) use inputs::MANIFESTS;
-pub(super) use inputs::{DEFINITIONS, NewLock, how_to_lock, usual_manifest};
+pub(super) use inputs::{NewLock, how_to_lock, usual_manifest};
 #[cfg(not(target_family = "wasm"))]
 pub(super) use mending::difference;
 pub(super) use mending::{mending, usual_links};

@@ -7,7 +7,7 @@ use crate::args::{AUDIT, Adopt, Arguments, CaptureOptions, Global, INDEX, LOCK};
 use crate::command::performing::client_limits::warn_of_limits;
 use crate::command::performing::install::{network, sandbox, store};
 use crate::command::performing::live_servers::{Target, capture, operator};
-use crate::command::session::{CommandSession, DEFINITIONS, MANIFESTS};
+use crate::command::session::{CommandSession, MANIFESTS};
 use crate::command::{self, CommandAnswer};
 use agent_adopt::{
     CLIENTS, ClientPlaces, KeptSecret, Known, NewSecret, Reached, Record, Ungoverned, content,
@@ -19,6 +19,7 @@ use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::first_manifest::Offer;
 use agent_host::contract::importer::{IndexedServer, LiveServer};
 use agent_host::input::Input;
+use agent_host::session_files::DEFINITIONS;
 use agent_host::{Failure, block_on, call, hex, output};
 use agent_operator::{Additions, Network, Operator, SecretSource};
 use agent_packages::Package;

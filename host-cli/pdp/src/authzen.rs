@@ -1,0 +1,178 @@
+//! The requests of the AuthZEN Authorization API 1.0, mapped as its binding for the Model Context Protocol maps a call:
+//! the action `tools/call` on a resource of the type `tool`.
+//!
+//! `context` of a request decides nothing: the time is that of this host, and the agent is that of the lock.
+
+use super::answer::{CodeNames, Refusal, is_allowed, write_grounds};
+use super::given::Given;
+use super::question::{bytes, subject};
+use agent_host::contract::decision_point::{AskedCall, CallDecision};
+use agent_host::contract::diagnostic::Code;
+use agent_host::output::visible;
+use agent_syntax::json::Writer;
+
+/// The action of a call.
+const ACTION: &str = "tools/call";
+
+/// The type of a resource that is called.
+const RESOURCE: &str = "tool";
+
+/// Maximum number of evaluations in a request.
+pub(crate) const EVALUATIONS_MAX: usize = 256;
+
+/// The members of an evaluation.
+const MEMBERS: [&str; 4] = ["action", "context", "resource", "subject"];
+
+/// When the evaluations of a request end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Semantic {
+    ExecuteAll,
+    DenyOnFirstDeny,
+    PermitOnFirstPermit,
+}
+
+impl Semantic {
+    /// Reads the options of a request.
+    ///
+    /// # Errors
+    ///
+    /// They name another semantic.
+    fn read(given: &Given<'_>) -> Result<Self, Refusal> {
+        let options = given.object("options")?;
+        let named = match &options {
+            None => None,
+            Some(options) => options.string("evaluations_semantic")?,
+        };
+        match named.as_deref() {
+            None | Some("execute_all") => Ok(Self::ExecuteAll),
+            Some("deny_on_first_deny") => Ok(Self::DenyOnFirstDeny),
+            Some("permit_on_first_permit") => Ok(Self::PermitOnFirstPermit),
+            Some(other) => {
+                let text = format!("`{}` is not a semantic of evaluations", visible(other));
+                Err(Refusal::new(Code::UnknownValue, text))
+            }
+        }
+    }
+
+    /// Returns whether a decision is the last one.
+    pub(crate) fn ends_with(self, decision: bool) -> bool {
+        match self {
+            Self::ExecuteAll => false,
+            Self::DenyOnFirstDeny => !decision,
+            Self::PermitOnFirstPermit => decision,
+        }
+    }
+}
+
+/// What a request asks.
+pub(crate) enum Question {
+    One(Result<AskedCall, Refusal>),
+    /// Each evaluation, or why it is denied without a decision.
+    Several(Semantic, Vec<Result<AskedCall, Refusal>>),
+}
+
+/// Reads a request with one evaluation.
+///
+/// # Errors
+///
+/// A member is absent or of another type. The inner error says that it is about something else than a call of a tool.
+pub(crate) fn evaluation(given: &Given<'_>) -> Result<Question, Refusal> {
+    match asked_call(given, None) {
+        Err(refusal) if refusal.code != Some(Code::UnknownValue) => Err(refusal),
+        asked => Ok(Question::One(asked)),
+    }
+}
+
+/// Reads a request with evaluations. Without any it is one evaluation.
+///
+/// # Errors
+///
+/// The request as a whole is invalid, or has too many evaluations.
+pub(crate) fn evaluations(given: &Given<'_>) -> Result<Question, Refusal> {
+    let semantic = Semantic::read(given)?;
+    let items = given.objects("evaluations")?;
+    if items.is_empty() {
+        return evaluation(given);
+    }
+    if items.len() > EVALUATIONS_MAX {
+        let text = format!(
+            "the request has {} evaluations; the limit is {EVALUATIONS_MAX}",
+            items.len()
+        );
+        return Err(Refusal::new(Code::InputTooLarge, text));
+    }
+    for name in MEMBERS {
+        given.object(name)?;
+    }
+    let asked = items.into_iter();
+    let asked = asked.map(|item| asked_call(&item?, Some(given)));
+    Ok(Question::Several(semantic, asked.collect()))
+}
+
+/// Reads an evaluation. A member that it lacks is that of the request.
+fn asked_call(given: &Given<'_>, defaults: Option<&Given<'_>>) -> Result<AskedCall, Refusal> {
+    let of = |name: &str| match (given.object(name)?, defaults) {
+        (None, Some(defaults)) => defaults.object(name),
+        (own, _) => Ok(own),
+    };
+    let required = |name: &str| given.required(name, of(name)?);
+    let (who, action, resource) = (
+        required("subject")?,
+        required("action")?,
+        required("resource")?,
+    );
+    of("context")?;
+    let subject = subject(&who)?;
+    let name = action.required_string("name")?;
+    let kind = resource.required_string("type")?;
+    let tool = resource.required_string("id")?;
+    let properties = action.object("properties")?;
+    let arguments = match &properties {
+        Some(properties) => properties.object("arguments")?,
+        None => None,
+    };
+    for (what, given, decided) in [("action", name, ACTION), ("resource type", kind, RESOURCE)] {
+        if given != decided {
+            let given = visible(&given);
+            let text = format!("the {what} is `{given}`, and only `{decided}` is decided here");
+            return Err(Refusal::new(Code::UnknownValue, text));
+        }
+    }
+    Ok(AskedCall {
+        tool,
+        arguments: bytes(arguments),
+        subject,
+        agent: None,
+    })
+}
+
+/// Writes the decision on an evaluation. What was not decided is denied.
+pub(crate) fn write_evaluation(
+    w: &mut Writer,
+    decided: &Result<CallDecision, Refusal>,
+    names: &CodeNames,
+) -> bool {
+    let decision = decided.as_ref().is_ok_and(is_allowed);
+    w.object(|w| {
+        w.key("context").object(|w| match decided {
+            Ok(decided) => write_grounds(w, decided, names),
+            Err(refusal) => w.key("error").object(|w| refusal.write(w, names)),
+        });
+        w.key("decision").bool(decision);
+    });
+    decision
+}
+
+/// Returns the metadata of the decision point that is reached at a host.
+pub(crate) fn metadata(host: &str) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("access_evaluation_endpoint")
+            .string(&format!("https://{host}/access/v1/evaluation"));
+        w.key("access_evaluations_endpoint")
+            .string(&format!("https://{host}/access/v1/evaluations"));
+        w.key("policy_decision_point")
+            .string(&format!("https://{host}"));
+    });
+    w.finish()
+}

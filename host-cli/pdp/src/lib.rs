@@ -1,0 +1,55 @@
+//! The decision point of a fleet: it answers whether a call of a locked tool is allowed, over HTTP on a Unix socket.
+//!
+//! It decides nothing. Each worker thread has an instance of the engine, which decides by the documents alone. Requests of
+//! the AuthZEN Authorization API are other spellings of the same question.
+//!
+//! | module | content |
+//! |---|---|
+//! | `args`, `files` | the command line, and the documents that it names |
+//! | `server` | the socket, the worker threads, and the end of the program |
+//! | `service` | paths, methods and limits of requests |
+//! | `decider` | the engine of a worker |
+//! | `given` | members of JSON requests |
+//! | `question` | the request of `/v1/decide` |
+//! | `authzen` | the requests of AuthZEN |
+//! | `answer` | decisions and refusals as JSON |
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod args;
+mod authzen;
+mod decider;
+mod files;
+mod given;
+mod question;
+mod server;
+mod service;
+
+use agent_host::{Failure, block_on, diagnostics, output};
+use args::Arguments;
+use clap::Parser as _;
+use std::panic;
+use std::process::exit;
+
+/// The exit code if there is no answer. clap uses the same for wrong usage.
+const UNANSWERED: u8 = 2;
+
+/// Runs the program of the command line. Returns the exit code.
+#[must_use]
+pub fn main() -> u8 {
+    // A worker that panics would leave its connections to nobody.
+    panic::set_hook(Box::new(|panic| {
+        let failure = Failure::internal(panic);
+        output::note_drawn(&diagnostics::draw_failure(&failure));
+        exit(UNANSWERED.into())
+    }));
+    match block_on(server::run(&Arguments::parse())) {
+        Ok(true) => 0,
+        Ok(false) => 1,
+        Err(failure) => {
+            output::note_drawn(&diagnostics::draw_failure(&failure));
+            UNANSWERED
+        }
+    }
+}
