@@ -40,7 +40,7 @@ pub use events::Body;
 pub use guard::{Ambiguous, Hosts, client, single};
 pub use http::{read_body, respond_with};
 pub use listener::Listener;
-pub use private_socket::PrivateSocket;
+pub use private_socket::{PrivateConnections, PrivateSocket};
 pub use served::Served;
 pub use service::{Answer, Client, INTERNAL_ERROR, Service, Trace};
 pub use sessions::Sessions;

@@ -50,30 +50,35 @@ impl PrivateSocket {
         Ok(socket)
     }
 
-    /// Returns the path.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Answers requests of its connections, for ever. Several threads may do so, each with connections of its own.
+    /// Returns its connections for one of several threads, each of which gets some.
     ///
     /// # Errors
     ///
-    /// When the system refuses another descriptor of the socket.
+    /// When the system refuses another descriptor.
+    pub fn connections(&self) -> Result<PrivateConnections, Failure> {
+        let shared = self.listener.try_clone().map(PrivateConnections);
+        shared.map_err(|error| Failure::new(format_args!("the socket can't be shared: {error}")))
+    }
+}
+
+/// The connections of a [`PrivateSocket`] for one thread.
+pub struct PrivateConnections(UnixListener);
+
+impl PrivateConnections {
+    /// Answers requests of the connections, for ever.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses to wait for connections.
     pub async fn serve<F>(
-        &self,
+        self,
         answer: impl Fn(Request<Incoming>) -> F + 'static,
     ) -> Result<(), Failure>
     where
         F: Future<Output = Response<Body>> + 'static,
     {
-        let own = self
-            .listener
-            .try_clone()
-            .and_then(net::UnixListener::from_std);
-        let own =
-            own.map_err(|error| Failure::new(format_args!("the socket can't be shared: {error}")))?;
+        let own = net::UnixListener::from_std(self.0)
+            .map_err(|error| Failure::new(format_args!("the socket can't be awaited: {error}")))?;
         serve_connections(async || Ok(own.accept().await?.0), answer).await;
         Ok(())
     }

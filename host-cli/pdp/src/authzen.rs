@@ -64,23 +64,22 @@ impl Semantic {
     }
 }
 
+/// A call to decide on, or why an evaluation is denied without a decision.
+pub(crate) type Asked = Result<AskedCall, Refusal>;
+
 /// What a request asks.
 pub(crate) enum Question {
-    One(Result<AskedCall, Refusal>),
-    /// Each evaluation, or why it is denied without a decision.
-    Several(Semantic, Vec<Result<AskedCall, Refusal>>),
+    One(Asked),
+    Several(Semantic, Vec<Asked>),
 }
 
 /// Reads a request with one evaluation.
 ///
 /// # Errors
 ///
-/// A member is absent or of another type. The inner error says that it is about something else than a call of a tool.
+/// A member is absent or of another type.
 pub(crate) fn evaluation(given: &Given<'_>) -> Result<Question, Refusal> {
-    match asked_call(given, None) {
-        Err(refusal) if refusal.code != Some(Code::UnknownValue) => Err(refusal),
-        asked => Ok(Question::One(asked)),
-    }
+    asked_call(given, None).map(Question::One)
 }
 
 /// Reads a request with evaluations. Without any it is one evaluation.
@@ -105,12 +104,17 @@ pub(crate) fn evaluations(given: &Given<'_>) -> Result<Question, Refusal> {
         given.object(name)?;
     }
     let asked = items.into_iter();
-    let asked = asked.map(|item| asked_call(&item?, Some(given)));
+    // One that is invalid is denied alone.
+    let asked = asked.map(|item| asked_call(&item?, Some(given))?);
     Ok(Question::Several(semantic, asked.collect()))
 }
 
 /// Reads an evaluation. A member that it lacks is that of the request.
-fn asked_call(given: &Given<'_>, defaults: Option<&Given<'_>>) -> Result<AskedCall, Refusal> {
+///
+/// # Errors
+///
+/// A member is absent or of another type. The inner error says that it is about something else than a call of a tool.
+fn asked_call(given: &Given<'_>, defaults: Option<&Given<'_>>) -> Result<Asked, Refusal> {
     let of = |name: &str| match (given.object(name)?, defaults) {
         (None, Some(defaults)) => defaults.object(name),
         (own, _) => Ok(own),
@@ -135,15 +139,15 @@ fn asked_call(given: &Given<'_>, defaults: Option<&Given<'_>>) -> Result<AskedCa
         if given != decided {
             let given = visible(&given);
             let text = format!("the {what} is `{given}`, and only `{decided}` is decided here");
-            return Err(Refusal::new(Code::UnknownValue, text));
+            return Ok(Err(Refusal::new(Code::UnknownValue, text)));
         }
     }
-    Ok(AskedCall {
+    Ok(Ok(AskedCall {
         tool,
         arguments: bytes(arguments),
         subject,
         agent: None,
-    })
+    }))
 }
 
 /// Writes the decision on an evaluation. What was not decided is denied.

@@ -7,7 +7,7 @@ use super::files;
 use super::service::Service;
 use agent_host::contract::session::Documents;
 use agent_host::{Engine, Failure, Signals, Zone, block_on, output};
-use agent_mcp_server::PrivateSocket;
+use agent_mcp_server::{PrivateConnections, PrivateSocket};
 use agent_ownership::{UserFolder, create_private};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -21,9 +21,8 @@ use tokio::task::LocalSet;
 const SOCKET: &str = "agent/pdp.sock";
 
 /// What a worker needs.
-#[derive(Clone)]
 struct Worker {
-    socket: Arc<PrivateSocket>,
+    connections: PrivateConnections,
     engine: Engine,
     documents: Arc<Documents>,
     zone: Zone,
@@ -53,17 +52,19 @@ pub(crate) async fn run(args: &Arguments) -> Result<bool, Failure> {
         Some(path) => path.clone(),
         None => usual_socket()?,
     };
-    let worker = Worker {
-        socket: Arc::new(PrivateSocket::bind(&path)?),
-        engine,
-        documents,
-        zone: args.timezone.clone(),
-    };
+    // It is removed when this function ends.
+    let socket = PrivateSocket::bind(&path)?;
     announce(&decider, &path)?;
     drop(decider);
     let (ended, mut ends) = mpsc::unbounded_channel();
     for number in 0..args.threads.map_or_else(processors, usize::from) {
-        let (worker, ended) = (worker.clone(), ended.clone());
+        let ended = ended.clone();
+        let worker = Worker {
+            connections: socket.connections()?,
+            engine: engine.clone(),
+            documents: Arc::clone(&documents),
+            zone: args.timezone.clone(),
+        };
         let thread = thread::Builder::new().name(format!("worker {number}"));
         let started = thread.spawn(move || {
             let end = block_on(LocalSet::new().run_until(worker.serve()));
@@ -93,7 +94,7 @@ impl Worker {
             let service = Rc::clone(&service);
             async move { service.answer(request).await }
         };
-        self.socket.serve(answer).await
+        self.connections.serve(answer).await
     }
 }
 

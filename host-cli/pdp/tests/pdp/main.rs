@@ -1,0 +1,9 @@
+//! The program as a whole: its socket, its requests and its answers.
+
+#![cfg(target_os = "linux")]
+
+mod authzen;
+mod decide;
+mod openapi;
+mod socket;
+mod support;
