@@ -634,8 +634,10 @@ fn only_the_way_out_opens_connections() {
         ("runners/src/session.rs", "TcpListener"),
         // Clients are served on loopback.
         ("mcp-server/src/listener.rs", "TcpListener"),
-        ("mcp-server/src/listener.rs", "TcpStream"),
         ("mcp-server/src/listener.rs", "hyper::server"),
+        // Enforcement points ask the decision point at a socket of this user. A left one is tried.
+        ("mcp-server/src/private_socket.rs", "UnixListener"),
+        ("mcp-server/src/private_socket.rs", "UnixStream"),
         // The socket at which a sandbox's proxy listens goes from the command's network to the way out.
         ("sandbox/src/child.rs", "TcpListener"),
         ("sandbox/src/linux/launch.rs", "TcpListener"),
@@ -717,6 +719,7 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
                 "agent-mcp-protocol",
                 "agent-mcp-server",
                 "agent-page-server",
+                "agent-pdp",
                 "agent-serve",
                 "agent-wasi-app",
                 "agent-way-out",

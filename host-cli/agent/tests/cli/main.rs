@@ -15,6 +15,7 @@ mod capabilities;
 mod clients;
 mod codes;
 mod command_line;
+mod decision_point;
 mod engines;
 mod faults;
 mod fix;

@@ -35,7 +35,7 @@ allowed_tools contains tool.id if {
     may(tool.tool)
 }
 
-deny[tool.id] := "the role does not allow it" if {
+deny_reasons[tool.id] := "the role does not allow it" if {
     some tool in input.candidate_tools
     input.phase == "call"
     not may(tool.tool)

@@ -127,7 +127,7 @@ fn every_reason_is_that_of_a_session() {
     let mut world = World::usual();
     world.policy = Some(
         "package switchboard\nallowed_tools contains tool.id if {\n some tool in input.candidate_tools\n \
-         input.subject.id == \"d\"\n}\ndeny[tool.id] := \"only d may\" if some tool in input.candidate_tools\n"
+         input.subject.id == \"d\"\n}\ndeny_reasons[tool.id] := \"only d may\" if some tool in input.candidate_tools\n"
             .to_owned(),
     );
     let arguments = json!({ "path": 1, "more": 2 });

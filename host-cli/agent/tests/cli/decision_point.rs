@@ -1,0 +1,43 @@
+//! `agent pdp`: another program, beside this one.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+#[test]
+fn the_program_beside_this_one_gets_the_arguments() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let agent = folder.path().join("agent");
+    fs::hard_link(env!("CARGO_BIN_EXE_agent"), &agent).unwrap();
+    let run = || {
+        let mut command = Command::new(&agent);
+        let output = command.args(["pdp", "--socket", "a b", "-q", "--", "--help"]);
+        let output = output.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    let (code, _, said) = run();
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("agent-pdp` is not installed"), "{said}");
+    assert!(
+        said.contains("cargo build --release --package agent-pdp"),
+        "{said}"
+    );
+
+    let program = folder.path().join("agent-pdp");
+    fs::write(&program, "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 7\n").unwrap();
+    let (code, _, said) = run();
+    assert_eq!(code, Some(2));
+    assert!(
+        said.contains("agent-pdp` can't be started: permission denied"),
+        "{said}"
+    );
+
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let (code, out, _) = run();
+    assert_eq!((code, &*out), (Some(7), "--socket\na b\n-q\n--help\n"));
+}
