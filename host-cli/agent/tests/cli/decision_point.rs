@@ -9,10 +9,9 @@ fn the_program_beside_this_one_gets_the_arguments() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let agent = folder.path().join("agent");
     fs::hard_link(env!("CARGO_BIN_EXE_agent"), &agent).unwrap();
-    let run = || {
+    let run = |arguments: &[&str]| {
         let mut command = Command::new(&agent);
-        let output = command.args(["pdp", "--socket", "a b", "-q", "--", "--help"]);
-        let output = output.output().unwrap();
+        let output = command.arg("pdp").args(arguments).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (
             output.status.code(),
@@ -20,7 +19,7 @@ fn the_program_beside_this_one_gets_the_arguments() {
             text(output.stderr),
         )
     };
-    let (code, _, said) = run();
+    let (code, _, said) = run(&[]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("agent-pdp` is not installed"), "{said}");
     assert!(
@@ -30,7 +29,7 @@ fn the_program_beside_this_one_gets_the_arguments() {
 
     let program = folder.path().join("agent-pdp");
     fs::write(&program, "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 7\n").unwrap();
-    let (code, _, said) = run();
+    let (code, _, said) = run(&[]);
     assert_eq!(code, Some(2));
     assert!(
         said.contains("agent-pdp` can't be started: permission denied"),
@@ -38,6 +37,14 @@ fn the_program_beside_this_one_gets_the_arguments() {
     );
 
     fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-    let (code, out, _) = run();
-    assert_eq!((code, &*out), (Some(7), "--socket\na b\n-q\n--help\n"));
+    for (arguments, expected) in [
+        (
+            &["--socket", "a b", "-q", "--help"][..],
+            "--socket\na b\n-q\n--help\n",
+        ),
+        (&["--", "--help"], "--help\n"),
+    ] {
+        let (code, out, _) = run(arguments);
+        assert_eq!((code, &*out), (Some(7), expected));
+    }
 }
