@@ -150,21 +150,24 @@ fn asked_call(given: &Given<'_>, defaults: Option<&Given<'_>>) -> Result<Asked, 
     }))
 }
 
-/// Writes the decision on an evaluation. What was not decided is denied.
+/// Returns the decision on an evaluation. What was not decided is denied.
+pub(crate) fn decision(decided: &Result<CallDecision, Refusal>) -> bool {
+    decided.as_ref().is_ok_and(is_allowed)
+}
+
+/// Writes the decision on an evaluation.
 pub(crate) fn write_evaluation(
     w: &mut Writer,
     decided: &Result<CallDecision, Refusal>,
     names: &CodeNames,
-) -> bool {
-    let decision = decided.as_ref().is_ok_and(is_allowed);
+) {
     w.object(|w| {
         w.key("context").object(|w| match decided {
             Ok(decided) => write_grounds(w, decided, names),
             Err(refusal) => w.key("error").object(|w| refusal.write(w, names)),
         });
-        w.key("decision").bool(decision);
+        w.key("decision").bool(decision(decided));
     });
-    decision
 }
 
 /// Returns the metadata of the decision point that is reached at a host.

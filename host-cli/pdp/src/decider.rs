@@ -13,7 +13,7 @@ const DECISION_FUEL: u64 = 10_000_000_000;
 /// Bytes by which an instance may grow. The memory of one never shrinks.
 const GROWTH_MAX_BYTES: usize = 64 << 20;
 
-/// Decides on calls in an instance of its own. An instance that failed or grew too much is replaced.
+/// Decides on calls in one instance. An instance that failed or grew too much is replaced.
 pub(crate) struct Decider {
     engine: Engine,
     documents: Arc<Documents>,

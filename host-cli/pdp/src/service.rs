@@ -1,7 +1,7 @@
 //! Paths, methods and limits of requests.
 
 use super::answer::{CodeNames, Refusal, decided};
-use super::authzen::{self, Question, write_evaluation};
+use super::authzen::{self, Asked, Question, Semantic, decision, write_evaluation};
 use super::decider::Decider;
 use super::given::{Given, parsed};
 use super::question;
@@ -163,45 +163,55 @@ impl Service {
         let mut w = Writer::dense();
         match question {
             Question::One(asked) => {
-                let decided = match asked {
-                    Ok(asked) => Ok(self.decide(&asked)?),
-                    Err(refusal) => Err(refusal),
-                };
-                write_evaluation(&mut w, &decided, &self.names);
+                let evaluated = self.evaluated(asked)?;
+                write_evaluation(&mut w, &evaluated, &self.names);
             }
             Question::Several(semantic, asked) => {
-                let mut all = Vec::new();
-                let end = Instant::now() + ANSWER_TIME;
-                for asked in asked {
-                    if Instant::now() > end {
-                        let text = format!("not decided within {} s", ANSWER_TIME.as_secs());
-                        return Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text));
-                    }
-                    let decided = asked.and_then(|asked| self.decide(&asked));
-                    if let Err(refusal) = &decided
-                        && refusal.status.is_server_error()
-                    {
-                        return Err(refusal.clone());
-                    }
-                    let is_last =
-                        semantic.ends_with(decided.as_ref().is_ok_and(super::answer::is_allowed));
-                    all.push(decided);
-                    if is_last {
-                        break;
-                    }
-                    // Others wait for this thread.
-                    yield_now().await;
-                }
+                let evaluated = self.evaluated_in_turn(semantic, asked).await?;
                 w.object(|w| {
                     w.key("evaluations").array(|w| {
-                        for decided in &all {
-                            write_evaluation(w, decided, &self.names);
+                        for evaluated in &evaluated {
+                            write_evaluation(w, evaluated, &self.names);
                         }
                     });
                 });
             }
         }
         Ok(w.finish())
+    }
+
+    /// Decides on evaluations until one is the last, or the time is over.
+    async fn evaluated_in_turn(
+        &self,
+        semantic: Semantic,
+        asked: Vec<Asked>,
+    ) -> Result<Vec<Result<CallDecision, Refusal>>, Refusal> {
+        let mut all = Vec::new();
+        let end = Instant::now() + ANSWER_TIME;
+        for asked in asked {
+            if Instant::now() > end {
+                let text = format!("not decided within {} s", ANSWER_TIME.as_secs());
+                return Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text));
+            }
+            all.push(self.evaluated(asked)?);
+            if all
+                .last()
+                .is_some_and(|it| semantic.ends_with(decision(it)))
+            {
+                break;
+            }
+            // Others wait for this thread.
+            yield_now().await;
+        }
+        Ok(all)
+    }
+
+    /// Decides on an evaluation. The inner error says why it is denied without a decision.
+    fn evaluated(&self, asked: Asked) -> Result<Result<CallDecision, Refusal>, Refusal> {
+        match asked.and_then(|asked| self.decide(&asked)) {
+            Err(refusal) if refusal.status.is_server_error() => Err(refusal),
+            evaluated => Ok(evaluated),
+        }
     }
 
     /// Decides on a call.
