@@ -6,9 +6,10 @@ use agent_host::contract::session::Documents;
 use agent_host::{Engine, Failure, Instance, Zone, call, clock};
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Units of fuel for each decision: some seconds of a processor. Decisions take a thousandth of that.
-const DECISION_FUEL: u64 = 10_000_000_000;
+/// Time of a decision. Most take a thousandth of that.
+const DECISION_TIME: Duration = Duration::from_secs(10);
 
 /// Bytes by which an instance may grow. The memory of one never shrinks.
 const GROWTH_MAX_BYTES: usize = 64 << 20;
@@ -94,7 +95,7 @@ impl Current {
     ) -> Result<Result<Self, Vec<Diagnostic>>, Failure> {
         let mut instance = engine.instantiate()?;
         let opened = call!(instance, decision_point.point.open(documents))?;
-        instance.limit_fuel(DECISION_FUEL);
+        instance.limit_time(DECISION_TIME);
         Ok(opened.map(|point| Self {
             opened_with: instance.memory(),
             instance,

@@ -6,6 +6,7 @@ use super::ticker::Ticker;
 use crate::bindings::{self, EnginePre};
 use crate::contract::catalogue::CodeEntry;
 use crate::failure::Failure;
+use std::time::Duration;
 use wasmtime::{Store, Trap};
 
 /// A running engine. Its resources, such as a parsed index, live as long as it does.
@@ -71,9 +72,9 @@ impl Instance {
         })
     }
 
-    /// Gives the calls from now on other units of fuel.
-    pub fn limit_fuel(&mut self, fuel_per_call: u64) {
-        self.store.data_mut().limits.fuel_per_call = fuel_per_call;
+    /// Gives the calls from now on another time.
+    pub fn limit_time(&mut self, time_per_call: Duration) {
+        self.store.data_mut().limits.time_per_call = time_per_call;
     }
 
     /// Returns the bytes of linear memory, which never shrinks.
