@@ -159,7 +159,10 @@ impl GuestPolicy for Policy {
     ) -> Vec<Diagnostic> {
         let index = index.as_ref().map(|it| &*it.get::<Index>().value);
         let tenant = tenant.as_ref().map(|it| &*it.get::<Tenant>().value);
-        all(rego::remarks(&self.0, &rego::vocabulary(index, tenant)))
+        all(rego::policy_remarks(
+            &self.0,
+            &rego::vocabulary(index, tenant),
+        ))
     }
 
     fn never_allows(&self) -> Vec<Diagnostic> {

@@ -118,7 +118,7 @@ pub mod policy {
     pub use agent_rego::{
         AskedTool, HistoryFinding, HistoryRules, HistoryWant, Policy, PolicyDifference, PolicySide,
         REDACTED, Redactions, TestOutcome, TestVerdict, Tested, Vocabulary, WrittenPolicy,
-        asked_tools, never_allows, policy_difference, read, remarks, test, unused_rules,
+        asked_tools, never_allows, policy_difference, policy_remarks, read, test, unused_rules,
         vocabulary, written_policy,
     };
 }

@@ -81,6 +81,6 @@ pub use rules::{RuleValue, rule_values};
 pub use suite::{TestOutcome, TestVerdict, Tested, test};
 pub use token::TOKEN_LIMIT;
 pub use trial::{InputValue, input_values, with_value};
-pub use unused::{Vocabulary, dead_rules, remarks, unused_rules};
+pub use unused::{Vocabulary, dead_rules, policy_remarks, unused_rules};
 pub use vocabulary::vocabulary;
 pub use written::{AskedTool, ToolName, WrittenPolicy, asked_tools, written_policy};

@@ -27,7 +27,7 @@ pub fn dead_rules(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
 }
 
 /// Returns what a check of a policy remarks: its [`dead_rules`], and a note where it costs an evaluation of each candidate.
-pub fn remarks(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
+pub fn policy_remarks(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
     let mut found = dead_rules(policy, known);
     found.extend(policy.together());
     found

@@ -16,7 +16,7 @@ pub(crate) const PRESENT: bool = cfg!(feature = "policy");
 mod present {
     use agent_api::decide::Resolution;
     use agent_api::diagnostic::Diagnostic;
-    use agent_api::policy::{Policy, remarks, unused_rules, vocabulary};
+    use agent_api::policy::{Policy, policy_remarks, unused_rules, vocabulary};
     use agent_api::render;
 
     /// Returns problems as SARIF.
@@ -33,7 +33,7 @@ mod present {
         let policy_decisions: Vec<_> = (0..matching.len())
             .filter_map(|number| matching.policy_decision(number))
             .collect();
-        let mut remarks = remarks(policy, &known);
+        let mut remarks = policy_remarks(policy, &known);
         // In a policy that was not asked, every rule would count as unused.
         if !policy_decisions.is_empty() {
             remarks.extend(unused_rules(policy, policy_decisions));

@@ -3,7 +3,7 @@
 use agent_decide::{EvaluationContext, Matching, PolicyDecision, PolicyEngine};
 use agent_diagnostic::Code;
 use agent_lower as lower;
-use agent_rego::{Policy, Vocabulary, read, remarks};
+use agent_rego::{Policy, Vocabulary, policy_remarks, read};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -173,7 +173,7 @@ fn classes_of_candidates_change_no_answer() {
 
 /// Returns the lines of the notes that each candidate is evaluated.
 fn notes(policy: &Policy) -> Vec<u32> {
-    let mut found = remarks(policy, &Vocabulary::new());
+    let mut found = policy_remarks(policy, &Vocabulary::new());
     found.retain(|it| it.code == Code::PolicyEachCandidate);
     let lines = found.iter().map(|it| it.labels[0].place.start.line);
     lines.collect()
