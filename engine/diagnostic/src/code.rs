@@ -345,12 +345,12 @@ catalogue! { $
     PolicyDenied "POLICY_DENIED" Error
         "the policy does not allow a tool"
         "Read the reason that the policy returned, and the rule that denies."
-    PolicyError "POLICY_ERROR" Error
-        "the policy returned no valid answer, so everything is denied"
-        "Run `agent policy check` to find the failing rule, and correct it."
     PolicyEachCandidate "POLICY_EACH_CANDIDATE" Note
         "a policy is evaluated for each candidate"
         "In a large index, decide each candidate by members of its own; nothing is wrong."
+    PolicyError "POLICY_ERROR" Error
+        "the policy returned no valid answer, so everything is denied"
+        "Run `agent policy check` to find the failing rule, and correct it."
     PolicyMissing "POLICY_MISSING" Error
         "the lock was made under a policy, and none is given"
         "Give the policy with `--policy FILE`, or the tenant that names it with `--tenant FILE`."
