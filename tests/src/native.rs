@@ -179,7 +179,7 @@ pub fn governed(inputs: &Inputs, rego: &[u8]) -> Answers {
     };
     let matching = read.matching();
     let known = policy::vocabulary(Some(&read.index), None);
-    let mut found = policy::dead_rules(&rego, &known);
+    let mut found = policy::policy_remarks(&rego, &known);
     let policy_decisions =
         (0..matching.len()).filter_map(|number| matching.policy_decision(number));
     found.extend(policy::unused_rules(&rego, policy_decisions));
