@@ -87,7 +87,7 @@ pub fn precompile(mut config: Config, component: &[u8], target: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use super::{config, engine, metered_config, precompile};
+    use super::{config, metered_config, precompile};
     use std::env::consts::{ARCH, OS};
     use std::thread;
     use std::time::Duration;
