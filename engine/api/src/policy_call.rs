@@ -51,7 +51,8 @@ pub fn explain_policy_call(
 fn tools_named<'i>(index: &'i Index, name: &str) -> Result<Vec<ToolView<'i>>, Vec<Diagnostic>> {
     let refused =
         |text: String, help: String| Err(vec![Diagnostic::new(Code::ToolUnknown, text).help(help)]);
-    let Some((server, tool)) = name.split_once('/') else {
+    // The id of a server may contain `/`, the name of a tool does not.
+    let Some((server, tool)) = name.rsplit_once('/') else {
         let text = format!("`{}` is no SERVER/TOOL", visible(name));
         return refused(
             text,

@@ -43,6 +43,7 @@ fn index() -> Index {
         server("ours", "Us", "1"),
         server("ours", "Us", "2"),
         server("theirs", "Them", "1"),
+        server("io.example/mail", "Us", "1"),
     ];
     let text = Value::from_iter(servers).to_string();
     agent_lower::index(text.into_bytes())
@@ -111,6 +112,15 @@ fn every_version_of_a_server_is_asked_about() {
     let both = explained("ours/send", "{}", "").expect("calls");
     let tools: Vec<_> = both.iter().map(|it| &*it.tool).collect();
     assert_eq!(tools, ["ours@1/send", "ours@2/send"]);
+}
+
+#[test]
+fn the_id_of_a_server_may_contain_a_slash() {
+    for tool in ["io.example/mail/send", "io.example/mail@1/send"] {
+        let found = explained(tool, "{}", "").expect("a call");
+        let tools: Vec<_> = found.iter().map(|it| &*it.tool).collect();
+        assert_eq!(tools, ["io.example/mail@1/send"], "{tool}");
+    }
 }
 
 #[test]
