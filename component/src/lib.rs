@@ -3,6 +3,8 @@
 #[cfg(feature = "full")]
 mod audit;
 #[cfg(feature = "full")]
+mod bundles;
+#[cfg(feature = "full")]
 mod capability;
 #[cfg(feature = "full")]
 mod catalogue;

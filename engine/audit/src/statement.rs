@@ -8,8 +8,8 @@ use super::recorded::SUMMARY;
 use super::verification::verified;
 use agent_api::diagnostic::Diagnostic;
 use agent_api::schema::Library;
+use agent_record::dsse::{Envelope, Signature, to_sign};
 use agent_syntax::json::Writer;
-use base64::prelude::{BASE64_STANDARD, Engine};
 use std::sync::Arc;
 
 /// The type of the statement.
@@ -17,9 +17,6 @@ const STATEMENT: &str = "https://in-toto.io/Statement/v1";
 
 /// The type of its predicate: facts of a run's summary.
 const PREDICATE: &str = "https://agent-engine.github.io/agent/predicates/run/v1";
-
-/// The type of the payload of an envelope.
-const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
 /// A statement about the evidence of a run.
 #[derive(Debug)]
@@ -82,33 +79,21 @@ pub fn state(folder: &Folder, core: Option<&Arc<Library>>) -> Result<Statement, 
         });
     });
     let json = w.finish();
-    let to_sign = encoded(json.as_bytes());
+    let to_sign = to_sign(&json);
     Ok(Statement { json, to_sign })
 }
 
 /// Returns the DSSE envelope of a statement with one signature, as JSON that ends with a newline.
 #[must_use]
 pub fn envelope(statement: &str, key_id: &str, signature: &[u8]) -> String {
+    let envelope = Envelope {
+        payload: statement.to_owned(),
+        signatures: vec![Signature {
+            key_id: key_id.to_owned(),
+            bytes: signature.to_owned(),
+        }],
+    };
     let mut w = Writer::pretty();
-    w.object(|w| {
-        w.key("payload").string(&BASE64_STANDARD.encode(statement));
-        w.key("payloadType").string(PAYLOAD_TYPE);
-        w.key("signatures").array(|w| {
-            w.object(|w| {
-                w.key("keyid").string(key_id);
-                w.key("sig").string(&BASE64_STANDARD.encode(signature));
-            });
-        });
-    });
+    envelope.write(&mut w);
     w.finish()
-}
-
-/// Returns the pre-authentication encoding of a payload.
-fn encoded(payload: &[u8]) -> Vec<u8> {
-    let head = format!(
-        "DSSEv1 {} {PAYLOAD_TYPE} {} ",
-        PAYLOAD_TYPE.len(),
-        payload.len()
-    );
-    [head.as_bytes(), payload].concat()
 }

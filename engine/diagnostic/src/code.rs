@@ -105,6 +105,18 @@ catalogue! { $
     BinaryDocument "BINARY_DOCUMENT" Error
         "an input is not a text"
         "Name a text file."
+    BundleExpired "BUNDLE_EXPIRED" Error
+        "a bundle decides no longer"
+        "Make and sign the bundle anew, with a later end and a higher sequence."
+    BundleInvalid "BUNDLE_INVALID" Error
+        "a file is not a bundle"
+        "Make the bundle anew with `agent bundle`."
+    BundleOlder "BUNDLE_OLDER" Error
+        "a bundle is older than one that was accepted"
+        "Sign what the older one has under a higher sequence."
+    BundleUntrusted "BUNDLE_UNTRUSTED" Error
+        "nobody who may do so signed a bundle"
+        "Have the bundle signed with a trusted key that may sign it."
     Cancelled "CANCELLED" Error
         "the user cancelled a run"
         "Run the plan again."

@@ -241,6 +241,26 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "STATE_REQUIRED",
     ),
     (
+        Code::BundleExpired,
+        "tests/tests/engine/session/bundles.rs",
+        "BUNDLE_EXPIRED",
+    ),
+    (
+        Code::BundleInvalid,
+        "tests/tests/engine/session/bundles.rs",
+        "BUNDLE_INVALID",
+    ),
+    (
+        Code::BundleOlder,
+        "tests/tests/engine/session/bundles.rs",
+        "BUNDLE_OLDER",
+    ),
+    (
+        Code::BundleUntrusted,
+        "tests/tests/engine/session/bundles.rs",
+        "BUNDLE_UNTRUSTED",
+    ),
+    (
         Code::AuditChanged,
         "tests/tests/engine/session/audit_log.rs",
         "AUDIT_CHANGED",

@@ -4,6 +4,7 @@ mod approval;
 mod attacks;
 mod audit;
 mod audit_log;
+mod bundles;
 mod call;
 mod continuation;
 mod decision_point;

@@ -106,6 +106,7 @@ impl Instance {
 macro_rules! call {
     (@audit $engine:ident) => { $engine.agent_engine_audit() };
     (@capability $engine:ident) => { $engine.agent_engine_capability() };
+    (@bundles $engine:ident) => { $engine.agent_engine_bundles() };
     (@catalogue $engine:ident) => { $engine.agent_engine_catalogue() };
     (@clients $engine:ident) => { $engine.agent_engine_clients() };
     (@daemon $engine:ident) => { $engine.agent_engine_daemon() };

@@ -1,5 +1,6 @@
 //! Any sequence of messages: the rules a second time, surfaces that agree, and a state that changes no answer.
 
+use super::bundles::bundled;
 use super::decision_point::{asked, point, reasons as decision_reasons};
 use super::{World, at, capability, client, server};
 use agent_model::Load;
@@ -690,6 +691,7 @@ proptest! {
         let setting = Setting { expansion: Expansion::Stub, ..setting };
         let world = setting.world();
         let point = point(&world);
+        let by_bundle = bundled(&world);
         let mut session = world.session(setting.options());
         for (tool, own) in setting.tools.iter().enumerate() {
             for number in 0..4 {
@@ -723,6 +725,8 @@ proptest! {
                     };
                     let decision = point.decide(&call, at(0)).expect("a decision");
                     let reasons = decision_reasons(&decision);
+                    let bundled = by_bundle.decide(&call, at(0)).expect("a decision");
+                    prop_assert_eq!(&decision_reasons(&bundled), &reasons);
                     prop_assert!(
                         !reasons.is_empty() || matches!(called.action, CallAction::Forward(_)),
                         "{:?}",
