@@ -25,6 +25,10 @@ impl GuestPoint for Point {
         self.0.documents().clone().into()
     }
 
+    fn tools(&self) -> Vec<String> {
+        self.0.tools()
+    }
+
     fn decide(&self, call: AskedCall, now: Clock) -> Result<CallDecision, Unanswerable> {
         let decided = self.0.decide(&call.into(), now.into());
         let decided = decided.map_err(|(code, text)| Unanswerable {

@@ -14,6 +14,7 @@ use super::session::{Session, State};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::explain::CallReason;
 use agent_api::model::HistoryRuleTerms;
+use agent_api::text::sort::sort_by;
 use agent_api::text::visible;
 use agent_record::Clock;
 
@@ -72,6 +73,19 @@ impl DecisionPoint {
     /// Returns the digests of the documents.
     pub fn documents(&self) -> &Digests {
         &self.session.basis.digests
+    }
+
+    /// Returns the locked tools as [`AskedCall::tool`] names them, ordered.
+    pub fn tools(&self) -> Vec<String> {
+        let basis = &self.session.basis;
+        let numbered = basis.servers.iter().enumerate();
+        let tools = numbered.flat_map(|(number, server)| {
+            let own = basis.tools_of(number);
+            own.map(|tool| format!("{}/{}", server.name, basis.tools[tool].own_name()))
+        });
+        let mut tools: Vec<_> = tools.collect();
+        sort_by(&mut tools, Ord::cmp);
+        tools
     }
 
     /// Decides on a call.

@@ -39,8 +39,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Operate",
         &[
-            "serve", "status", "pdp", "login", "logout", "install", "index", "policy", "audit",
-            "replay",
+            "serve", "status", "pdp", "bundle", "fleet", "login", "logout", "install", "index",
+            "policy", "audit", "replay",
         ],
     ),
     (

@@ -8,7 +8,7 @@ mod folder;
 mod signing;
 
 pub use folder::{find, read, resolve};
-pub use signing::SigningKey;
+pub use signing::{SigningKey, is_signed_by};
 
 use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;

@@ -1,9 +1,9 @@
-//! Signatures with an Ed25519 key of the user.
+//! Signatures with an Ed25519 key of the user, and with those of others.
 
 use agent_host::input::reason;
 use agent_host::{Failure, hex};
 use ring::digest::{SHA256, digest};
-use ring::signature::{Ed25519KeyPair, KeyPair};
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use rustls_pki_types::PrivatePkcs8KeyDer;
 use rustls_pki_types::pem::PemObject;
 use std::fs::{File, Metadata};
@@ -74,4 +74,11 @@ impl SigningKey {
 
 fn is_readable_by_others(metadata: &Metadata) -> bool {
     metadata.mode() & 0o077 != 0
+}
+
+/// Returns whether a signature of bytes is that of an Ed25519 public key of 32 bytes.
+#[must_use]
+pub fn is_signed_by(public_key: &[u8], bytes: &[u8], signature: &[u8]) -> bool {
+    let key = UnparsedPublicKey::new(&ED25519, public_key);
+    key.verify(bytes, signature).is_ok()
 }

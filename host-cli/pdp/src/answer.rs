@@ -1,7 +1,9 @@
 //! Decisions and refusals as JSON.
 
+use super::basis::Basis;
+use super::decider::Decided;
 use agent_host::contract::catalogue::CodeEntry;
-use agent_host::contract::decision_point::{CallDecision, CallReason, Digests, Verdict};
+use agent_host::contract::decision_point::{CallReason, Digests, Verdict};
 use agent_host::contract::diagnostic::Code;
 use agent_syntax::json::Writer;
 use hyper::StatusCode;
@@ -75,26 +77,22 @@ impl Refusal {
     }
 }
 
-/// Returns whether a call is allowed.
-pub(crate) fn is_allowed(decision: &CallDecision) -> bool {
-    matches!(decision.verdict, Verdict::Allowed)
-}
-
 /// Returns the body of the answer of `/v1/decide`.
-pub(crate) fn decided(decision: &CallDecision, names: &CodeNames) -> String {
+pub(crate) fn decided(decided: &Decided, names: &CodeNames) -> String {
     let mut w = Writer::dense();
     w.object(|w| {
-        w.key("allowed").bool(is_allowed(decision));
-        write_grounds(w, decision, names);
+        w.key("allowed").bool(decided.is_allowed());
+        write_grounds(w, decided, names);
     });
     w.finish()
 }
 
 /// Writes the documents that decided, and the reasons.
-pub(crate) fn write_grounds(w: &mut Writer, decision: &CallDecision, names: &CodeNames) {
+pub(crate) fn write_grounds(w: &mut Writer, decided: &Decided, names: &CodeNames) {
+    let documents = &decided.decision.documents;
     w.key("documents")
-        .object(|w| write_digests(w, &decision.documents));
-    let reasons = match &decision.verdict {
+        .object(|w| write_digests(w, documents, &decided.basis));
+    let reasons = match &decided.decision.verdict {
         Verdict::Allowed => &[][..],
         Verdict::Refused(reasons) => reasons,
     };
@@ -114,7 +112,29 @@ fn write_reason(w: &mut Writer, reason: &CallReason, names: &CodeNames) {
     w.key("text").string(&reason.text);
 }
 
-fn write_digests(w: &mut Writer, digests: &Digests) {
+/// Returns the body of the answer of `/v1/status`.
+pub(crate) fn status(digests: &Digests, basis: &Basis) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        if let Some(bundle) = &basis.bundle {
+            w.key("bundle").object(|w| {
+                w.key("digest").string(&bundle.digest);
+                w.key("name").string(&bundle.name);
+                w.key("not_after").string(&bundle.not_after);
+                w.key("sequence").json(&bundle.sequence.to_string());
+            });
+        }
+        w.key("decides").bool(basis.stands().is_ok());
+        w.key("documents")
+            .object(|w| write_digests(w, digests, basis));
+        w.key("version").string(env!("CARGO_PKG_VERSION"));
+    });
+    w.finish()
+}
+
+/// Writes the digests of the documents, and that of the bundle that they came in.
+fn write_digests(w: &mut Writer, digests: &Digests, basis: &Basis) {
+    let bundle = basis.bundle.as_ref().map(|it| &it.digest);
     let Digests {
         lock,
         index,
@@ -127,15 +147,16 @@ fn write_digests(w: &mut Writer, digests: &Digests) {
         health,
     } = digests;
     for (name, digest) in [
-        ("definitions", definitions),
-        ("health", health),
-        ("index", index),
-        ("lock", lock),
-        ("policy", policy),
-        ("policy_context", policy_context),
-        ("task", task),
-        ("tenant", tenant),
-        ("tenant_id", tenant_id),
+        ("bundle", bundle),
+        ("definitions", definitions.as_ref()),
+        ("health", health.as_ref()),
+        ("index", index.as_ref()),
+        ("lock", lock.as_ref()),
+        ("policy", policy.as_ref()),
+        ("policy_context", policy_context.as_ref()),
+        ("task", task.as_ref()),
+        ("tenant", tenant.as_ref()),
+        ("tenant_id", tenant_id.as_ref()),
     ] {
         if let Some(digest) = digest {
             w.key(name).string(digest);

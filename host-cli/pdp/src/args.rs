@@ -2,7 +2,7 @@
 
 use agent_host::Zone;
 use agent_host::session_files::{INDEX, LOCK};
-use clap::{Parser, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 /// Maximum number of worker threads.
@@ -17,13 +17,67 @@ pub(crate) const THREADS_MAX: u16 = 64;
     name = "agent-pdp",
     version,
     max_term_width = 100,
+    args_conflicts_with_subcommands = true,
     after_long_help = "\
 Exit codes:
-  0  Ended by a signal
-  1  The documents can't be obeyed
+  0  Ended by a signal; the answer is yes
+  1  The documents or the bundle can't be obeyed
   2  No answer: wrong usage, an unreadable file, no socket"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct Program {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
+    #[command(flatten)]
+    pub(crate) serve: Serve,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make or verify a bundle: what a fleet decides by, in one signed file
+    #[command(subcommand)]
+    Bundle(Bundle),
+
+    /// Show the instances of a fleet
+    #[command(subcommand)]
+    Fleet(Fleet),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bundle {
+    Make(Make),
+    Verify(Verify),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Fleet {
+    Status(FleetStatus),
+}
+
+/// Show by what each instance decides, and which digests are live
+///
+/// The exit code is 1 if an instance does not answer or decides nothing.
+#[derive(Debug, Args)]
+pub(crate) struct FleetStatus {
+    /// The sockets of the instances [default: the usual one]
+    #[arg(value_name = "SOCKET", value_hint = ValueHint::FilePath)]
+    pub(crate) sockets: Vec<PathBuf>,
+
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// How a status is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+/// What a decision point does.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
     /// The Unix socket, which only this user can connect to [default: agent/pdp.sock in the user's folder of state]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) socket: Option<PathBuf>,
@@ -32,6 +86,48 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(THREADS_MAX)))]
     pub(crate) threads: Option<u16>,
 
+    #[command(flatten)]
+    pub(crate) files: Files,
+
+    /// A snapshot of server health. Without one, servers count as healthy, and fallbacks need state
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) health: Option<PathBuf>,
+
+    /// The time zone of `time`, `hour` and `weekday` in the policy's context: `UTC`, an offset such as
+    /// `+02:00`, or a name such as `Europe/Berlin`
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) timezone: Zone,
+
+    /// The bundle that decides, in place of documents. It is read again when it changes
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["lock", "index", "policy", "policy_context", "tenant", "tenant_id", "task"],
+        requires_all = ["name", "keys"]
+    )]
+    pub(crate) bundle: Option<PathBuf>,
+
+    /// The name of the bundles that decide here
+    #[arg(long, value_name = "NAME", requires = "bundle")]
+    pub(crate) name: Option<String>,
+
+    /// The keys whose signatures count
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "bundle")]
+    pub(crate) keys: Option<PathBuf>,
+
+    /// The file that keeps the highest sequence of each name. Instances on one machine may share it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "bundle")]
+    pub(crate) sequences: Option<PathBuf>,
+
+    /// Refuse bundles with a lower sequence
+    #[arg(long, value_name = "N", requires = "bundle")]
+    pub(crate) min_sequence: Option<u64>,
+}
+
+/// The documents that decide.
+#[derive(Debug, Args)]
+pub(crate) struct Files {
     /// The lock. `agents.definitions.json` is read beside it
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) lock: PathBuf,
@@ -59,13 +155,56 @@ pub(crate) struct Arguments {
     /// The task
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) task: Option<PathBuf>,
+}
 
-    /// A snapshot of server health. Without one, servers count as healthy, and fallbacks need state
+/// Make a bundle of documents that a decision point can obey, and sign it
+///
+/// The same documents, name, sequence and end give the same file. Only the locked entries of the index are in it. No secret
+/// is in it, unless a document has one: documents name secrets, and hold none.
+#[derive(Debug, Args)]
+pub(crate) struct Make {
+    #[command(flatten)]
+    pub(crate) files: Files,
+
+    /// The name. Bundles of one name replace each other
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// The sequence, which is higher than that of every bundle of the name before
+    #[arg(long, value_name = "N")]
+    pub(crate) sequence: u64,
+
+    /// The last moment at which it decides, in UTC: such as 2027-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) not_after: String,
+
+    /// The Ed25519 private key, a file in PKCS#8 that only this user can read
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) health: Option<PathBuf>,
+    pub(crate) key: PathBuf,
 
-    /// The time zone of `time`, `hour` and `weekday` in the policy's context: `UTC`, an offset such as
-    /// `+02:00`, or a name such as `Europe/Berlin`
-    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
-    pub(crate) timezone: Zone,
+    /// The file to write [default: standard output]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Verify a bundle as a decision point would accept it now
+///
+/// Says its digest, sequence and end. Remembers nothing.
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// The bundle
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) bundle: PathBuf,
+
+    /// The name of the bundles that decide
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// The keys whose signatures count
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) keys: PathBuf,
+
+    /// Refuse a lower sequence
+    #[arg(long, value_name = "N")]
+    pub(crate) min_sequence: Option<u64>,
 }

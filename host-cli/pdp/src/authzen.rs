@@ -3,10 +3,11 @@
 //!
 //! `context` of a request decides nothing: the time is that of this host, and the agent is that of the lock.
 
-use super::answer::{CodeNames, Refusal, is_allowed, write_grounds};
+use super::answer::{CodeNames, Refusal, write_grounds};
+use super::decider::Decided;
 use super::given::Given;
 use super::question::{bytes, subject};
-use agent_host::contract::decision_point::{AskedCall, CallDecision};
+use agent_host::contract::decision_point::{AskedCall, CallSubject};
 use agent_host::contract::diagnostic::Code;
 use agent_host::output::visible;
 use agent_syntax::json::Writer;
@@ -71,6 +72,10 @@ pub(crate) type Asked = Result<AskedCall, Refusal>;
 pub(crate) enum Question {
     One(Asked),
     Several(Semantic, Vec<Asked>),
+    /// Which tools the subject of a call may call, whose own tool is not named.
+    Tools(Asked),
+    /// Which actions are allowed on the tool of a call.
+    Actions(Asked),
 }
 
 /// Reads a request with one evaluation.
@@ -127,38 +132,91 @@ fn asked_call(given: &Given<'_>, defaults: Option<&Given<'_>>) -> Result<Asked, 
     );
     of("context")?;
     let subject = subject(&who)?;
-    let name = action.required_string("name")?;
+    let (name, arguments) = called(&action)?;
     let kind = resource.required_string("type")?;
     let tool = resource.required_string("id")?;
-    let properties = action.object("properties")?;
-    let arguments = match &properties {
-        Some(properties) => properties.object("arguments")?,
+    Ok(mapped((&name, &kind), tool, arguments, subject))
+}
+
+/// Reads a search for resources, whose own id is ignored.
+///
+/// # Errors
+///
+/// A member is absent or of another type.
+pub(crate) fn tools(given: &Given<'_>) -> Result<Question, Refusal> {
+    given.object("context")?;
+    let (name, arguments) = called(&given.required_object("action")?)?;
+    let kind = given.required_object("resource")?.required_string("type")?;
+    let subject = subject(&given.required_object("subject")?)?;
+    let asked = mapped((&name, &kind), String::new(), arguments, subject);
+    Ok(Question::Tools(asked))
+}
+
+/// Reads a search for actions.
+///
+/// # Errors
+///
+/// A member is absent or of another type.
+pub(crate) fn actions(given: &Given<'_>) -> Result<Question, Refusal> {
+    given.object("context")?;
+    let resource = given.required_object("resource")?;
+    let (kind, tool) = (
+        resource.required_string("type")?,
+        resource.required_string("id")?,
+    );
+    let subject = subject(&given.required_object("subject")?)?;
+    let asked = mapped((ACTION, &kind), tool, None, subject);
+    Ok(Question::Actions(asked))
+}
+
+/// Reads an action: its name, and the arguments of the call.
+fn called(action: &Given<'_>) -> Result<(String, Option<Vec<u8>>), Refusal> {
+    let name = action.required_string("name")?;
+    let arguments = match action.object("properties")? {
+        Some(properties) => bytes(properties.object("arguments")?),
         None => None,
     };
-    for (what, given, decided) in [("action", name, ACTION), ("resource type", kind, RESOURCE)] {
+    Ok((name, arguments))
+}
+
+/// Returns the call that an action on a resource is.
+///
+/// # Errors
+///
+/// It is no call of a tool.
+fn mapped(
+    (action, kind): (&str, &str),
+    tool: String,
+    arguments: Option<Vec<u8>>,
+    subject: CallSubject,
+) -> Asked {
+    for (what, given, decided) in [
+        ("action", action, ACTION),
+        ("resource type", kind, RESOURCE),
+    ] {
         if given != decided {
-            let given = visible(&given);
+            let given = visible(given);
             let text = format!("the {what} is `{given}`, and only `{decided}` is decided here");
-            return Ok(Err(Refusal::new(Code::UnknownValue, text)));
+            return Err(Refusal::new(Code::UnknownValue, text));
         }
     }
-    Ok(Ok(AskedCall {
+    Ok(AskedCall {
         tool,
-        arguments: bytes(arguments),
+        arguments,
         subject,
         agent: None,
-    }))
+    })
 }
 
 /// Returns the decision on an evaluation. What was not decided is denied.
-pub(crate) fn decision(decided: &Result<CallDecision, Refusal>) -> bool {
-    decided.as_ref().is_ok_and(is_allowed)
+pub(crate) fn decision(decided: &Result<Decided, Refusal>) -> bool {
+    decided.as_ref().is_ok_and(Decided::is_allowed)
 }
 
 /// Writes the decision on an evaluation.
 pub(crate) fn write_evaluation(
     w: &mut Writer,
-    decided: &Result<CallDecision, Refusal>,
+    decided: &Result<Decided, Refusal>,
     names: &CodeNames,
 ) {
     w.object(|w| {
@@ -168,6 +226,34 @@ pub(crate) fn write_evaluation(
         });
         w.key("decision").bool(decision(decided));
     });
+}
+
+/// Returns the answer of a search for tools.
+pub(crate) fn found_tools(tools: &[String]) -> String {
+    found(|w| {
+        for tool in tools {
+            w.object(|w| {
+                w.key("id").string(tool);
+                w.key("type").string(RESOURCE);
+            });
+        }
+    })
+}
+
+/// Returns the answer of a search for actions.
+pub(crate) fn found_actions(is_allowed: bool) -> String {
+    found(|w| {
+        if is_allowed {
+            w.object(|w| w.key("name").string(ACTION));
+        }
+    })
+}
+
+/// Returns the answer of a search, which has every result.
+fn found(results: impl FnOnce(&mut Writer)) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| w.key("results").array(results));
+    w.finish()
 }
 
 /// Returns the metadata of the decision point that is reached at a host.
@@ -180,6 +266,10 @@ pub(crate) fn metadata(host: &str) -> String {
             .string(&format!("https://{host}/access/v1/evaluations"));
         w.key("policy_decision_point")
             .string(&format!("https://{host}"));
+        w.key("search_action_endpoint")
+            .string(&format!("https://{host}/access/v1/search/action"));
+        w.key("search_resource_endpoint")
+            .string(&format!("https://{host}/access/v1/search/resource"));
     });
     w.finish()
 }

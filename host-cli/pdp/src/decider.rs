@@ -1,12 +1,15 @@
 //! The engine of a worker.
 
-use agent_host::contract::decision_point::{AskedCall, CallDecision, Digests, Point, Unanswerable};
+use super::basis::Basis;
+use agent_host::contract::decision_point::{
+    AskedCall, CallDecision, Digests, Point, Unanswerable, Verdict,
+};
 use agent_host::contract::diagnostic::Diagnostic;
-use agent_host::contract::session::Documents;
 use agent_host::{Engine, Failure, Instance, Zone, call, clock};
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch::Receiver;
 
 /// Time of a decision. Most take a thousandth of that.
 const DECISION_TIME: Duration = Duration::from_secs(10);
@@ -14,16 +17,30 @@ const DECISION_TIME: Duration = Duration::from_secs(10);
 /// Bytes by which an instance may grow. The memory of one never shrinks.
 const GROWTH_MAX_BYTES: usize = 64 << 20;
 
-/// Decides on calls in one instance. An instance that failed or grew too much is replaced.
+/// Decides on calls in one instance. An instance that failed, grew too much or has other documents is replaced.
 pub(crate) struct Decider {
     engine: Engine,
-    documents: Arc<Documents>,
+    bases: Receiver<Arc<Basis>>,
     zone: Zone,
     current: RefCell<Current>,
 }
 
+/// A decision, and what decided.
+pub(crate) struct Decided {
+    pub(crate) decision: CallDecision,
+    pub(crate) basis: Arc<Basis>,
+}
+
+impl Decided {
+    /// Returns whether the call is allowed.
+    pub(crate) fn is_allowed(&self) -> bool {
+        matches!(self.decision.verdict, Verdict::Allowed)
+    }
+}
+
 /// The present instance.
 struct Current {
+    basis: Arc<Basis>,
     instance: Instance,
     point: Point,
     /// Bytes of its memory when it was opened.
@@ -31,20 +48,20 @@ struct Current {
 }
 
 impl Decider {
-    /// Opens an instance with documents. The inner error lists why they can't be obeyed.
+    /// Opens an instance with the present documents. The inner error lists why they can't be obeyed.
     ///
     /// # Errors
     ///
     /// When the engine fails.
     pub(crate) fn open(
         engine: &Engine,
-        documents: &Arc<Documents>,
+        bases: &Receiver<Arc<Basis>>,
         zone: &Zone,
     ) -> Result<Result<Self, Vec<Diagnostic>>, Failure> {
-        let opened = Current::open(engine, documents)?;
+        let opened = Current::open(engine, bases.borrow().clone())?;
         Ok(opened.map(|current| Self {
             engine: engine.clone(),
-            documents: Arc::clone(documents),
+            bases: bases.clone(),
             zone: zone.clone(),
             current: RefCell::new(current),
         }))
@@ -58,8 +75,25 @@ impl Decider {
     pub(crate) fn documents(&self) -> Result<Digests, Failure> {
         let Current {
             instance, point, ..
-        } = &mut *self.current.borrow_mut();
+        } = &mut *self.current()?;
         call!(instance, decision_point.point.documents(*point))
+    }
+
+    /// Returns the locked tools.
+    ///
+    /// # Errors
+    ///
+    /// When the engine fails.
+    pub(crate) fn tools(&self) -> Result<Vec<String>, Failure> {
+        let Current {
+            instance, point, ..
+        } = &mut *self.current()?;
+        call!(instance, decision_point.point.tools(*point))
+    }
+
+    /// Returns what decides at present.
+    pub(crate) fn basis(&self) -> Arc<Basis> {
+        self.bases.borrow().clone()
     }
 
     /// Decides on a call now.
@@ -70,36 +104,55 @@ impl Decider {
     pub(crate) fn decide(
         &self,
         asked: &AskedCall,
-    ) -> Result<Result<CallDecision, Unanswerable>, Failure> {
+    ) -> Result<Result<Decided, Unanswerable>, Failure> {
         let now = clock(&self.zone);
-        let mut current = self.current.borrow_mut();
+        let mut current = self.current()?;
         let Current {
-            instance, point, ..
+            basis,
+            instance,
+            point,
+            ..
         } = &mut *current;
+        let by = Arc::clone(basis);
         let decided = call!(instance, decision_point.point.decide(*point, asked, now));
         let grown = current.instance.memory() - current.opened_with;
-        // The documents were obeyed before.
-        if (decided.is_err() || grown > GROWTH_MAX_BYTES)
-            && let Ok(opened) = Current::open(&self.engine, &self.documents)?
-        {
-            *current = opened;
+        if decided.is_err() || grown > GROWTH_MAX_BYTES {
+            current.renew(&self.engine, Arc::clone(&by))?;
         }
-        decided
+        Ok(decided?.map(|decision| Decided {
+            decision,
+            basis: by,
+        }))
+    }
+
+    /// Returns the instance with the present documents.
+    fn current(&self) -> Result<RefMut<'_, Current>, Failure> {
+        let mut current = self.current.borrow_mut();
+        let basis = self.basis();
+        if !Arc::ptr_eq(&current.basis, &basis) {
+            current.renew(&self.engine, basis)?;
+        }
+        Ok(current)
     }
 }
 
 impl Current {
-    fn open(
-        engine: &Engine,
-        documents: &Documents,
-    ) -> Result<Result<Self, Vec<Diagnostic>>, Failure> {
+    fn open(engine: &Engine, basis: Arc<Basis>) -> Result<Result<Self, Vec<Diagnostic>>, Failure> {
         let mut instance = engine.instantiate()?;
-        let opened = call!(instance, decision_point.point.open(documents))?;
+        let opened = call!(instance, decision_point.point.open(&basis.documents))?;
         instance.limit_time(DECISION_TIME);
         Ok(opened.map(|point| Self {
+            basis,
             opened_with: instance.memory(),
             instance,
             point,
         }))
+    }
+
+    /// Takes another instance. Its documents were obeyed before they became a basis.
+    fn renew(&mut self, engine: &Engine, basis: Arc<Basis>) -> Result<(), Failure> {
+        let opened = Self::open(engine, basis)?;
+        *self = opened.map_err(|_| Failure::internal("documents were obeyed once only"))?;
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The documents that the command line names.
 
-use super::args::Arguments;
+use super::args::Files;
 use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::session::Documents;
 use agent_host::diagnostics::{Document, Findings};
@@ -15,13 +15,15 @@ use std::path::PathBuf;
 ///
 /// When a file can't be read.
 pub(crate) fn read(
-    args: &Arguments,
+    args: &Files,
+    health: Option<&PathBuf>,
     engine: &mut Instance,
 ) -> Result<(Documents, Findings), Failure> {
     let file = |path: &Option<PathBuf>| path.clone().map(Input::File);
     let (lock, index) = (&args.lock, &args.index);
     let (lock, index) = (Input::File(lock.clone()), Input::File(index.clone()));
-    let (tenant, task, health) = (file(&args.tenant), file(&args.task), file(&args.health));
+    let (tenant, task) = (file(&args.tenant), file(&args.task));
+    let health = health.cloned().map(Input::File);
     let policy_context = file(&args.policy_context);
     let tenant_id = args.tenant_id.as_deref();
     let policy = match (file(&args.policy), &tenant) {

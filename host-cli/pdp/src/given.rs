@@ -135,6 +135,16 @@ impl<'r> Given<'r> {
         self.required(name, found)
     }
 
+    /// Requires a member that is an object.
+    ///
+    /// # Errors
+    ///
+    /// It is absent, or is not an object.
+    pub(crate) fn required_object(&self, name: &str) -> Result<Self, Refusal> {
+        let found = self.object(name)?;
+        self.required(name, found)
+    }
+
     /// Refuses members of other names.
     ///
     /// # Errors

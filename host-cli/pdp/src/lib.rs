@@ -6,6 +6,9 @@
 //! | module | content |
 //! |---|---|
 //! | `args`, `files` | the command line, and the documents that it names |
+//! | `basis` | what decides: documents, and the bundle that they came in |
+//! | `bundle` | bundles: made, verified, and followed |
+//! | `fleet` | what the instances of a fleet decide by |
 //! | `server` | the socket, the worker threads, and the end of the program |
 //! | `service` | paths, methods and limits of requests |
 //! | `decider` | the engine of a worker |
@@ -19,15 +22,18 @@
 mod answer;
 mod args;
 mod authzen;
+mod basis;
+mod bundle;
 mod decider;
 mod files;
+mod fleet;
 mod given;
 mod question;
 mod server;
 mod service;
 
 use agent_host::{Failure, block_on, diagnostics, output};
-use args::Arguments;
+use args::{Command, Program};
 use clap::Parser as _;
 use std::panic;
 use std::process::exit;
@@ -44,7 +50,13 @@ pub fn main() -> u8 {
         output::note_drawn(&diagnostics::draw_failure(&failure));
         exit(UNANSWERED.into())
     }));
-    match block_on(server::run(&Arguments::parse())) {
+    let program = Program::parse();
+    let answered = match &program.command {
+        Some(Command::Bundle(command)) => bundle::run(command),
+        Some(Command::Fleet(command)) => block_on(fleet::run(command)),
+        None => block_on(server::run(&program.serve)),
+    };
+    match answered {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(failure) => {

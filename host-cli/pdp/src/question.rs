@@ -11,7 +11,7 @@ use agent_host::contract::decision_point::{AskedCall, CallSubject};
 /// A member is absent, of another type or unknown.
 pub(crate) fn asked_call(given: &Given<'_>) -> Result<AskedCall, Refusal> {
     given.only(&["agent", "arguments", "subject", "tool"])?;
-    let who = given.required("subject", given.object("subject")?)?;
+    let who = given.required_object("subject")?;
     who.only(&["id", "properties", "type"])?;
     Ok(AskedCall {
         tool: given.required_string("tool")?,

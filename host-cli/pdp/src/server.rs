@@ -1,20 +1,24 @@
 //! The socket, the worker threads, and the end of the program.
 
 use super::answer::CodeNames;
-use super::args::{Arguments, THREADS_MAX};
+use super::args::{Files, Serve, THREADS_MAX};
+use super::basis::Basis;
+use super::bundle::{Judge, Sequences, Source};
 use super::decider::Decider;
 use super::files;
 use super::service::Service;
-use agent_host::contract::session::Documents;
-use agent_host::{Engine, Failure, Signals, Zone, block_on, output};
+use agent_host::input::{Input, TEXT_MAX};
+use agent_host::{Engine, Failure, Hangups, Signals, Zone, block_on, call, output};
 use agent_mcp_server::{PrivateConnections, PrivateSocket};
 use agent_ownership::{UserFolder, create_private};
+use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use tokio::select;
 use tokio::sync::mpsc;
+use tokio::sync::watch::{self, Receiver};
 use tokio::task::LocalSet;
 
 /// The usual socket, in the user's folder of state.
@@ -24,45 +28,47 @@ const SOCKET: &str = "agent/pdp.sock";
 struct Worker {
     connections: PrivateConnections,
     engine: Engine,
-    documents: Arc<Documents>,
+    bases: Receiver<Arc<Basis>>,
     zone: Zone,
 }
 
-/// Serves until a signal comes. Returns whether the documents can be obeyed.
+/// Serves until a signal comes. Returns whether the documents or the bundle can be obeyed.
 ///
 /// # Errors
 ///
 /// When a file can't be read, the socket can't be opened, or a worker fails.
-pub(crate) async fn run(args: &Arguments) -> Result<bool, Failure> {
+pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
     let mut signals = Signals::new()?;
     let engine = Engine::embedded()?;
-    let mut instance = engine.instantiate()?;
-    let (documents, findings) = files::read(args, &mut instance)?;
-    let documents = Arc::new(documents);
-    let decider = match Decider::open(&engine, &documents, &args.timezone)? {
-        Ok(decider) => decider,
-        Err(problems) => {
-            let catalogue = instance.catalogue()?;
-            output::note_drawn(&findings.draw(&problems, catalogue));
-            return Ok(false);
+    let health = args.health.as_ref();
+    let (basis, followed) = match &args.bundle {
+        None => match of_files(&engine, &args.files, health)? {
+            Some(basis) => (basis, None),
+            None => return Ok(false),
+        },
+        Some(bundle) => {
+            let source = source(&engine, args, bundle)?;
+            match source.open()? {
+                Some((basis, read)) => (basis, Some((source, read))),
+                None => return Ok(false),
+            }
         }
     };
-    drop((instance, findings));
+    let (sender, bases) = watch::channel(Arc::new(basis));
     let path = match &args.socket {
         Some(path) => path.clone(),
         None => usual_socket()?,
     };
     // It is removed when this function ends.
     let socket = PrivateSocket::bind(&path)?;
-    announce(&decider, &path)?;
-    drop(decider);
+    announce(&engine, &bases, &path)?;
     let (ended, mut ends) = mpsc::unbounded_channel();
     for number in 0..args.threads.map_or_else(processors, usize::from) {
         let ended = ended.clone();
         let worker = Worker {
             connections: socket.connections()?,
             engine: engine.clone(),
-            documents: Arc::clone(&documents),
+            bases: bases.clone(),
             zone: args.timezone.clone(),
         };
         let thread = thread::Builder::new().name(format!("worker {number}"));
@@ -76,8 +82,16 @@ pub(crate) async fn run(args: &Arguments) -> Result<bool, Failure> {
                 .help("name fewer with `--threads`")
         })?;
     }
+    let hangups = Hangups::new()?;
+    let follow = async {
+        match followed {
+            Some((source, read)) => source.follow(read, sender, hangups).await,
+            None => pending().await,
+        }
+    };
     select! {
         () = signals.cancelled() => Ok(true),
+        () = follow => Ok(true),
         Some(end) = ends.recv() => end.map(|()| true),
     }
 }
@@ -85,7 +99,7 @@ pub(crate) async fn run(args: &Arguments) -> Result<bool, Failure> {
 impl Worker {
     /// Answers requests, for ever.
     async fn serve(self) -> Result<(), Failure> {
-        let decider = Decider::open(&self.engine, &self.documents, &self.zone)?;
+        let decider = Decider::open(&self.engine, &self.bases, &self.zone)?;
         let decider = decider
             .map_err(|_| Failure::internal("the documents were obeyed by another worker only"))?;
         let names = CodeNames::of(self.engine.instantiate()?.catalogue()?);
@@ -98,21 +112,65 @@ impl Worker {
     }
 }
 
+/// Reads the documents that the command line names. Returns nothing if they can't be obeyed, which was said.
+fn of_files(
+    engine: &Engine,
+    files: &Files,
+    health: Option<&PathBuf>,
+) -> Result<Option<Basis>, Failure> {
+    let mut instance = engine.instantiate()?;
+    let (documents, findings) = files::read(files, health, &mut instance)?;
+    let opened = call!(instance, decision_point.point.open(&documents))?;
+    if let Err(problems) = opened {
+        output::note_drawn(&findings.draw(&problems, instance.catalogue()?));
+        return Ok(None);
+    }
+    Ok(Some(Basis {
+        documents,
+        bundle: None,
+    }))
+}
+
+/// Returns where the bundles come from that the command line names.
+fn source(engine: &Engine, args: &Serve, bundle: &Path) -> Result<Source, Failure> {
+    // The command line requires both.
+    let missing =
+        || Failure::new("a bundle has no name or no keys").help("give `--name` and `--keys`");
+    let health = args.health.clone().map(Input::File);
+    Ok(Source {
+        judge: Judge {
+            engine: engine.clone(),
+            name: args.name.clone().ok_or_else(missing)?,
+            health: health.map(|it| it.read(TEXT_MAX)).transpose()?,
+        },
+        bundle: bundle.to_owned(),
+        keys: args.keys.clone().ok_or_else(missing)?,
+        sequences: Sequences::new(args.sequences.as_deref(), args.min_sequence)?,
+    })
+}
+
 /// Says where decisions are made, and by which documents.
-fn announce(decider: &Decider, path: &Path) -> Result<(), Failure> {
-    let digests = decider.documents()?;
+fn announce(engine: &Engine, bases: &Receiver<Arc<Basis>>, path: &Path) -> Result<(), Failure> {
+    let (path, basis) = (path.display(), bases.borrow().clone());
+    if let Some(bundle) = &basis.bundle {
+        output::note(format_args!("decides at {path} by {bundle}"));
+        return Ok(());
+    }
+    let mut instance = engine.instantiate()?;
+    let point = call!(instance, decision_point.point.open(&basis.documents))?;
+    let point = point.map_err(|_| Failure::internal("the documents were obeyed once only"))?;
+    let digests = call!(instance, decision_point.point.documents(point))?;
     let lock = digests.lock.unwrap_or_default();
     let policy = digests.policy.map(|it| format!(", policy {it}"));
     output::note(format_args!(
-        "decides at {} by lock {lock}{}",
-        path.display(),
+        "decides at {path} by lock {lock}{}",
         policy.unwrap_or_default()
     ));
     Ok(())
 }
 
 /// Returns the usual socket, in a folder that only this user can change.
-fn usual_socket() -> Result<PathBuf, Failure> {
+pub(crate) fn usual_socket() -> Result<PathBuf, Failure> {
     let missing = || {
         Failure::new("there is no folder for the socket")
             .help("name a path with `--socket`, or set `HOME` or `XDG_STATE_HOME`")

@@ -1,12 +1,14 @@
 //! Paths, methods and limits of requests.
 
-use super::answer::{CodeNames, Refusal, decided};
-use super::authzen::{self, Asked, Question, Semantic, decision, write_evaluation};
-use super::decider::Decider;
+use super::answer::{CodeNames, Refusal, decided, status};
+use super::authzen::{
+    self, Asked, Question, decision, found_actions, found_tools, write_evaluation,
+};
+use super::decider::{Decided, Decider};
 use super::given::{Given, parsed};
 use super::question;
 use agent_host::Failure;
-use agent_host::contract::decision_point::{AskedCall, CallDecision};
+use agent_host::contract::decision_point::AskedCall;
 use agent_host::contract::diagnostic::Code;
 use agent_host::output;
 use agent_mcp_server::{Body, read_body, respond_with, single};
@@ -45,15 +47,21 @@ enum Path {
     Decide,
     Evaluation,
     Evaluations,
+    SearchActions,
+    SearchResources,
     Metadata,
+    Status,
 }
 
 impl Path {
     fn named(path: &str) -> Option<Self> {
         match path {
             "/v1/decide" => Some(Self::Decide),
+            "/v1/status" => Some(Self::Status),
             "/access/v1/evaluation" => Some(Self::Evaluation),
             "/access/v1/evaluations" => Some(Self::Evaluations),
+            "/access/v1/search/action" => Some(Self::SearchActions),
+            "/access/v1/search/resource" => Some(Self::SearchResources),
             "/.well-known/authzen-configuration" => Some(Self::Metadata),
             _ => None,
         }
@@ -61,8 +69,8 @@ impl Path {
 
     fn method(self) -> Method {
         match self {
-            Self::Metadata => Method::GET,
-            Self::Decide | Self::Evaluation | Self::Evaluations => Method::POST,
+            Self::Metadata | Self::Status => Method::GET,
+            _ => Method::POST,
         }
     }
 }
@@ -96,7 +104,7 @@ impl Service {
     async fn respond(&self, request: Request<Incoming>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let Some(path) = Path::named(parts.uri.path()) else {
-            let refusal = Refusal::of_http(StatusCode::NOT_FOUND, "nothing is at this path");
+            let refusal = nothing_there();
             return respond_with(refusal.status, JSON, refusal.json(&self.names));
         };
         let answered = match parts.method == path.method() {
@@ -105,6 +113,7 @@ impl Service {
                 "the method is not allowed here",
             )),
             true if path == Path::Metadata => host(&parts.headers).map(authzen::metadata),
+            true if path == Path::Status => self.status(),
             true => self.post(path, &parts.headers, body).await,
         };
         let refusal = match answered {
@@ -112,7 +121,9 @@ impl Service {
             Err(refusal) => refusal,
         };
         let mut answer = match path {
-            Path::Decide => respond_with(refusal.status, JSON, refusal.json(&self.names)),
+            Path::Decide | Path::Status => {
+                respond_with(refusal.status, JSON, refusal.json(&self.names))
+            }
             _ => respond_with(refusal.status, PLAIN, refusal.sentence(&self.names)),
         };
         if refusal.status == StatusCode::METHOD_NOT_ALLOWED
@@ -153,7 +164,10 @@ impl Service {
                 return Ok(decided(&decision, &self.names));
             }
             Path::Evaluation => authzen::evaluation(&given)?,
-            Path::Evaluations | Path::Metadata => authzen::evaluations(&given)?,
+            Path::Evaluations => authzen::evaluations(&given)?,
+            Path::SearchActions => authzen::actions(&given)?,
+            Path::SearchResources => authzen::tools(&given)?,
+            Path::Metadata | Path::Status => return Err(nothing_there()),
         };
         self.evaluate(question).await
     }
@@ -167,64 +181,106 @@ impl Service {
                 write_evaluation(&mut w, &evaluated, &self.names);
             }
             Question::Several(semantic, asked) => {
-                let evaluated = self.evaluated_in_turn(semantic, asked).await?;
+                let mut all = Vec::new();
+                self.evaluate_in_turn(asked.into_iter(), |evaluated| {
+                    let is_last = semantic.ends_with(decision(&evaluated));
+                    all.push(evaluated);
+                    is_last
+                })
+                .await?;
                 w.object(|w| {
                     w.key("evaluations").array(|w| {
-                        for evaluated in &evaluated {
+                        for evaluated in &all {
                             write_evaluation(w, evaluated, &self.names);
                         }
                     });
                 });
             }
+            Question::Tools(asked) => return Ok(found_tools(&self.allowed_tools(asked).await?)),
+            Question::Actions(asked) => {
+                return Ok(found_actions(decision(&self.evaluated(asked)?)));
+            }
         }
         Ok(w.finish())
     }
 
-    /// Decides on evaluations until one is the last, or the time is over.
-    async fn evaluated_in_turn(
+    /// Returns the tools that the subject of a call may call with its arguments.
+    async fn allowed_tools(&self, asked: Asked) -> Result<Vec<String>, Refusal> {
+        // Nothing is found of another kind.
+        let Ok(asked) = asked else {
+            return Ok(Vec::new());
+        };
+        let tools = self.decider.tools().map_err(failed)?;
+        let each = tools.iter().map(|tool| {
+            Ok(AskedCall {
+                tool: tool.clone(),
+                ..asked.clone()
+            })
+        });
+        let mut allowed = Vec::new();
+        self.evaluate_in_turn(each, |evaluated| {
+            allowed.push(decision(&evaluated));
+            false
+        })
+        .await?;
+        let found = tools.iter().zip(allowed).filter(|(_, allowed)| *allowed);
+        Ok(found.map(|(tool, _)| tool.clone()).collect())
+    }
+
+    /// Decides on evaluations until one is the last, or the time is over. `see` gets each, and says whether it is the last.
+    async fn evaluate_in_turn(
         &self,
-        semantic: Semantic,
-        asked: Vec<Asked>,
-    ) -> Result<Vec<Result<CallDecision, Refusal>>, Refusal> {
-        let mut all = Vec::new();
+        asked: impl Iterator<Item = Asked>,
+        mut see: impl FnMut(Result<Decided, Refusal>) -> bool,
+    ) -> Result<(), Refusal> {
         let end = Instant::now() + ANSWER_TIME;
         for asked in asked {
             if Instant::now() > end {
                 let text = format!("not decided within {} s", ANSWER_TIME.as_secs());
                 return Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text));
             }
-            all.push(self.evaluated(asked)?);
-            if all
-                .last()
-                .is_some_and(|it| semantic.ends_with(decision(it)))
-            {
+            if see(self.evaluated(asked)?) {
                 break;
             }
             // Others wait for this thread.
             yield_now().await;
         }
-        Ok(all)
+        Ok(())
     }
 
     /// Decides on an evaluation. The inner error says why it is denied without a decision.
-    fn evaluated(&self, asked: Asked) -> Result<Result<CallDecision, Refusal>, Refusal> {
+    fn evaluated(&self, asked: Asked) -> Result<Result<Decided, Refusal>, Refusal> {
         match asked.and_then(|asked| self.decide(&asked)) {
             Err(refusal) if refusal.status.is_server_error() => Err(refusal),
             evaluated => Ok(evaluated),
         }
     }
 
+    /// Says what decides.
+    fn status(&self) -> Result<String, Refusal> {
+        let documents = self.decider.documents().map_err(failed)?;
+        Ok(status(&documents, &self.decider.basis()))
+    }
+
     /// Decides on a call.
-    fn decide(&self, asked: &AskedCall) -> Result<CallDecision, Refusal> {
+    fn decide(&self, asked: &AskedCall) -> Result<Decided, Refusal> {
         match self.decider.decide(asked) {
-            Ok(decided) => decided.map_err(|it| Refusal::new(it.code, it.text)),
-            Err(Failure { message, .. }) => {
-                output::note(format_args!("a call was not decided: {message}"));
-                let text = "the engine failed: the call is not allowed";
-                Err(Refusal::of_http(StatusCode::INTERNAL_SERVER_ERROR, text))
-            }
+            Ok(Ok(decided)) => decided.basis.stands().map(|()| decided),
+            Ok(Err(it)) => Err(Refusal::new(it.code, it.text)),
+            Err(failure) => Err(failed(failure)),
         }
     }
+}
+
+fn nothing_there() -> Refusal {
+    Refusal::of_http(StatusCode::NOT_FOUND, "nothing is at this path")
+}
+
+/// Notes a failure of the engine, and returns what a client learns of it.
+fn failed(Failure { message, .. }: Failure) -> Refusal {
+    output::note(format_args!("a request was not answered: {message}"));
+    let text = "the engine failed: the call is not allowed";
+    Refusal::of_http(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 /// Returns the host by which a client reaches this one.

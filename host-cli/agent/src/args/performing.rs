@@ -21,7 +21,18 @@ pub(crate) enum Performing {
     Ask(Box<Ask>),
     Serve(Box<Serve>),
     Status(Status),
-    Pdp(Pdp),
+    /// Decide on single calls for other programs, over HTTP on a Unix socket
+    ///
+    /// Starts the program `agent-pdp`, which is installed beside this one, with the arguments. `agent pdp -- --help` shows them.
+    Pdp(FleetProgram),
+    /// Make or verify a bundle: what a fleet decides by, in one signed file
+    ///
+    /// Starts `agent-pdp bundle`, which is installed beside this program, with the arguments. `agent bundle -- --help` shows them.
+    Bundle(FleetProgram),
+    /// Show by what the instances of a fleet decide
+    ///
+    /// Starts `agent-pdp fleet`, which is installed beside this program, with the arguments. `agent fleet -- --help` shows them.
+    Fleet(FleetProgram),
     Clients(Clients),
     Adopt(Box<Adopt>),
     Connect(Connect),
@@ -701,12 +712,10 @@ pub(crate) struct Status {
     pub(crate) format: DataFormat,
 }
 
-/// Decide on single calls for other programs, over HTTP on a Unix socket
-///
-/// Starts the program `agent-pdp`, which is installed beside this one, with the arguments. `agent pdp -- --help` shows them.
+/// Arguments for the program `agent-pdp`.
 #[derive(Args, Debug)]
-pub(crate) struct Pdp {
-    /// The arguments of `agent-pdp`
+pub(crate) struct FleetProgram {
+    /// The arguments for it
     #[arg(
         value_name = "ARGUMENT",
         trailing_var_arg = true,

@@ -359,9 +359,110 @@ fn metadata_names_what_is_there() {
         reply.body,
         "{\"access_evaluation_endpoint\":\"https://pdp.example/access/v1/evaluation\",\
          \"access_evaluations_endpoint\":\"https://pdp.example/access/v1/evaluations\",\
-         \"policy_decision_point\":\"https://pdp.example\"}\n"
+         \"policy_decision_point\":\"https://pdp.example\",\
+         \"search_action_endpoint\":\"https://pdp.example/access/v1/search/action\",\
+         \"search_resource_endpoint\":\"https://pdp.example/access/v1/search/resource\"}\n"
     );
     let odd = b"GET /.well-known/authzen-configuration HTTP/1.1\r\nhost: a/b\"\r\nconnection: close\r\n\r\n";
     assert_eq!(running.send(odd).status, 400);
     assert_eq!(running.get("/access/v1/search/subject").status, 404);
+}
+
+/// Returns the members of the results of a search.
+fn results(reply: &Reply, name: &str) -> Vec<String> {
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let json = reply.json();
+    let results = member(&json, "results").and_then(items).unwrap();
+    let results = results.iter().map(|it| member(it, name).and_then(string));
+    results.map(|it| it.unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_search_finds_the_tools_that_a_subject_may_call() {
+    let running = running();
+    let search = |members: &[&str]| {
+        let reply = running.post("/access/v1/search/resource", &request(members));
+        results(&reply, "id")
+    };
+    let (alice, bob) = (subject("alice", ""), subject("bob", ""));
+    let any = r#""resource":{"type":"tool"}"#;
+    let (soft, none) = (action(r#"{"soft":true}"#), action(""));
+    assert_eq!(
+        search(&[&alice, &soft, any]),
+        ["records/delete", "records/read", "records/write"]
+    );
+    assert_eq!(
+        search(&[&alice, &none, any]),
+        ["records/read", "records/write"]
+    );
+    assert_eq!(search(&[&bob, &soft, any]), ["records/read"]);
+    let admin = subject("bob", r#"{"role":"admin"}"#);
+    assert_eq!(
+        search(&[&admin, &action(ARCHIVED), any]),
+        ["records/read", "records/write"]
+    );
+    // An id is ignored, and a context decides nothing.
+    let context = r#""context":{"time":"2024-10-26T01:22-07:00"}"#;
+    assert_eq!(
+        search(&[&bob, &soft, &resource("records/write"), context]),
+        ["records/read"]
+    );
+    // Nothing is found of another kind.
+    let record = r#""resource":{"type":"record"}"#;
+    assert_eq!(search(&[&alice, &soft, record]), [""; 0]);
+    let can_read = r#""action":{"name":"can_read"}"#;
+    assert_eq!(search(&[&alice, can_read, any]), [""; 0]);
+    // What is found is allowed when it is asked about, and what is not found is not.
+    for tool in ["read", "write", "delete", "count"] {
+        let decided = evaluate(&running, &[&alice, &soft, &resource(tool)]).decision();
+        let found = search(&[&alice, &soft, any]);
+        assert_eq!(
+            found.contains(&format!("records/{tool}")),
+            decided,
+            "{tool}"
+        );
+    }
+    for (members, missing) in [
+        (vec![&*soft, any], "`subject` is missing"),
+        (vec![&*alice, any], "`action` is missing"),
+        (vec![&*alice, &soft], "`resource` is missing"),
+        (
+            vec![&*alice, &soft, r#""resource":{}"#],
+            "`resource.type` is missing",
+        ),
+        (
+            vec![r#""subject":{"type":"user"}"#, &soft, any],
+            "`subject.id` is missing",
+        ),
+    ] {
+        let reply = running.post("/access/v1/search/resource", &request(&members));
+        assert_eq!(reply.status, 400, "{}", reply.body);
+        assert!(reply.body.contains(missing), "{}", reply.body);
+    }
+}
+
+#[test]
+fn a_search_finds_the_actions_on_a_tool() {
+    let running = running();
+    let search = |members: &[&str]| {
+        let reply = running.post("/access/v1/search/action", &request(members));
+        results(&reply, "name")
+    };
+    let (alice, bob) = (subject("alice", ""), subject("bob", ""));
+    let context = r#""context":{"time":"2024-10-26T01:22-07:00"}"#;
+    assert_eq!(search(&[&alice, &resource("write")]), ["tools/call"]);
+    assert_eq!(
+        search(&[&alice, &resource("write"), context]),
+        ["tools/call"]
+    );
+    assert_eq!(search(&[&bob, &resource("write")]), [""; 0]);
+    assert_eq!(search(&[&alice, &resource("other")]), [""; 0]);
+    assert_eq!(
+        search(&[&alice, r#""resource":{"type":"record","id":"write"}"#]),
+        [""; 0]
+    );
+    let reply = running.post("/access/v1/search/action", &request(&[&alice]));
+    assert_eq!(reply.status, 400, "{}", reply.body);
+    // Nobody can list every subject.
+    assert_eq!(running.post("/access/v1/search/subject", "{}").status, 404);
 }

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod authzen;
+mod bundle;
 mod decide;
 mod openapi;
 mod socket;

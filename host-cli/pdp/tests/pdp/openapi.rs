@@ -64,6 +64,11 @@ fn requests_and_answers_are_those_of_the_document() {
             r#"{"evaluations":1}"#.to_owned(),
             400,
         ),
+        ("/access/v1/search/resource", one("read"), 200),
+        ("/access/v1/search/resource", "{}".to_owned(), 400),
+        ("/access/v1/search/action", one("read"), 200),
+        ("/access/v1/search/action", one("delete"), 200),
+        ("/access/v1/search/action", "{}".to_owned(), 400),
     ] {
         let Reply {
             status: found,
@@ -89,6 +94,8 @@ fn requests_and_answers_are_those_of_the_document() {
     let metadata = "/components/schemas/Metadata";
     let answer = running.get("/.well-known/authzen-configuration").body;
     assert!(fits(&document, metadata, &answer));
+    let status = "/components/schemas/Status";
+    assert!(fits(&document, status, &running.get("/v1/status").body));
 }
 
 #[test]
@@ -103,7 +110,10 @@ fn the_document_has_every_path_and_no_other() {
             "/.well-known/authzen-configuration",
             "/access/v1/evaluation",
             "/access/v1/evaluations",
-            "/v1/decide"
+            "/access/v1/search/action",
+            "/access/v1/search/resource",
+            "/v1/decide",
+            "/v1/status"
         ]
     );
     for (name, methods) in paths {

@@ -8,7 +8,10 @@ use agent_syntax::members::{boolean, items, member, string};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -175,8 +178,8 @@ pub(crate) fn running() -> Running {
 /// A running decision point, which is killed at last.
 pub(crate) struct Running {
     pub(crate) child: Child,
-    /// Read by nobody, but open.
-    _stderr: BufReader<ChildStderr>,
+    /// The lines that it says.
+    said: Mutex<Receiver<String>>,
     pub(crate) socket: PathBuf,
     /// The first line that it says.
     pub(crate) first: String,
@@ -241,16 +244,32 @@ fn decision(json: &Node<'_>) -> bool {
 impl Running {
     /// Waits until a started program decides.
     pub(crate) fn of(mut child: Child, socket: PathBuf) -> Self {
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut first = String::new();
-        stderr.read_line(&mut first).unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let (sender, said) = mpsc::channel();
+        thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                // The rest is read too, so that the program never waits.
+                let _ = sender.send(line);
+            }
+        });
+        let first = said.recv().expect("a line");
         Self {
             child,
-            _stderr: stderr,
+            said: Mutex::new(said),
             socket,
             first,
             _folder: None,
         }
+    }
+
+    /// Reads what it says until a line contains a text.
+    pub(crate) fn wait_for(&self, text: &str) {
+        let said = self.said.lock().unwrap();
+        let next = || said.recv_timeout(Duration::from_secs(60));
+        while !next()
+            .unwrap_or_else(|_| panic!("it does not say `{text}`"))
+            .contains(text)
+        {}
     }
 
     /// Sends the bytes of a request, and reads the answer.

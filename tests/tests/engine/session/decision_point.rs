@@ -84,6 +84,10 @@ fn a_tool_is_named_by_its_server_or_as_clients_call_it() {
         ],
     );
     let point = point(&world);
+    assert_eq!(
+        point.tools(),
+        ["io.example/two/find", "one/find", "one/only"]
+    );
     for name in [
         "only",
         "one/only",

@@ -1,0 +1,78 @@
+//! What decides: documents, and the bundle that they came in.
+
+use super::answer::Refusal;
+use agent_host::contract::diagnostic::Code;
+use agent_host::contract::session::Documents;
+use agent_host::unix_ms;
+use hyper::StatusCode;
+use std::fmt;
+
+/// What a decision point decides by. It is replaced as a whole.
+pub(crate) struct Basis {
+    pub(crate) documents: Documents,
+    /// None if files were named.
+    pub(crate) bundle: Option<Standing>,
+}
+
+/// A bundle that was accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) name: String,
+    pub(crate) sequence: u64,
+    /// The digest of its statement.
+    pub(crate) digest: String,
+    /// Its own end: RFC 3339.
+    pub(crate) not_after: String,
+    /// The last millisecond at which it decides, since 1970.
+    pub(crate) until_ms: u64,
+    /// Whether a later reading of the keys takes back what they vouched for.
+    pub(crate) is_withdrawn: bool,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            sequence,
+            digest,
+            not_after,
+            ..
+        } = self;
+        write!(
+            out,
+            "bundle {name}, sequence {sequence}, until {not_after}, {digest}"
+        )
+    }
+}
+
+impl Basis {
+    /// Refuses every question if the bundle decides no longer.
+    ///
+    /// # Errors
+    ///
+    /// It is over, or its keys are trusted no longer.
+    pub(crate) fn stands(&self) -> Result<(), Refusal> {
+        let Some(bundle) = &self.bundle else {
+            return Ok(());
+        };
+        let refused = |code, text: String| {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Err(Refusal {
+                code: Some(code),
+                ..Refusal::of_http(status, text)
+            })
+        };
+        let name = &bundle.name;
+        if bundle.is_withdrawn {
+            let text = format!("the keys that signed the bundle `{name}` are trusted no longer");
+            refused(Code::BundleUntrusted, text)
+        } else if unix_ms() > bundle.until_ms {
+            refused(
+                Code::BundleExpired,
+                format!("the bundle `{name}` decides no longer"),
+            )
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Bundles: made, verified, and followed by a decision point.
+
+mod acceptance;
+mod follow;
+mod sequences;
+
+pub(crate) use acceptance::Judge;
+pub(crate) use follow::Source;
+pub(crate) use sequences::Sequences;
+
+use super::args::{Bundle, Make, Verify};
+use super::files;
+use acceptance::{Keys, read_bundle};
+use agent_evidence::SigningKey;
+use agent_host::atomic_write::StagedFile;
+use agent_host::contract::bundles::{BundleLabel, HighestBundle};
+use agent_host::{Engine, Failure, call, output};
+
+/// Runs a command about bundles. Returns whether the answer is yes.
+///
+/// # Errors
+///
+/// When a file can't be read or written, or the engine fails.
+pub(crate) fn run(command: &Bundle) -> Result<bool, Failure> {
+    match command {
+        Bundle::Make(args) => make(args),
+        Bundle::Verify(args) => verify(args),
+    }
+}
+
+fn make(args: &Make) -> Result<bool, Failure> {
+    let key = SigningKey::read(&args.key)?;
+    let mut instance = Engine::embedded()?.instantiate()?;
+    let (documents, findings) = files::read(&args.files, None, &mut instance)?;
+    let label = BundleLabel {
+        name: args.name.clone(),
+        sequence: args.sequence,
+        not_after: args.not_after.clone(),
+    };
+    let made = call!(instance, bundles.draft.make(&documents, &label))?;
+    let signed = match made {
+        Ok(draft) => {
+            let signature = key.sign(&call!(instance, bundles.draft.to_sign(draft))?);
+            call!(instance, bundles.draft.signed(draft, &key.id(), &signature))?
+        }
+        Err(problems) => Err(problems),
+    };
+    match signed {
+        Ok(text) => match &args.out {
+            None => output::print_data(&text)?,
+            Some(path) => StagedFile::new(path, text.as_bytes())?.commit()?,
+        },
+        Err(problems) => {
+            output::note_drawn(&findings.draw(&problems, instance.catalogue()?));
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn verify(args: &Verify) -> Result<bool, Failure> {
+    let keys = Keys::read(&args.keys)?;
+    let bundle = read_bundle(&args.bundle)?;
+    let highest = args.min_sequence.map(|sequence| HighestBundle {
+        sequence,
+        digest: None,
+    });
+    let judge = Judge {
+        engine: Engine::embedded()?,
+        name: args.name.clone(),
+        health: None,
+    };
+    match judge.accept((&keys, &bundle), highest.as_ref())? {
+        Ok(basis) => {
+            if let Some(standing) = &basis.bundle {
+                output::print_data(&format!("{standing}\n"))?;
+            }
+            Ok(true)
+        }
+        Err(refused) => {
+            output::note_drawn(refused.drawn());
+            Ok(false)
+        }
+    }
+}
