@@ -46,13 +46,22 @@ impl SigningKey {
         let mut bytes = Vec::new();
         let read = file.take(KEY_MAX).read_to_end(&mut bytes);
         read.map_err(unreadable)?;
-        let pem = PrivatePkcs8KeyDer::from_pem_slice(&bytes);
-        let der = pem.as_ref().map_or(&*bytes, |it| it.secret_pkcs8_der());
+        Self::parse(&bytes, &format!("`{shown}`"))
+    }
+
+    /// Reads a key in PKCS#8, as PEM or DER. `shown` names its source in messages.
+    ///
+    /// # Errors
+    ///
+    /// When it is no such key.
+    pub fn parse(bytes: &[u8], shown: &str) -> Result<Self, Failure> {
+        let pem = PrivatePkcs8KeyDer::from_pem_slice(bytes);
+        let der = pem.as_ref().map_or(bytes, |it| it.secret_pkcs8_der());
         // OpenSSL writes keys without their public half.
         match Ed25519KeyPair::from_pkcs8_maybe_unchecked(der) {
             Ok(pair) => Ok(Self { pair }),
             Err(_) => Err(Failure::new(format_args!(
-                "`{shown}` is not an Ed25519 private key in PKCS#8"
+                "{shown} is not an Ed25519 private key in PKCS#8"
             ))
             .help("make one with `openssl genpkey -algorithm ed25519 -out FILE`")),
         }

@@ -39,7 +39,7 @@ pub use endpoint::Endpoint;
 pub use events::Body;
 pub use guard::{Ambiguous, Hosts, client, single};
 pub use http::{read_body, respond_with};
-pub use listener::Listener;
+pub use listener::{Listener, serve_connections};
 pub use private_socket::{PrivateConnections, PrivateSocket};
 pub use served::Served;
 pub use service::{Answer, Client, INTERNAL_ERROR, Service, Trace};

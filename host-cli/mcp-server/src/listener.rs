@@ -8,6 +8,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
+use std::future::ready;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -19,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_local;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep, timeout};
 
 /// Maximum number of open connections. Further ones wait in the queue of the system.
 const CONNECTIONS: usize = 1024;
@@ -83,16 +84,20 @@ impl Listener {
             let _ = stream.set_nodelay(true);
             Ok(stream)
         };
-        serve_connections(accept, answer).await;
+        serve_plainly(accept, answer).await;
     }
 }
 
-/// Answers the requests of all connections that are accepted, for ever.
-pub(crate) async fn serve_connections<S, F>(
-    accept: impl AsyncFn() -> io::Result<S>,
-    answer: impl Fn(Request<Incoming>) -> F + 'static,
+/// Answers the requests of all connections that are accepted, for ever. `open` prepares each, such as by a handshake, and says
+/// who the peer is; it has [`HEAD_TIME`].
+pub async fn serve_connections<A, S, P, O, F>(
+    accept: impl AsyncFn() -> io::Result<A>,
+    open: impl Fn(A) -> O,
+    answer: impl Fn(P, Request<Incoming>) -> F + 'static,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
+    P: Clone + 'static,
+    O: Future<Output = io::Result<(S, P)>> + 'static,
     F: Future<Output = Response<Body>> + 'static,
 {
     let answer = Rc::new(answer);
@@ -107,26 +112,41 @@ pub(crate) async fn serve_connections<S, F>(
         let Ok(permit) = Arc::clone(&connections).acquire_owned().await else {
             return;
         };
-        let stream = match accept().await {
-            Ok(stream) => stream,
+        let accepted = match accept().await {
+            Ok(accepted) => accepted,
             Err(error) => {
                 output::note(format_args!("a connection was not accepted: {error}"));
                 sleep(PAUSE).await;
                 continue;
             }
         };
-        let answer = Rc::clone(&answer);
-        let service = service_fn(move |request| {
-            let answered = answer(request);
-            async move { Ok::<_, Infallible>(answered.await) }
-        });
-        let connection = http.serve_connection(TokioIo::new(Patient::new(stream)), service);
+        let opened = open(accepted);
+        let (answer, http) = (Rc::clone(&answer), http.clone());
         spawn_local(async move {
             // A connection that breaks concerns its client alone.
-            let _ = connection.await;
+            if let Ok(Ok((stream, peer))) = timeout(HEAD_TIME, opened).await {
+                let service = service_fn(move |request| {
+                    let answered = answer(peer.clone(), request);
+                    async move { Ok::<_, Infallible>(answered.await) }
+                });
+                let stream = TokioIo::new(Patient::new(stream));
+                let _ = http.serve_connection(stream, service).await;
+            }
             drop(permit);
         });
     }
+}
+
+/// Answers the requests of connections that need no preparation.
+pub(crate) async fn serve_plainly<S, F>(
+    accept: impl AsyncFn() -> io::Result<S>,
+    answer: impl Fn(Request<Incoming>) -> F + 'static,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
+    F: Future<Output = Response<Body>> + 'static,
+{
+    let open = |stream| ready(Ok((stream, ())));
+    serve_connections(accept, open, move |(), request| answer(request)).await;
 }
 
 /// A stream whose peer has to read what is written within a time.

@@ -1,7 +1,7 @@
 //! A Unix socket of one user, and its connections.
 
 use super::events::Body;
-use super::listener::serve_connections;
+use super::listener::serve_plainly;
 use agent_host::Failure;
 use agent_ownership::refuse_foreign;
 use hyper::body::Incoming;
@@ -79,7 +79,7 @@ impl PrivateConnections {
     {
         let own = net::UnixListener::from_std(self.0)
             .map_err(|error| Failure::new(format_args!("the socket can't be awaited: {error}")))?;
-        serve_connections(async || Ok(own.accept().await?.0), answer).await;
+        serve_plainly(async || Ok(own.accept().await?.0), answer).await;
         Ok(())
     }
 }

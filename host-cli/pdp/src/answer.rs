@@ -117,12 +117,7 @@ pub(crate) fn status(digests: &Digests, basis: &Basis) -> String {
     let mut w = Writer::dense();
     w.object(|w| {
         if let Some(bundle) = &basis.bundle {
-            w.key("bundle").object(|w| {
-                w.key("digest").string(&bundle.digest);
-                w.key("name").string(&bundle.name);
-                w.key("not_after").string(&bundle.not_after);
-                w.key("sequence").json(&bundle.sequence.to_string());
-            });
+            w.key("bundle").object(|w| bundle.write(w));
         }
         w.key("decides").bool(basis.stands().is_ok());
         w.key("documents")

@@ -3,12 +3,13 @@
 use agent_host::Zone;
 use agent_host::session_files::{INDEX, LOCK};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Maximum number of worker threads.
 pub(crate) const THREADS_MAX: u16 = 64;
 
-/// Decides on single calls of locked tools, over HTTP on a Unix socket
+/// Decides on single calls of locked tools, over HTTP on a Unix socket or TLS
 ///
 /// Enforcement points such as a proxy ask it before they pass a call on. It keeps no state: a call that needs a quota, an
 /// approval or the calls before it is refused with STATE_REQUIRED.
@@ -81,6 +82,30 @@ pub(crate) struct Serve {
     /// The Unix socket, which only this user can connect to [default: agent/pdp.sock in the user's folder of state]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) socket: Option<PathBuf>,
+
+    /// Also listen at this address, with TLS, for the callers of `--callers`
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        requires_all = ["certificate", "private_key", "callers"]
+    )]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// The certificate of the address, with those that vouch for it: PEM
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "listen")]
+    pub(crate) certificate: Option<PathBuf>,
+
+    /// The private key of the certificate: PEM, in a file that only this user can read
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "listen")]
+    pub(crate) private_key: Option<PathBuf>,
+
+    /// The authority that vouches for certificates of callers: PEM
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "listen")]
+    pub(crate) client_ca: Option<PathBuf>,
+
+    /// Who may ask at the address, and what
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "listen")]
+    pub(crate) callers: Option<PathBuf>,
 
     /// The number of worker threads [1 to 64; default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(THREADS_MAX)))]
@@ -179,8 +204,23 @@ pub(crate) struct Make {
     pub(crate) not_after: String,
 
     /// The Ed25519 private key, a file in PKCS#8 that only this user can read
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) key: PathBuf,
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        required_unless_present = "key_command"
+    )]
+    pub(crate) key: Option<PathBuf>,
+
+    /// A program that prints the key in PEM, with its arguments. It has 10 seconds
+    #[arg(
+        long,
+        value_name = "WORD",
+        num_args = 1..,
+        conflicts_with = "key",
+        value_hint = ValueHint::CommandWithArguments
+    )]
+    pub(crate) key_command: Vec<String>,
 
     /// The file to write [default: standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -4,6 +4,7 @@ use super::answer::Refusal;
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::session::Documents;
 use agent_host::unix_ms;
+use agent_syntax::json::Writer;
 use hyper::StatusCode;
 use std::fmt;
 
@@ -27,6 +28,23 @@ pub(crate) struct Standing {
     pub(crate) until_ms: u64,
     /// Whether a later reading of the keys takes back what they vouched for.
     pub(crate) is_withdrawn: bool,
+}
+
+impl Standing {
+    /// Writes what it says about itself, and its digest.
+    pub(crate) fn write(&self, w: &mut Writer) {
+        w.key("digest").string(&self.digest);
+        w.key("name").string(&self.name);
+        w.key("not_after").string(&self.not_after);
+        w.key("sequence").json(&self.sequence.to_string());
+    }
+
+    /// Returns the same as a JSON object.
+    pub(crate) fn json(&self) -> String {
+        let mut w = Writer::dense();
+        w.object(|w| self.write(w));
+        w.finish()
+    }
 }
 
 impl fmt::Display for Standing {

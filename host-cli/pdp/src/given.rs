@@ -55,7 +55,8 @@ impl<'r> Given<'r> {
         }
     }
 
-    fn path_to(&self, name: &str) -> String {
+    /// Returns the names of the members up to one of this object, and its own.
+    pub(crate) fn path_to(&self, name: &str) -> String {
         match &*self.path {
             "" => name.to_owned(),
             path => format!("{path}.{name}"),
@@ -111,6 +112,30 @@ impl<'r> Given<'r> {
         let items = items.iter().enumerate();
         let objects = items.map(|(number, it)| Self::object_at(self.source, it, path(number)));
         Ok(objects.collect())
+    }
+
+    /// Returns the items of a member that is an array of strings, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// It is something else.
+    pub(crate) fn strings(&self, name: &str) -> Result<Option<Vec<String>>, Refusal> {
+        let Some(found) = member(self.node, name) else {
+            return Ok(None);
+        };
+        let texts = items(found).map(|items| {
+            let texts = items.iter().map(|it| string(it).map(str::to_owned));
+            texts.collect::<Option<Vec<_>>>()
+        });
+        texts.flatten().map(Some).ok_or_else(|| {
+            let text = format!("`{}` is not an array of strings", self.path_to(name));
+            Refusal::new(Code::WrongType, text)
+        })
+    }
+
+    /// Returns the names of the members.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        entries(self.node).iter().map(|it| &*it.key).collect()
     }
 
     /// Requires a member.

@@ -8,6 +8,7 @@
 //! | `args`, `files` | the command line, and the documents that it names |
 //! | `basis` | what decides: documents, and the bundle that they came in |
 //! | `bundle` | bundles: made, verified, and followed |
+//! | `network`, `callers` | the listener for other machines, and who may ask there |
 //! | `fleet` | what the instances of a fleet decide by |
 //! | `server` | the socket, the worker threads, and the end of the program |
 //! | `service` | paths, methods and limits of requests |
@@ -24,10 +25,12 @@ mod args;
 mod authzen;
 mod basis;
 mod bundle;
+mod callers;
 mod decider;
 mod files;
 mod fleet;
 mod given;
+mod network;
 mod question;
 mod server;
 mod service;

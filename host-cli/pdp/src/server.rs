@@ -4,8 +4,10 @@ use super::answer::CodeNames;
 use super::args::{Files, Serve, THREADS_MAX};
 use super::basis::Basis;
 use super::bundle::{Judge, Sequences, Source};
+use super::callers::Callers;
 use super::decider::Decider;
 use super::files;
+use super::network::{Network, Secured};
 use super::service::Service;
 use agent_host::input::{Input, TEXT_MAX};
 use agent_host::{Engine, Failure, Hangups, Signals, Zone, block_on, call, output};
@@ -16,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
-use tokio::select;
 use tokio::sync::mpsc;
 use tokio::sync::watch::{self, Receiver};
 use tokio::task::LocalSet;
+use tokio::{select, try_join};
 
 /// The usual socket, in the user's folder of state.
 const SOCKET: &str = "agent/pdp.sock";
@@ -27,8 +29,11 @@ const SOCKET: &str = "agent/pdp.sock";
 /// What a worker needs.
 struct Worker {
     connections: PrivateConnections,
+    /// The listener for other machines, and the file of callers.
+    network: Option<(Secured, PathBuf)>,
     engine: Engine,
     bases: Receiver<Arc<Basis>>,
+    bundles: Option<Arc<Source>>,
     zone: Zone,
 }
 
@@ -49,7 +54,7 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
         Some(bundle) => {
             let source = source(&engine, args, bundle)?;
             match source.open()? {
-                Some((basis, read)) => (basis, Some((source, read))),
+                Some((basis, read)) => (basis, Some((Arc::new(source), read))),
                 None => return Ok(false),
             }
         }
@@ -59,16 +64,28 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
         Some(path) => path.clone(),
         None => usual_socket()?,
     };
+    let network = network(args)?;
     // It is removed when this function ends.
     let socket = PrivateSocket::bind(&path)?;
     announce(&engine, &bases, &path)?;
+    if let Some((secured, _)) = &network {
+        output::note(format_args!(
+            "answers callers at https://{}",
+            secured.address
+        ));
+    }
     let (ended, mut ends) = mpsc::unbounded_channel();
     for number in 0..args.threads.map_or_else(processors, usize::from) {
         let ended = ended.clone();
         let worker = Worker {
             connections: socket.connections()?,
+            network: match &network {
+                Some((secured, callers)) => Some((secured.share()?, callers.clone())),
+                None => None,
+            },
             engine: engine.clone(),
             bases: bases.clone(),
+            bundles: followed.as_ref().map(|(source, _)| Arc::clone(source)),
             zone: args.timezone.clone(),
         };
         let thread = thread::Builder::new().name(format!("worker {number}"));
@@ -103,13 +120,47 @@ impl Worker {
         let decider = decider
             .map_err(|_| Failure::internal("the documents were obeyed by another worker only"))?;
         let names = CodeNames::of(self.engine.instantiate()?.catalogue()?);
-        let service = Rc::new(Service::new(decider, names));
-        let answer = move |request| {
-            let service = Rc::clone(&service);
-            async move { service.answer(request).await }
+        let (secured, callers) = match self.network {
+            Some((secured, callers)) => (Some(secured), Callers::read(&callers)?),
+            None => (None, Callers::default()),
         };
-        self.connections.serve(answer).await
+        let service = Rc::new(Service::new(decider, names, callers, self.bundles));
+        let here = Rc::clone(&service);
+        let local = self.connections.serve(move |request| {
+            let service = Rc::clone(&here);
+            async move { service.answer(request).await }
+        });
+        let Some(secured) = secured else {
+            return local.await;
+        };
+        let remote = secured.serve(move |certificate, request| {
+            let service = Rc::clone(&service);
+            async move { service.answer_caller(certificate, request).await }
+        });
+        try_join!(local, remote).map(|((), ())| ())
     }
+}
+
+/// Listens at the address of the command line, if there is one. Returns the file of callers too.
+fn network(args: &Serve) -> Result<Option<(Secured, PathBuf)>, Failure> {
+    // The command line requires all of them together.
+    let (Some(listen), Some(certificate), Some(private_key), Some(callers)) = (
+        args.listen,
+        &args.certificate,
+        &args.private_key,
+        &args.callers,
+    ) else {
+        return Ok(None);
+    };
+    let have_certificates = Callers::read(callers)?.have_certificates();
+    let network = Network {
+        listen,
+        certificate,
+        private_key,
+        client_ca: args.client_ca.as_deref(),
+    };
+    let secured = Secured::bind(&network, have_certificates)?;
+    Ok(Some((secured, callers.clone())))
 }
 
 /// Reads the documents that the command line names. Returns nothing if they can't be obeyed, which was said.

@@ -4,8 +4,11 @@ use super::answer::{CodeNames, Refusal, decided, status};
 use super::authzen::{
     self, Asked, Question, decision, found_actions, found_tools, write_evaluation,
 };
+use super::bundle::Source;
+use super::callers::{Caller, Callers};
 use super::decider::{Decided, Decider};
 use super::given::{Given, parsed};
+use super::network::PeerCertificate;
 use super::question;
 use agent_host::Failure;
 use agent_host::contract::decision_point::AskedCall;
@@ -13,10 +16,12 @@ use agent_host::contract::diagnostic::Code;
 use agent_host::output;
 use agent_mcp_server::{Body, read_body, respond_with, single};
 use agent_syntax::json::Writer;
-use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::header::{ALLOW, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{
+    ALLOW, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
+};
 use hyper::{Method, Request, Response, StatusCode};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::yield_now;
@@ -27,6 +32,12 @@ pub(crate) const BODY_BYTES: usize = 4 << 20;
 
 /// Maximum time until the body of a request has arrived.
 const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// Maximum size of a bundle, in bytes.
+const BUNDLE_BYTES: usize = 128 << 20;
+
+/// Maximum time until a bundle has arrived.
+const BUNDLE_TIME: Duration = Duration::from_secs(60);
 
 /// Maximum number of requests of a worker whose bodies are in memory.
 pub(crate) const REQUESTS: usize = 32;
@@ -43,7 +54,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What is asked at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Path {
+pub(crate) enum Path {
+    Bundle,
     Decide,
     Evaluation,
     Evaluations,
@@ -56,6 +68,7 @@ enum Path {
 impl Path {
     fn named(path: &str) -> Option<Self> {
         match path {
+            "/v1/bundle" => Some(Self::Bundle),
             "/v1/decide" => Some(Self::Decide),
             "/v1/status" => Some(Self::Status),
             "/access/v1/evaluation" => Some(Self::Evaluation),
@@ -70,8 +83,14 @@ impl Path {
     fn method(self) -> Method {
         match self {
             Self::Metadata | Self::Status => Method::GET,
+            Self::Bundle => Method::PUT,
             _ => Method::POST,
         }
+    }
+
+    /// Returns whether it has the form of this project, not that of AuthZEN.
+    fn is_own(self) -> bool {
+        matches!(self, Self::Bundle | Self::Decide | Self::Status)
     }
 }
 
@@ -80,51 +99,78 @@ pub(crate) struct Service {
     decider: Decider,
     names: CodeNames,
     requests: Semaphore,
+    /// Who may ask over a network.
+    callers: Callers,
+    /// Where bundles are put, if a bundle decides.
+    bundles: Option<Arc<Source>>,
 }
 
 impl Service {
-    pub(crate) fn new(decider: Decider, names: CodeNames) -> Self {
+    pub(crate) fn new(
+        decider: Decider,
+        names: CodeNames,
+        callers: Callers,
+        bundles: Option<Arc<Source>>,
+    ) -> Self {
         Self {
             decider,
             names,
             requests: Semaphore::new(REQUESTS),
+            callers,
+            bundles,
         }
     }
 
-    /// Answers a request.
+    /// Answers a request of this user.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let id = request.headers().get(REQUEST_ID).cloned();
-        let mut answer = self.respond(request).await;
-        if let Some(id) = id {
-            answer.headers_mut().insert(REQUEST_ID, id);
-        }
-        answer
+        with_id(id, self.respond(request, None).await)
     }
 
-    async fn respond(&self, request: Request<Incoming>) -> Response<Body> {
+    /// Answers a request over a network. Who is not known learns nothing else.
+    pub(crate) async fn answer_caller(
+        &self,
+        certificate: PeerCertificate,
+        request: Request<Incoming>,
+    ) -> Response<Body> {
+        let headers = request.headers();
+        let id = headers.get(REQUEST_ID).cloned();
+        let Some(caller) = self.callers.of(headers, certificate.as_ref()) else {
+            let text = "the caller is not known";
+            let refusal = Refusal::of_http(StatusCode::UNAUTHORIZED, text);
+            let mut answer = respond_with(refusal.status, JSON, refusal.json(&self.names));
+            let scheme = HeaderValue::from_static("Bearer");
+            answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+            return with_id(id, answer);
+        };
+        with_id(id, self.respond(request, Some(&caller)).await)
+    }
+
+    async fn respond(&self, request: Request<Incoming>, caller: Option<&Caller>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let Some(path) = Path::named(parts.uri.path()) else {
             let refusal = nothing_there();
             return respond_with(refusal.status, JSON, refusal.json(&self.names));
         };
-        let answered = match parts.method == path.method() {
-            false => Err(Refusal::of_http(
+        let answered = match caller.map_or(Ok(()), |it| it.admit(path)) {
+            Err(refusal) => Err(refusal),
+            Ok(()) if parts.method != path.method() => Err(Refusal::of_http(
                 StatusCode::METHOD_NOT_ALLOWED,
                 "the method is not allowed here",
             )),
-            true if path == Path::Metadata => host(&parts.headers).map(authzen::metadata),
-            true if path == Path::Status => self.status(),
-            true => self.post(path, &parts.headers, body).await,
+            Ok(()) => match path {
+                Path::Metadata => host(&parts.headers).map(authzen::metadata),
+                Path::Status => self.status(),
+                _ => self.of_body(path, caller, &parts.headers, body).await,
+            },
         };
         let refusal = match answered {
             Ok(text) => return respond_with(StatusCode::OK, JSON, text),
             Err(refusal) => refusal,
         };
-        let mut answer = match path {
-            Path::Decide | Path::Status => {
-                respond_with(refusal.status, JSON, refusal.json(&self.names))
-            }
-            _ => respond_with(refusal.status, PLAIN, refusal.sentence(&self.names)),
+        let mut answer = match path.is_own() {
+            true => respond_with(refusal.status, JSON, refusal.json(&self.names)),
+            false => respond_with(refusal.status, PLAIN, refusal.sentence(&self.names)),
         };
         if refusal.status == StatusCode::METHOD_NOT_ALLOWED
             && let Ok(method) = HeaderValue::from_str(path.method().as_str())
@@ -135,9 +181,10 @@ impl Service {
     }
 
     /// Answers a request with a body.
-    async fn post(
+    async fn of_body(
         &self,
         path: Path,
+        caller: Option<&Caller>,
         headers: &HeaderMap,
         body: Incoming,
     ) -> Result<String, Refusal> {
@@ -151,38 +198,62 @@ impl Service {
             let text = format!("{REQUESTS} requests are open");
             return Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text));
         };
+        if path == Path::Bundle {
+            return self.publish(caller, body).await;
+        }
         let body = read_body(body, BODY_BYTES, BODY_TIME).await;
-        let body: Bytes = body.map_err(|(status, why)| Refusal {
-            code: (status == StatusCode::PAYLOAD_TOO_LARGE).then_some(Code::InputTooLarge),
-            ..Refusal::of_http(status, why)
-        })?;
+        let body = body.map_err(unread)?;
         let (text, root) = parsed(&body)?;
         let given = Given::whole(text, &root)?;
         let question = match path {
             Path::Decide => {
-                let decision = self.decide(&question::asked_call(&given)?)?;
+                let decision = self.decide(question::asked_call(&given)?, caller)?;
                 return Ok(decided(&decision, &self.names));
             }
             Path::Evaluation => authzen::evaluation(&given)?,
             Path::Evaluations => authzen::evaluations(&given)?,
             Path::SearchActions => authzen::actions(&given)?,
             Path::SearchResources => authzen::tools(&given)?,
-            Path::Metadata | Path::Status => return Err(nothing_there()),
+            Path::Bundle | Path::Metadata | Path::Status => return Err(nothing_there()),
         };
-        self.evaluate(question).await
+        self.evaluate(question, caller).await
+    }
+
+    /// Puts a bundle in place, from where it decides when the file is looked at.
+    async fn publish(&self, caller: Option<&Caller>, body: Incoming) -> Result<String, Refusal> {
+        let Some(bundles) = &self.bundles else {
+            return Err(nothing_there());
+        };
+        let bundle = read_body(body, BUNDLE_BYTES, BUNDLE_TIME).await;
+        let bundle = bundle.map_err(unread)?;
+        match bundles.put(&bundle).map_err(failed)? {
+            Ok(standing) => {
+                let by = caller.map_or("this user", |it| &it.name);
+                output::note(format_args!("{by} published {standing}"));
+                Ok(standing.json())
+            }
+            Err(refused) => Err(Refusal {
+                code: refused.code(),
+                ..Refusal::of_http(StatusCode::UNPROCESSABLE_ENTITY, refused.texts())
+            }),
+        }
     }
 
     /// Answers a request of AuthZEN.
-    async fn evaluate(&self, question: Question) -> Result<String, Refusal> {
+    async fn evaluate(
+        &self,
+        question: Question,
+        caller: Option<&Caller>,
+    ) -> Result<String, Refusal> {
         let mut w = Writer::dense();
         match question {
             Question::One(asked) => {
-                let evaluated = self.evaluated(asked)?;
+                let evaluated = self.evaluated(asked, caller)?;
                 write_evaluation(&mut w, &evaluated, &self.names);
             }
             Question::Several(semantic, asked) => {
                 let mut all = Vec::new();
-                self.evaluate_in_turn(asked.into_iter(), |evaluated| {
+                self.evaluate_in_turn(asked.into_iter(), caller, |evaluated| {
                     let is_last = semantic.ends_with(decision(&evaluated));
                     all.push(evaluated);
                     is_last
@@ -196,16 +267,22 @@ impl Service {
                     });
                 });
             }
-            Question::Tools(asked) => return Ok(found_tools(&self.allowed_tools(asked).await?)),
+            Question::Tools(asked) => {
+                return Ok(found_tools(&self.allowed_tools(asked, caller).await?));
+            }
             Question::Actions(asked) => {
-                return Ok(found_actions(decision(&self.evaluated(asked)?)));
+                return Ok(found_actions(decision(&self.evaluated(asked, caller)?)));
             }
         }
         Ok(w.finish())
     }
 
     /// Returns the tools that the subject of a call may call with its arguments.
-    async fn allowed_tools(&self, asked: Asked) -> Result<Vec<String>, Refusal> {
+    async fn allowed_tools(
+        &self,
+        asked: Asked,
+        caller: Option<&Caller>,
+    ) -> Result<Vec<String>, Refusal> {
         // Nothing is found of another kind.
         let Ok(asked) = asked else {
             return Ok(Vec::new());
@@ -218,7 +295,7 @@ impl Service {
             })
         });
         let mut allowed = Vec::new();
-        self.evaluate_in_turn(each, |evaluated| {
+        self.evaluate_in_turn(each, caller, |evaluated| {
             allowed.push(decision(&evaluated));
             false
         })
@@ -231,6 +308,7 @@ impl Service {
     async fn evaluate_in_turn(
         &self,
         asked: impl Iterator<Item = Asked>,
+        caller: Option<&Caller>,
         mut see: impl FnMut(Result<Decided, Refusal>) -> bool,
     ) -> Result<(), Refusal> {
         let end = Instant::now() + ANSWER_TIME;
@@ -239,7 +317,7 @@ impl Service {
                 let text = format!("not decided within {} s", ANSWER_TIME.as_secs());
                 return Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text));
             }
-            if see(self.evaluated(asked)?) {
+            if see(self.evaluated(asked, caller)?) {
                 break;
             }
             // Others wait for this thread.
@@ -249,8 +327,12 @@ impl Service {
     }
 
     /// Decides on an evaluation. The inner error says why it is denied without a decision.
-    fn evaluated(&self, asked: Asked) -> Result<Result<Decided, Refusal>, Refusal> {
-        match asked.and_then(|asked| self.decide(&asked)) {
+    fn evaluated(
+        &self,
+        asked: Asked,
+        caller: Option<&Caller>,
+    ) -> Result<Result<Decided, Refusal>, Refusal> {
+        match asked.and_then(|asked| self.decide(asked, caller)) {
             Err(refusal) if refusal.status.is_server_error() => Err(refusal),
             evaluated => Ok(evaluated),
         }
@@ -263,12 +345,37 @@ impl Service {
     }
 
     /// Decides on a call.
-    fn decide(&self, asked: &AskedCall) -> Result<Decided, Refusal> {
-        match self.decider.decide(asked) {
-            Ok(Ok(decided)) => decided.basis.stands().map(|()| decided),
+    fn decide(&self, mut asked: AskedCall, caller: Option<&Caller>) -> Result<Decided, Refusal> {
+        if let Some(caller) = caller {
+            asked.agent = caller.agent(asked.agent)?;
+        }
+        match self.decider.decide(&asked) {
+            Ok(Ok(decided)) => {
+                decided.basis.stands()?;
+                if let Some(caller) = caller {
+                    caller.by(&decided.decision.documents)?;
+                }
+                Ok(decided)
+            }
             Ok(Err(it)) => Err(Refusal::new(it.code, it.text)),
             Err(failure) => Err(failed(failure)),
         }
+    }
+}
+
+/// Repeats the id of a request in its answer.
+fn with_id(id: Option<HeaderValue>, mut answer: Response<Body>) -> Response<Body> {
+    if let Some(id) = id {
+        answer.headers_mut().insert(REQUEST_ID, id);
+    }
+    answer
+}
+
+/// Returns why a body was not read.
+fn unread((status, why): (StatusCode, String)) -> Refusal {
+    Refusal {
+        code: (status == StatusCode::PAYLOAD_TOO_LARGE).then_some(Code::InputTooLarge),
+        ..Refusal::of_http(status, why)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::basis::{Basis, Standing};
 use agent_evidence::is_signed_by;
 use agent_host::contract::bundles::HighestBundle;
-use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
+use agent_host::contract::diagnostic::{Code, Diagnostic, DocumentKind};
 use agent_host::contract::session::Documents;
 use agent_host::diagnostics::{Document, Findings};
 use agent_host::input::{Input, TEXT_MAX};
@@ -50,7 +50,11 @@ impl Keys {
     }
 
     /// Draws the reasons against them, or against a bundle.
-    fn refused(&self, problems: &[Diagnostic], engine: &mut Instance) -> Result<Refused, Failure> {
+    fn refused(
+        &self,
+        problems: Vec<Diagnostic>,
+        engine: &mut Instance,
+    ) -> Result<Refused, Failure> {
         let mut findings = Findings::default();
         findings.add_document(Document {
             source: DocumentKind::Document,
@@ -58,17 +62,35 @@ impl Keys {
             name: self.name.clone(),
             text: self.text.clone(),
         });
-        Ok(Refused(findings.draw(problems, engine.catalogue()?)))
+        Ok(Refused {
+            drawn: findings.draw(&problems, engine.catalogue()?),
+            problems,
+        })
     }
 }
 
-/// Why a bundle is not accepted, with the place of each reason.
-pub(crate) struct Refused(String);
+/// Why a bundle is not accepted.
+pub(crate) struct Refused {
+    problems: Vec<Diagnostic>,
+    /// The same as people read it, with the place of each reason.
+    drawn: String,
+}
 
 impl Refused {
     /// Returns the reasons as people read them.
     pub(crate) fn drawn(&self) -> &str {
-        &self.0
+        &self.drawn
+    }
+
+    /// Returns the code of the first reason.
+    pub(crate) fn code(&self) -> Option<Code> {
+        self.problems.first().map(|it| it.code)
+    }
+
+    /// Returns the texts of all reasons.
+    pub(crate) fn texts(&self) -> String {
+        let texts: Vec<_> = self.problems.iter().map(|it| &*it.message).collect();
+        texts.join("; ")
     }
 }
 
@@ -95,7 +117,7 @@ impl Judge {
         let mut instance = self.engine.instantiate()?;
         match self.judge(&mut instance, keys, bundle, highest)? {
             Ok(basis) => Ok(Ok(basis)),
-            Err(problems) => keys.refused(&problems, &mut instance).map(Err),
+            Err(problems) => keys.refused(problems, &mut instance).map(Err),
         }
     }
 
@@ -108,7 +130,7 @@ impl Judge {
         let mut instance = self.engine.instantiate()?;
         match call!(instance, bundles.trusted_keys.read(&keys.text))? {
             Ok(_) => Ok(None),
-            Err(problems) => keys.refused(&problems, &mut instance).map(Some),
+            Err(problems) => keys.refused(problems, &mut instance).map(Some),
         }
     }
 

@@ -1,8 +1,9 @@
 //! A bundle that is read again when its file or the keys change.
 
-use super::acceptance::{Judge, Keys, read_bundle};
+use super::acceptance::{Judge, Keys, Refused, read_bundle};
 use super::sequences::Sequences;
 use crate::basis::{Basis, Standing};
+use agent_host::atomic_write::StagedFile;
 use agent_host::contract::bundles::HighestBundle;
 use agent_host::{Failure, Hangups, diagnostics, output, unix_ms};
 use std::fs;
@@ -97,6 +98,29 @@ impl Source {
         }
     }
 
+    /// Puts a bundle in the place of the present file, if it is accepted. The inner error says why not.
+    ///
+    /// # Errors
+    ///
+    /// When a file can't be read or written, or the engine fails.
+    pub(crate) fn put(&self, bundle: &[u8]) -> Result<Result<Standing, Refused>, Failure> {
+        let keys = Keys::read(&self.keys)?;
+        let held = self.sequences.hold()?;
+        let highest = held.highest(&self.judge.name);
+        let accepted = self.judge.accept((&keys, bundle), highest.as_ref())?;
+        match accepted {
+            Ok(Basis {
+                bundle: Some(standing),
+                ..
+            }) => {
+                StagedFile::new(&self.bundle, bundle)?.commit()?;
+                Ok(Ok(standing))
+            }
+            Ok(_) => Err(Failure::internal("a bundle was accepted as files")),
+            Err(refused) => Ok(Err(refused)),
+        }
+    }
+
     /// Reads the files again.
     fn renew(&self, read: &mut Read, basis: &Sender<Arc<Basis>>) -> Result<(), Failure> {
         let keys = Keys::read(&self.keys)?;
@@ -132,25 +156,27 @@ impl Source {
         bundle: &[u8],
         basis: &Sender<Arc<Basis>>,
     ) -> Result<(), Failure> {
-        let current = basis.borrow().clone();
-        let next = match self.judge.accept((keys, bundle), None)? {
-            Ok(next) => next,
-            Err(refused) => {
-                output::note_drawn(refused.drawn());
-                output::note(format_args!(
-                    "no call is decided: the keys in `{}` changed",
-                    self.keys.display()
-                ));
-                Basis {
-                    documents: current.documents.clone(),
-                    bundle: current.bundle.clone().map(|it| Standing {
-                        is_withdrawn: true,
-                        ..it
-                    }),
-                }
+        let refused = match self.judge.accept((keys, bundle), None)? {
+            Ok(next) => {
+                basis.send_replace(Arc::new(next));
+                return Ok(());
             }
+            Err(refused) => refused,
         };
-        basis.send_replace(Arc::new(next));
+        let current = basis.borrow().clone();
+        let withdrawn = Basis {
+            documents: current.documents.clone(),
+            bundle: current.bundle.clone().map(|it| Standing {
+                is_withdrawn: true,
+                ..it
+            }),
+        };
+        basis.send_replace(Arc::new(withdrawn));
+        output::note_drawn(refused.drawn());
+        let keys = self.keys.display();
+        output::note(format_args!(
+            "no call is decided: the keys in `{keys}` changed"
+        ));
         Ok(())
     }
 

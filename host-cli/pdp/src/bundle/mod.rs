@@ -15,6 +15,8 @@ use agent_evidence::SigningKey;
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::bundles::{BundleLabel, HighestBundle};
 use agent_host::{Engine, Failure, call, output};
+use agent_operator::SecretSource;
+use std::sync::atomic::AtomicBool;
 
 /// Runs a command about bundles. Returns whether the answer is yes.
 ///
@@ -29,7 +31,7 @@ pub(crate) fn run(command: &Bundle) -> Result<bool, Failure> {
 }
 
 fn make(args: &Make) -> Result<bool, Failure> {
-    let key = SigningKey::read(&args.key)?;
+    let key = signing_key(args)?;
     let mut instance = Engine::embedded()?.instantiate()?;
     let (documents, findings) = files::read(&args.files, None, &mut instance)?;
     let label = BundleLabel {
@@ -56,6 +58,20 @@ fn make(args: &Make) -> Result<bool, Failure> {
         }
     }
     Ok(true)
+}
+
+/// Gets the key of the command line.
+fn signing_key(args: &Make) -> Result<SigningKey, Failure> {
+    if let Some(path) = &args.key {
+        return SigningKey::read(path);
+    }
+    let source = SecretSource::Command(args.key_command.clone());
+    let key = source.value(&AtomicBool::new(false));
+    let key = key.map_err(|unavailable| {
+        Failure::new(format_args!("the key can't be had: {unavailable}"))
+            .help("name a program that prints it with `--key-command`, or a file with `--key`")
+    })?;
+    SigningKey::parse(key.expose().as_bytes(), "the output of `--key-command`")
 }
 
 fn verify(args: &Verify) -> Result<bool, Failure> {

@@ -390,8 +390,31 @@ fn only_documents_that_can_be_obeyed_are_signed() {
     let (code, text) = made(&["--policy", "policy.rego", "--key", "one"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.starts_with("{\n  \"documents\": {\n"), "{text}");
+    let by_file = text;
     let (code, text) = made(&["--policy", "policy.rego", "--key", "policy.rego"]);
     assert_eq!(code, Some(2), "{text}");
+    // A program may have the key in place of a file.
+    let pem = BASE64_STANDARD.encode(fs::read(folder.path("one")).unwrap());
+    let pem = format!("-----BEGIN PRIVATE KEY-----\n{pem}\n-----END PRIVATE KEY-----\n");
+    folder.write("one.pem", &pem);
+    let by = |program: &[&str]| {
+        let usual = ["--policy", "policy.rego", "--key-command"];
+        let arguments: Vec<_> = usual.iter().chain(program).copied().collect();
+        made(&arguments)
+    };
+    assert_eq!(by(&["cat", "one.pem"]), (Some(0), by_file));
+    let (code, text) = by(&["cat", "gone.pem"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("the key can't be had"), "{text}");
+    let (code, text) = by(&["echo", "not a key"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(
+        text.contains("the output of `--key-command` is not an Ed25519 private key"),
+        "{text}"
+    );
+    let (code, text) = made(&["--policy", "policy.rego"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("--key <FILE>"), "{text}");
     fs::set_permissions(folder.path("one"), fs::Permissions::from_mode(0o640)).unwrap();
     let (code, text) = made(&["--policy", "policy.rego", "--key", "one"]);
     assert_eq!(code, Some(2), "{text}");
@@ -443,4 +466,48 @@ fn a_status_shows_by_what_each_instance_decides() {
         text.contains("gone.sock: no answer: no such file"),
         "{text}"
     );
+}
+
+#[test]
+fn a_published_bundle_is_put_in_place_if_it_is_accepted() {
+    let folder = folder();
+    make(&folder, "one", "7", END);
+    let seventh = fs::read_to_string(folder.path("support.json")).unwrap();
+    make(&folder, "one", "8", END);
+    let eighth = fs::read_to_string(folder.path("support.json")).unwrap();
+    make(&folder, "one", "7", END);
+    let running = serve(&folder);
+    let put = |body: &str| {
+        let length = body.len();
+        let request = format!(
+            "PUT /v1/bundle HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        );
+        running.send(request.as_bytes())
+    };
+    let reply = put(&eighth);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert!(
+        reply.body.contains("\"name\":\"support\""),
+        "{}",
+        reply.body
+    );
+    running.wait_for("this user published bundle support, sequence 8");
+    running.wait_for("decides by bundle support, sequence 8");
+    assert_eq!(
+        fs::read_to_string(folder.path("support.json")).unwrap(),
+        eighth
+    );
+    for (body, code) in [(&*seventh, "BUNDLE_OLDER"), ("{}", "BUNDLE_INVALID")] {
+        let reply = put(body);
+        assert_eq!(reply.status, 422, "{}", reply.body);
+        let json = reply.json();
+        let found = member(member(&json, "error").unwrap(), "code");
+        assert_eq!(found.and_then(string), Some(code), "{}", reply.body);
+    }
+    assert_eq!(
+        fs::read_to_string(folder.path("support.json")).unwrap(),
+        eighth
+    );
+    assert_eq!(status(&running), (8, true));
 }

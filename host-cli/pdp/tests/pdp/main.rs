@@ -5,6 +5,7 @@
 mod authzen;
 mod bundle;
 mod decide;
+mod network;
 mod openapi;
 mod socket;
 mod support;

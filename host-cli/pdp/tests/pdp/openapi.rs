@@ -112,6 +112,7 @@ fn the_document_has_every_path_and_no_other() {
             "/access/v1/evaluations",
             "/access/v1/search/action",
             "/access/v1/search/resource",
+            "/v1/bundle",
             "/v1/decide",
             "/v1/status"
         ]

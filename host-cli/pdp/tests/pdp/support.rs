@@ -262,14 +262,16 @@ impl Running {
         }
     }
 
-    /// Reads what it says until a line contains a text.
-    pub(crate) fn wait_for(&self, text: &str) {
+    /// Reads what it says until a line contains a text. Returns the line.
+    pub(crate) fn wait_for(&self, text: &str) -> String {
         let said = self.said.lock().unwrap();
-        let next = || said.recv_timeout(Duration::from_secs(60));
-        while !next()
-            .unwrap_or_else(|_| panic!("it does not say `{text}`"))
-            .contains(text)
-        {}
+        loop {
+            let line = said.recv_timeout(Duration::from_secs(60));
+            let line = line.unwrap_or_else(|_| panic!("it does not say `{text}`"));
+            if line.contains(text) {
+                return line;
+            }
+        }
     }
 
     /// Sends the bytes of a request, and reads the answer.
@@ -311,6 +313,11 @@ pub(crate) fn send(socket: &Path, request: &[u8]) -> Reply {
     let _ = stream.write_all(request);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
+    reply(answer)
+}
+
+/// Reads the bytes of an answer.
+pub(crate) fn reply(answer: Vec<u8>) -> Reply {
     let answer = String::from_utf8(answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
     let (line, head) = head.split_once("\r\n").expect("headers");

@@ -1,0 +1,163 @@
+//! The listener for other machines: TLS, and callers that are known.
+
+use agent_host::Failure;
+use agent_host::input::{Input, TEXT_MAX, reason};
+use agent_mcp_server::{Body, serve_connections};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::net;
+use tokio_rustls::TlsAcceptor;
+
+/// The first certificate of a peer, which its connection proved to have the key of.
+pub(crate) type PeerCertificate = Option<CertificateDer<'static>>;
+
+/// Where the listener is, and what it proves to be.
+pub(crate) struct Network<'a> {
+    pub(crate) listen: SocketAddr,
+    pub(crate) certificate: &'a Path,
+    pub(crate) private_key: &'a Path,
+    pub(crate) client_ca: Option<&'a Path>,
+}
+
+/// A listener whose connections are encrypted.
+pub(crate) struct Secured {
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    pub(crate) address: SocketAddr,
+}
+
+impl Secured {
+    /// Listens at the address of the command line.
+    ///
+    /// # Errors
+    ///
+    /// When a file can't be read or has another form, the key is readable by other users, callers have certificates and no
+    /// authority is named, or the address can't be listened at.
+    pub(crate) fn bind(args: &Network<'_>, have_certificates: bool) -> Result<Self, Failure> {
+        let chain = certificates(args.certificate)?;
+        let key = private_key(args.private_key)?;
+        let verifier = match args.client_ca {
+            None if have_certificates => {
+                let message = "callers are known by certificates, and nobody vouches for them";
+                return Err(Failure::new(message).help("name the authority with `--client-ca`"));
+            }
+            None => None,
+            Some(path) => {
+                let mut roots = RootCertStore::empty();
+                for certificate in certificates(path)? {
+                    roots
+                        .add(certificate)
+                        .map_err(|error| unusable(path, &error.to_string()))?;
+                }
+                let verifier = WebPkiClientVerifier::builder(Arc::new(roots));
+                // Others have tokens.
+                let verifier = verifier.allow_unauthenticated().build();
+                Some(verifier.map_err(|error| unusable(path, &error.to_string()))?)
+            }
+        };
+        let config = ServerConfig::builder();
+        let config = match verifier {
+            None => config.with_no_client_auth(),
+            Some(verifier) => config.with_client_cert_verifier(verifier),
+        };
+        let config = config.with_single_cert(chain, key);
+        let config = config.map_err(|error| unusable(args.certificate, &error.to_string()))?;
+        let failed = |error: io::Error| {
+            let (address, why) = (args.listen, reason(&error));
+            Failure::new(format_args!("`{address}` can't be listened at: {why}"))
+                .help("name another address with `--listen`")
+        };
+        let listener = TcpListener::bind(args.listen).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self {
+            listener,
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+            address,
+        })
+    }
+
+    /// Returns its connections for one of several threads, each of which gets some.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses another descriptor.
+    pub(crate) fn share(&self) -> Result<Self, Failure> {
+        let listener = self.listener.try_clone();
+        let listener = listener
+            .map_err(|error| Failure::new(format_args!("the listener can't be shared: {error}")))?;
+        Ok(Self {
+            listener,
+            acceptor: self.acceptor.clone(),
+            address: self.address,
+        })
+    }
+
+    /// Answers requests of the connections, for ever.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses to wait for connections.
+    pub(crate) async fn serve<F>(
+        self,
+        answer: impl Fn(PeerCertificate, Request<Incoming>) -> F + 'static,
+    ) -> Result<(), Failure>
+    where
+        F: Future<Output = Response<Body>> + 'static,
+    {
+        let listener = net::TcpListener::from_std(self.listener).map_err(|error| {
+            Failure::new(format_args!("the listener can't be awaited: {error}"))
+        })?;
+        let accept = async || Ok(listener.accept().await?.0);
+        let open = |stream: net::TcpStream| {
+            let acceptor = self.acceptor.clone();
+            async move {
+                // An answer is one write; it need not wait for more.
+                let _ = stream.set_nodelay(true);
+                let stream = acceptor.accept(stream).await?;
+                let (_, connection) = stream.get_ref();
+                let certificates = connection.peer_certificates().unwrap_or_default();
+                let first = certificates.first().map(|it| it.clone().into_owned());
+                Ok((stream, first))
+            }
+        };
+        serve_connections(accept, open, answer).await;
+        Ok(())
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
+    let text = Input::File(path.to_owned()).read(TEXT_MAX)?;
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    match all {
+        Ok(all) if !all.is_empty() => Ok(all),
+        _ => Err(unusable(path, "it has no certificate in PEM")),
+    }
+}
+
+/// Reads the key of the listener's certificate, which only this user may read.
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Failure> {
+    let text = Input::File(path.to_owned()).read(TEXT_MAX)?;
+    let metadata = std::fs::metadata(path).map_err(|error| unusable(path, &reason(&error)))?;
+    if metadata.mode() & 0o077 != 0 {
+        let shown = path.display();
+        return Err(
+            Failure::new(format_args!("other users can read the key `{shown}`"))
+                .help("take the permission from them with `chmod 600`"),
+        );
+    }
+    PrivateKeyDer::from_pem_slice(&text).map_err(|_| unusable(path, "it has no private key in PEM"))
+}
+
+fn unusable(path: &Path, why: &str) -> Failure {
+    Failure::new(format_args!("`{}` can't be used: {why}", path.display()))
+}

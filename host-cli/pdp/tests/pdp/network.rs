@@ -1,0 +1,365 @@
+//! The listener for other machines: who is answered there, and what.
+
+use super::support::{Folder, Reply, Running, reply};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-pdp");
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+const READ: &str = r#"{"tool":"read","subject":{"id":"alice","type":"user"}}"#;
+
+/// A certificate with its key.
+struct Identity {
+    certificate: CertificateDer<'static>,
+    key: Vec<u8>,
+}
+
+/// An authority, which vouches for the listener and for callers.
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    certificate: CertificateDer<'static>,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let certificate = params.self_signed(&key).unwrap();
+        Self {
+            certificate: certificate.der().clone(),
+            issuer: Issuer::new(params, key),
+        }
+    }
+
+    fn identity(&self, name: &str) -> Identity {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        Identity {
+            certificate: certificate.der().clone(),
+            key: key.serialize_der(),
+        }
+    }
+}
+
+fn pem(label: &str, der: &[u8]) -> String {
+    let text = BASE64_STANDARD.encode(der);
+    format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
+}
+
+/// A folder with a listener's certificate, and with callers.
+fn folder(authority: &Authority, callers: &str) -> Folder {
+    let folder = Folder::new();
+    let own = authority.identity("localhost");
+    folder.write("own.pem", &pem("CERTIFICATE", &own.certificate));
+    private(&folder, "own.key", &pem("PRIVATE KEY", &own.key));
+    folder.write("ca.pem", &pem("CERTIFICATE", &authority.certificate));
+    for (name, end) in [("a", '1'), ("b", '2'), ("c", '3')] {
+        private(
+            &folder,
+            &format!("{name}.token"),
+            &format!("{TOKEN}{end}\n"),
+        );
+    }
+    folder.write("callers.json", callers);
+    folder
+}
+
+fn private(folder: &Folder, name: &str, text: &str) {
+    folder.write(name, text);
+    let mode = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(folder.path(name), mode).unwrap();
+}
+
+const LISTEN: [&str; 16] = [
+    "--socket",
+    "pdp.sock",
+    "--threads",
+    "2",
+    "--policy",
+    "policy.rego",
+    "--listen",
+    "127.0.0.1:0",
+    "--certificate",
+    "own.pem",
+    "--private-key",
+    "own.key",
+    "--callers",
+    "callers.json",
+    "--client-ca",
+    "ca.pem",
+];
+
+/// Starts a decision point with a listener. Returns its port too.
+fn listening(folder: &Folder) -> (Running, u16) {
+    let child = Command::new(PROGRAM)
+        .current_dir(folder.root.path())
+        .args(LISTEN)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let running = Running::of(child, folder.path("pdp.sock"));
+    let line = running.wait_for("answers callers at https://127.0.0.1:");
+    let port = line.rsplit(':').next().unwrap().trim().parse().unwrap();
+    (running, port)
+}
+
+/// Runs a decision point that does not start.
+fn failing(folder: &Folder, arguments: &[&str]) -> String {
+    let output = Command::new(PROGRAM)
+        .current_dir(folder.root.path())
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// A client of a listener.
+struct Peer<'a> {
+    port: u16,
+    authority: &'a Authority,
+    identity: Option<&'a Identity>,
+}
+
+impl Peer<'_> {
+    /// Sends the bytes of a request, and reads the answer. The error is that of the connection.
+    fn send(&self, request: &str) -> std::io::Result<Reply> {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.authority.certificate.clone()).unwrap();
+        let config = ClientConfig::builder().with_root_certificates(roots);
+        let config = match self.identity {
+            None => config.with_no_client_auth(),
+            Some(identity) => {
+                let key = PrivateKeyDer::try_from(identity.key.clone()).unwrap();
+                let chain = vec![identity.certificate.clone()];
+                config.with_client_auth_cert(chain, key).unwrap()
+            }
+        };
+        let name = ServerName::try_from("localhost").unwrap();
+        let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+        let stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        let mut stream = StreamOwned::new(connection, stream);
+        stream.write_all(request.as_bytes())?;
+        let mut answer = Vec::new();
+        match stream.read_to_end(&mut answer) {
+            // The listener ends connections without a farewell.
+            Err(error) if answer.is_empty() => Err(error),
+            _ => Ok(reply(answer)),
+        }
+    }
+
+    fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> Reply {
+        let token = match token {
+            "" => String::new(),
+            token => format!("authorization: Bearer {token}\r\n"),
+        };
+        let length = body.len();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\n{token}content-type: application/json\r\n\
+             content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        );
+        self.send(&request).unwrap()
+    }
+}
+
+const CALLERS: &str = r#"{ "callers": {
+    "proxy": { "role": "enforcer", "token": "a.token", "agents": ["clerk"] },
+    "other": { "role": "enforcer", "token": "b.token", "agents": ["writer", "painter"] },
+    "dashboard": { "role": "reader", "token": "c.token" },
+    "mesh": { "role": "enforcer", "certificate": "mesh.example" },
+    "ci": { "role": "publisher", "certificate": "ci.example" }
+} }"#;
+
+#[test]
+fn nobody_who_is_not_known_learns_anything() {
+    let authority = Authority::new();
+    let folder = folder(&authority, CALLERS);
+    let (running, port) = listening(&folder);
+    let peer = |identity| Peer {
+        port,
+        authority: &authority,
+        identity,
+    };
+    let unknown = authority.identity("unknown.example");
+    for (identity, token) in [
+        (None, ""),
+        (None, TOKEN),
+        (None, "0123456789abcdef0123456789abcdef4"),
+        (Some(&unknown), ""),
+    ] {
+        for (method, path) in [
+            ("POST", "/v1/decide"),
+            ("GET", "/v1/status"),
+            ("GET", "/.well-known/authzen-configuration"),
+            ("GET", "/nothing"),
+        ] {
+            let reply = peer(identity).ask(method, path, token, READ);
+            assert_eq!(reply.status, 401, "{path}: {}", reply.body);
+            assert!(reply.has("www-authenticate: bearer"), "{}", reply.head);
+            assert_eq!(
+                reply.body,
+                "{\"error\":{\"status\":401,\"text\":\"the caller is not known\"}}\n"
+            );
+        }
+    }
+    // A certificate of another authority ends the connection.
+    let stranger = Authority::new().identity("mesh.example");
+    let request = "GET /v1/status HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    assert!(peer(Some(&stranger)).send(request).is_err());
+    // Without TLS there is no answer.
+    let mut plain = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    plain.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer);
+    assert!(!answer.starts_with(b"HTTP/"), "{answer:?}");
+    // This user has the socket.
+    assert_eq!(running.decide(READ).codes(), [""; 0]);
+}
+
+#[test]
+fn a_caller_does_what_its_role_includes() {
+    let authority = Authority::new();
+    let folder = folder(&authority, CALLERS);
+    let (_running, port) = listening(&folder);
+    let (mesh, ci) = (
+        authority.identity("mesh.example"),
+        authority.identity("ci.example"),
+    );
+    let token = |end: char| format!("{TOKEN}{end}");
+    for (name, identity, token, decide, status, publish) in [
+        ("proxy", None, token('1'), 200, 403, 403),
+        ("other", None, token('2'), 403, 403, 403),
+        ("dashboard", None, token('3'), 403, 200, 403),
+        ("mesh", Some(&mesh), String::new(), 200, 403, 403),
+        // No bundle decides here, so there is no place for another.
+        ("ci", Some(&ci), String::new(), 403, 200, 404),
+        // A token says more than a certificate.
+        ("dashboard", Some(&mesh), token('3'), 403, 200, 403),
+    ] {
+        let peer = Peer {
+            port,
+            authority: &authority,
+            identity,
+        };
+        for (method, path, body, expected) in [
+            ("POST", "/v1/decide", READ, decide),
+            ("GET", "/v1/status", "", status),
+            ("PUT", "/v1/bundle", "{}", publish),
+            ("GET", "/.well-known/authzen-configuration", "", 200),
+            ("GET", "/nothing", "", 404),
+        ] {
+            let reply = peer.ask(method, path, &token, body);
+            assert_eq!(reply.status, expected, "{name} {path}: {}", reply.body);
+        }
+        let evaluation = r#"{"subject":{"type":"user","id":"a"},"action":{"name":"tools/call"},"resource":{"type":"tool","id":"read"}}"#;
+        let reply = peer.ask("POST", "/access/v1/evaluation", &token, evaluation);
+        let is_allowed = reply.status == 200 && reply.decision();
+        assert_eq!(is_allowed, decide == 200, "{name}: {}", reply.body);
+    }
+}
+
+#[test]
+fn an_enforcer_asks_about_its_agents_alone() {
+    let authority = Authority::new();
+    let folder = folder(&authority, CALLERS);
+    let (_running, port) = listening(&folder);
+    let peer = Peer {
+        port,
+        authority: &authority,
+        identity: None,
+    };
+    let ask = |end: char, agent: &str| {
+        let body = READ.replace("{\"tool\"", &format!("{{\"agent\":\"{agent}\",\"tool\""));
+        peer.ask("POST", "/v1/decide", &format!("{TOKEN}{end}"), &body)
+    };
+    assert_eq!(ask('1', "clerk").codes(), [""; 0]);
+    let reply = ask('1', "writer");
+    assert_eq!(reply.status, 403, "{}", reply.body);
+    assert!(
+        reply
+            .body
+            .contains("the caller may not ask about this agent")
+    );
+    // The caller may ask about it, and the lock is that of another.
+    assert_eq!(ask('2', "writer").codes(), ["AGENT_CHANGED"]);
+    let reply = peer.ask("POST", "/v1/decide", &format!("{TOKEN}2"), READ);
+    assert_eq!(reply.status, 403, "{}", reply.body);
+    assert!(reply.body.contains("names no agent"), "{}", reply.body);
+}
+
+#[test]
+fn callers_that_say_something_else_open_no_listener() {
+    let authority = Authority::new();
+    for (callers, why) in [
+        ("[]", "the body is not an object"),
+        ("{}", "`callers` is missing"),
+        (r#"{"callers":{},"more":1}"#, "`more` is not a member"),
+        (r#"{"callers":{"a":{}}}"#, "`callers.a.role` is missing"),
+        (
+            r#"{"callers":{"a":{"role":"king","token":"a.token"}}}"#,
+            "`callers.a.role` is none of",
+        ),
+        (r#"{"callers":{"a":{"role":"reader"}}}"#, "give one of them"),
+        (
+            r#"{"callers":{"a":{"role":"reader","token":"a.token","certificate":"a.example"}}}"#,
+            "give one of them",
+        ),
+        (
+            r#"{"callers":{"a":{"role":"reader","token":"gone.token"}}}"#,
+            "the token `gone.token`",
+        ),
+        (
+            r#"{"callers":{"a":{"role":"reader","certificate":"a b"}}}"#,
+            "is not a DNS name",
+        ),
+        (
+            r#"{"callers":{"a":{"role":"reader","token":"a.token","agents":["b"]}}}"#,
+            "are those of an enforcer",
+        ),
+        (
+            r#"{"callers":{"a":{"role":"enforcer","token":"a.token","agents":[1]}}}"#,
+            "is not an array of strings",
+        ),
+    ] {
+        let text = failing(&folder(&authority, callers), &LISTEN);
+        assert!(text.contains(why), "{why}: {text}");
+    }
+    let folder = folder(&authority, CALLERS);
+    let text = failing(&folder, &LISTEN[..14]);
+    assert!(text.contains("nobody vouches for them"), "{text}");
+    let text = failing(&folder, &LISTEN[..8]);
+    assert!(text.contains("--certificate <FILE>"), "{text}");
+    for (name, mode, why) in [
+        ("own.key", 0o644, "other users can read the key `own.key`"),
+        ("a.token", 0o644, "other users can read it"),
+        (
+            "callers.json",
+            0o666,
+            "the callers in `callers.json` can't be used",
+        ),
+    ] {
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
+        let text = failing(&folder, &LISTEN);
+        assert!(text.contains(why), "{text}");
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    folder.write("own.pem", "none");
+    let text = failing(&folder, &LISTEN);
+    assert!(text.contains("it has no certificate in PEM"), "{text}");
+    assert!(!folder.path("pdp.sock").exists());
+}
