@@ -104,9 +104,13 @@ const LISTEN: [&str; 16] = [
 
 /// Starts a decision point with a listener. Returns its port too.
 fn listening(folder: &Folder) -> (Running, u16) {
+    started(folder, &LISTEN)
+}
+
+fn started(folder: &Folder, arguments: &[&str]) -> (Running, u16) {
     let child = Command::new(PROGRAM)
         .current_dir(folder.root.path())
-        .args(LISTEN)
+        .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -300,6 +304,45 @@ fn an_enforcer_asks_about_its_agents_alone() {
     let reply = peer.ask("POST", "/v1/decide", &format!("{TOKEN}2"), READ);
     assert_eq!(reply.status, 403, "{}", reply.body);
     assert!(reply.body.contains("names no agent"), "{}", reply.body);
+}
+
+#[test]
+fn an_enforcer_asks_by_its_tenants_alone() {
+    let authority = Authority::new();
+    let callers = r#"{ "callers": {
+        "acme": { "role": "enforcer", "token": "a.token", "tenants": ["acme", "umbrella"] },
+        "other": { "role": "enforcer", "token": "b.token", "tenants": ["other"] },
+        "any": { "role": "enforcer", "token": "c.token" }
+    } }"#;
+    let folder = folder(&authority, callers);
+    folder.write(
+        "tenants.yaml",
+        "tenants:\n  - { id: acme, policy: policy.rego }\n  - { id: other, policy: policy.rego }\n",
+    );
+    let by_tenant = ["--tenant", "tenants.yaml", "--tenant-id", "acme"];
+    let arguments = LISTEN
+        .iter()
+        .filter(|it| !["--policy", "policy.rego"].contains(it));
+    let arguments: Vec<_> = arguments.chain(&by_tenant).copied().collect();
+    let (_running, port) = started(&folder, &arguments);
+    let peer = Peer {
+        port,
+        authority: &authority,
+        identity: None,
+    };
+    let decides = |end: char, expected: u16| {
+        let reply = peer.ask("POST", "/v1/decide", &format!("{TOKEN}{end}"), READ);
+        assert_eq!(reply.status, expected, "{}", reply.body);
+        reply
+    };
+    assert_eq!(decides('1', 200).codes(), [""; 0]);
+    assert_eq!(decides('3', 200).codes(), [""; 0]);
+    let reply = decides('2', 403);
+    assert!(
+        reply.body.contains("the caller may not ask by this tenant"),
+        "{}",
+        reply.body
+    );
 }
 
 #[test]
