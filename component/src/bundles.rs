@@ -115,6 +115,7 @@ impl From<agent_bundle::Accepted> for AcceptedBundle {
             documents: accepted.documents.into(),
             digest: accepted.digest,
             until_unix_ms: accepted.until_ms,
+            until: accepted.until,
         }
     }
 }

@@ -16,6 +16,7 @@ mod left;
 mod other_clients;
 mod other_host;
 mod real_servers;
+mod registry;
 mod rows;
 mod wasi;
 
@@ -145,6 +146,12 @@ const PARTS: &[Part] = &[
         ]),
         row: Second,
         check: go_apps::check,
+    },
+    Part {
+        name: "bundles in a registry of others",
+        when: Changed(&["host-cli/pdp"]),
+        row: Second,
+        check: registry::check,
     },
     Part {
         name: "MCP conformance of the client",
@@ -392,7 +399,12 @@ fn selected(arguments: &[&str], changed: Option<&[String]>) -> Result<Vec<&'stat
 
 /// Runs the tests of all packages, except those that other parts run with servers, clients and toolchains of others.
 fn native(workspace: &Workspace) -> Result<()> {
-    let others = [real_servers::TESTS, other_clients::TESTS, go_apps::TESTS];
+    let others = [
+        real_servers::TESTS,
+        other_clients::TESTS,
+        go_apps::TESTS,
+        registry::TESTS,
+    ];
     let skipped: Vec<_> = others.iter().flat_map(|name| ["--skip", name]).collect();
     run_tests(workspace, &skipped, &[])
 }

@@ -35,6 +35,8 @@ pub struct Accepted {
     pub digest: String,
     /// The last millisecond at which it decides, since 1970-01-01T00:00:00Z: its own end, or that of the key.
     pub until_ms: u64,
+    /// The same as RFC 3339 in UTC with milliseconds.
+    pub until: String,
 }
 
 impl Bundle {
@@ -109,11 +111,13 @@ impl Bundle {
         if !problems.is_empty() {
             return Err(problems);
         }
+        let until_ms = until_ms.min(*not_after_ms);
         Ok(Accepted {
             documents: self.documents.clone(),
             label: self.label.clone(),
             digest,
-            until_ms: until_ms.min(*not_after_ms),
+            until_ms,
+            until: shown(until_ms),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Whose signatures count.
 
-use super::label::{MOMENT_HELP, is_name, moment};
+use super::label::{MOMENT_HELP, NAME_HELP, is_name, moment};
 use agent_api::diagnostic::{Code, Diagnostic, Problems};
 use agent_api::text::{DocumentKind, Span};
 use agent_lower::fields::{Object, boolean, each, list, text};
@@ -65,12 +65,16 @@ fn keys(root: &Node<'_>, problems: &mut Problems<'_>) -> Option<Vec<TrustedKey>>
         let report = problems.report(Code::InputTooLarge, span, "too many", message);
         report.help("remove the keys that sign no longer");
     }
-    let mut names: Vec<_> = found.iter().map(|it| &*it.name).collect();
-    agent_api::text::sort::sort_by(&mut names, Ord::cmp);
-    if let Some(two) = names.windows(2).find(|two| two[0] == two[1]) {
-        let message = format!("two keys have the name `{}`", two[0]);
-        let report = problems.report(Code::DuplicateKey, entry.value.span, "one twice", message);
-        report.help("give each key a name of its own");
+    for (number, key) in found.iter().enumerate() {
+        let mut before = found[..number].iter();
+        let Some(first) = before.find(|it| it.name == key.name || it.public == key.public) else {
+            continue;
+        };
+        let (name, first) = (&key.name, &first.name);
+        let message = format!("the key `{name}` repeats the name or the public key of `{first}`");
+        let span = nodes[number].span;
+        let report = problems.report(Code::DuplicateKey, span, "repeated here", message);
+        report.help("keep one of the two");
     }
     Some(found)
 }
@@ -120,7 +124,7 @@ fn label(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Str
     if !is_name(name) {
         let message = format!("`{path}` is not the name of a key or a bundle");
         let report = problems.report(Code::InvalidName, node.span, "not a name", message);
-        report.help("use 1 to 64 of the letters `a` to `z`, digits, `.`, `_` and `-`; begin with a letter or digit");
+        report.help(NAME_HELP);
         return None;
     }
     Some(name.to_owned())

@@ -31,8 +31,7 @@ impl Label {
         let mut problems = Vec::new();
         if !is_name(name) {
             let text = format!("`{}` can't be the name of a bundle", visible(name));
-            let help = "use 1 to 64 of the letters `a` to `z`, digits, `.`, `_` and `-`; begin with a letter or digit";
-            problems.push(Diagnostic::new(Code::InvalidName, text).help(help));
+            problems.push(Diagnostic::new(Code::InvalidName, text).help(NAME_HELP));
         }
         if sequence > SEQUENCE_MAX {
             let text = format!("the sequence {sequence} is above {SEQUENCE_MAX}");
@@ -58,6 +57,10 @@ impl Label {
         shown(self.not_after_ms)
     }
 }
+
+/// How a name is written.
+pub(crate) const NAME_HELP: &str =
+    "use 1 to 64 of the letters `a` to `z`, digits, `.`, `_` and `-`; begin with a letter or digit";
 
 /// How a moment is written.
 pub(crate) const MOMENT_HELP: &str = "write a time in UTC such as `2027-01-31T12:00:00Z`";

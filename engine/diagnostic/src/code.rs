@@ -106,7 +106,7 @@ catalogue! { $
         "an input is not a text"
         "Name a text file."
     BundleExpired "BUNDLE_EXPIRED" Error
-        "a bundle decides no longer"
+        "a bundle has expired"
         "Make and sign the bundle anew, with a later end and a higher sequence."
     BundleInvalid "BUNDLE_INVALID" Error
         "a file is not a bundle"
@@ -115,8 +115,8 @@ catalogue! { $
         "a bundle is older than one that was accepted"
         "Sign what the older one has under a higher sequence."
     BundleUntrusted "BUNDLE_UNTRUSTED" Error
-        "nobody who may do so signed a bundle"
-        "Have the bundle signed with a trusted key that may sign it."
+        "no trusted key signed a bundle for this place"
+        "Sign the bundle with a trusted key, under the name that decides here."
     Cancelled "CANCELLED" Error
         "the user cancelled a run"
         "Run the plan again."

@@ -166,8 +166,8 @@ pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn context(bytes: Vec<u8>, notation: Notation) -> Lowered<Context> {
-    read_context(DocumentKind::Context, bytes, notation, |root, _| {
-        let json = json_of(root, &[]);
+    read_context(DocumentKind::Context, bytes, notation, |root, problems| {
+        let json = json_of(root, &[], problems);
         Some(|_| Context { json })
     })
 }
@@ -254,7 +254,7 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
         classes: ByKey::new(classes),
         servers: ByKey::new(servers),
         history,
-        json: json_of(node, &STRINGS),
+        json: json_of(node, &STRINGS, problems),
     };
     Some((tenant, id.span))
 }
@@ -292,25 +292,42 @@ fn refuse_choice(
 
 /// Returns a value as JSON, with keys in file order. A plain YAML scalar is null, a boolean or a
 /// number if it is one in JSON, and otherwise a string. So are the members of the root in `strings`.
-fn json_of(root: &Node<'_>, strings: &[&str]) -> String {
-    let mut out = String::new();
-    write_json(root, strings, &mut out);
+/// Reports each number that no double can hold.
+fn json_of(root: &Node<'_>, strings: &[&str], problems: &mut Problems<'_>) -> String {
+    let (mut out, mut large) = (String::new(), Vec::new());
+    write_json(root, strings, &mut out, &mut large);
+    for span in large {
+        let message = "a number exceeds the range of a double, ±1.8e308";
+        let report = problems.report(
+            Code::NumberOutOfRange,
+            span,
+            "too large for a double",
+            message,
+        );
+        report.help("write a number below 1.8e308, or quote it");
+    }
     out
 }
 
-pub(crate) fn write_json(node: &Node<'_>, strings: &[&str], out: &mut String) {
+/// Writes a value as JSON. `large` gets the place of each number that no double can hold.
+pub(crate) fn write_json(
+    node: &Node<'_>,
+    strings: &[&str],
+    out: &mut String,
+    large: &mut Vec<Span>,
+) {
     let separate = |out: &mut String, i| out.push_str(if i == 0 { "" } else { "," });
     match &node.value {
         Value::Null | Value::Refused => out.push_str("null"),
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Number(number) => out.push_str(number),
-        Value::Plain(text) if is_literal(text) => out.push_str(text),
+        Value::Plain(text) if is_literal(text, || large.push(node.span)) => out.push_str(text),
         Value::String(text) | Value::Plain(text) => json::write_string(text, out),
         Value::Sequence(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
                 separate(out, i);
-                write_json(item, &[], out);
+                write_json(item, &[], out, large);
             }
             out.push(']');
         }
@@ -324,7 +341,7 @@ pub(crate) fn write_json(node: &Node<'_>, strings: &[&str], out: &mut String) {
                     Value::Plain(text) if strings.contains(&&*entry.key) => {
                         json::write_string(text, out);
                     }
-                    _ => write_json(&entry.value, &[], out),
+                    _ => write_json(&entry.value, &[], out, large),
                 }
             }
             out.push('}');
@@ -332,11 +349,16 @@ pub(crate) fn write_json(node: &Node<'_>, strings: &[&str], out: &mut String) {
     }
 }
 
-/// Returns whether a text is null, a boolean or a number in JSON.
-fn is_literal(text: &str) -> bool {
-    let Ok(node) = json::parse_value(&mut json::Reader::new(text)) else {
+/// Returns whether a text is null, a boolean or a number in JSON. Calls `is_large` for a number that no double can hold.
+fn is_literal(text: &str, is_large: impl FnOnce()) -> bool {
+    let mut reader = json::Reader::new(text);
+    let Ok(node) = json::parse_value(&mut reader) else {
         return false;
     };
     let is_whole = node.span == Span::new(0, text.len());
-    is_whole && matches!(node.value, Value::Null | Value::Bool(_) | Value::Number(_))
+    let is_literal = matches!(node.value, Value::Null | Value::Bool(_) | Value::Number(_));
+    if is_whole && is_literal && !reader.ends_strictly() {
+        is_large();
+    }
+    is_whole && is_literal
 }

@@ -13,6 +13,12 @@ const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 /// Maximum number of signatures of an envelope.
 pub const SIGNATURES_MAX: usize = 16;
 
+/// Maximum size of a statement, in bytes.
+pub const STATEMENT_MAX: usize = 64 << 10;
+
+/// Maximum size of a signature and of the name of its key, in bytes.
+const SIGNATURE_MAX: usize = 1 << 10;
+
 /// A signature of an envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
@@ -44,6 +50,9 @@ impl Envelope {
         let payload = text("payload").and_then(|it| BASE64_STANDARD.decode(it).ok());
         let payload = payload.and_then(|it| String::from_utf8(it).ok());
         let payload = payload.ok_or("`payload` is not the base64 of a text")?;
+        if payload.len() > STATEMENT_MAX {
+            return Err("`payload` is larger than 64 KiB");
+        }
         let signatures = member(node, "signatures").and_then(items);
         let signatures = signatures.ok_or("`signatures` is not an array")?;
         if signatures.len() > SIGNATURES_MAX {
@@ -51,15 +60,18 @@ impl Envelope {
         }
         let signature = |node: &Node<'_>| {
             let text = |name| member(node, name).and_then(string);
-            Some(Signature {
-                key_id: text("keyid").unwrap_or_default().to_owned(),
-                bytes: BASE64_STANDARD.decode(text("sig")?).ok()?,
+            let key_id = text("keyid").unwrap_or_default();
+            let bytes = BASE64_STANDARD.decode(text("sig")?).ok()?;
+            let is_small = key_id.len() <= SIGNATURE_MAX && bytes.len() <= SIGNATURE_MAX;
+            is_small.then(|| Signature {
+                key_id: key_id.to_owned(),
+                bytes,
             })
         };
         let signatures: Option<_> = signatures.iter().map(signature).collect();
         Ok(Self {
             payload,
-            signatures: signatures.ok_or("a signature has no `sig` in base64")?,
+            signatures: signatures.ok_or("a signature has no `sig` of up to 1 KiB in base64")?,
         })
     }
 

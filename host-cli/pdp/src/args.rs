@@ -35,7 +35,7 @@ pub(crate) struct Program {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make or verify a bundle: what a fleet decides by, in one signed file
+    /// Make, verify and transfer bundles: what a fleet decides by, in one signed file
     #[command(subcommand)]
     Bundle(Bundle),
 
@@ -48,6 +48,8 @@ pub(crate) enum Command {
 pub(crate) enum Bundle {
     Make(Make),
     Verify(Verify),
+    Push(Push),
+    Pull(Pull),
 }
 
 #[derive(Debug, Subcommand)]
@@ -184,8 +186,8 @@ pub(crate) struct Files {
 
 /// Make a bundle of documents that a decision point can obey, and sign it
 ///
-/// The same documents, name, sequence and end give the same file. Only the locked entries of the index are in it. No secret
-/// is in it, unless a document has one: documents name secrets, and hold none.
+/// The same documents, name, sequence and end give the same file. Only the locked entries of the index are in it. Documents
+/// have the names of secrets, not their values.
 #[derive(Debug, Args)]
 pub(crate) struct Make {
     #[command(flatten)]
@@ -247,4 +249,50 @@ pub(crate) struct Verify {
     /// Refuse a lower sequence
     #[arg(long, value_name = "N")]
     pub(crate) min_sequence: Option<u64>,
+}
+
+/// Send a bundle to a registry of OCI artifacts
+///
+/// The registry may also have container images. It is asked with TLS, unless it is on this machine.
+#[derive(Debug, Args)]
+pub(crate) struct Push {
+    /// The bundle
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) bundle: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) registry: Registry,
+}
+
+/// Fetch a bundle of a registry of OCI artifacts
+///
+/// What comes from a registry decides only once a decision point accepts it.
+#[derive(Debug, Args)]
+pub(crate) struct Pull {
+    #[command(flatten)]
+    pub(crate) registry: Registry,
+
+    /// The file to write
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: PathBuf,
+}
+
+/// A place in a registry, and who asks.
+#[derive(Debug, Args)]
+pub(crate) struct Registry {
+    /// The place: `REGISTRY/NAME:TAG`, or `REGISTRY/NAME@sha256:…`
+    #[arg(value_name = "REFERENCE")]
+    pub(crate) reference: String,
+
+    /// The user of the registry
+    #[arg(long, value_name = "NAME", requires = "password_file")]
+    pub(crate) user: Option<String>,
+
+    /// The file with the password or the token of the user
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "user")]
+    pub(crate) password_file: Option<PathBuf>,
+
+    /// An authority that vouches for the registry, beside those of this system: PEM
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) ca: Option<PathBuf>,
 }

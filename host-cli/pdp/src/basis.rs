@@ -22,10 +22,10 @@ pub(crate) struct Standing {
     pub(crate) sequence: u64,
     /// The digest of its statement.
     pub(crate) digest: String,
-    /// Its own end: RFC 3339.
-    pub(crate) not_after: String,
-    /// The last millisecond at which it decides, since 1970.
+    /// The last millisecond at which it decides, since 1970: its own end, or that of the keys.
     pub(crate) until_ms: u64,
+    /// The same as RFC 3339.
+    pub(crate) until: String,
     /// Whether a later reading of the keys takes back what they vouched for.
     pub(crate) is_withdrawn: bool,
 }
@@ -35,8 +35,8 @@ impl Standing {
     pub(crate) fn write(&self, w: &mut Writer) {
         w.key("digest").string(&self.digest);
         w.key("name").string(&self.name);
-        w.key("not_after").string(&self.not_after);
         w.key("sequence").json(&self.sequence.to_string());
+        w.key("until").string(&self.until);
     }
 
     /// Returns the same as a JSON object.
@@ -53,17 +53,24 @@ impl fmt::Display for Standing {
             name,
             sequence,
             digest,
-            not_after,
+            until,
             ..
         } = self;
         write!(
             out,
-            "bundle {name}, sequence {sequence}, until {not_after}, {digest}"
+            "bundle {name}, sequence {sequence}, until {until}, {digest}"
         )
     }
 }
 
 impl Basis {
+    /// Returns whether the time of the bundle is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.bundle
+            .as_ref()
+            .is_some_and(|it| unix_ms() > it.until_ms)
+    }
+
     /// Refuses every question if the bundle decides no longer.
     ///
     /// # Errors
@@ -84,11 +91,8 @@ impl Basis {
         if bundle.is_withdrawn {
             let text = format!("the keys that signed the bundle `{name}` are trusted no longer");
             refused(Code::BundleUntrusted, text)
-        } else if unix_ms() > bundle.until_ms {
-            refused(
-                Code::BundleExpired,
-                format!("the bundle `{name}` decides no longer"),
-            )
+        } else if self.is_over() {
+            refused(Code::BundleExpired, format!("the bundle `{name}` expired"))
         } else {
             Ok(())
         }

@@ -2,7 +2,7 @@
 
 use super::answer::Refusal;
 use super::given::{Given, parsed};
-use super::service::Path as Asked;
+use super::service::Endpoint;
 use agent_host::Failure;
 use agent_host::contract::decision_point::Digests;
 use agent_host::input::{Input, TEXT_MAX};
@@ -15,7 +15,7 @@ use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::server::ParsedCertificate;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Maximum number of callers.
 pub(crate) const CALLERS_MAX: usize = 256;
@@ -42,12 +42,16 @@ impl Role {
     }
 
     /// Returns whether it may make requests to a path.
-    fn may(self, path: Asked) -> bool {
+    fn may(self, path: Endpoint) -> bool {
         match path {
-            Asked::Metadata => true,
-            Asked::Status => self != Self::Enforcer,
-            Asked::Bundle => self == Self::Publisher,
-            _ => self == Self::Enforcer,
+            Endpoint::Metadata => true,
+            Endpoint::Status => self != Self::Enforcer,
+            Endpoint::Bundle => self == Self::Publisher,
+            Endpoint::Decide
+            | Endpoint::Evaluation
+            | Endpoint::Evaluations
+            | Endpoint::SearchActions
+            | Endpoint::SearchResources => self == Self::Enforcer,
         }
     }
 }
@@ -69,7 +73,7 @@ impl Caller {
     /// # Errors
     ///
     /// It does not.
-    pub(crate) fn admit(&self, path: Asked) -> Result<(), Refusal> {
+    pub(crate) fn admit(&self, path: Endpoint) -> Result<(), Refusal> {
         match self.role.may(path) {
             true => Ok(()),
             false => Err(forbidden(
@@ -102,7 +106,7 @@ impl Caller {
     /// # Errors
     ///
     /// It is none.
-    pub(crate) fn by(&self, decided: &Digests) -> Result<(), Refusal> {
+    pub(crate) fn admit_tenant(&self, decided: &Digests) -> Result<(), Refusal> {
         let Some(own) = &self.tenants else {
             return Ok(());
         };
@@ -127,8 +131,8 @@ pub(crate) struct Callers {
     /// By their tokens.
     tokens: Vec<(String, Token)>,
     /// By the names in their certificates.
-    certificates: Vec<(ServerName<'static>, Rc<Caller>)>,
-    all: Vec<Rc<Caller>>,
+    certificates: Vec<(ServerName<'static>, Arc<Caller>)>,
+    all: Vec<Arc<Caller>>,
 }
 
 impl Callers {
@@ -147,8 +151,8 @@ impl Callers {
         let text = Input::File(path.to_owned()).read(TEXT_MAX)?;
         refuse_foreign(path).map_err(|foreign| unusable(&foreign.to_string()))?;
         let wrong = |refusal: Refusal| unusable(&refusal.text);
-        let (text, root) = parsed(&text).map_err(wrong)?;
-        let whole = Given::whole(text, &root).map_err(wrong)?;
+        let (text, root) = parsed(&text).map_err(|_| unusable("it is not strict JSON"))?;
+        let whole = Given::whole(text, &root).map_err(|_| unusable("it is not an object"))?;
         whole.only(&["callers"]).map_err(wrong)?;
         let callers = whole.required_object("callers").map_err(wrong)?;
         let names = callers.names();
@@ -164,7 +168,7 @@ impl Callers {
         for name in names {
             let given = callers.required_object(name).map_err(wrong)?;
             let (caller, credentials) = caller(name, &given).map_err(wrong)?;
-            let caller = Rc::new(caller);
+            let caller = Arc::new(caller);
             match credentials {
                 Credentials::Token(file) => {
                     let file = folder.join(file);
@@ -173,10 +177,20 @@ impl Callers {
                         let (file, why) = (file.display(), agent_host::input::reason(&error));
                         unusable(&format!("the token `{file}` of `{}`: {why}", visible(name)))
                     })?;
-                    read.tokens.push((name.to_owned(), Token::of_file(&file)?));
+                    let token = Token::of_file(&file)?;
+                    let mut tokens = read.tokens.iter();
+                    if let Some((other, _)) = tokens.find(|(_, it)| it.is(token.reveal())) {
+                        let (other, name) = (visible(other), visible(name));
+                        return Err(unusable(&format!("`{other}` and `{name}` have one token")));
+                    }
+                    read.tokens.push((name.to_owned(), token));
                 }
-                Credentials::Certificate(name) => {
-                    read.certificates.push((name, Rc::clone(&caller)));
+                Credentials::Certificate(of) => {
+                    if read.certificates.iter().any(|(it, _)| *it == of) {
+                        let why = format!("`{}` has the certificate of another", visible(name));
+                        return Err(unusable(&why));
+                    }
+                    read.certificates.push((of, Arc::clone(&caller)));
                 }
             }
             read.all.push(caller);
@@ -189,14 +203,18 @@ impl Callers {
         &self,
         headers: &HeaderMap,
         certificate: Option<&CertificateDer<'_>>,
-    ) -> Option<Rc<Caller>> {
+    ) -> Option<Arc<Caller>> {
         if let Some(name) = client(headers, &self.tokens) {
             return self.all.iter().find(|it| it.name == name).cloned();
         }
         let certificate = ParsedCertificate::try_from(certificate?).ok()?;
-        let mut named = self.certificates.iter();
-        let (_, caller) = named.find(|(name, _)| verify_server_name(&certificate, name).is_ok())?;
-        Some(Rc::clone(caller))
+        let named = self.certificates.iter();
+        let mut named = named.filter(|(name, _)| verify_server_name(&certificate, name).is_ok());
+        match (named.next(), named.next()) {
+            (Some((_, caller)), None) => Some(Arc::clone(caller)),
+            // It has the names of several.
+            _ => None,
+        }
     }
 
     /// Returns whether a caller has a certificate.
@@ -238,6 +256,11 @@ fn caller(name: &str, given: &Given<'_>) -> Result<(Caller, Credentials), Refusa
         }
     };
     let (agents, tenants) = (given.strings("agents")?, given.strings("tenants")?);
+    for (member, list) in [("agents", &agents), ("tenants", &tenants)] {
+        if list.as_ref().is_some_and(Vec::is_empty) {
+            return wrong(member, "is empty: the caller could ask nothing");
+        }
+    }
     if role != Role::Enforcer && (agents.is_some() || tenants.is_some()) {
         return wrong("agents", "and `tenants` are those of an enforcer");
     }

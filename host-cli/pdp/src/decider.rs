@@ -67,16 +67,20 @@ impl Decider {
         }))
     }
 
-    /// Returns the digests of the documents.
+    /// Returns what decides, and the digests of its documents.
     ///
     /// # Errors
     ///
     /// When the engine fails.
-    pub(crate) fn documents(&self) -> Result<Digests, Failure> {
+    pub(crate) fn documents(&self) -> Result<(Digests, Arc<Basis>), Failure> {
         let Current {
-            instance, point, ..
+            basis,
+            instance,
+            point,
+            ..
         } = &mut *self.current()?;
-        call!(instance, decision_point.point.documents(*point))
+        let digests = call!(instance, decision_point.point.documents(*point))?;
+        Ok((digests, Arc::clone(basis)))
     }
 
     /// Returns the locked tools.
@@ -89,11 +93,6 @@ impl Decider {
             instance, point, ..
         } = &mut *self.current()?;
         call!(instance, decision_point.point.tools(*point))
-    }
-
-    /// Returns what decides at present.
-    pub(crate) fn basis(&self) -> Arc<Basis> {
-        self.bases.borrow().clone()
     }
 
     /// Decides on a call now.
@@ -128,7 +127,7 @@ impl Decider {
     /// Returns the instance with the present documents.
     fn current(&self) -> Result<RefMut<'_, Current>, Failure> {
         let mut current = self.current.borrow_mut();
-        let basis = self.basis();
+        let basis = self.bases.borrow().clone();
         if !Arc::ptr_eq(&current.basis, &basis) {
             current.renew(&self.engine, basis)?;
         }

@@ -111,7 +111,7 @@ fn read(text: &str) -> Option<Status> {
         let about = (
             text("name")?.to_owned(),
             sequence,
-            text("not_after")?.to_owned(),
+            text("until")?.to_owned(),
         );
         Some((text("digest")?.to_owned(), about))
     };
@@ -134,10 +134,11 @@ fn read(text: &str) -> Option<Status> {
     })
 }
 
-/// Returns each digest that is live, with the number of its instances, in order of first appearance.
+/// Returns each digest that decides somewhere, with the number of its instances, in order of first appearance.
 fn live(instances: &[Instance]) -> Vec<(&str, usize)> {
     let mut live: Vec<(&str, usize)> = Vec::new();
-    for status in instances.iter().filter_map(|it| it.status.as_ref().ok()) {
+    let answers = instances.iter().filter_map(|it| it.status.as_ref().ok());
+    for status in answers.filter(|it| it.decides) {
         match live.iter_mut().find(|(digest, _)| *digest == status.digest) {
             Some((_, count)) => *count += 1,
             None => live.push((&status.digest, 1)),
@@ -212,8 +213,8 @@ fn write_instance(w: &mut Writer, Instance { socket, status }: &Instance) {
             if let Some((name, sequence, end)) = bundle {
                 w.key("bundle").object(|w| {
                     w.key("name").string(name);
-                    w.key("not_after").string(end);
                     w.key("sequence").json(&sequence.to_string());
+                    w.key("until").string(end);
                 });
             }
             w.key("decides").bool(*decides);

@@ -181,7 +181,7 @@ impl<'r> Given<'r> {
             None => Ok(()),
             Some(name) => {
                 let name = self.path_to(&visible(name));
-                let text = format!("`{name}` is not a member of a request");
+                let text = format!("`{name}` is not a known member");
                 Err(Refusal::new(Code::UnknownKey, text))
             }
         }

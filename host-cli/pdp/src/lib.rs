@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `args`, `files` | the command line, and the documents that it names |
 //! | `basis` | what decides: documents, and the bundle that they came in |
-//! | `bundle` | bundles: made, verified, and followed |
+//! | `bundle` | bundles: made, verified, transferred, and followed |
 //! | `network`, `callers` | the listener for other machines, and who may ask there |
 //! | `fleet` | what the instances of a fleet decide by |
 //! | `server` | the socket, the worker threads, and the end of the program |
@@ -55,7 +55,7 @@ pub fn main() -> u8 {
     }));
     let program = Program::parse();
     let answered = match &program.command {
-        Some(Command::Bundle(command)) => bundle::run(command),
+        Some(Command::Bundle(command)) => block_on(bundle::run(command)),
         Some(Command::Fleet(command)) => block_on(fleet::run(command)),
         None => block_on(server::run(&program.serve)),
     };

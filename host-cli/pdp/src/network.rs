@@ -3,11 +3,12 @@
 use agent_host::Failure;
 use agent_host::input::{Input, TEXT_MAX, reason};
 use agent_mcp_server::{Body, serve_connections};
+use agent_ownership::refuse_foreign;
 use hyper::body::Incoming;
 use hyper::{Request, Response};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -47,7 +48,7 @@ impl Secured {
         let key = private_key(args.private_key)?;
         let verifier = match args.client_ca {
             None if have_certificates => {
-                let message = "callers are known by certificates, and nobody vouches for them";
+                let message = "callers have certificates, and no authority is named";
                 return Err(Failure::new(message).help("name the authority with `--client-ca`"));
             }
             None => None,
@@ -70,7 +71,10 @@ impl Secured {
             Some(verifier) => config.with_client_cert_verifier(verifier),
         };
         let config = config.with_single_cert(chain, key);
-        let config = config.map_err(|error| unusable(args.certificate, &error.to_string()))?;
+        let mut config = config.map_err(|error| unusable(args.certificate, &error.to_string()))?;
+        // A connection that is resumed would have a certificate that was verified long ago.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
         let failed = |error: io::Error| {
             let (address, why) = (args.listen, reason(&error));
             Failure::new(format_args!("`{address}` can't be listened at: {why}"))
@@ -135,8 +139,15 @@ impl Secured {
     }
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
+/// Reads a file that no other user may change.
+fn own(path: &Path) -> Result<Vec<u8>, Failure> {
     let text = Input::File(path.to_owned()).read(TEXT_MAX)?;
+    refuse_foreign(path).map_err(|foreign| unusable(path, &foreign.to_string()))?;
+    Ok(text)
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
+    let text = own(path)?;
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     match all {
         Ok(all) if !all.is_empty() => Ok(all),
@@ -146,7 +157,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
 
 /// Reads the key of the listener's certificate, which only this user may read.
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Failure> {
-    let text = Input::File(path.to_owned()).read(TEXT_MAX)?;
+    let text = own(path)?;
     let metadata = std::fs::metadata(path).map_err(|error| unusable(path, &reason(&error)))?;
     if metadata.mode() & 0o077 != 0 {
         let shown = path.display();

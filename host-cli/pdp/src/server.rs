@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
-use tokio::sync::mpsc;
 use tokio::sync::watch::{self, Receiver};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::LocalSet;
 use tokio::{select, try_join};
 
@@ -30,7 +30,7 @@ const SOCKET: &str = "agent/pdp.sock";
 struct Worker {
     connections: PrivateConnections,
     /// The listener for other machines, and the file of callers.
-    network: Option<(Secured, PathBuf)>,
+    network: Option<(Secured, Arc<Callers>)>,
     engine: Engine,
     bases: Receiver<Arc<Basis>>,
     bundles: Option<Arc<Source>>,
@@ -44,6 +44,7 @@ struct Worker {
 /// When a file can't be read, the socket can't be opened, or a worker fails.
 pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
     let mut signals = Signals::new()?;
+    let hangups = Hangups::new()?;
     let engine = Engine::embedded()?;
     let health = args.health.as_ref();
     let (basis, followed) = match &args.bundle {
@@ -54,7 +55,7 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
         Some(bundle) => {
             let source = source(&engine, args, bundle)?;
             match source.open()? {
-                Some((basis, read)) => (basis, Some((Arc::new(source), read))),
+                Some((basis, current)) => (basis, Some((Arc::new(source), current))),
                 None => return Ok(false),
             }
         }
@@ -80,7 +81,7 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
         let worker = Worker {
             connections: socket.connections()?,
             network: match &network {
-                Some((secured, callers)) => Some((secured.share()?, callers.clone())),
+                Some((secured, callers)) => Some((secured.share()?, Arc::clone(callers))),
                 None => None,
             },
             engine: engine.clone(),
@@ -99,10 +100,9 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
                 .help("name fewer with `--threads`")
         })?;
     }
-    let hangups = Hangups::new()?;
     let follow = async {
         match followed {
-            Some((source, read)) => source.follow(read, sender, hangups).await,
+            Some((source, current)) => source.follow(current, sender, hangups).await,
             None => pending().await,
         }
     };
@@ -121,8 +121,8 @@ impl Worker {
             .map_err(|_| Failure::internal("the documents were obeyed by another worker only"))?;
         let names = CodeNames::of(self.engine.instantiate()?.catalogue()?);
         let (secured, callers) = match self.network {
-            Some((secured, callers)) => (Some(secured), Callers::read(&callers)?),
-            None => (None, Callers::default()),
+            Some((secured, callers)) => (Some(secured), callers),
+            None => (None, Arc::default()),
         };
         let service = Rc::new(Service::new(decider, names, callers, self.bundles));
         let here = Rc::clone(&service);
@@ -141,8 +141,8 @@ impl Worker {
     }
 }
 
-/// Listens at the address of the command line, if there is one. Returns the file of callers too.
-fn network(args: &Serve) -> Result<Option<(Secured, PathBuf)>, Failure> {
+/// Listens at the address of the command line, if there is one, for its callers.
+fn network(args: &Serve) -> Result<Option<(Secured, Arc<Callers>)>, Failure> {
     // The command line requires all of them together.
     let (Some(listen), Some(certificate), Some(private_key), Some(callers)) = (
         args.listen,
@@ -152,15 +152,15 @@ fn network(args: &Serve) -> Result<Option<(Secured, PathBuf)>, Failure> {
     ) else {
         return Ok(None);
     };
-    let have_certificates = Callers::read(callers)?.have_certificates();
+    let callers = Callers::read(callers)?;
     let network = Network {
         listen,
         certificate,
         private_key,
         client_ca: args.client_ca.as_deref(),
     };
-    let secured = Secured::bind(&network, have_certificates)?;
-    Ok(Some((secured, callers.clone())))
+    let secured = Secured::bind(&network, callers.have_certificates())?;
+    Ok(Some((secured, Arc::new(callers))))
 }
 
 /// Reads the documents that the command line names. Returns nothing if they can't be obeyed, which was said.
@@ -187,16 +187,18 @@ fn source(engine: &Engine, args: &Serve, bundle: &Path) -> Result<Source, Failur
     // The command line requires both.
     let missing =
         || Failure::new("a bundle has no name or no keys").help("give `--name` and `--keys`");
+    let name = args.name.clone().ok_or_else(missing)?;
     let health = args.health.clone().map(Input::File);
     Ok(Source {
         judge: Judge {
             engine: engine.clone(),
-            name: args.name.clone().ok_or_else(missing)?,
+            name: name.clone(),
             health: health.map(|it| it.read(TEXT_MAX)).transpose()?,
         },
         bundle: bundle.to_owned(),
         keys: args.keys.clone().ok_or_else(missing)?,
-        sequences: Sequences::new(args.sequences.as_deref(), args.min_sequence)?,
+        sequences: Sequences::new(name, args.sequences.as_deref(), args.min_sequence)?,
+        publishing: Semaphore::new(1),
     })
 }
 

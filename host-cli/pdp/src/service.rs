@@ -4,7 +4,7 @@ use super::answer::{CodeNames, Refusal, decided, status};
 use super::authzen::{
     self, Asked, Question, decision, found_actions, found_tools, write_evaluation,
 };
-use super::bundle::Source;
+use super::bundle::{BUNDLE_MAX, Source};
 use super::callers::{Caller, Callers};
 use super::decider::{Decided, Decider};
 use super::given::{Given, parsed};
@@ -24,7 +24,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
-use tokio::task::yield_now;
+use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::Instant;
 
 /// Maximum size of a request, in bytes.
@@ -32,9 +32,6 @@ pub(crate) const BODY_BYTES: usize = 4 << 20;
 
 /// Maximum time until the body of a request has arrived.
 const BODY_TIME: Duration = Duration::from_secs(10);
-
-/// Maximum size of a bundle, in bytes.
-const BUNDLE_BYTES: usize = 128 << 20;
 
 /// Maximum time until a bundle has arrived.
 const BUNDLE_TIME: Duration = Duration::from_secs(60);
@@ -54,7 +51,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What is asked at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Path {
+pub(crate) enum Endpoint {
     Bundle,
     Decide,
     Evaluation,
@@ -65,7 +62,7 @@ pub(crate) enum Path {
     Status,
 }
 
-impl Path {
+impl Endpoint {
     fn named(path: &str) -> Option<Self> {
         match path {
             "/v1/bundle" => Some(Self::Bundle),
@@ -84,7 +81,11 @@ impl Path {
         match self {
             Self::Metadata | Self::Status => Method::GET,
             Self::Bundle => Method::PUT,
-            _ => Method::POST,
+            Self::Decide
+            | Self::Evaluation
+            | Self::Evaluations
+            | Self::SearchActions
+            | Self::SearchResources => Method::POST,
         }
     }
 
@@ -100,7 +101,7 @@ pub(crate) struct Service {
     names: CodeNames,
     requests: Semaphore,
     /// Who may ask over a network.
-    callers: Callers,
+    callers: Arc<Callers>,
     /// Where bundles are put, if a bundle decides.
     bundles: Option<Arc<Source>>,
 }
@@ -109,7 +110,7 @@ impl Service {
     pub(crate) fn new(
         decider: Decider,
         names: CodeNames,
-        callers: Callers,
+        callers: Arc<Callers>,
         bundles: Option<Arc<Source>>,
     ) -> Self {
         Self {
@@ -148,7 +149,7 @@ impl Service {
 
     async fn respond(&self, request: Request<Incoming>, caller: Option<&Caller>) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        let Some(path) = Path::named(parts.uri.path()) else {
+        let Some(path) = Endpoint::named(parts.uri.path()) else {
             let refusal = nothing_there();
             return respond_with(refusal.status, JSON, refusal.json(&self.names));
         };
@@ -159,8 +160,8 @@ impl Service {
                 "the method is not allowed here",
             )),
             Ok(()) => match path {
-                Path::Metadata => host(&parts.headers).map(authzen::metadata),
-                Path::Status => self.status(),
+                Endpoint::Metadata => host(&parts.headers).map(authzen::metadata),
+                Endpoint::Status => self.status(),
                 _ => self.of_body(path, caller, &parts.headers, body).await,
             },
         };
@@ -183,7 +184,7 @@ impl Service {
     /// Answers a request with a body.
     async fn of_body(
         &self,
-        path: Path,
+        path: Endpoint,
         caller: Option<&Caller>,
         headers: &HeaderMap,
         body: Incoming,
@@ -194,27 +195,27 @@ impl Service {
             let text = "`Content-Type` is not `application/json`";
             return Err(Refusal::of_http(StatusCode::BAD_REQUEST, text));
         }
+        if path == Endpoint::Bundle {
+            return self.publish(caller, body).await;
+        }
         let Ok(_held) = self.requests.try_acquire() else {
             let text = format!("{REQUESTS} requests are open");
             return Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text));
         };
-        if path == Path::Bundle {
-            return self.publish(caller, body).await;
-        }
         let body = read_body(body, BODY_BYTES, BODY_TIME).await;
         let body = body.map_err(unread)?;
         let (text, root) = parsed(&body)?;
         let given = Given::whole(text, &root)?;
         let question = match path {
-            Path::Decide => {
+            Endpoint::Decide => {
                 let decision = self.decide(question::asked_call(&given)?, caller)?;
                 return Ok(decided(&decision, &self.names));
             }
-            Path::Evaluation => authzen::evaluation(&given)?,
-            Path::Evaluations => authzen::evaluations(&given)?,
-            Path::SearchActions => authzen::actions(&given)?,
-            Path::SearchResources => authzen::tools(&given)?,
-            Path::Bundle | Path::Metadata | Path::Status => return Err(nothing_there()),
+            Endpoint::Evaluation => authzen::evaluation(&given)?,
+            Endpoint::Evaluations => authzen::evaluations(&given)?,
+            Endpoint::SearchActions => authzen::actions(&given)?,
+            Endpoint::SearchResources => authzen::tools(&given)?,
+            Endpoint::Bundle | Endpoint::Metadata | Endpoint::Status => return Err(nothing_there()),
         };
         self.evaluate(question, caller).await
     }
@@ -224,9 +225,23 @@ impl Service {
         let Some(bundles) = &self.bundles else {
             return Err(nothing_there());
         };
-        let bundle = read_body(body, BUNDLE_BYTES, BUNDLE_TIME).await;
+        // Decisions have their own places.
+        let Ok(_held) = bundles.publishing.try_acquire() else {
+            let text = "another bundle is being published";
+            return Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text));
+        };
+        let bundle = read_body(body, BUNDLE_MAX, BUNDLE_TIME).await;
         let bundle = bundle.map_err(unread)?;
-        match bundles.put(&bundle).map_err(failed)? {
+        let source = Arc::clone(bundles);
+        // It waits for files, and others wait for this thread.
+        let put = spawn_blocking(move || source.put(&bundle)).await;
+        let put = put.map_err(Failure::internal).flatten();
+        let put = put.map_err(|Failure { message, .. }| {
+            output::note(format_args!("a bundle was not put in place: {message}"));
+            let text = "the bundle was not put in place";
+            Refusal::of_http(StatusCode::INTERNAL_SERVER_ERROR, text)
+        })?;
+        match put {
             Ok(standing) => {
                 let by = caller.map_or("this user", |it| &it.name);
                 output::note(format_args!("{by} published {standing}"));
@@ -333,15 +348,15 @@ impl Service {
         caller: Option<&Caller>,
     ) -> Result<Result<Decided, Refusal>, Refusal> {
         match asked.and_then(|asked| self.decide(asked, caller)) {
-            Err(refusal) if refusal.status.is_server_error() => Err(refusal),
+            Err(refusal) if is_about_request(&refusal) => Err(refusal),
             evaluated => Ok(evaluated),
         }
     }
 
     /// Says what decides.
     fn status(&self) -> Result<String, Refusal> {
-        let documents = self.decider.documents().map_err(failed)?;
-        Ok(status(&documents, &self.decider.basis()))
+        let (documents, basis) = self.decider.documents().map_err(failed)?;
+        Ok(status(&documents, &basis))
     }
 
     /// Decides on a call.
@@ -353,7 +368,7 @@ impl Service {
             Ok(Ok(decided)) => {
                 decided.basis.stands()?;
                 if let Some(caller) = caller {
-                    caller.by(&decided.decision.documents)?;
+                    caller.admit_tenant(&decided.decision.documents)?;
                 }
                 Ok(decided)
             }
@@ -361,6 +376,11 @@ impl Service {
             Err(failure) => Err(failed(failure)),
         }
     }
+}
+
+/// Returns whether a refusal is about the whole request, not about one evaluation.
+fn is_about_request(refusal: &Refusal) -> bool {
+    refusal.status.is_server_error() || refusal.status == StatusCode::FORBIDDEN
 }
 
 /// Repeats the id of a request in its answer.

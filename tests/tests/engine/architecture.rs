@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers of the engine, a crate each: each depends only on those before it. No decision sees
 /// `syntax`, though it comes before `decide`: how a text was written decides nothing.
-const LAYERS: [&str; 19] = [
+const LAYERS: [&str; 20] = [
     "text",
     "diagnostic",
     "answer",
@@ -28,6 +28,7 @@ const LAYERS: [&str; 19] = [
     "turns",
     "run",
     "session",
+    "bundle",
     "audit",
     "verbs",
 ];
@@ -210,6 +211,7 @@ fn the_host_does_not_depend_on_the_engine() {
             &[
                 "agent-api",
                 "agent-audit",
+                "agent-bundle",
                 "agent-run",
                 "agent-session",
                 "agent-verbs",
@@ -309,8 +311,10 @@ fn the_host_does_not_depend_on_the_engine() {
         (
             "host-cli/pdp",
             &[
+                "agent-evidence",
                 "agent-host",
                 "agent-mcp-server",
+                "agent-operator",
                 "agent-ownership",
                 "agent-syntax",
             ],
@@ -638,6 +642,12 @@ fn only_the_way_out_opens_connections() {
         // Enforcement points ask the decision point at a socket of this user. A left one is tried.
         ("mcp-server/src/private_socket.rs", "UnixListener"),
         ("mcp-server/src/private_socket.rs", "UnixStream"),
+        // Callers reach the decision point over TLS. The status of a fleet is asked at sockets of this user.
+        ("pdp/src/fleet.rs", "UnixStream"),
+        ("pdp/src/fleet.rs", "hyper::client"),
+        ("pdp/src/network.rs", "TcpListener"),
+        ("pdp/src/network.rs", "TcpStream"),
+        ("pdp/src/network.rs", "tokio_rustls"),
         // The socket at which a sandbox's proxy listens goes from the command's network to the way out.
         ("sandbox/src/child.rs", "TcpListener"),
         ("sandbox/src/linux/launch.rs", "TcpListener"),
@@ -704,8 +714,12 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
         "tungstenite",
         "ureq",
     ];
+    /// The client of registries, which the program for fleets alone has: what depends on it, and what it brings along.
+    const REGISTRY: (&str, [&str; 1]) = ("oci-client", ["agent-pdp"]);
+    const BROUGHT: [(&str, &str); 2] = [("oci-client", "reqwest"), ("reqwest", "hyper-rustls")];
     /// The chosen ones, with the packages that depend on them.
-    const CHOSEN: [(&str, &[&str]); 4] = [
+    const CHOSEN: [(&str, &[&str]); 5] = [
+        (REGISTRY.0, &REGISTRY.1),
         // Clients are served, also those of apps; the gateway answers requests for its page, and the daemon those for
         // verbs. A measurement compares the gateway with a proxy of others. A test of
         // `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of
@@ -723,7 +737,9 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
                 "agent-serve",
                 "agent-wasi-app",
                 "agent-way-out",
+                "hyper-rustls",
                 "hyper-util",
+                "reqwest",
                 "wasmtime-wasi-http",
             ],
         ),
@@ -734,19 +750,37 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
                 "agent-bench",
                 "agent-mcp-protocol",
                 "agent-mcp-server",
+                "agent-pdp",
                 "agent-wasi-app",
                 "agent-way-out",
+                "hyper-rustls",
+                "reqwest",
             ],
         ),
-        ("rustls", &["agent-way-out", "tokio-rustls"]),
-        ("tokio-rustls", &["agent-way-out"]),
+        // The decision point serves its callers.
+        (
+            "rustls",
+            &[
+                "agent-pdp",
+                "agent-way-out",
+                "hyper-rustls",
+                "reqwest",
+                "rustls-platform-verifier",
+                "tokio-rustls",
+            ],
+        ),
+        (
+            "tokio-rustls",
+            &["agent-pdp", "agent-way-out", "hyper-rustls", "reqwest"],
+        ),
     ];
     let lock = fs::read_to_string(root().join("Cargo.lock")).expect("the lock");
     let packages: Vec<_> = lock.split("[[package]]").skip(1).map(locked).collect();
     assert!(packages.len() > 100, "the lock is read");
     let mut failures = Failures::default();
     for (name, dependencies) in &packages {
-        if let Some(other) = dependencies.iter().find(|it| OTHERS.contains(it)) {
+        let others = dependencies.iter().filter(|it| OTHERS.contains(it));
+        for other in others.filter(|it| !BROUGHT.contains(&(name, it))) {
             failures.add(name, format!("depends on {other}"));
         }
     }

@@ -233,6 +233,37 @@ fn problems<T>(lowered: lower::Lowered<T>) -> Vec<(Code, Span)> {
     }
 }
 
+/// A policy would get a number that its own reader refuses.
+#[test]
+fn a_number_that_no_double_holds_is_refused_in_every_notation() {
+    for (text, at) in [
+        ("1e999", vec!["1e999"]),
+        ("{\"limit\": 1e999}", vec!["1e999"]),
+        ("limit: 1e5551", vec!["1e5551"]),
+        ("limits: [1, -2e400, {a: 3E+309}]", vec!["-2e400", "3E+309"]),
+    ] {
+        let found = lower::context(text.into(), lower::Notation::ByContent);
+        let found = found.expect_err(text);
+        let places = found
+            .iter()
+            .map(|it| it.place().expect("a place").span.of(text));
+        assert_eq!(places.collect::<Vec<_>>(), at, "{text}");
+        assert!(
+            found.iter().all(|it| it.code == Code::NumberOutOfRange),
+            "{text}"
+        );
+    }
+    for (text, json) in [
+        ("limit: 1e308", "{\"limit\":1e308}"),
+        ("limit: '1e5551'", "{\"limit\":\"1e5551\"}"),
+        ("limit: 1e5551x", "{\"limit\":\"1e5551x\"}"),
+        ("1e-999", "1e-999"),
+    ] {
+        let context = lower::context(text.into(), lower::Notation::ByContent);
+        assert_eq!(context.expect(text).value.json, json);
+    }
+}
+
 proptest! {
     #![proptest_config(Config { failure_persistence: None, ..Config::default() })]
 

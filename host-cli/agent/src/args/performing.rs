@@ -25,7 +25,7 @@ pub(crate) enum Performing {
     ///
     /// Starts the program `agent-pdp`, which is installed beside this one, with the arguments. `agent pdp -- --help` shows them.
     Pdp(FleetProgram),
-    /// Make or verify a bundle: what a fleet decides by, in one signed file
+    /// Make, verify and transfer bundles: what a fleet decides by, in one signed file
     ///
     /// Starts `agent-pdp bundle`, which is installed beside this program, with the arguments. `agent bundle -- --help` shows them.
     Bundle(FleetProgram),

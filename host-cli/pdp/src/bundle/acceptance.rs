@@ -10,9 +10,13 @@ use agent_host::input::{Input, TEXT_MAX};
 use agent_host::{Engine, Failure, Instance, Zone, call, clock};
 use agent_ownership::refuse_foreign;
 use std::path::Path;
+use std::time::Duration;
+
+/// Maximum time of each question to the engine about a bundle.
+const JUDGE_TIME: Duration = Duration::from_secs(30);
 
 /// Maximum number of bytes of a bundle.
-const BUNDLE_MAX: u64 = 128 << 20;
+pub(crate) const BUNDLE_MAX: usize = 128 << 20;
 
 /// Reads a bundle, or one byte more than a bundle may have.
 ///
@@ -20,7 +24,7 @@ const BUNDLE_MAX: u64 = 128 << 20;
 ///
 /// When it can't be read.
 pub(crate) fn read_bundle(path: &Path) -> Result<Vec<u8>, Failure> {
-    Input::File(path.to_owned()).read(BUNDLE_MAX)
+    Input::File(path.to_owned()).read(BUNDLE_MAX as u64)
 }
 
 /// The text of the file of keys.
@@ -115,6 +119,7 @@ impl Judge {
         highest: Option<&HighestBundle>,
     ) -> Result<Result<Basis, Refused>, Failure> {
         let mut instance = self.engine.instantiate()?;
+        instance.limit_time(JUDGE_TIME);
         match self.judge(&mut instance, keys, bundle, highest)? {
             Ok(basis) => Ok(Ok(basis)),
             Err(problems) => keys.refused(problems, &mut instance).map(Err),
@@ -177,8 +182,8 @@ impl Judge {
                 name: label.name,
                 sequence: label.sequence,
                 digest: accepted.digest,
-                not_after: label.not_after,
                 until_ms: accepted.until_unix_ms,
+                until: accepted.until,
                 is_withdrawn: false,
             }),
         }))

@@ -1,21 +1,30 @@
 //! A bundle that is read again when its file or the keys change.
 
 use super::acceptance::{Judge, Keys, Refused, read_bundle};
-use super::sequences::Sequences;
+use super::sequences::{Held, Sequences};
 use crate::basis::{Basis, Standing};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::bundles::HighestBundle;
-use agent_host::{Failure, Hangups, diagnostics, output, unix_ms};
+use agent_host::{Failure, Hangups, diagnostics, output};
 use std::fs;
+use std::mem::replace;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::select;
+use tokio::sync::Semaphore;
 use tokio::sync::watch::Sender;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 /// Time between two looks at the files.
 const POLL: Duration = Duration::from_secs(1);
+
+/// Looks at a file that always changes, after which it is read all the same.
+const UNSTABLE_MAX: u32 = 3;
+
+/// Time after which a bundle that was refused is judged again: a key may count by now.
+const JUDGE_AGAIN: Duration = Duration::from_secs(30);
 
 /// Where bundles come from, and which decide.
 pub(crate) struct Source {
@@ -23,21 +32,75 @@ pub(crate) struct Source {
     pub(crate) bundle: PathBuf,
     pub(crate) keys: PathBuf,
     pub(crate) sequences: Sequences,
+    /// One bundle at a time is put in place: each may be large.
+    pub(crate) publishing: Semaphore,
 }
 
-/// What was read last.
-pub(crate) struct Read {
+/// What decides, and what it was read from.
+pub(crate) struct Current {
     keys: Keys,
     bundle: Vec<u8>,
-    files: [Stamp; 2],
+    watched: [Watched; 2],
+    /// When a bundle that is there was refused.
+    refused: Option<Instant>,
+    /// What was said last, which is not repeated.
+    said: String,
 }
 
-/// The time and the size of a file; `None` if it can't be looked at.
-type Stamp = Option<(SystemTime, u64)>;
+/// What a look at a file shows: its device, number, size and times; `None` if it can't be looked at.
+type Stamp = Option<[u64; 5]>;
+
+/// A file that is looked at.
+struct Watched {
+    /// As it was read.
+    read: Stamp,
+    /// As it was at the last look.
+    seen: Stamp,
+    /// Number of looks since it was read at which it had changed again.
+    unstable: u32,
+}
+
+impl Watched {
+    fn new(path: &Path) -> Self {
+        let now = stamp(path);
+        Self {
+            read: now,
+            seen: now,
+            unstable: 0,
+        }
+    }
+
+    /// Looks at the file. Returns whether to read it: it changed, and is not being written.
+    fn look(&mut self, path: &Path) -> bool {
+        let now = stamp(path);
+        let is_stable = replace(&mut self.seen, now) == now;
+        if now == self.read {
+            return false;
+        }
+        self.unstable += u32::from(!is_stable);
+        is_stable || self.unstable > UNSTABLE_MAX
+    }
+
+    /// Takes what was seen last as read.
+    fn is_read(&mut self) {
+        self.read = self.seen;
+        self.unstable = 0;
+    }
+}
 
 fn stamp(path: &Path) -> Stamp {
-    let metadata = fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+    let it = fs::metadata(path).ok()?;
+    let time = |seconds: i64, nanos: i64| {
+        let nanos = seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos);
+        nanos.cast_unsigned()
+    };
+    Some([
+        it.dev(),
+        it.ino(),
+        it.len(),
+        time(it.mtime(), it.mtime_nsec()),
+        time(it.ctime(), it.ctime_nsec()),
+    ])
 }
 
 impl Source {
@@ -46,54 +109,75 @@ impl Source {
     /// # Errors
     ///
     /// When a file can't be read or written, or the engine fails.
-    pub(crate) fn open(&self) -> Result<Option<(Basis, Read)>, Failure> {
-        let files = self.stamps();
+    pub(crate) fn open(&self) -> Result<Option<(Basis, Current)>, Failure> {
+        let watched = [Watched::new(&self.bundle), Watched::new(&self.keys)];
         let keys = Keys::read(&self.keys)?;
         let bundle = read_bundle(&self.bundle)?;
-        let accepted = self.accept_next(&keys, &bundle)?;
-        Ok(accepted.map(|basis| {
-            let read = Read {
-                keys,
-                bundle,
-                files,
-            };
-            (basis, read)
-        }))
+        match self.accept_next(&keys, &bundle)? {
+            Err(refused) => {
+                output::note_drawn(refused.drawn());
+                Ok(None)
+            }
+            Ok(basis) => {
+                let current = Current {
+                    keys,
+                    bundle,
+                    watched,
+                    refused: None,
+                    said: String::new(),
+                };
+                Ok(Some((basis, current)))
+            }
+        }
     }
 
     /// Replaces the basis when the files change or SIGHUP comes, for ever. Says what is refused, and keeps the basis then.
     pub(crate) async fn follow(
         &self,
-        mut read: Read,
+        mut current: Current,
         basis: Sender<Arc<Basis>>,
         mut hangups: Hangups,
     ) {
-        let mut seen = read.files;
         let mut is_over = false;
         loop {
             let is_asked = select! {
                 () = hangups.next() => true,
                 () = sleep(POLL) => false,
             };
-            let until_ms = basis.borrow().bundle.as_ref().map(|it| it.until_ms);
-            let was_over =
-                std::mem::replace(&mut is_over, until_ms.is_some_and(|it| unix_ms() > it));
+            let was_over = replace(&mut is_over, basis.borrow().is_over());
+            let [bundle, keys] = &mut current.watched;
+            // Both are looked at.
+            let is_changed = bundle.look(&self.bundle) | keys.look(&self.keys);
+            let is_due = current.refused.is_some_and(|at| at.elapsed() > JUDGE_AGAIN);
             if is_over && !was_over {
                 let name = &self.judge.name;
                 output::note(format_args!(
-                    "the bundle `{name}` is over: no call is decided"
+                    "the bundle `{name}` expired: every question gets status 503"
                 ));
-            }
-            let now = self.stamps();
-            // What is being written is read when it changes no more.
-            let is_stable = std::mem::replace(&mut seen, now) == now;
-            if !is_asked && (now == read.files || !is_stable) {
+            } else if !is_asked && !is_changed && !is_due {
                 continue;
             }
-            read.files = now;
-            if let Err(failure) = self.renew(&mut read, &basis) {
-                output::note_drawn(&diagnostics::draw_failure(&failure));
-                self.say_nothing_changed(&basis);
+            let renewed = self.renew(&mut current, &basis);
+            let said = match renewed {
+                Ok(()) => {
+                    current.watched.iter_mut().for_each(Watched::is_read);
+                    continue;
+                }
+                // The files are read again at the next look.
+                Err(Unrenewed::Failed(failure)) => {
+                    current.refused = Some(Instant::now());
+                    diagnostics::draw_failure(&failure)
+                }
+                Err(Unrenewed::Refused(refused)) => {
+                    current.watched.iter_mut().for_each(Watched::is_read);
+                    current.refused = Some(Instant::now());
+                    refused.drawn().to_owned()
+                }
+            };
+            if is_asked || current.said != said {
+                output::note_drawn(&said);
+                self.say_what_decides(&basis);
+                current.said = said;
             }
         }
     }
@@ -105,48 +189,55 @@ impl Source {
     /// When a file can't be read or written, or the engine fails.
     pub(crate) fn put(&self, bundle: &[u8]) -> Result<Result<Standing, Refused>, Failure> {
         let keys = Keys::read(&self.keys)?;
-        let held = self.sequences.hold()?;
-        let highest = held.highest(&self.judge.name);
-        let accepted = self.judge.accept((&keys, bundle), highest.as_ref())?;
-        match accepted {
-            Ok(Basis {
-                bundle: Some(standing),
-                ..
-            }) => {
-                StagedFile::new(&self.bundle, bundle)?.commit()?;
-                Ok(Ok(standing))
-            }
-            Ok(_) => Err(Failure::internal("a bundle was accepted as files")),
-            Err(refused) => Ok(Err(refused)),
+        if self.judge.refuse_keys(&keys)?.is_some() {
+            let keys = self.keys.display();
+            return Err(Failure::new(format_args!(
+                "the keys in `{keys}` can't be read"
+            )));
         }
+        let held = self.sequences.hold()?;
+        let standing = match self
+            .judge
+            .accept((&keys, bundle), held.highest().as_ref())?
+        {
+            Ok(basis) => basis.bundle,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let standing = standing.ok_or_else(|| Failure::internal("a bundle has no label"))?;
+        // Another one of the same name must not follow before this one decides.
+        remember(held, &standing)?;
+        if read_bundle(&self.bundle).ok().as_deref() != Some(bundle) {
+            StagedFile::new(&self.bundle, bundle)?.commit()?;
+        }
+        Ok(Ok(standing))
     }
 
     /// Reads the files again.
-    fn renew(&self, read: &mut Read, basis: &Sender<Arc<Basis>>) -> Result<(), Failure> {
+    fn renew(&self, current: &mut Current, basis: &Sender<Arc<Basis>>) -> Result<(), Unrenewed> {
         let keys = Keys::read(&self.keys)?;
-        let current = basis.borrow().clone();
-        if keys != read.keys {
+        if keys != current.keys {
             if let Some(refused) = self.judge.refuse_keys(&keys)? {
-                output::note_drawn(refused.drawn());
-                self.say_nothing_changed(basis);
-                return Ok(());
+                return Err(Unrenewed::Refused(refused));
             }
-            self.judge_again(&keys, &read.bundle, basis)?;
-            read.keys = keys;
+            self.judge_again(&keys, &current.bundle, basis)?;
+            current.keys = keys;
         }
         let bundle = read_bundle(&self.bundle)?;
-        if bundle == read.bundle && !is_withdrawn(&current) {
+        if bundle == current.bundle && basis.borrow().stands().is_ok() {
+            current.refused = None;
             return Ok(());
         }
-        match self.accept_next(&read.keys, &bundle)? {
-            None => self.say_nothing_changed(basis),
-            Some(next) => {
+        match self.accept_next(&current.keys, &bundle)? {
+            Err(refused) => Err(Unrenewed::Refused(refused)),
+            Ok(next) => {
                 basis.send_replace(Arc::new(next));
-                read.bundle = bundle;
-                output::note(format_args!("decides by {}", self.standing(basis)));
+                current.bundle = bundle;
+                current.refused = None;
+                current.said.clear();
+                self.say_what_decides(basis);
+                Ok(())
             }
         }
-        Ok(())
     }
 
     /// Asks whether the bundle that decides is still accepted under other keys, and withdraws it if not.
@@ -163,10 +254,10 @@ impl Source {
             }
             Err(refused) => refused,
         };
-        let current = basis.borrow().clone();
+        let present = basis.borrow().clone();
         let withdrawn = Basis {
-            documents: current.documents.clone(),
-            bundle: current.bundle.clone().map(|it| Standing {
+            documents: present.documents.clone(),
+            bundle: present.bundle.clone().map(|it| Standing {
                 is_withdrawn: true,
                 ..it
             }),
@@ -175,57 +266,52 @@ impl Source {
         output::note_drawn(refused.drawn());
         let keys = self.keys.display();
         output::note(format_args!(
-            "no call is decided: the keys in `{keys}` changed"
+            "the keys in `{keys}` changed: every question gets status 503"
         ));
         Ok(())
     }
 
-    /// Accepts a bundle as the next one, and remembers its sequence. Says why not, if not.
-    fn accept_next(&self, keys: &Keys, bundle: &[u8]) -> Result<Option<Basis>, Failure> {
+    /// Accepts a bundle as the next one, and remembers its sequence. The inner error says why not.
+    fn accept_next(&self, keys: &Keys, bundle: &[u8]) -> Result<Result<Basis, Refused>, Failure> {
         let held = self.sequences.hold()?;
-        let highest = held.highest(&self.judge.name);
-        match self.judge.accept((keys, bundle), highest.as_ref())? {
-            Ok(basis) => {
-                if let Some(Standing {
-                    sequence, digest, ..
-                }) = &basis.bundle
-                {
-                    let highest = HighestBundle {
-                        sequence: *sequence,
-                        digest: Some(digest.clone()),
-                    };
-                    held.remember(&self.judge.name, highest)?;
-                }
-                Ok(Some(basis))
-            }
-            Err(refused) => {
-                output::note_drawn(refused.drawn());
-                Ok(None)
-            }
+        let accepted = self.judge.accept((keys, bundle), held.highest().as_ref())?;
+        if let Ok(Basis {
+            bundle: Some(standing),
+            ..
+        }) = &accepted
+        {
+            remember(held, standing)?;
         }
+        Ok(accepted)
     }
 
-    /// Says that the bundle before decides.
-    fn say_nothing_changed(&self, basis: &Sender<Arc<Basis>>) {
-        let standing = self.standing(basis);
-        output::note(format_args!("nothing else decides: {standing}"));
-    }
-
-    /// Describes the bundle that decides.
-    fn standing(&self, basis: &Sender<Arc<Basis>>) -> String {
+    /// Says which bundle decides, if one does.
+    fn say_what_decides(&self, basis: &Sender<Arc<Basis>>) {
         let basis = basis.borrow();
-        basis
-            .bundle
-            .as_ref()
-            .map(Standing::to_string)
-            .unwrap_or_default()
-    }
-
-    fn stamps(&self) -> [Stamp; 2] {
-        [stamp(&self.bundle), stamp(&self.keys)]
+        match &basis.bundle {
+            Some(standing) if basis.stands().is_ok() => {
+                output::note(format_args!("decides by {standing}"));
+            }
+            _ => output::note("no bundle decides: every question gets status 503"),
+        }
     }
 }
 
-fn is_withdrawn(basis: &Basis) -> bool {
-    basis.bundle.as_ref().is_some_and(|it| it.is_withdrawn)
+/// Why the files were read again without an effect.
+enum Unrenewed {
+    Failed(Failure),
+    Refused(Refused),
+}
+
+impl From<Failure> for Unrenewed {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+fn remember(held: Held<'_>, standing: &Standing) -> Result<(), Failure> {
+    held.remember(HighestBundle {
+        sequence: standing.sequence,
+        digest: Some(standing.digest.clone()),
+    })
 }

@@ -1,10 +1,11 @@
-//! Bundles: made, verified, and followed by a decision point.
+//! Bundles: made, verified, transferred, and followed by a decision point.
 
 mod acceptance;
 mod follow;
+mod registry;
 mod sequences;
 
-pub(crate) use acceptance::Judge;
+pub(crate) use acceptance::{BUNDLE_MAX, Judge};
 pub(crate) use follow::Source;
 pub(crate) use sequences::Sequences;
 
@@ -22,11 +23,13 @@ use std::sync::atomic::AtomicBool;
 ///
 /// # Errors
 ///
-/// When a file can't be read or written, or the engine fails.
-pub(crate) fn run(command: &Bundle) -> Result<bool, Failure> {
+/// When a file can't be read or written, a registry does not answer, or the engine fails.
+pub(crate) async fn run(command: &Bundle) -> Result<bool, Failure> {
     match command {
         Bundle::Make(args) => make(args),
         Bundle::Verify(args) => verify(args),
+        Bundle::Push(args) => registry::push(args).await,
+        Bundle::Pull(args) => registry::pull(args).await,
     }
 }
 

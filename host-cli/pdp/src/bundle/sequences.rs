@@ -1,4 +1,4 @@
-//! The highest sequence of each name that was accepted, in a file that instances on one machine share.
+//! The highest sequence that was accepted under a name: since the start, and in a file that instances on one machine share.
 
 use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;
@@ -6,19 +6,32 @@ use agent_host::contract::bundles::HighestBundle;
 use agent_host::input::{Input, TEXT_MAX};
 use agent_mcp_server::private;
 use agent_ownership::refuse_foreign;
+use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{entries, member, number, string};
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, TryLockError, symlink_metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-/// What is known of earlier bundles.
+/// Maximum time until another instance has let go of the file.
+const LOCK_TIME: Duration = Duration::from_secs(10);
+
+/// Time between two tries.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What is known of earlier bundles of one name.
 pub(crate) struct Sequences {
+    name: String,
     /// The file, if there is one.
     path: Option<PathBuf>,
     /// The lowest sequence that the user accepts.
     min: Option<u64>,
+    /// What this instance accepted last: no file that is lost or damaged takes it back.
+    accepted: Mutex<Option<HighestBundle>>,
 }
 
 impl Sequences {
@@ -27,15 +40,23 @@ impl Sequences {
     /// # Errors
     ///
     /// When there is neither: a bundle of any age would be accepted.
-    pub(crate) fn new(path: Option<&Path>, min: Option<u64>) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        name: String,
+        path: Option<&Path>,
+        min: Option<u64>,
+    ) -> Result<Self, Failure> {
         if path.is_none() && min.is_none() {
+            let message =
+                "without `--sequences` and `--min-sequence`, old bundles would be accepted";
             let help =
                 "name a file with `--sequences`, or the lowest sequence with `--min-sequence`";
-            return Err(Failure::new("an old bundle would be accepted again").help(help));
+            return Err(Failure::new(message).help(help));
         }
         Ok(Self {
+            name,
             path: path.map(Path::to_owned),
             min,
+            accepted: Mutex::new(None),
         })
     }
 
@@ -58,19 +79,18 @@ impl Sequences {
                 "the sequences in `{shown}` can't be used: {why}"
             ))
         };
-        // The file is replaced, so another one beside it is locked.
-        let beside = beside(path);
-        let lock = private().create(true).truncate(false).open(&beside);
-        let lock = lock.and_then(|file| file.lock().map(|()| file));
-        let lock = lock.map_err(|error| unusable(error.to_string()))?;
-        let known = match std::fs::symlink_metadata(path) {
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        refuse_foreign(folder.unwrap_or(Path::new(".")))
+            .map_err(|foreign| unusable(foreign.to_string()))?;
+        let lock = lock(path).map_err(unusable)?;
+        let known = match symlink_metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => BTreeMap::new(),
             _ => {
                 refuse_foreign(path).map_err(|foreign| unusable(foreign.to_string()))?;
                 let text = Input::File(path.clone()).read(TEXT_MAX)?;
                 read(&text).ok_or_else(|| {
                     unusable("it is no file of sequences".to_owned())
-                        .help("restore the file; without it, an old bundle would be accepted again")
+                        .help("restore the file; without it, old bundles would be accepted")
                 })?
             }
         };
@@ -85,63 +105,78 @@ impl Sequences {
 /// The sequences, which nobody else changes meanwhile.
 pub(crate) struct Held<'s> {
     sequences: &'s Sequences,
+    /// Those of the file.
     known: BTreeMap<String, HighestBundle>,
     /// Unlocked when it is closed.
     _lock: Option<File>,
 }
 
 impl Held<'_> {
-    /// Returns what was accepted before under a name.
-    pub(crate) fn highest(&self, name: &str) -> Option<HighestBundle> {
-        let known = self.known.get(name).cloned();
+    /// Returns what was accepted before.
+    pub(crate) fn highest(&self) -> Option<HighestBundle> {
+        let accepted = self.sequences.accepted.lock();
+        let accepted = accepted.map_or_else(|it| it.into_inner().clone(), |it| it.clone());
+        let known = self.known.get(&self.sequences.name).cloned();
         let min = self.sequences.min.map(|sequence| HighestBundle {
             sequence,
             digest: None,
         });
-        match (known, min) {
-            (Some(known), Some(min)) if known.sequence < min.sequence => Some(min),
-            (known, min) => known.or(min),
-        }
+        // Of equal ones, one with a digest says more.
+        let all = [min, known, accepted].into_iter().flatten();
+        all.max_by_key(|it| (it.sequence, it.digest.is_some()))
     }
 
-    /// Writes down what is accepted under a name.
+    /// Writes down what is accepted.
     ///
     /// # Errors
     ///
     /// When the file can't be written: the bundle must not decide then.
-    pub(crate) fn remember(mut self, name: &str, highest: HighestBundle) -> Result<(), Failure> {
-        let Some(path) = &self.sequences.path else {
-            return Ok(());
-        };
-        if self
-            .known
-            .get(name)
-            .is_some_and(|it| it.sequence == highest.sequence)
+    pub(crate) fn remember(mut self, highest: HighestBundle) -> Result<(), Failure> {
+        let Sequences {
+            name,
+            path,
+            accepted,
+            ..
+        } = self.sequences;
+        let is_known = |it: &HighestBundle| it.sequence == highest.sequence;
+        if let Some(path) = path
+            && !self.known.get(name).is_some_and(is_known)
         {
-            return Ok(());
+            self.known.insert(name.clone(), highest.clone());
+            StagedFile::private(path, written(&self.known).as_bytes())?.commit()?;
         }
-        self.known.insert(name.to_owned(), highest);
-        let mut w = Writer::pretty();
-        w.object(|w| {
-            for (name, highest) in &self.known {
-                w.key(name).object(|w| {
-                    w.key("digest").optional(highest.digest.as_deref());
-                    w.key("sequence").json(&highest.sequence.to_string());
-                });
-            }
-        });
-        StagedFile::private(path, w.finish().as_bytes())?.commit()
+        if let Ok(mut accepted) = accepted.lock() {
+            *accepted = Some(highest);
+        }
+        Ok(())
     }
 }
 
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    name.into()
+/// Locks the file beside one that is replaced.
+fn lock(path: &Path) -> Result<File, String> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".lock");
+    let file = private().create(true).truncate(false).open(beside);
+    let file = file.map_err(|error| error.to_string())?;
+    let end = Instant::now() + LOCK_TIME;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < end => sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                let seconds = LOCK_TIME.as_secs();
+                return Err(format!("another program holds it for {seconds} s"));
+            }
+            Err(TryLockError::Error(error)) => return Err(error.to_string()),
+        }
+    }
 }
 
 fn read(text: &[u8]) -> Option<BTreeMap<String, HighestBundle>> {
     let root = parse_strict(str::from_utf8(text).ok()?)?;
+    let Value::Mapping(_) = root.value else {
+        return None;
+    };
     let known = entries(&root).iter().map(|it| {
         let highest = HighestBundle {
             sequence: member(&it.value, "sequence").and_then(number)?,
@@ -150,4 +185,17 @@ fn read(text: &[u8]) -> Option<BTreeMap<String, HighestBundle>> {
         Some((it.key.to_string(), highest))
     });
     known.collect()
+}
+
+fn written(known: &BTreeMap<String, HighestBundle>) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        for (name, highest) in known {
+            w.key(name).object(|w| {
+                w.key("digest").optional(highest.digest.as_deref());
+                w.key("sequence").json(&highest.sequence.to_string());
+            });
+        }
+    });
+    w.finish()
 }

@@ -89,7 +89,7 @@ fn what_is_no_question_gets_a_code_and_no_decision() {
         (
             &format!(r#"{{"tool":"a",{subject},"argument":{{}}}}"#),
             "UNKNOWN_KEY",
-            "`argument` is not a member of a request",
+            "`argument` is not a known member",
         ),
         (
             &format!(r#"{{"tool":"a",{subject},"arguments":[]}}"#),

@@ -7,5 +7,6 @@ mod bundle;
 mod decide;
 mod network;
 mod openapi;
+mod registry_of_others;
 mod socket;
 mod support;

@@ -44,8 +44,13 @@ impl Authority {
     }
 
     fn identity(&self, name: &str) -> Identity {
+        self.identity_of(&[name])
+    }
+
+    fn identity_of(&self, names: &[&str]) -> Identity {
         let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let names = names.iter().map(|it| (*it).to_owned());
+        let params = CertificateParams::new(names.collect::<Vec<_>>()).unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         Identity {
             certificate: certificate.der().clone(),
@@ -200,8 +205,10 @@ fn nobody_who_is_not_known_learns_anything() {
         identity,
     };
     let unknown = authority.identity("unknown.example");
+    let several = authority.identity_of(&["mesh.example", "ci.example"]);
     for (identity, token) in [
         (None, ""),
+        (Some(&several), ""),
         (None, TOKEN),
         (None, "0123456789abcdef0123456789abcdef4"),
         (Some(&unknown), ""),
@@ -272,8 +279,7 @@ fn a_caller_does_what_its_role_includes() {
         }
         let evaluation = r#"{"subject":{"type":"user","id":"a"},"action":{"name":"tools/call"},"resource":{"type":"tool","id":"read"}}"#;
         let reply = peer.ask("POST", "/access/v1/evaluation", &token, evaluation);
-        let is_allowed = reply.status == 200 && reply.decision();
-        assert_eq!(is_allowed, decide == 200, "{name}: {}", reply.body);
+        assert_eq!(reply.status, decide, "{name}: {}", reply.body);
     }
 }
 
@@ -346,12 +352,60 @@ fn an_enforcer_asks_by_its_tenants_alone() {
 }
 
 #[test]
+fn a_publisher_puts_a_signed_bundle_in_place() {
+    let authority = Authority::new();
+    let folder = folder(&authority, CALLERS);
+    let key = super::bundle::key(&folder, "one", "");
+    super::bundle::trust(&folder, &[key]);
+    let make = |sequence| super::bundle::make(&folder, "one", sequence, super::bundle::END);
+    make("2");
+    let second = fs::read_to_string(folder.path("support.json")).unwrap();
+    make("1");
+    let by_bundle = [
+        "--bundle",
+        "support.json",
+        "--name",
+        "support",
+        "--keys",
+        "keys.json",
+        "--sequences",
+        "sequences.json",
+    ];
+    let arguments = LISTEN
+        .iter()
+        .filter(|it| !["--policy", "policy.rego"].contains(it));
+    let arguments: Vec<_> = arguments.chain(&by_bundle).copied().collect();
+    let (running, port) = started(&folder, &arguments);
+    let (mesh, ci) = (
+        authority.identity("mesh.example"),
+        authority.identity("ci.example"),
+    );
+    let put = |identity, body: &str| {
+        let peer = Peer {
+            port,
+            authority: &authority,
+            identity: Some(identity),
+        };
+        peer.ask("PUT", "/v1/bundle", "", body)
+    };
+    assert_eq!(put(&mesh, &second).status, 403);
+    let forged = second.replacen("package switchboard", "package Switchboard", 1);
+    let reply = put(&ci, &forged);
+    assert_eq!(reply.status, 422, "{}", reply.body);
+    assert!(reply.body.contains("BUNDLE_INVALID"), "{}", reply.body);
+    let reply = put(&ci, &second);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    running.wait_for("ci published bundle support, sequence 2");
+    running.wait_for("decides by bundle support, sequence 2");
+}
+
+#[test]
 fn callers_that_say_something_else_open_no_listener() {
     let authority = Authority::new();
     for (callers, why) in [
-        ("[]", "the body is not an object"),
+        ("[]", "it is not an object"),
         ("{}", "`callers` is missing"),
-        (r#"{"callers":{},"more":1}"#, "`more` is not a member"),
+        (r#"{"callers":{},"more":1}"#, "`more` is not a known member"),
         (r#"{"callers":{"a":{}}}"#, "`callers.a.role` is missing"),
         (
             r#"{"callers":{"a":{"role":"king","token":"a.token"}}}"#,
@@ -375,6 +429,18 @@ fn callers_that_say_something_else_open_no_listener() {
             "are those of an enforcer",
         ),
         (
+            r#"{"callers":{"a":{"role":"enforcer","token":"a.token","agents":[]}}}"#,
+            "`callers.a.agents` is empty",
+        ),
+        (
+            r#"{"callers":{"a":{"role":"reader","token":"a.token"},"b":{"role":"publisher","token":"a.token"}}}"#,
+            "`a` and `b` have one token",
+        ),
+        (
+            r#"{"callers":{"a":{"role":"reader","certificate":"x.example"},"b":{"role":"publisher","certificate":"x.example"}}}"#,
+            "`b` has the certificate of another",
+        ),
+        (
             r#"{"callers":{"a":{"role":"enforcer","token":"a.token","agents":[1]}}}"#,
             "is not an array of strings",
         ),
@@ -384,7 +450,7 @@ fn callers_that_say_something_else_open_no_listener() {
     }
     let folder = folder(&authority, CALLERS);
     let text = failing(&folder, &LISTEN[..14]);
-    assert!(text.contains("nobody vouches for them"), "{text}");
+    assert!(text.contains("no authority is named"), "{text}");
     let text = failing(&folder, &LISTEN[..8]);
     assert!(text.contains("--certificate <FILE>"), "{text}");
     for (name, mode, why) in [

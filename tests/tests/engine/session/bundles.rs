@@ -254,11 +254,21 @@ fn what_is_no_bundle_is_refused_with_the_reason() {
     );
     assert_eq!(
         changed(&|it| it["envelope"]["signatures"] = json!([{}])),
-        wanted("a signature has no `sig` in base64")
+        wanted("a signature has no `sig` of up to 1 KiB in base64")
     );
     assert_eq!(
         changed(&|it| it["envelope"]["signatures"] = json!(vec![json!({ "sig": "" }); 17])),
         wanted("there are more than 16 `signatures`")
+    );
+    let large = "A".repeat(1368 + 4);
+    assert_eq!(
+        changed(&|it| it["envelope"]["signatures"] = json!([{ "sig": &large }])),
+        wanted("a signature has no `sig` of up to 1 KiB in base64")
+    );
+    let large = "A".repeat(((64 << 10) / 3 + 1) * 4);
+    assert_eq!(
+        changed(&|it| it["envelope"]["payload"] = json!(large)),
+        wanted("`payload` is larger than 64 KiB")
     );
     for (bytes, what) in [
         (&b"{}"[..], "it has no `envelope`"),
@@ -468,7 +478,9 @@ fn keys_that_say_something_else_are_refused_at_their_place() {
         members.retain(|_, value| !value.is_null());
         key
     };
+    let twice = [key(json!({})), key(json!({ "name": "b" }))];
     for (keys, code, place) in [
+        (json!({ "keys": twice }), Code::DuplicateKey, "{\"bundles\""),
         (json!([]), Code::WrongType, "["),
         (json!({}), Code::MissingField, ""),
         (json!({ "keys": {} }), Code::WrongType, "{}"),
@@ -521,7 +533,7 @@ fn keys_that_say_something_else_are_refused_at_their_place() {
         (
             json!({ "keys": vec![key(json!({})); 2] }),
             Code::DuplicateKey,
-            "[{",
+            "{\"bundles\"",
         ),
     ] {
         let text = keys.to_string();
@@ -539,7 +551,12 @@ fn keys_that_say_something_else_are_refused_at_their_place() {
         );
     }
     let many = |count: usize| {
-        let keys = (0..count).map(|it| key(json!({ "name": format!("k{it}") })));
+        let keys = (0..count).map(|it| {
+            key(json!({
+                "name": format!("k{it}"),
+                "public_key": OTHER.replacen("EAAA", &format!("EA{it:02}"), 1),
+            }))
+        });
         let text = json!({ "keys": keys.collect::<Vec<_>>() }).to_string();
         TrustedKeys::read(text.into_bytes()).map(|_| ())
     };
