@@ -35,8 +35,7 @@ impl GuestDraft for Draft {
     }
 
     fn signed(&self, key_id: String, signature: Vec<u8>) -> Result<String, Vec<Diagnostic>> {
-        let signed = self.0.signed(&key_id, &signature);
-        signed.map_err(|problem| vec![problem.into()])
+        self.0.signed(&key_id, &signature).map_err(all)
     }
 }
 

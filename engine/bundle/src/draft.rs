@@ -51,7 +51,7 @@ impl Draft {
     ///
     /// # Errors
     /// A document is not UTF-8.
-    pub fn signed(&self, key_id: &str, signature: &[u8]) -> Result<String, Diagnostic> {
+    pub fn signed(&self, key_id: &str, signature: &[u8]) -> Result<String, Vec<Diagnostic>> {
         let envelope = Envelope {
             payload: self.statement.clone(),
             signatures: vec![Signature {
@@ -77,7 +77,7 @@ impl Draft {
             None => Ok(w.finish()),
             Some(name) => {
                 let text = format!("`{name}` is not UTF-8");
-                Err(Diagnostic::new(Code::InvalidUtf8, text))
+                Err(vec![Diagnostic::new(Code::InvalidUtf8, text)])
             }
         }
     }

@@ -89,7 +89,7 @@ impl Listener {
 }
 
 /// Answers the requests of all connections that are accepted, for ever. `open` prepares each, such as by a handshake, and says
-/// who the peer is; it has [`HEAD_TIME`].
+/// who the peer is. It has 15 s.
 pub async fn serve_connections<A, S, P, O, F>(
     accept: impl AsyncFn() -> io::Result<A>,
     open: impl Fn(A) -> O,

@@ -46,7 +46,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bundle {
-    Make(Make),
+    Make(Box<Make>),
     Verify(Verify),
     Push(Push),
     Pull(Pull),
