@@ -29,8 +29,6 @@ pub struct Highest {
 pub struct Accepted {
     /// Its documents.
     pub documents: Documents,
-    /// What it says about itself.
-    pub label: Label,
     /// The digest of its statement.
     pub digest: String,
     /// The last millisecond at which it decides, since 1970-01-01T00:00:00Z: its own end, or that of the key.
@@ -114,7 +112,6 @@ impl Bundle {
         let until_ms = until_ms.min(*not_after_ms);
         Ok(Accepted {
             documents: self.documents.clone(),
-            label: self.label.clone(),
             digest,
             until_ms,
             until: shown(until_ms),

@@ -29,7 +29,7 @@ const SOCKET: &str = "agent/pdp.sock";
 /// What a worker needs.
 struct Worker {
     connections: PrivateConnections,
-    /// The listener for other machines, and the file of callers.
+    /// The listener for other machines, and who may ask there.
     network: Option<(Secured, Arc<Callers>)>,
     engine: Engine,
     bases: Receiver<Arc<Basis>>,
