@@ -53,7 +53,7 @@ macro_rules! catalogue {
             }
 
             /// Returns the usual remedy: an imperative sentence.
-            pub fn help(self) -> &'static str {
+            pub const fn help(self) -> &'static str {
                 match self { $(Self::$case => $help,)* }
             }
         }

@@ -44,5 +44,5 @@ pub fn concealed_definition(found: &Concealed<'_>) -> Diagnostic {
     };
     let problem = Diagnostic::new(Code::InvisibleCharacter, message);
     let problem = problem.label(place, format!("contains {character}"));
-    problem.help(Code::InvisibleCharacter.help())
+    problem.help(const { Code::InvisibleCharacter.help() })
 }

@@ -42,7 +42,7 @@ fn name_collision(collision: &Collision<'_>) -> Diagnostic {
         .collect();
     let of_stub = |holder: &Holder<'_>| matches!(holder, Holder::Stub(_));
     let help = if collision.holders.iter().any(of_stub) {
-        Code::StubCollision.help()
+        const { Code::StubCollision.help() }
     } else {
         "Have other tools selected: an agent calls a tool by its name alone."
     };

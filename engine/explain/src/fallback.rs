@@ -19,7 +19,7 @@ pub(super) fn missing_fallbacks(matching: &Matching) -> Vec<Diagnostic> {
         );
         let warning = Diagnostic::new(Code::FallbackMissing, message);
         let warning = warning.label(matching.place(number, span), "no other server is eligible");
-        Some(warning.help(Code::FallbackMissing.help()))
+        Some(warning.help(const { Code::FallbackMissing.help() }))
     });
     missing.collect()
 }

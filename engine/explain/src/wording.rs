@@ -309,6 +309,28 @@ fn change_of(drift: &Drift) -> String {
     }
 }
 
+/// Returns the usual help for a drift. The helps of other codes are not among its results, so a module of the engine that
+/// only resolves does not have them.
+fn help_of(drift: Code) -> &'static str {
+    macro_rules! own_help {
+        ($($code:ident)*) => {
+            match drift {
+                $(Code::$code => const { Code::$code.help() },)*
+                // What a reason rejects was eligible when it was locked.
+                _ => const { Code::LockInvalid.help() },
+            }
+        };
+    }
+    own_help! {
+        AgentChanged DefinitionChanged DefinitionsChanged EndpointChanged ForbidAdded
+        ForbidRemoved HashChanged IntegrityChanged LoadChanged LockInvalid LockMissing
+        PatternsNarrowed PatternsWidened PolicyChanged PolicyNarrowed PolicyReasonChanged
+        PolicyWidened RequirementAdded RequirementRemoved ScopeNarrowed ScopeWidened
+        SelectionChanged ServeNarrowed ServeWidened ServerRemoved ToolChanged ToolsNarrowed
+        ToolsWidened VersionChanged
+    }
+}
+
 /// Returns a drift as a problem at its places, or else at the beginning of the lock.
 pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
     let about = match drift_subject(drift) {
@@ -320,16 +342,8 @@ pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
     } else {
         ""
     };
-    let help = match drift.code {
-        Code::MissingCategory
-        | Code::ToolMissing
-        | Code::MissingScope
-        | Code::MissingCapability
-        | Code::ConstraintUnmet => Code::LockInvalid.help(),
-        code => code.help(),
-    };
     let message = format!("{about}{}{widening}", self::drift(drift));
-    let mut diagnostic = Diagnostic::new(drift.code, message).help(help);
+    let mut diagnostic = Diagnostic::new(drift.code, message).help(help_of(drift.code));
     for place in &drift.places {
         let label = match place.source {
             DocumentKind::Lock => "locked here",
@@ -342,4 +356,44 @@ pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
         diagnostic = diagnostic.label(lock, "");
     }
     diagnostic
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{change_of, help_of};
+    use agent_decide::Drift;
+    use agent_diagnostic::Code;
+
+    #[test]
+    fn every_drift_with_words_of_its_own_has_the_help_of_its_code() {
+        let mut of_the_lock = Vec::new();
+        for &code in Code::ALL {
+            let drift = Drift {
+                code,
+                category: None,
+                capability: None,
+                tool: None,
+                before: None,
+                after: None,
+                details: Vec::new(),
+                places: Vec::new(),
+            };
+            if change_of(&drift) == "`nothing` became `nothing`" || help_of(code) == code.help() {
+                continue;
+            }
+            assert_eq!(help_of(code), Code::LockInvalid.help());
+            of_the_lock.push(code);
+        }
+        // The reasons that reject what was eligible when it was locked.
+        assert_eq!(
+            of_the_lock,
+            [
+                Code::ConstraintUnmet,
+                Code::MissingCapability,
+                Code::MissingCategory,
+                Code::MissingScope,
+                Code::ToolMissing,
+            ]
+        );
+    }
 }

@@ -170,7 +170,7 @@ fn policy_errors(matching: &Matching, found: &mut Vec<Diagnostic>) {
         let message = format!("the policy gave no answer: {}", failure(error));
         let diagnostic = Diagnostic::new(Code::PolicyError, message)
             .label(error.place.unwrap_or(start), "")
-            .help(Code::PolicyError.help());
+            .help(const { Code::PolicyError.help() });
         if !found.contains(&diagnostic) {
             found.push(diagnostic);
         }
