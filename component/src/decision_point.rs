@@ -2,8 +2,8 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::decision_point::{
-    self, AskedCall, CallDecision, Clock, Diagnostic, Digests, Documents, Guest, GuestPoint,
-    Unanswerable, Verdict,
+    self, AskedCall, AskedRequest, CallDecision, Clock, Diagnostic, Digests, Documents, Enforced,
+    Generation, Guest, GuestPoint, ReceivedResult, RpcError, Unanswerable, Verdict,
 };
 use crate::convert::all;
 
@@ -31,10 +31,7 @@ impl GuestPoint for Point {
 
     fn decide(&self, call: AskedCall, now: Clock) -> Result<CallDecision, Unanswerable> {
         let decided = self.0.decide(&call.into(), now.into());
-        let decided = decided.map_err(|(code, text)| Unanswerable {
-            code: code.into(),
-            text,
-        })?;
+        let decided = decided.map_err(unanswerable)?;
         Ok(CallDecision {
             verdict: match decided.reasons.is_empty() {
                 true => Verdict::Allowed,
@@ -42,5 +39,43 @@ impl GuestPoint for Point {
             },
             documents: decided.documents.into(),
         })
+    }
+
+    fn request(&self, request: AskedRequest, now: Clock) -> Result<Enforced, Unanswerable> {
+        let enforced = self.0.request(&request.into(), now.into());
+        enforced.map(enforce).map_err(unanswerable)
+    }
+
+    fn result(&self, received: ReceivedResult, now: Clock) -> Result<Enforced, Unanswerable> {
+        let enforced = self.0.result(&received.into(), now.into());
+        enforced.map(enforce).map_err(unanswerable)
+    }
+
+    fn list(&self, server: String, generation: Generation) -> Result<Vec<u8>, Unanswerable> {
+        let list = self.0.list(&server, generation.into());
+        list.map_err(unanswerable)
+    }
+}
+
+fn unanswerable((code, text): (agent_session::Code, String)) -> Unanswerable {
+    Unanswerable {
+        code: code.into(),
+        text,
+    }
+}
+
+fn enforce(enforced: agent_session::Enforced) -> Enforced {
+    match enforced {
+        agent_session::Enforced::Passed => Enforced::Passed,
+        agent_session::Enforced::Answered(result) => Enforced::Answered(result),
+        agent_session::Enforced::Failed {
+            code,
+            message,
+            data,
+        } => Enforced::Failed(RpcError {
+            code,
+            message,
+            data,
+        }),
     }
 }

@@ -18,6 +18,9 @@ same! {
 
 alike! {
     agent_session::AskedCall = decision_point::AskedCall { tool, arguments, agent; subject; }
+    agent_session::AskedRequest = decision_point::AskedRequest {
+        server, method, params, agent; subject, generation;
+    }
     agent_session::CallReason = decision_point::CallReason { pointer, text, help; code; }
     agent_session::CallSubject = decision_point::CallSubject { id, kind, properties; ; }
     agent_session::Digests = decision_point::Digests {
@@ -35,6 +38,9 @@ alike! {
         name, id, version, endpoint, resources, prompts; ;
     }
     agent_session::ObservedServer = session::ObservedServer { name, endpoint; ; }
+    agent_session::ReceivedResult = decision_point::ReceivedResult {
+        server, method, tool, result; generation;
+    }
     agent_session::Record = session::AuditRecord { sequence, line; ; }
     agent_session::WithheldEntry = session::WithheldEntry { name, text; code; }
     agent_session::Withheld = session::WithheldTool { tool, text; code; }

@@ -25,6 +25,7 @@ use agent_api::text::visible;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{member, number, string};
 use agent_syntax::{Node, Value, canonical};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -135,6 +136,14 @@ impl Tool {
             Generation::Stateless => &self.of_stateless,
         };
         other.as_deref().unwrap_or(self.shown())
+    }
+
+    /// Returns the same under the name that its server has for it.
+    pub(crate) fn own_entry(&self, generation: Generation) -> Cow<'_, str> {
+        match entry_of(&self.definition, generation) {
+            Some(other) => Cow::Owned(other),
+            None => Cow::Borrowed(&self.definition),
+        }
     }
 }
 

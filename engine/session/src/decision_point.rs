@@ -3,7 +3,7 @@
 //! A gateway decides the same if its servers are healthy and list what is locked. What depends on earlier calls, on a
 //! human or on the health of servers is refused with `STATE_REQUIRED`, never assumed.
 
-use super::basis::Digests;
+use super::basis::{Digests, Server};
 use super::calling::{invalid_operation, unknown_tool};
 use super::client::{Caller, Client, Generation};
 use super::decision::{Decision, Target, Via};
@@ -22,7 +22,7 @@ use agent_record::Clock;
 #[derive(Debug)]
 pub struct DecisionPoint {
     /// A session that nothing happens in: every server is healthy, and lists what is locked.
-    session: Session,
+    pub(super) session: Session,
 }
 
 /// A call to decide on.
@@ -56,6 +56,25 @@ pub struct CallDecision {
     pub reasons: Vec<CallReason>,
     /// The documents that decided.
     pub documents: Digests,
+}
+
+impl CallSubject {
+    /// Returns the client that it is, without a session.
+    pub(super) fn client(&self, generation: Generation) -> Client {
+        let Self {
+            id,
+            kind,
+            properties,
+        } = self.clone();
+        Client {
+            id,
+            kind,
+            properties,
+            generation,
+            session: None,
+            capabilities: None,
+        }
+    }
 }
 
 impl DecisionPoint {
@@ -93,19 +112,7 @@ impl DecisionPoint {
     /// # Errors
     /// The subject or the arguments are too large, or are not those of a call.
     pub fn decide(&self, call: &AskedCall, now: Clock) -> Result<CallDecision, (Code, String)> {
-        let CallSubject {
-            id,
-            kind,
-            properties,
-        } = call.subject.clone();
-        let client = Client {
-            id,
-            kind,
-            properties,
-            generation: Generation::Stateless,
-            session: None,
-            capabilities: None,
-        };
+        let client = call.subject.client(Generation::Stateless);
         let caller = Caller::read(&client)?;
         let given = call.arguments.as_deref();
         let given = given.map(|it| read_object("the arguments", it));
@@ -144,14 +151,10 @@ impl DecisionPoint {
         let Some((server, tool)) = name.rsplit_once('/') else {
             return decision.target(name);
         };
-        let basis = &self.session.basis;
-        let is_it = |number: &usize| {
-            let it = &basis.servers[*number];
-            it.name == server || format!("{}@{}", it.id, it.version) == server
-        };
-        let Some(server) = (0..basis.servers.len()).find(is_it) else {
+        let Some(server) = self.server_named(server) else {
             return Target::Unknown;
         };
+        let basis = &self.session.basis;
         let own = basis.tools_of(server);
         match own
             .into_iter()
@@ -160,6 +163,12 @@ impl DecisionPoint {
             Some(tool) => Target::Tool(tool),
             None => Target::Unlocked(server, tool.to_owned()),
         }
+    }
+
+    /// Returns the number of the locked server of a name: its id, or `id@version`.
+    pub(super) fn server_named(&self, name: &str) -> Option<usize> {
+        let is_it = |it: &Server| it.name == name || format!("{}@{}", it.id, it.version) == name;
+        self.session.basis.servers.iter().position(is_it)
     }
 
     /// Returns the reason against a name that means no tool.
@@ -174,7 +183,7 @@ impl DecisionPoint {
     }
 
     /// Returns the reason against a call of an agent whose lock this is not.
-    fn other_agent(&self, agent: Option<&str>) -> Option<CallReason> {
+    pub(super) fn other_agent(&self, agent: Option<&str>) -> Option<CallReason> {
         let agent = agent?;
         let lock = self.session.basis.lock.as_ref()?;
         let own = lock.agent.name.to_string();
@@ -249,7 +258,12 @@ fn stateless_reasons(
         }
         Err(reason) => reasons.push(reason),
     }
-    missing.extend(history_wanted(decision, tool));
+    let own = &basis.tools[tool];
+    let named = (&*basis.server_of(tool).id, own.own_name());
+    if basis.remembered.as_ref().is_some_and(|it| it.policy.reads) {
+        missing.push("the policy reads the history of calls, which".to_owned());
+    }
+    missing.extend(rules_about(decision, named));
     let served = &basis.tools[tool].served;
     if served.needs_approval() {
         missing.push("a human must approve the call, and the answer".to_owned());
@@ -258,26 +272,27 @@ fn stateless_reasons(
     if policy.is_some_and(|it| it.rules_results()) {
         missing.push("the policy decides about results, and the result".to_owned());
     }
-    let missing = missing.into_iter();
-    let missing = missing.map(|what| format!("{what} is not known to a decision without state"));
-    reasons.extend(missing.map(|text| CallReason::new(Code::StateRequired, text)));
+    reasons.extend(missing.into_iter().map(state_required));
     reasons
 }
 
-/// Returns who reads the history of calls for a call of a tool.
-fn history_wanted(decision: &Decision<'_>, tool: usize) -> Vec<String> {
-    let basis = decision.surface.basis;
-    let Some(known) = &basis.remembered else {
+/// Returns the reason against what depends on more than documents.
+pub(super) fn state_required(missing: String) -> CallReason {
+    let text = format!("{missing} is not known to a decision without state");
+    CallReason::new(Code::StateRequired, text)
+}
+
+/// Returns which rules about the history of calls decide on a tool, or on requests of a method: by the id of its server and
+/// its name.
+pub(super) fn rules_about(decision: &Decision<'_>, (server, name): (&str, &str)) -> Vec<String> {
+    let Some(known) = &decision.surface.basis.remembered else {
         return Vec::new();
     };
-    let server = &basis.server_of(tool).id;
-    let own_name = basis.tools[tool].own_name();
-    let decides = |it: &&HistoryRuleTerms| !it.is_log_only && it.decides_calls_of(server, own_name);
-    let of_policy = known.policy.reads.then(|| "the policy".to_owned());
+    let decides = |it: &&HistoryRuleTerms| !it.is_log_only && it.decides_calls_of(server, name);
     let rules = known.terms.rules.iter().filter(decides);
-    let of_tenant = rules.map(|it| format!("the tenant's rule `{}`", it.rule.as_str()));
-    let readers = of_policy.into_iter().chain(of_tenant);
-    readers
-        .map(|it| format!("{it} reads the history of calls, which"))
-        .collect()
+    let rule = |it: &HistoryRuleTerms| {
+        let rule = it.rule.as_str();
+        format!("the tenant's rule `{rule}` reads the history of calls, which")
+    };
+    rules.map(rule).collect()
 }

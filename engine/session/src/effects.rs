@@ -67,13 +67,8 @@ impl Session {
         result: &[u8],
         now: Clock,
     ) -> Delivered {
-        let texts = texts.into_iter();
-        let reasons = texts.map(|text| {
-            let help = "Do without the result; its server must correct it.";
-            CallReason::new(Code::OutputInvalid, text).help(help)
-        });
         let sent = Sent::of(result);
-        self.withhold(id, call, "withheld", reasons.collect(), sent, now)
+        self.withhold(id, call, "withheld", invalid(texts), sent, now)
     }
 
     /// Returns the result with which a client repeats a call that its server continues. For a client that knows no
@@ -239,32 +234,47 @@ impl Session {
         sent: Sent<'_>,
         now: Clock,
     ) -> Delivered {
-        let name = call.tool().map(|tool| tool.name());
-        let call_of = name.map_or_else(|| "The call".to_owned(), what);
-        let what = match (sent.result, name, sent.effect) {
-            (Some(_), Some(name), _) => format!("The result of `{}` is withheld", visible(name)),
-            (Some(_), None, _) => "The result is withheld".to_owned(),
-            (None, _, Effect::None) => call_of,
-            (None, _, _) if sent.error.is_some() => {
-                format!("{call_of} was sent, and its server answered with an error")
-            }
-            (None, _, _) => format!("{call_of} was sent, and has no result"),
-        };
+        let result = sent.result;
         let refusal = Refusal {
             approval: call.approval.clone(),
-            effect: sent.effect,
-            error: sent.error,
-            ..Refusal::new(what, reasons)
+            ..withheld(call.tool().map(|tool| tool.name()), reasons, sent)
         };
         let codes = refusal.codes();
-        let record = self.effect(id, call, outcome, sent.result, &codes, now);
+        let record = self.effect(id, call, outcome, result, &codes, now);
         let bytes = refusal.result(call.generation, &self.redactor);
         Delivered::Refused(bytes, vec![record])
     }
 }
 
+/// Returns the refusal in place of the result of a tool.
+pub(crate) fn withheld(tool: Option<&str>, reasons: Vec<CallReason>, sent: Sent<'_>) -> Refusal {
+    let call_of = tool.map_or_else(|| "The call".to_owned(), what);
+    let what = match (sent.result, tool, sent.effect) {
+        (Some(_), Some(name), _) => format!("The result of `{}` is withheld", visible(name)),
+        (Some(_), None, _) => "The result is withheld".to_owned(),
+        (None, _, Effect::None) => call_of,
+        (None, _, _) if sent.error.is_some() => {
+            format!("{call_of} was sent, and its server answered with an error")
+        }
+        (None, _, _) => format!("{call_of} was sent, and has no result"),
+    };
+    Refusal {
+        effect: sent.effect,
+        error: sent.error,
+        ..Refusal::new(what, reasons)
+    }
+}
+
+/// Returns the reasons against a result that is invalid.
+pub(crate) fn invalid(texts: Vec<String>) -> Vec<CallReason> {
+    let help = "Do without the result; its server must correct it.";
+    let texts = texts.into_iter();
+    let reasons = texts.map(|text| CallReason::new(Code::OutputInvalid, text).help(help));
+    reasons.collect()
+}
+
 /// The fate of a call whose result no client gets.
-struct Sent<'r> {
+pub(crate) struct Sent<'r> {
     effect: Effect,
     error: Option<String>,
     result: Option<&'r [u8]>,
@@ -272,7 +282,7 @@ struct Sent<'r> {
 
 impl<'r> Sent<'r> {
     /// What came with a result.
-    fn of(result: &'r [u8]) -> Self {
+    pub(crate) fn of(result: &'r [u8]) -> Self {
         let root = core::str::from_utf8(result).ok().and_then(parse_strict);
         let is_done = root.is_some_and(|root| {
             let is_result = member(&root, "content").is_some();

@@ -21,6 +21,7 @@
 //! | `surface`, `names`, `fallback` | the tools that a client sees, under which names, and when |
 //! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
 //! | `decision_point` | the same decision without a session, by documents alone |
+//! | `enforcing` | messages between a client and one server, decided without a session |
 //! | `health` | the rules of health, as a pure function |
 //! | `history` | what an agent and a client did, as policies see it |
 //! | `quota`, `approval`, `continuation`, `calls`, `expanded` | what outlives a message |
@@ -51,6 +52,7 @@ mod destination;
 mod documents;
 mod effects;
 mod elicitation;
+mod enforcing;
 mod entries;
 mod expanded;
 mod fallback;
@@ -89,6 +91,7 @@ pub use client::{Client, Generation};
 pub use decision_point::{AskedCall, CallDecision, CallSubject, DecisionPoint};
 pub use destination::Destination;
 pub use documents::Documents;
+pub use enforcing::{AskedRequest, Enforced, ReceivedResult};
 pub use entries::WithheldEntry;
 pub use history::records_in;
 pub use live::{Deviation, Drifted, Withheld};

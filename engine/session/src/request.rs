@@ -7,7 +7,7 @@ use agent_api::lower::{CALL, EXPAND, LIST_SERVICES};
 use agent_api::text::Span;
 use agent_api::text::sort::sort_by;
 use agent_syntax::json::parse_strict;
-use agent_syntax::members::{items, member, string};
+use agent_syntax::members::{entries, items, member, string};
 use agent_syntax::{Entry, Node, Value};
 use core::cell::OnceCell;
 
@@ -73,6 +73,11 @@ impl<'p> Request<'p> {
             text,
             root,
         })
+    }
+
+    /// Returns the names of the parameters.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        entries(&self.root).iter().map(|it| &*it.key)
     }
 
     /// Returns the arguments.

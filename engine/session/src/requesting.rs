@@ -33,7 +33,7 @@ use agent_syntax::members::{member, string};
 use std::sync::Arc;
 
 /// JSON-RPC: the method is not offered.
-const METHOD_NOT_FOUND: i64 = -32601;
+pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 
 /// MCP 2025-11-25: no server has the resource.
 pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;

@@ -5,13 +5,12 @@ use super::calling::INVALID_PARAMS;
 use super::calls::OpenCall;
 use super::contents::pass;
 use super::delivery::Passed;
+use super::effects::invalid;
 use super::messages::{CallAction, Delivered, Failure};
 use super::method::Method;
 use super::refusal::Refusal;
 use super::requesting::{RESOURCE_NOT_FOUND, error, not_found, quoted};
 use super::session::Session;
-use agent_api::diagnostic::Code;
-use agent_api::explain::CallReason;
 use agent_record::Clock;
 
 impl Session {
@@ -34,14 +33,8 @@ impl Session {
                 }
             }
             Err(texts) => {
-                let reasons = texts.into_iter().map(|text| {
-                    let help = "Do without the result; its server must correct it.";
-                    CallReason::new(Code::OutputInvalid, text).help(help)
-                });
-                let refusal = Refusal::new(
-                    format!("The result of `{}`", method.name()),
-                    reasons.collect(),
-                );
+                let what = format!("The result of `{}`", method.name());
+                let refusal = Refusal::new(what, invalid(texts));
                 let codes = refusal.codes();
                 let record = self.effect(id, call, "withheld", Some(result), &codes, now);
                 failed(error(&refusal, &self.redactor), vec![record])

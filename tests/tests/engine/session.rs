@@ -9,6 +9,7 @@ mod call;
 mod continuation;
 mod decision_point;
 mod elicitation;
+mod enforcing;
 mod fallback;
 mod health;
 mod history;
