@@ -8,7 +8,7 @@ use super::counted::{Count, Counted};
 use super::events::{Body, Events, Guard, QUEUE, event};
 use super::guard::{self, Hosts, single};
 use super::http::{read_body, respond, respond_with};
-use super::mirrored::{self, HEADER_MISMATCH};
+use super::mirrored::{self, HEADER_MISMATCH, generation, is_stateless};
 use super::served::Served;
 use super::service::Service;
 use super::sessions::ClientSession;
@@ -183,7 +183,7 @@ impl<S: Service> Endpoint<S> {
             }
             Ok(Message::Request { id, method, params }) => {
                 let request = (id, method, params);
-                if mirrored::version_of(request.2.as_ref()).is_some() || is_stateless(headers) {
+                if generation(headers, request.2.as_ref()) == Generation::Stateless {
                     self.stateless(served, client, headers, request, counted)
                         .await
                 } else {
@@ -444,13 +444,6 @@ async fn await_answer(
             }
         }
     }
-}
-
-/// Returns whether a request names a version without sessions in its header.
-fn is_stateless(headers: &HeaderMap) -> bool {
-    let version = single(headers, &mirrored::VERSION).ok().flatten();
-    let version = version.and_then(Version::named);
-    version.map(Version::generation) == Some(Generation::Stateless)
 }
 
 /// Returns whether a client takes a type. One that names none takes all.

@@ -2,12 +2,16 @@
 
 use super::events::Body;
 use agent_host::{Failure, output};
-use hyper::body::Incoming;
+use bytes::Bytes;
+use hyper::body::{Body as HttpBody, Incoming};
+use hyper::rt::Executor;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
 use std::convert::Infallible;
+use std::error::Error;
 use std::future::ready;
 use std::io;
 use std::net::SocketAddr;
@@ -36,6 +40,12 @@ const HEAD_TIME: Duration = Duration::from_secs(15);
 
 /// Time in which a client has to read something of an answer.
 const WRITE_TIME: Duration = Duration::from_secs(30);
+
+/// Maximum number of open requests of a connection of HTTP/2.
+const STREAMS: u32 = 64;
+
+/// Time of silence after which a peer of HTTP/2 is asked whether it is there. It has as long to answer.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// Time until the next try after a connection could not be accepted, as there are too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -84,21 +94,44 @@ impl Listener {
             let _ = stream.set_nodelay(true);
             Ok(stream)
         };
-        serve_plainly(accept, answer).await;
+        serve_plainly(accept, Protocol::Http1, answer).await;
+    }
+}
+
+/// The version of HTTP that a connection speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2.
+    Http2,
+    /// One of both: its first bytes say which. Peers are trusted to send them.
+    Either,
+}
+
+/// Spawns the requests of a connection of HTTP/2 on this thread.
+#[derive(Debug, Clone, Copy)]
+struct Local;
+
+impl<F: Future<Output = ()> + 'static> Executor<F> for Local {
+    fn execute(&self, request: F) {
+        spawn_local(request);
     }
 }
 
 /// Answers the requests of all connections that are accepted, for ever. `open` prepares each, such as by a handshake, and says
-/// who the peer is. It has 15 s.
-pub async fn serve_connections<A, S, P, O, F>(
+/// who the peer is and what it speaks. It has 15 s.
+pub async fn serve_connections<A, S, P, O, F, B>(
     accept: impl AsyncFn() -> io::Result<A>,
     open: impl Fn(A) -> O,
     answer: impl Fn(P, Request<Incoming>) -> F + 'static,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
     P: Clone + 'static,
-    O: Future<Output = io::Result<(S, P)>> + 'static,
-    F: Future<Output = Response<Body>> + 'static,
+    O: Future<Output = io::Result<(S, P, Protocol)>> + 'static,
+    F: Future<Output = Response<B>> + 'static,
+    B: HttpBody<Data = Bytes> + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let answer = Rc::new(answer);
     let connections = Arc::new(Semaphore::new(CONNECTIONS));
@@ -108,6 +141,18 @@ pub async fn serve_connections<A, S, P, O, F>(
         .max_headers(HEADERS)
         .max_header_size(HEAD_BYTES)
         .max_buf_size(2 * HEAD_BYTES);
+    let mut both = auto::Builder::new(Local);
+    both.http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_headers(HEADERS)
+        .max_buf_size(2 * HEAD_BYTES);
+    both.http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .max_header_list_size(HEAD_BYTES as u32)
+        .keep_alive_interval(SILENCE)
+        .keep_alive_timeout(SILENCE);
     loop {
         let Ok(permit) = Arc::clone(&connections).acquire_owned().await else {
             return;
@@ -121,16 +166,26 @@ pub async fn serve_connections<A, S, P, O, F>(
             }
         };
         let opened = open(accepted);
-        let (answer, http) = (Rc::clone(&answer), http.clone());
+        let (answer, http, both) = (Rc::clone(&answer), http.clone(), both.clone());
         spawn_local(async move {
             // A connection that breaks concerns its client alone.
-            if let Ok(Ok((stream, peer))) = timeout(HEAD_TIME, opened).await {
+            if let Ok(Ok((stream, peer, protocol))) = timeout(HEAD_TIME, opened).await {
                 let service = service_fn(move |request| {
                     let answered = answer(peer.clone(), request);
                     async move { Ok::<_, Infallible>(answered.await) }
                 });
                 let stream = TokioIo::new(Patient::new(stream));
-                let _ = http.serve_connection(stream, service).await;
+                match protocol {
+                    Protocol::Http1 => {
+                        let _ = http.serve_connection(stream, service).await;
+                    }
+                    Protocol::Http2 => {
+                        let _ = both.http2_only().serve_connection(stream, service).await;
+                    }
+                    Protocol::Either => {
+                        let _ = both.serve_connection(stream, service).await;
+                    }
+                }
             }
             drop(permit);
         });
@@ -138,14 +193,17 @@ pub async fn serve_connections<A, S, P, O, F>(
 }
 
 /// Answers the requests of connections that need no preparation.
-pub(crate) async fn serve_plainly<S, F>(
+pub(crate) async fn serve_plainly<S, F, B>(
     accept: impl AsyncFn() -> io::Result<S>,
+    protocol: Protocol,
     answer: impl Fn(Request<Incoming>) -> F + 'static,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
-    F: Future<Output = Response<Body>> + 'static,
+    F: Future<Output = Response<B>> + 'static,
+    B: HttpBody<Data = Bytes> + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let open = |stream| ready(Ok((stream, ())));
+    let open = move |stream| ready(Ok((stream, (), protocol)));
     serve_connections(accept, open, move |(), request| answer(request)).await;
 }
 

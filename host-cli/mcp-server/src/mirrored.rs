@@ -2,12 +2,12 @@
 
 use super::conversation::PROTOCOL_VERSION;
 use super::guard::single;
-use agent_mcp_protocol::{Json, MirroredHeaders, decoded};
+use agent_mcp_protocol::{Generation, Json, MirroredHeaders, Version, decoded};
 use hyper::header::{HeaderMap, HeaderName};
 use std::rc::Rc;
 
 /// MCP 2026-07-28: a header does not say what the body says.
-pub(crate) const HEADER_MISMATCH: i64 = -32020;
+pub const HEADER_MISMATCH: i64 = -32020;
 
 /// The header with the version of a request.
 pub(crate) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -16,13 +16,33 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
+/// Returns the generation of a request, as its header or its body says.
+#[must_use]
+pub fn generation(headers: &HeaderMap, params: Option<&Json>) -> Generation {
+    match version_of(params).is_some() || is_stateless(headers) {
+        true => Generation::Stateless,
+        false => Generation::Sessions,
+    }
+}
+
+/// Returns whether the header names a version of which every request stands alone.
+pub(crate) fn is_stateless(headers: &HeaderMap) -> bool {
+    let version = single(headers, &VERSION).ok().flatten();
+    let version = version.and_then(Version::named);
+    version.map(Version::generation) == Some(Generation::Stateless)
+}
+
 /// Returns the version that a body names in its `_meta`.
 pub(crate) fn version_of(params: Option<&Json>) -> Option<String> {
     params?.member("_meta")?.member(PROTOCOL_VERSION)?.string()
 }
 
-/// Compares the headers of a request with its body. The error says what differs.
-pub(crate) fn check(
+/// Compares the headers of a request with its body.
+///
+/// # Errors
+///
+/// What differs.
+pub fn check(
     headers: &HeaderMap,
     method: &str,
     params: Option<&Json>,
@@ -30,12 +50,10 @@ pub(crate) fn check(
 ) -> Result<(), String> {
     equal(headers, &VERSION, version_of(params).as_deref())?;
     equal(headers, &METHOD, Some(method))?;
-    let key = match method {
-        "tools/call" | "prompts/get" => "name",
-        "resources/read" => "uri",
-        _ => return Ok(()),
-    };
-    let named = params.and_then(|params| params.member(key)?.string());
+    if !has_name(method) {
+        return Ok(());
+    }
+    let named = named(method, params);
     equal(headers, &NAME, named.as_deref())?;
     let (Some(tool), "tools/call") = (named, method) else {
         return Ok(());
@@ -55,6 +73,35 @@ pub(crate) fn check(
         }
     }
     Ok(())
+}
+
+/// Compares the method and the name, if headers say them, with a body: a proxy may have decided by them.
+///
+/// # Errors
+///
+/// What differs.
+pub fn check_given(headers: &HeaderMap, method: &str, params: Option<&Json>) -> Result<(), String> {
+    if headers.contains_key(&METHOD) {
+        equal(headers, &METHOD, Some(method))?;
+    }
+    match headers.contains_key(&NAME) {
+        true => equal(headers, &NAME, named(method, params).as_deref()),
+        false => Ok(()),
+    }
+}
+
+/// Returns whether requests of a method name something that a header repeats.
+fn has_name(method: &str) -> bool {
+    matches!(method, "tools/call" | "prompts/get" | "resources/read")
+}
+
+/// Returns what a request names.
+fn named(method: &str, params: Option<&Json>) -> Option<String> {
+    let key = match method {
+        "resources/read" => "uri",
+        _ => "name",
+    };
+    params.and_then(|params| params.member(key)?.string())
 }
 
 fn equal(headers: &HeaderMap, name: &HeaderName, expected: Option<&str>) -> Result<(), String> {

@@ -1,11 +1,12 @@
 //! A Unix socket of one user, and its connections.
 
-use super::events::Body;
-use super::listener::serve_plainly;
+use super::listener::{Protocol, serve_plainly};
 use agent_host::Failure;
 use agent_ownership::refuse_foreign;
-use hyper::body::Incoming;
+use bytes::Bytes;
+use hyper::body::{Body, Incoming};
 use hyper::{Request, Response};
+use std::error::Error;
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
@@ -65,21 +66,24 @@ impl PrivateSocket {
 pub struct PrivateConnections(UnixListener);
 
 impl PrivateConnections {
-    /// Answers requests of the connections, for ever.
+    /// Answers requests of the connections, of HTTP/1.1 and of HTTP/2, for ever.
     ///
     /// # Errors
     ///
     /// When the system refuses to wait for connections.
-    pub async fn serve<F>(
+    pub async fn serve<F, B>(
         self,
         answer: impl Fn(Request<Incoming>) -> F + 'static,
     ) -> Result<(), Failure>
     where
-        F: Future<Output = Response<Body>> + 'static,
+        F: Future<Output = Response<B>> + 'static,
+        B: Body<Data = Bytes> + 'static,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let own = net::UnixListener::from_std(self.0)
             .map_err(|error| Failure::new(format_args!("the socket can't be awaited: {error}")))?;
-        serve_plainly(async || Ok(own.accept().await?.0), answer).await;
+        let accept = async || Ok(own.accept().await?.0);
+        serve_plainly(accept, Protocol::Either, answer).await;
         Ok(())
     }
 }
