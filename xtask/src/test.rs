@@ -10,6 +10,7 @@ mod browser;
 mod changed;
 mod conformance;
 mod elsewhere;
+mod envoy;
 mod go_apps;
 mod in_toto;
 mod left;
@@ -326,6 +327,12 @@ const PARTS: &[Part] = &[
         check: other_clients::all,
     },
     Part {
+        name: "Envoy of PyPI in front of a server",
+        when: Long,
+        row: First,
+        check: envoy::check,
+    },
+    Part {
         name: "a handler in Python",
         when: Long,
         row: First,
@@ -404,6 +411,7 @@ fn native(workspace: &Workspace) -> Result<()> {
         other_clients::TESTS,
         go_apps::TESTS,
         registry::TESTS,
+        envoy::TESTS,
     ];
     let skipped: Vec<_> = others.iter().flat_map(|name| ["--skip", name]).collect();
     run_tests(workspace, &skipped, &[])

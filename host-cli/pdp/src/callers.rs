@@ -47,7 +47,8 @@ impl Role {
             Endpoint::Metadata => true,
             Endpoint::Status => self != Self::Enforcer,
             Endpoint::Bundle => self == Self::Publisher,
-            Endpoint::Decide
+            Endpoint::Check
+            | Endpoint::Decide
             | Endpoint::Evaluation
             | Endpoint::Evaluations
             | Endpoint::SearchActions
@@ -99,6 +100,11 @@ impl Caller {
                 )),
             },
         }
+    }
+
+    /// Returns whether it may ask by some tenants only.
+    pub(crate) fn has_tenants(&self) -> bool {
+        self.tenants.is_some()
     }
 
     /// Refuses a decision by a tenant that is none of the caller's.

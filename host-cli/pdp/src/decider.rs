@@ -2,9 +2,11 @@
 
 use super::basis::Basis;
 use agent_host::contract::decision_point::{
-    AskedCall, CallDecision, Digests, Point, Unanswerable, Verdict,
+    AskedCall, AskedRequest, CallDecision, Digests, Enforced, Point, Unanswerable, Verdict,
 };
 use agent_host::contract::diagnostic::Diagnostic;
+use agent_host::contract::run::Clock;
+use agent_host::contract::session::Generation;
 use agent_host::{Engine, Failure, Instance, Zone, call, clock};
 use std::cell::{RefCell, RefMut};
 use std::sync::Arc;
@@ -95,6 +97,25 @@ impl Decider {
         call!(instance, decision_point.point.tools(*point))
     }
 
+    /// Returns the locked tools of a server, as a result of `tools/list`.
+    ///
+    /// # Errors
+    ///
+    /// When the engine fails.
+    pub(crate) fn list(
+        &self,
+        server: &str,
+        generation: Generation,
+    ) -> Result<Result<Vec<u8>, Unanswerable>, Failure> {
+        let Current {
+            instance, point, ..
+        } = &mut *self.current()?;
+        call!(
+            instance,
+            decision_point.point.list(*point, server, generation)
+        )
+    }
+
     /// Decides on a call now.
     ///
     /// # Errors
@@ -104,6 +125,31 @@ impl Decider {
         &self,
         asked: &AskedCall,
     ) -> Result<Result<Decided, Unanswerable>, Failure> {
+        let decided = self.ask(|instance, point, now| {
+            call!(instance, decision_point.point.decide(point, asked, now))
+        })?;
+        Ok(decided.map(|(decision, basis)| Decided { decision, basis }))
+    }
+
+    /// Decides on a request of a client now. Returns also what decided.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::decide`].
+    pub(crate) fn enforce(
+        &self,
+        asked: &AskedRequest,
+    ) -> Result<Result<(Enforced, Arc<Basis>), Unanswerable>, Failure> {
+        self.ask(|instance, point, now| {
+            call!(instance, decision_point.point.request(point, asked, now))
+        })
+    }
+
+    /// Asks the instance. One that failed or grew too much is replaced.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&mut Instance, Point, Clock) -> Result<Result<T, Unanswerable>, Failure>,
+    ) -> Result<Result<(T, Arc<Basis>), Unanswerable>, Failure> {
         let now = clock(&self.zone);
         let mut current = self.current()?;
         let Current {
@@ -113,15 +159,12 @@ impl Decider {
             ..
         } = &mut *current;
         let by = Arc::clone(basis);
-        let decided = call!(instance, decision_point.point.decide(*point, asked, now));
+        let answered = question(instance, *point, now);
         let grown = current.instance.memory() - current.opened_with;
-        if decided.is_err() || grown > GROWTH_MAX_BYTES {
+        if answered.is_err() || grown > GROWTH_MAX_BYTES {
             current.renew(&self.engine, Arc::clone(&by))?;
         }
-        Ok(decided?.map(|decision| Decided {
-            decision,
-            basis: by,
-        }))
+        Ok(answered?.map(|answer| (answer, by)))
     }
 
     /// Returns the instance with the present documents.

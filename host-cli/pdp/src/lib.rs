@@ -16,6 +16,7 @@
 //! | `given` | members of JSON requests |
 //! | `question` | the request of `/v1/decide` |
 //! | `authzen` | the requests of AuthZEN |
+//! | `envoy` | the questions of Envoy's `ext_authz` |
 //! | `answer` | decisions and refusals as JSON |
 
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@ mod basis;
 mod bundle;
 mod callers;
 mod decider;
+mod envoy;
 mod files;
 mod fleet;
 mod given;

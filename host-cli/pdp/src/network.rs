@@ -1,11 +1,12 @@
 //! The listener for other machines: TLS, and callers that are known.
 
+use super::service::Answer;
 use agent_host::Failure;
 use agent_host::input::{Input, TEXT_MAX, reason};
-use agent_mcp_server::{Body, serve_connections};
+use agent_mcp_server::{Protocol, serve_connections};
 use agent_ownership::refuse_foreign;
+use hyper::Request;
 use hyper::body::Incoming;
-use hyper::{Request, Response};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
@@ -20,6 +21,9 @@ use tokio_rustls::TlsAcceptor;
 
 /// The first certificate of a peer, which its connection proved to have the key of.
 pub(crate) type PeerCertificate = Option<CertificateDer<'static>>;
+
+/// The name of HTTP/2 in a handshake. Envoy asks by it.
+const HTTP_2: &[u8] = b"h2";
 
 /// Where the listener is, and what it proves to be.
 pub(crate) struct Network<'a> {
@@ -75,6 +79,7 @@ impl Secured {
         // A connection that is resumed would have a certificate that was verified long ago.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
+        config.alpn_protocols = vec![HTTP_2.to_vec(), b"http/1.1".to_vec()];
         let failed = |error: io::Error| {
             let (address, why) = (args.listen, reason(&error));
             Failure::new(format_args!("`{address}` can't be listened at: {why}"))
@@ -116,7 +121,7 @@ impl Secured {
         answer: impl Fn(PeerCertificate, Request<Incoming>) -> F + 'static,
     ) -> Result<(), Failure>
     where
-        F: Future<Output = Response<Body>> + 'static,
+        F: Future<Output = Answer> + 'static,
     {
         let listener = net::TcpListener::from_std(self.listener).map_err(|error| {
             Failure::new(format_args!("the listener can't be awaited: {error}"))
@@ -131,7 +136,11 @@ impl Secured {
                 let (_, connection) = stream.get_ref();
                 let certificates = connection.peer_certificates().unwrap_or_default();
                 let first = certificates.first().map(|it| it.clone().into_owned());
-                Ok((stream, first))
+                let protocol = match connection.alpn_protocol() {
+                    Some(HTTP_2) => Protocol::Http2,
+                    _ => Protocol::Http1,
+                };
+                Ok((stream, first, protocol))
             }
         };
         serve_connections(accept, open, answer).await;

@@ -7,15 +7,18 @@ use super::authzen::{
 use super::bundle::{BUNDLE_MAX, Source};
 use super::callers::{Caller, Callers};
 use super::decider::{Decided, Decider};
+use super::envoy::{self, Asked as AskedByEnvoy, Attributes, Verdict};
 use super::given::{Given, parsed};
 use super::network::PeerCertificate;
 use super::question;
 use agent_host::Failure;
-use agent_host::contract::decision_point::AskedCall;
+use agent_host::contract::decision_point::{AskedCall, Unanswerable};
 use agent_host::contract::diagnostic::Code;
+use agent_host::contract::session::Generation;
 use agent_host::output;
 use agent_mcp_server::{Body, read_body, respond_with, single};
 use agent_syntax::json::Writer;
+use http_body_util::Either;
 use hyper::body::Incoming;
 use hyper::header::{
     ALLOW, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
@@ -26,6 +29,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::Instant;
+use tonic::Status;
 
 /// Maximum size of a request, in bytes.
 pub(crate) const BODY_BYTES: usize = 4 << 20;
@@ -49,10 +53,14 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 /// The id of a request, which its answer repeats.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// The answer to a request: in JSON, or to Envoy.
+pub(crate) type Answer = Response<Either<Body, tonic::body::Body>>;
+
 /// What is asked at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     Bundle,
+    Check,
     Decide,
     Evaluation,
     Evaluations,
@@ -68,6 +76,7 @@ impl Endpoint {
             "/v1/bundle" => Some(Self::Bundle),
             "/v1/decide" => Some(Self::Decide),
             "/v1/status" => Some(Self::Status),
+            envoy::CHECK => Some(Self::Check),
             "/access/v1/evaluation" => Some(Self::Evaluation),
             "/access/v1/evaluations" => Some(Self::Evaluations),
             "/access/v1/search/action" => Some(Self::SearchActions),
@@ -81,7 +90,8 @@ impl Endpoint {
         match self {
             Self::Metadata | Self::Status => Method::GET,
             Self::Bundle => Method::PUT,
-            Self::Decide
+            Self::Check
+            | Self::Decide
             | Self::Evaluation
             | Self::Evaluations
             | Self::SearchActions
@@ -123,7 +133,7 @@ impl Service {
     }
 
     /// Answers a request of this user.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Answer {
         let id = request.headers().get(REQUEST_ID).cloned();
         with_id(id, self.respond(request, None).await)
     }
@@ -133,21 +143,97 @@ impl Service {
         &self,
         certificate: PeerCertificate,
         request: Request<Incoming>,
-    ) -> Response<Body> {
+    ) -> Answer {
         let headers = request.headers();
         let id = headers.get(REQUEST_ID).cloned();
         let Some(caller) = self.callers.of(headers, certificate.as_ref()) else {
             let text = "the caller is not known";
+            if is_check(&request) {
+                return Status::unauthenticated(text).into_http().map(Either::Right);
+            }
             let refusal = Refusal::of_http(StatusCode::UNAUTHORIZED, text);
             let mut answer = respond_with(refusal.status, JSON, refusal.json(&self.names));
             let scheme = HeaderValue::from_static("Bearer");
             answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
-            return with_id(id, answer);
+            return with_id(id, answer.map(Either::Left));
         };
         with_id(id, self.respond(request, Some(&caller)).await)
     }
 
-    async fn respond(&self, request: Request<Incoming>, caller: Option<&Caller>) -> Response<Body> {
+    async fn respond(&self, request: Request<Incoming>, caller: Option<&Caller>) -> Answer {
+        match is_check(&request) {
+            true => self.check(request, caller).await.map(Either::Right),
+            false => self
+                .respond_in_json(request, caller)
+                .await
+                .map(Either::Left),
+        }
+    }
+
+    /// Answers a request of Envoy.
+    async fn check(
+        &self,
+        request: Request<Incoming>,
+        caller: Option<&Caller>,
+    ) -> Response<tonic::body::Body> {
+        if let Some(Err(refusal)) = caller.map(|it| it.admit(Endpoint::Check)) {
+            return Status::permission_denied(refusal.text).into_http();
+        }
+        let Ok(_held) = self.requests.try_acquire() else {
+            return Status::resource_exhausted(format!("{REQUESTS} requests are open")).into_http();
+        };
+        let limits = (BODY_BYTES, BODY_TIME);
+        let decide = |attributes| self.verdict(attributes, caller);
+        envoy::answer(request, &self.names, limits, decide).await
+    }
+
+    /// Decides what becomes of a request that Envoy asks about.
+    fn verdict(
+        &self,
+        mut attributes: Attributes,
+        caller: Option<&Caller>,
+    ) -> Result<Verdict, Refusal> {
+        if let Some(caller) = caller {
+            attributes.agent = caller.agent(attributes.agent)?;
+        }
+        let mut tenant_by = None;
+        if caller.is_some_and(Caller::has_tenants) || attributes.tenant.is_some() {
+            let (documents, basis) = self.decider.documents().map_err(failed)?;
+            if let Some(caller) = caller {
+                caller.admit_tenant(&documents)?;
+            }
+            if attributes.tenant.is_some() && attributes.tenant != documents.tenant_id {
+                let text = "the route is not of the tenant that decides here";
+                return Err(Refusal::of_http(StatusCode::FORBIDDEN, text));
+            }
+            tenant_by = Some(basis);
+        }
+        let list = |server: &str| {
+            let list = self.decider.list(server, Generation::Stateless);
+            list.map_err(failed)?.map_err(unanswerable)
+        };
+        let (request, reply) = match envoy::asked(attributes, list)? {
+            AskedByEnvoy::Nothing(answer) => return Ok(answer),
+            AskedByEnvoy::Message(request, reply) => (request, reply),
+        };
+        let enforced = self.decider.enforce(&request).map_err(failed)?;
+        let (enforced, basis) = enforced.map_err(unanswerable)?;
+        basis.stands()?;
+        // A bundle of another tenant may have come in between.
+        match tenant_by.is_some_and(|it| !Arc::ptr_eq(&it, &basis)) {
+            true => {
+                let text = "another bundle decides since the question came";
+                Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text))
+            }
+            false => Ok(reply.of(enforced)),
+        }
+    }
+
+    async fn respond_in_json(
+        &self,
+        request: Request<Incoming>,
+        caller: Option<&Caller>,
+    ) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let Some(path) = Endpoint::named(parts.uri.path()) else {
             let refusal = nothing_there();
@@ -215,7 +301,9 @@ impl Service {
             Endpoint::Evaluations => authzen::evaluations(&given)?,
             Endpoint::SearchActions => authzen::actions(&given)?,
             Endpoint::SearchResources => authzen::tools(&given)?,
-            Endpoint::Bundle | Endpoint::Metadata | Endpoint::Status => return Err(nothing_there()),
+            Endpoint::Bundle | Endpoint::Check | Endpoint::Metadata | Endpoint::Status => {
+                return Err(nothing_there());
+            }
         };
         self.evaluate(question, caller).await
     }
@@ -372,10 +460,15 @@ impl Service {
                 }
                 Ok(decided)
             }
-            Ok(Err(it)) => Err(Refusal::new(it.code, it.text)),
+            Ok(Err(it)) => Err(unanswerable(it)),
             Err(failure) => Err(failed(failure)),
         }
     }
+}
+
+/// Returns whether Envoy asks.
+fn is_check(request: &Request<Incoming>) -> bool {
+    Endpoint::named(request.uri().path()) == Some(Endpoint::Check)
 }
 
 /// Returns whether a refusal is about the whole request, not about one evaluation.
@@ -384,7 +477,7 @@ fn is_about_request(refusal: &Refusal) -> bool {
 }
 
 /// Repeats the id of a request in its answer.
-fn with_id(id: Option<HeaderValue>, mut answer: Response<Body>) -> Response<Body> {
+fn with_id(id: Option<HeaderValue>, mut answer: Answer) -> Answer {
     if let Some(id) = id {
         answer.headers_mut().insert(REQUEST_ID, id);
     }
@@ -397,6 +490,10 @@ fn unread((status, why): (StatusCode, String)) -> Refusal {
         code: (status == StatusCode::PAYLOAD_TOO_LARGE).then_some(Code::InputTooLarge),
         ..Refusal::of_http(status, why)
     }
+}
+
+fn unanswerable(Unanswerable { code, text }: Unanswerable) -> Refusal {
+    Refusal::new(code, text)
 }
 
 fn nothing_there() -> Refusal {

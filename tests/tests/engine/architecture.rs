@@ -313,6 +313,7 @@ fn the_host_does_not_depend_on_the_engine() {
             &[
                 "agent-evidence",
                 "agent-host",
+                "agent-mcp-protocol",
                 "agent-mcp-server",
                 "agent-operator",
                 "agent-ownership",
@@ -718,8 +719,10 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     const REGISTRY: (&str, [&str; 1]) = ("oci-client", ["agent-pdp"]);
     const BROUGHT: [(&str, &str); 2] = [("oci-client", "reqwest"), ("reqwest", "hyper-rustls")];
     /// The chosen ones, with the packages that depend on them.
-    const CHOSEN: [(&str, &[&str]); 5] = [
+    const CHOSEN: [(&str, &[&str]); 6] = [
         (REGISTRY.0, &REGISTRY.1),
+        // Envoy asks the decision point by gRPC. Its tests ask like Envoy.
+        ("tonic", &["agent-pdp", "envoy-types", "tonic-prost"]),
         // Clients are served, also those of apps; the gateway answers requests for its page, and the daemon those for
         // verbs. A measurement compares the gateway with a proxy of others. A test of
         // `agent-mcp-protocol` serves a peer that is not ours. `wasmtime-wasi-http` has types of
@@ -738,8 +741,10 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
                 "agent-wasi-app",
                 "agent-way-out",
                 "hyper-rustls",
+                "hyper-timeout",
                 "hyper-util",
                 "reqwest",
+                "tonic",
                 "wasmtime-wasi-http",
             ],
         ),
@@ -754,7 +759,9 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
                 "agent-wasi-app",
                 "agent-way-out",
                 "hyper-rustls",
+                "hyper-timeout",
                 "reqwest",
+                "tonic",
             ],
         ),
         // The decision point serves its callers.

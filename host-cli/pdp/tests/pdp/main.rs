@@ -5,6 +5,8 @@
 mod authzen;
 mod bundle;
 mod decide;
+mod envoy;
+mod envoy_of_others;
 mod network;
 mod openapi;
 mod registry_of_others;

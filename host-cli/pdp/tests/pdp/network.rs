@@ -3,6 +3,7 @@
 use super::support::{Folder, Reply, Running, reply};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use std::fs;
@@ -12,6 +13,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_rustls::TlsConnector;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-pdp");
 
@@ -137,6 +139,29 @@ fn failing(folder: &Folder, arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
+/// Starts a decision point with a listener for callers.
+pub(crate) fn with_callers(callers: &str) -> (Folder, Running, u16) {
+    let folder = folder(&Authority::new(), callers);
+    let (running, port) = listening(&folder);
+    (folder, running, port)
+}
+
+/// A token of the callers.
+pub(crate) fn token(end: char) -> String {
+    format!("{TOKEN}{end}")
+}
+
+/// Returns what connects to the listener of a folder by some protocols.
+pub(crate) fn connector(folder: &Folder, protocols: &[&[u8]]) -> TlsConnector {
+    let mut roots = RootCertStore::empty();
+    let authority = CertificateDer::from_pem_file(folder.path("ca.pem")).unwrap();
+    roots.add(authority).unwrap();
+    let config = ClientConfig::builder().with_root_certificates(roots);
+    let mut config = config.with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|it| it.to_vec()).collect();
+    TlsConnector::from(Arc::new(config))
+}
+
 /// A client of a listener.
 struct Peer<'a> {
     port: u16,
@@ -186,7 +211,7 @@ impl Peer<'_> {
     }
 }
 
-const CALLERS: &str = r#"{ "callers": {
+pub(crate) const CALLERS: &str = r#"{ "callers": {
     "proxy": { "role": "enforcer", "token": "a.token", "agents": ["clerk"] },
     "other": { "role": "enforcer", "token": "b.token", "agents": ["writer", "painter"] },
     "dashboard": { "role": "reader", "token": "c.token" },
