@@ -69,7 +69,7 @@ pub struct ReceivedResult {
     pub result: Vec<u8>,
 }
 
-/// What becomes of a message.
+/// What an enforcement point does with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Enforced {
     /// It passes on as it is.

@@ -187,7 +187,7 @@ impl Service {
         envoy::answer(request, &self.names, limits, decide).await
     }
 
-    /// Decides what becomes of a request that Envoy asks about.
+    /// Decides what Envoy does with a request.
     fn verdict(
         &self,
         mut attributes: Attributes,

@@ -18,7 +18,7 @@ use std::rc::Rc;
 /// JSON-RPC: the body is not a message.
 const PARSE_ERROR: i64 = -32700;
 
-/// JSON-RPC: the message is none that a client sends here.
+/// JSON-RPC: the message is not one for a server.
 const INVALID_REQUEST: i64 = -32600;
 
 /// The notifications of a client that pass on.
@@ -157,7 +157,7 @@ fn refuse_unreadable(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 impl Reply {
-    /// Returns what becomes of the message.
+    /// Returns what Envoy does with the message.
     pub(crate) fn of(&self, enforced: Enforced) -> Verdict {
         match enforced {
             Enforced::Passed => Verdict::Passes,

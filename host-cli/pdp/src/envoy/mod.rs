@@ -30,7 +30,7 @@ pub(crate) const CHECK: &str = "/envoy.service.auth.v3.Authorization/Check";
 /// Maximum size of a question beside the body that it is about, in bytes.
 const ATTRIBUTES_BYTES: usize = 256 << 10;
 
-/// What becomes of a request that Envoy asks about.
+/// What Envoy does with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It passes on to the server.
@@ -39,7 +39,7 @@ pub(crate) enum Verdict {
     Answered { status: u16, body: String },
 }
 
-/// Answers a request of Envoy. `decide` says what becomes of the request that it is about.
+/// Answers a request of Envoy. `decide` says what Envoy does with the request that it is about.
 pub(crate) async fn answer(
     request: Request<Incoming>,
     names: &CodeNames,

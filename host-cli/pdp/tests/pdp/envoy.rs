@@ -99,7 +99,7 @@ impl Question {
     }
 }
 
-/// What becomes of a request.
+/// What Envoy does with a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Became {
     /// It passes, without these headers.
@@ -180,7 +180,7 @@ fn a_locked_tool_passes_and_another_is_answered_with_the_reasons() {
     let Became::Passed(removed) = client.ask(Question::of(CALL)) else {
         panic!("it was refused");
     };
-    // What a client says of itself reaches nobody.
+    // Headers of the client with these names reach nobody.
     for name in [
         "agent-name",
         "agent-server",
