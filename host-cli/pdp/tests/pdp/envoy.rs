@@ -235,6 +235,12 @@ fn the_subject_is_that_of_the_route_or_of_the_certificate() {
     assert!(passes(of_peer("alice")));
     assert!(!passes(of_peer("bob")));
     assert_eq!(client.status(of_peer("")), 403);
+    // The route knows better than a certificate, which may be that of another proxy.
+    let both = Question {
+        principal: "bob",
+        ..write()
+    };
+    assert!(passes(both));
 }
 
 #[test]
