@@ -268,8 +268,9 @@ fn a_client_gets_one_framing() {
             check_response(&text);
         }
     });
+    // About 70 of 300 do; chance alone once left 47.
     assert!(
-        *seen.lock().unwrap() > 50,
+        *seen.lock().unwrap() > 30,
         "{seen:?} responses came through"
     );
 }
