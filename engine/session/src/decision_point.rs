@@ -122,28 +122,41 @@ impl DecisionPoint {
             None => Arguments::new("", None),
         };
         let decision = self.session.decision(now);
+        let target = self.target(&decision, &call.tool);
         let mut reasons: Vec<_> = self
             .other_agent(call.agent.as_deref())
             .into_iter()
             .collect();
-        reasons.extend(match self.target(&decision, &call.tool) {
+        let named = (&*call.tool, target);
+        reasons.extend(self.reasons_against(&decision, &caller, named, &arguments));
+        Ok(CallDecision {
+            reasons,
+            documents: self.documents().clone(),
+        })
+    }
+
+    /// Returns every reason against a call of what a name means.
+    pub(super) fn reasons_against(
+        &self,
+        decision: &Decision<'_>,
+        caller: &Caller<'_>,
+        (name, target): (&str, Target),
+        arguments: &Arguments<'_>,
+    ) -> Vec<CallReason> {
+        match target {
             Target::Tool(tool) => {
                 let via = match decision.surface.is_behind_stub(tool) {
                     true => Via::Stub,
                     false => Via::Name,
                 };
-                stateless_reasons(&decision, &caller, (tool, via), &arguments)
+                stateless_reasons(decision, caller, (tool, via), arguments)
             }
-            Target::Stub(server) => through_stub(&decision, &caller, server, &arguments),
+            Target::Stub(server) => through_stub(decision, caller, server, arguments),
             Target::Unlocked(server, own_name) => {
                 self.session.basis.unlocked_reasons(server, &own_name)
             }
-            Target::Unknown => vec![self.unknown(&call.tool)],
-        });
-        Ok(CallDecision {
-            reasons,
-            documents: self.documents().clone(),
-        })
+            Target::Unknown => vec![self.unknown(name)],
+        }
     }
 
     /// Returns what the name of a tool means. No name of a tool contains `/`, so a name with one has that of a server.
@@ -154,6 +167,11 @@ impl DecisionPoint {
         let Some(server) = self.server_named(server) else {
             return Target::Unknown;
         };
+        self.own_tool(server, tool)
+    }
+
+    /// Returns what the name means that a server has for a tool.
+    pub(super) fn own_tool(&self, server: usize, tool: &str) -> Target {
         let basis = &self.session.basis;
         let own = basis.tools_of(server);
         match own

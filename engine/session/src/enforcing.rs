@@ -7,7 +7,7 @@ use super::calling::{INTERNAL_ERROR, INVALID_PARAMS, what};
 use super::calls::OpenCall;
 use super::client::{Caller, Generation};
 use super::contents;
-use super::decision_point::{AskedCall, CallSubject, DecisionPoint, rules_about, state_required};
+use super::decision_point::{CallSubject, DecisionPoint, rules_about, state_required};
 use super::delivery::{Passed, continues, pass};
 use super::effects::{Sent, invalid, withheld};
 use super::entries;
@@ -121,9 +121,9 @@ impl DecisionPoint {
     pub fn request(&self, asked: &AskedRequest, now: Clock) -> Result<Enforced, (Code, String)> {
         let server = self.server(&asked.server)?;
         let client = asked.subject.client(asked.generation);
-        Caller::read(&client)?;
+        let caller = Caller::read(&client)?;
         if asked.method == "tools/call" {
-            return self.call(asked, now);
+            return Ok(self.call(asked, server, &caller, now));
         }
         if let Some(reason) = self.other_agent(asked.agent.as_deref()) {
             return Ok(self.refused(&asked.method, vec![reason]));
@@ -158,33 +158,34 @@ impl DecisionPoint {
     }
 
     /// Decides on a call.
-    fn call(&self, asked: &AskedRequest, now: Clock) -> Result<Enforced, (Code, String)> {
+    fn call(
+        &self,
+        asked: &AskedRequest,
+        server: usize,
+        caller: &Caller<'_>,
+        now: Clock,
+    ) -> Enforced {
         let params = asked.params.as_deref().unwrap_or(b"{}");
         let request = match Request::read(params) {
             Ok(request) => request,
-            Err(message) => return Ok(Enforced::failed(INVALID_PARAMS, message)),
+            Err(message) => return Enforced::failed(INVALID_PARAMS, message),
         };
         let mut names = request.names();
         if let Some(other) = names.find(|it| !CALL_PARAMETERS.contains(it)) {
             let text = format!("`{}` of the parameters is not passed on", visible(other));
-            return Ok(Enforced::failed(INVALID_PARAMS, text));
+            return Enforced::failed(INVALID_PARAMS, text);
         }
-        let arguments = request.arguments();
-        let call = AskedCall {
-            tool: format!("{}/{}", asked.server, request.name),
-            arguments: arguments.text().map(|it| it.as_bytes().to_vec()),
-            subject: asked.subject.clone(),
-            agent: asked.agent.clone(),
-        };
-        let reasons = self.decide(&call, now)?.reasons;
+        let decision = self.session.decision(now);
+        // The route says the server: a name with `/` is no other server's.
+        let named = (&*request.name, self.own_tool(server, &request.name));
+        let other_agent = self.other_agent(asked.agent.as_deref());
+        let mut reasons: Vec<_> = other_agent.into_iter().collect();
+        reasons.extend(self.reasons_against(&decision, caller, named, &request.arguments()));
         if reasons.is_empty() {
-            return Ok(Enforced::Passed);
+            return Enforced::Passed;
         }
         let refusal = Refusal::new(what(&request.name), reasons);
-        let redactor = &self.session.redactor;
-        Ok(Enforced::Answered(
-            refusal.result(asked.generation, redactor),
-        ))
+        Enforced::Answered(refusal.result(asked.generation, &self.session.redactor))
     }
 
     /// Decides what a client gets of a result.
@@ -446,16 +447,20 @@ fn list(
         if let Some(cursor) = cursor {
             w.key("nextCursor").string(cursor);
         }
-        if name < "resultType" {
-            w.key(name).array(write);
+        let typed = |w: &mut Writer| {
             if is_new {
                 w.key("resultType").string("complete");
             }
-        } else {
-            if is_new {
-                w.key("resultType").string("complete");
+        };
+        match name < "resultType" {
+            true => {
+                w.key(name).array(write);
+                typed(w);
             }
-            w.key(name).array(write);
+            false => {
+                typed(w);
+                w.key(name).array(write);
+            }
         }
         if is_new {
             w.key("ttlMs").number(LIST_TTL_MS);

@@ -252,7 +252,8 @@ fn a_client_gets_one_framing() {
     let status = prop::sample::select(&STATUSES[..]);
     let seen = Mutex::new(0);
     let case = (0..2_u8, status, parts, any::<bool>());
-    run(300, &case, |(version, status, parts, is_head)| {
+    // About a quarter come through.
+    run(600, &case, |(version, status, parts, is_head)| {
         let response = format!("HTTP/1.{version} {status} OK\r\n{}\r\nabc", parts.concat());
         *answer.lock().unwrap() = response.into_bytes();
         let mut client: Client = bed.client();
@@ -268,9 +269,8 @@ fn a_client_gets_one_framing() {
             check_response(&text);
         }
     });
-    // About 70 of 300 do; chance alone once left 47.
     assert!(
-        *seen.lock().unwrap() > 30,
+        *seen.lock().unwrap() > 50,
         "{seen:?} responses came through"
     );
 }

@@ -83,6 +83,32 @@ fn a_call_passes_or_is_answered_as_a_session_answers_it() {
 }
 
 #[test]
+fn the_name_of_a_tool_names_no_other_server() {
+    let world = World::new(
+        vec![
+            server("a", json!({ "find": {} })),
+            server("a/b", json!({ "read": {} })),
+        ],
+        &[
+            ("a", "find", Load::Essential),
+            ("a/b", "read", Load::Essential),
+        ],
+    );
+    let point = point(&world);
+    let call = |server: &str, tool: &str| {
+        request(
+            &point,
+            server,
+            "tools/call",
+            json!({ "name": tool, "arguments": {} }),
+        )
+    };
+    assert_eq!(call("a/b", "read"), Enforced::Passed);
+    assert_eq!(call("a", "find"), Enforced::Passed);
+    assert_eq!(answer(call("a", "b/read"))["isError"], true);
+}
+
+#[test]
 fn a_call_has_no_parameters_that_no_decision_covers() {
     let point = point(&World::usual());
     for (params, message) in [
