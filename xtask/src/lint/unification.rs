@@ -1,29 +1,33 @@
-//! Checks that all ways to build share one wasmtime, and one library of the host with its embedded
-//! component.
+//! Checks that all ways to build share one wasmtime, the tools for components, and one library of the host with its
+//! embedded component.
 //!
 //! Cargo unifies the features of the packages that it builds together. If `cargo build` and `cargo
 //! test` unify different features of a dependency of wasmtime, cargo compiles wasmtime for each,
-//! which takes ten minutes. The manifests of [`SHARED`] request the union; this check finds missing
-//! features.
+//! which takes ten minutes. It also does so if one of them links a dependency that the other uses in procedural
+//! macros alone, since `lto` applies to what programs link. The manifests of [`SHARED`] request the union; this check
+//! finds what they lack.
 
 use agent_pack::Workspace;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::cargo::{cargo, tested};
 use crate::process;
 
 /// The slow libraries, and the manifests that request the union of features.
-const SHARED: [(&str, &str); 2] = [
-    ("wasmtime", "host-cli/aot/Cargo.toml"),
+const SHARED: [(&str, &str); 3] = [
+    ("wasmtime", "host-cli/shared-features/Cargo.toml"),
+    ("wit_component", "host-cli/shared-features/Cargo.toml"),
     ("agent_host", "host-cli/host/Cargo.toml"),
 ];
 
 /// Returns the ways to build that must agree. The others are compared with the first.
-fn ways() -> [String; 6] {
+fn ways() -> [String; 8] {
     [
         "build".to_owned(),
+        "run --package xtask".to_owned(),
+        "build --bin agent-aot".to_owned(),
         "build --package agent-aot".to_owned(),
         "build --package agent".to_owned(),
         "test --no-run".to_owned(),
@@ -32,8 +36,8 @@ fn ways() -> [String; 6] {
     ]
 }
 
-/// A compiled package: its name and version, its kind, and its features.
-type Unit = (String, &'static str, String);
+/// A compiled package: its name and version, its kind, its features, and whether a program links it.
+type Unit = (String, &'static str, String, bool);
 
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
     let mut plans = Vec::new();
@@ -78,41 +82,73 @@ fn below(library: &str, graph: &Value) -> Result<Option<BTreeSet<Unit>>> {
     let Some(start) = units.iter().position(is_start) else {
         return Ok(None);
     };
-
-    let mut reached = BTreeMap::new();
-    let mut waiting = vec![start];
-    while let Some(index) = waiting.pop() {
-        let unit = units
-            .get(index)
-            .context("a unit depends on an unknown unit")?;
-        if reached.insert(index, describe(unit)).is_none() {
-            let dependencies = unit["dependencies"].as_array().into_iter().flatten();
-            let indices = dependencies.filter_map(|dependency| dependency["index"].as_u64());
-            waiting.extend(indices.filter_map(|index| usize::try_from(index).ok()));
-        }
-    }
-    Ok(Some(reached.into_values().collect()))
+    let roots = graph["roots"].as_array().into_iter().flatten();
+    let linked = reachable(units, roots.filter_map(index), |unit| kind(unit) == LIBRARY)?;
+    let below = reachable(units, [start], |_| true)?;
+    Ok(Some(
+        below
+            .into_iter()
+            .filter_map(|index| {
+                units
+                    .get(index)
+                    .map(|unit| describe(unit, linked.contains(&index)))
+            })
+            .collect(),
+    ))
 }
 
-fn describe(unit: &Value) -> Unit {
-    let id = unit["pkg_id"].as_str().unwrap_or_default();
-    let name = id.rsplit(['#', '/']).next().unwrap_or_default();
-    let kind = match unit["target"]["kind"][0].as_str() {
+/// Returns the indices of the units in `from` and of those that they depend on, as far as all on the way are `taken`.
+fn reachable(
+    units: &[Value],
+    from: impl IntoIterator<Item = usize>,
+    taken: impl Fn(&Value) -> bool,
+) -> Result<BTreeSet<usize>> {
+    let mut reached = BTreeSet::new();
+    let mut waiting: Vec<_> = from.into_iter().collect();
+    while let Some(at) = waiting.pop() {
+        let unit = units
+            .get(at)
+            .context("a unit depends on an unknown unit")?;
+        if taken(unit) && reached.insert(at) {
+            let dependencies = unit["dependencies"].as_array().into_iter().flatten();
+            waiting.extend(dependencies.filter_map(|dependency| index(&dependency["index"])));
+        }
+    }
+    Ok(reached)
+}
+
+fn index(value: &Value) -> Option<usize> {
+    value.as_u64()?.try_into().ok()
+}
+
+/// The kind of what programs link, and of programs.
+const LIBRARY: &str = "library";
+
+fn kind(unit: &Value) -> &'static str {
+    match unit["target"]["kind"][0].as_str() {
         Some("custom-build") => "build script",
         Some("proc-macro") => "procedural macro",
-        _ => "library",
-    };
+        _ => LIBRARY,
+    }
+}
+
+fn describe(unit: &Value, is_linked: bool) -> Unit {
+    let id = unit["pkg_id"].as_str().unwrap_or_default();
+    let name = id.rsplit(['#', '/']).next().unwrap_or_default();
     let features = unit["features"].as_array().into_iter().flatten();
     let features = features
         .filter_map(Value::as_str)
         .collect::<Vec<_>>()
         .join(",");
-    (name.to_owned(), kind, features)
+    (name.to_owned(), kind(unit), features, is_linked)
 }
 
 fn list<'a>(units: impl Iterator<Item = &'a Unit>) -> String {
     let units: Vec<_> = units
-        .map(|(name, kind, features)| format!(" {name} ({kind}, {features})"))
+        .map(|(name, kind, features, is_linked)| {
+            let linked = if *is_linked { ", linked" } else { "" };
+            format!(" {name} ({kind}, {features}{linked})")
+        })
         .collect();
     if units.is_empty() {
         " none".to_owned()
@@ -136,7 +172,7 @@ mod tests {
                 "dependencies": dependencies,
             })
         };
-        json!({ "units": [
+        json!({ "roots": [2], "units": [
             unit("memchr", memchr_features, json!([])),
             unit("wasmtime", &["std"], json!([{ "index": 0 }])),
             unit("agent", &[], json!([{ "index": 1 }])),
@@ -148,8 +184,16 @@ mod tests {
         let units = below("wasmtime", &graph(&["std"])).unwrap().unwrap();
         assert_eq!(
             list(units.iter()),
-            " memchr@1.0.0 (library, std), wasmtime@1.0.0 (library, std)"
+            " memchr@1.0.0 (library, std, linked), wasmtime@1.0.0 (library, std, linked)"
         );
+    }
+
+    #[test]
+    fn a_dependency_of_macros_alone_is_another() {
+        let mut graph = graph(&["std"]);
+        graph["units"][1]["target"]["kind"] = json!(["proc-macro"]);
+        let units = below("memchr", &graph).unwrap().unwrap();
+        assert_eq!(list(units.iter()), " memchr@1.0.0 (library, std)");
     }
 
     #[test]
@@ -160,7 +204,7 @@ mod tests {
             .unwrap();
         assert_eq!(
             list(more.difference(&few)),
-            " memchr@1.0.0 (library, default,std)"
+            " memchr@1.0.0 (library, default,std, linked)"
         );
     }
 }

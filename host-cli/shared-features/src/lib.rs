@@ -1,0 +1,1 @@
+//! Nothing: the manifest of this package unites features.
