@@ -106,9 +106,7 @@ fn reachable(
     let mut reached = BTreeSet::new();
     let mut waiting: Vec<_> = from.into_iter().collect();
     while let Some(at) = waiting.pop() {
-        let unit = units
-            .get(at)
-            .context("a unit depends on an unknown unit")?;
+        let unit = units.get(at).context("a unit depends on an unknown unit")?;
         if taken(unit) && reached.insert(at) {
             let dependencies = unit["dependencies"].as_array().into_iter().flatten();
             waiting.extend(dependencies.filter_map(|dependency| index(&dependency["index"])));
