@@ -16,10 +16,12 @@ use crate::cargo::{cargo, tested};
 use crate::process;
 
 /// The slow libraries, and the manifests that request the union of features.
-const SHARED: [(&str, &str); 3] = [
+const SHARED: [(&str, &str); 5] = [
     ("wasmtime", "host-cli/shared-features/Cargo.toml"),
     ("wit_component", "host-cli/shared-features/Cargo.toml"),
     ("agent_host", "host-cli/host/Cargo.toml"),
+    ("agent_effects", "host-cli/host/Cargo.toml"),
+    ("agent_runners", "host-cli/host/Cargo.toml"),
 ];
 
 /// Returns the ways to build that must agree. The others are compared with the first.
