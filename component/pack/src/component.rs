@@ -136,14 +136,8 @@ mod tests {
         let package = resolve.push_str("test.wit", wit).unwrap();
         let world = resolve.select_world(&[package], None).unwrap();
         let mut module = wat::parse_str(code).unwrap();
-        wit_component::embed_component_metadata(
-            &mut module,
-            &resolve,
-            world,
-            StringEncoding::UTF8,
-            false,
-        )
-        .unwrap();
+        wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
+            .unwrap();
         module
     }
 

@@ -118,14 +118,8 @@ fn reaching() -> Vec<u8> {
     let package = resolve.push_str("reaching.wit", &wit).unwrap();
     let world = resolve.select_world(&[package], Some("service")).unwrap();
     let mut module = app("reaching");
-    wit_component::embed_component_metadata(
-        &mut module,
-        &resolve,
-        world,
-        StringEncoding::UTF8,
-        false,
-    )
-    .unwrap();
+    wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
+        .unwrap();
     module
 }
 
