@@ -15,8 +15,7 @@ fn world(wit: &str) -> String {
     let package = resolve.push_str("wasi.wit", wit).unwrap();
     let world = resolve.select_world(&[package], Some("service")).unwrap();
     let section =
-        wit_component::metadata::encode(&resolve, world, StringEncoding::UTF8, None, false)
-            .unwrap();
+        wit_component::metadata::encode(&resolve, world, StringEncoding::UTF8, None).unwrap();
     let mut text = format!(
         "//! The interfaces that `wasi.rs` uses, for the tools that make a component of this crate. It is generated.\n\n\
          #[doc(hidden)]\n\
