@@ -51,6 +51,7 @@ impl Role {
             | Endpoint::Decide
             | Endpoint::Evaluation
             | Endpoint::Evaluations
+            | Endpoint::Process
             | Endpoint::SearchActions
             | Endpoint::SearchResources => self == Self::Enforcer,
         }

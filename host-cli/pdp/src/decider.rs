@@ -2,7 +2,8 @@
 
 use super::basis::Basis;
 use agent_host::contract::decision_point::{
-    AskedCall, AskedRequest, CallDecision, Digests, Enforced, Point, Unanswerable, Verdict,
+    AskedCall, AskedRequest, CallDecision, Digests, Enforced, Point, ReceivedResult, Unanswerable,
+    Verdict,
 };
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::run::Clock;
@@ -142,6 +143,20 @@ impl Decider {
     ) -> Result<Result<(Enforced, Arc<Basis>), Unanswerable>, Failure> {
         self.ask(|instance, point, now| {
             call!(instance, decision_point.point.request(point, asked, now))
+        })
+    }
+
+    /// Decides what a client gets of a result now. Returns also what decided.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::decide`].
+    pub(crate) fn enforce_result(
+        &self,
+        received: &ReceivedResult,
+    ) -> Result<Result<(Enforced, Arc<Basis>), Unanswerable>, Failure> {
+        self.ask(|instance, point, now| {
+            call!(instance, decision_point.point.result(point, received, now))
         })
     }
 

@@ -4,18 +4,20 @@ use super::answer::{CodeNames, Refusal, decided, status};
 use super::authzen::{
     self, Asked, Question, decision, found_actions, found_tools, write_evaluation,
 };
+use super::basis::Basis;
 use super::bundle::{BUNDLE_MAX, Source};
 use super::callers::{Caller, Callers};
 use super::decider::{Decided, Decider};
-use super::envoy::{self, Asked as AskedByEnvoy, Attributes, Verdict};
+use super::envoy::{self, Asked as AskedByEnvoy, Attributes, Decide, Verdict};
 use super::given::{Given, parsed};
 use super::network::PeerCertificate;
 use super::question;
 use agent_host::Failure;
-use agent_host::contract::decision_point::{AskedCall, Unanswerable};
+use agent_host::contract::decision_point::{AskedCall, Enforced, Unanswerable};
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::session::Generation;
 use agent_host::output;
+use agent_mcp_protocol::Json;
 use agent_mcp_server::{Body, read_body, respond_with, single};
 use agent_syntax::json::Writer;
 use http_body_util::Either;
@@ -24,6 +26,7 @@ use hyper::header::{
     ALLOW, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
 };
 use hyper::{Method, Request, Response, StatusCode};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -43,6 +46,9 @@ const BUNDLE_TIME: Duration = Duration::from_secs(60);
 /// Maximum number of requests of a worker whose bodies are in memory.
 pub(crate) const REQUESTS: usize = 32;
 
+/// Maximum number of open exchanges of a worker that Envoy asks about.
+pub(crate) const EXCHANGES: usize = 256;
+
 /// Time after which no further evaluation of a request begins.
 const ANSWER_TIME: Duration = Duration::from_secs(10);
 
@@ -54,7 +60,7 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The answer to a request: in JSON, or to Envoy.
-pub(crate) type Answer = Response<Either<Body, tonic::body::Body>>;
+pub(crate) type Answer = Response<Either<Body, envoy::Body>>;
 
 /// What is asked at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +70,7 @@ pub(crate) enum Endpoint {
     Decide,
     Evaluation,
     Evaluations,
+    Process,
     SearchActions,
     SearchResources,
     Metadata,
@@ -77,6 +84,7 @@ impl Endpoint {
             "/v1/decide" => Some(Self::Decide),
             "/v1/status" => Some(Self::Status),
             envoy::CHECK => Some(Self::Check),
+            envoy::PROCESS => Some(Self::Process),
             "/access/v1/evaluation" => Some(Self::Evaluation),
             "/access/v1/evaluations" => Some(Self::Evaluations),
             "/access/v1/search/action" => Some(Self::SearchActions),
@@ -94,9 +102,15 @@ impl Endpoint {
             | Self::Decide
             | Self::Evaluation
             | Self::Evaluations
+            | Self::Process
             | Self::SearchActions
             | Self::SearchResources => Method::POST,
         }
+    }
+
+    /// Returns whether Envoy asks there.
+    fn is_of_envoy(self) -> bool {
+        matches!(self, Self::Check | Self::Process)
     }
 
     /// Returns whether it has the form of this project, not that of AuthZEN.
@@ -110,6 +124,7 @@ pub(crate) struct Service {
     decider: Decider,
     names: CodeNames,
     requests: Semaphore,
+    exchanges: Arc<Semaphore>,
     /// Who may ask over a network.
     callers: Arc<Callers>,
     /// Where bundles are put, if a bundle decides.
@@ -127,20 +142,21 @@ impl Service {
             decider,
             names,
             requests: Semaphore::new(REQUESTS),
+            exchanges: Arc::new(Semaphore::new(EXCHANGES)),
             callers,
             bundles,
         }
     }
 
     /// Answers a request of this user.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Answer {
+    pub(crate) async fn answer(self: Rc<Self>, request: Request<Incoming>) -> Answer {
         let id = request.headers().get(REQUEST_ID).cloned();
         with_id(id, self.respond(request, None).await)
     }
 
     /// Answers a request over a network. Who is not known learns nothing else.
     pub(crate) async fn answer_caller(
-        &self,
+        self: Rc<Self>,
         certificate: PeerCertificate,
         request: Request<Incoming>,
     ) -> Answer {
@@ -148,8 +164,8 @@ impl Service {
         let id = headers.get(REQUEST_ID).cloned();
         let Some(caller) = self.callers.of(headers, certificate.as_ref()) else {
             let text = "the caller is not known";
-            if is_check(&request) {
-                return Status::unauthenticated(text).into_http().map(Either::Right);
+            if endpoint(&request).is_some_and(Endpoint::is_of_envoy) {
+                return of_status(Status::unauthenticated(text)).map(Either::Right);
             }
             let refusal = Refusal::of_http(StatusCode::UNAUTHORIZED, text);
             let mut answer = respond_with(refusal.status, JSON, refusal.json(&self.names));
@@ -157,34 +173,64 @@ impl Service {
             answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
             return with_id(id, answer.map(Either::Left));
         };
-        with_id(id, self.respond(request, Some(&caller)).await)
+        with_id(id, self.respond(request, Some(caller)).await)
     }
 
-    async fn respond(&self, request: Request<Incoming>, caller: Option<&Caller>) -> Answer {
-        match is_check(&request) {
-            true => self.check(request, caller).await.map(Either::Right),
-            false => self
-                .respond_in_json(request, caller)
-                .await
-                .map(Either::Left),
+    async fn respond(
+        self: Rc<Self>,
+        request: Request<Incoming>,
+        caller: Option<Arc<Caller>>,
+    ) -> Answer {
+        match endpoint(&request) {
+            Some(Endpoint::Check) => {
+                let answered = self.check(request, caller.as_deref()).await;
+                answered.map(Either::Right)
+            }
+            Some(Endpoint::Process) => self.process(request, caller).map(Either::Right),
+            _ => {
+                let answered = self.respond_in_json(request, caller.as_deref()).await;
+                answered.map(Either::Left)
+            }
         }
     }
 
-    /// Answers a request of Envoy.
+    /// Answers a question of `ext_authz`.
     async fn check(
         &self,
         request: Request<Incoming>,
         caller: Option<&Caller>,
-    ) -> Response<tonic::body::Body> {
+    ) -> Response<envoy::Body> {
         if let Some(Err(refusal)) = caller.map(|it| it.admit(Endpoint::Check)) {
-            return Status::permission_denied(refusal.text).into_http();
+            return of_status(Status::permission_denied(refusal.text));
         }
         let Ok(_held) = self.requests.try_acquire() else {
-            return Status::resource_exhausted(format!("{REQUESTS} requests are open")).into_http();
+            let text = format!("{REQUESTS} requests are open");
+            return of_status(Status::resource_exhausted(text));
         };
         let limits = (BODY_BYTES, BODY_TIME);
         let decide = |attributes| self.verdict(attributes, caller);
-        envoy::answer(request, &self.names, limits, decide).await
+        let answered = envoy::check(request, &self.names, limits, decide).await;
+        answered.map(Either::Left)
+    }
+
+    /// Answers the questions of `ext_proc` about an exchange.
+    fn process(
+        self: Rc<Self>,
+        request: Request<Incoming>,
+        caller: Option<Arc<Caller>>,
+    ) -> Response<envoy::Body> {
+        if let Some(Err(refusal)) = caller.as_ref().map(|it| it.admit(Endpoint::Process)) {
+            return of_status(Status::permission_denied(refusal.text));
+        }
+        let Ok(held) = Arc::clone(&self.exchanges).try_acquire_owned() else {
+            let text = format!("{EXCHANGES} exchanges are open");
+            return of_status(Status::resource_exhausted(text));
+        };
+        let proxy = Proxy {
+            service: self,
+            caller,
+        };
+        envoy::exchange(request, BODY_BYTES, proxy, held).map(Either::Right)
     }
 
     /// Decides what Envoy does with a request.
@@ -196,37 +242,40 @@ impl Service {
         if let Some(caller) = caller {
             attributes.agent = caller.agent(attributes.agent)?;
         }
-        let mut tenant_by = None;
-        if caller.is_some_and(Caller::has_tenants) || attributes.tenant.is_some() {
-            let (documents, basis) = self.decider.documents().map_err(failed)?;
-            if let Some(caller) = caller {
-                caller.admit_tenant(&documents)?;
-            }
-            if attributes.tenant.is_some() && attributes.tenant != documents.tenant_id {
-                let text = "the route is not of the tenant that decides here";
-                return Err(Refusal::of_http(StatusCode::FORBIDDEN, text));
-            }
-            tenant_by = Some(basis);
-        }
+        let tenant_by = self.admit_tenant(caller, attributes.tenant.as_deref())?;
         let list = |server: &str| {
             let list = self.decider.list(server, Generation::Stateless);
             list.map_err(failed)?.map_err(unanswerable)
         };
-        let (request, reply) = match envoy::asked(attributes, list)? {
+        let (asked, request) = match envoy::asked(attributes, list)? {
             AskedByEnvoy::Nothing(answer) => return Ok(answer),
-            AskedByEnvoy::Message(request, reply) => (request, reply),
+            AskedByEnvoy::Message(asked, request) => (asked, request),
         };
-        let enforced = self.decider.enforce(&request).map_err(failed)?;
+        let enforced = self.decider.enforce(&asked).map_err(failed)?;
         let (enforced, basis) = enforced.map_err(unanswerable)?;
-        basis.stands()?;
-        // A bundle of another tenant may have come in between.
-        match tenant_by.is_some_and(|it| !Arc::ptr_eq(&it, &basis)) {
-            true => {
-                let text = "another bundle decides since the question came";
-                Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text))
-            }
-            false => Ok(reply.of(enforced)),
+        stands(&basis, tenant_by.as_ref())?;
+        Ok(request.verdict(enforced))
+    }
+
+    /// Refuses a question by a tenant that does not decide here, or is none of the caller's. Returns what was looked at,
+    /// if anything was.
+    fn admit_tenant(
+        &self,
+        caller: Option<&Caller>,
+        tenant: Option<&str>,
+    ) -> Result<Option<Arc<Basis>>, Refusal> {
+        if tenant.is_none() && !caller.is_some_and(Caller::has_tenants) {
+            return Ok(None);
         }
+        let (documents, basis) = self.decider.documents().map_err(failed)?;
+        if let Some(caller) = caller {
+            caller.admit_tenant(&documents)?;
+        }
+        if tenant.is_some() && tenant != documents.tenant_id.as_deref() {
+            let text = "the route is not of the tenant that decides here";
+            return Err(Refusal::of_http(StatusCode::FORBIDDEN, text));
+        }
+        Ok(Some(basis))
     }
 
     async fn respond_in_json(
@@ -301,9 +350,11 @@ impl Service {
             Endpoint::Evaluations => authzen::evaluations(&given)?,
             Endpoint::SearchActions => authzen::actions(&given)?,
             Endpoint::SearchResources => authzen::tools(&given)?,
-            Endpoint::Bundle | Endpoint::Check | Endpoint::Metadata | Endpoint::Status => {
-                return Err(nothing_there());
-            }
+            Endpoint::Bundle
+            | Endpoint::Check
+            | Endpoint::Process
+            | Endpoint::Metadata
+            | Endpoint::Status => return Err(nothing_there()),
         };
         self.evaluate(question, caller).await
     }
@@ -466,9 +517,52 @@ impl Service {
     }
 }
 
-/// Returns whether Envoy asks.
-fn is_check(request: &Request<Incoming>) -> bool {
-    Endpoint::named(request.uri().path()) == Some(Endpoint::Check)
+/// Refuses a decision whose basis decides no longer, or is not the one whose tenant was looked at.
+fn stands(basis: &Arc<Basis>, tenant_by: Option<&Arc<Basis>>) -> Result<(), Refusal> {
+    basis.stands()?;
+    match tenant_by.is_none_or(|it| Arc::ptr_eq(it, basis)) {
+        true => Ok(()),
+        false => {
+            let text = "another bundle decides since the question came";
+            Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text))
+        }
+    }
+}
+
+/// A proxy that asks about the messages that pass it.
+struct Proxy {
+    service: Rc<Service>,
+    /// None if it is of this user.
+    caller: Option<Arc<Caller>>,
+}
+
+impl Decide for Proxy {
+    fn request(&self, attributes: Attributes) -> Result<Verdict, Refusal> {
+        self.service.verdict(attributes, self.caller.as_deref())
+    }
+
+    fn result(&self, request: &envoy::Passed, result: &Json) -> Result<Enforced, Refusal> {
+        let service = &self.service;
+        let tenant_by = service.admit_tenant(self.caller.as_deref(), request.tenant())?;
+        let decided = service.decider.enforce_result(&request.received(result));
+        let (enforced, basis) = decided.map_err(failed)?.map_err(unanswerable)?;
+        stands(&basis, tenant_by.as_ref())?;
+        Ok(enforced)
+    }
+
+    fn text(&self, refusal: &Refusal) -> String {
+        refusal.json(&self.service.names)
+    }
+}
+
+/// Returns what a request asks for.
+fn endpoint(request: &Request<Incoming>) -> Option<Endpoint> {
+    Endpoint::named(request.uri().path())
+}
+
+/// Returns the answer that a request of gRPC gets with a status alone.
+fn of_status(status: Status) -> Response<envoy::Body> {
+    status.into_http().map(Either::Left)
 }
 
 /// Returns whether a refusal is about the whole request, not about one evaluation.

@@ -1,16 +1,16 @@
 //! What Envoy says of a request.
 //!
-//! Who asks and which server is meant comes from the configuration of the route, `context_extensions`, or from the
-//! certificate that Envoy verified; never from a header.
+//! Who asks and which server is meant comes from the configuration of the route, or from the certificate that Envoy
+//! verified; never from a header of the client.
 
 use super::super::answer::Refusal;
 use agent_host::contract::decision_point::CallSubject;
 use agent_host::output::visible;
 use bytes::Bytes;
 use envoy_types::pb::envoy::service::auth::v3::CheckRequest;
-use envoy_types::pb::envoy::service::auth::v3::attribute_context::HttpRequest;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
+use std::collections::HashMap;
 
 const AGENT: &str = "agent-name";
 const SERVER: &str = "agent-server";
@@ -22,7 +22,7 @@ const TENANT: &str = "agent-tenant";
 pub(super) const EXTENSIONS: [&str; 5] = [AGENT, SERVER, SUBJECT, SUBJECT_TYPE, TENANT];
 
 /// The beginning of each of these names.
-const OWN: &str = "agent-";
+pub(super) const OWN: &str = "agent-";
 
 /// The type of a subject whose certificate Envoy verified.
 const PEER: &str = "peer";
@@ -38,42 +38,67 @@ pub(crate) struct Attributes {
     pub(crate) agent: Option<String>,
     pub(crate) tenant: Option<String>,
     pub(crate) subject: CallSubject,
-    pub(super) method: Method,
-    pub(super) headers: HeaderMap,
+    pub(super) head: Head,
     pub(super) body: Bytes,
 }
 
 impl Attributes {
-    /// Reads them.
+    /// Reads those of a question of `ext_authz`.
     ///
     /// # Errors
     ///
-    /// The route names no server or something unknown, nobody is known to ask, or the request is not one of HTTP.
-    pub(super) fn read(request: CheckRequest) -> Result<Self, Refusal> {
+    /// As [`Self::new`], or the question is about no request of HTTP.
+    pub(super) fn of_check(request: CheckRequest) -> Result<Self, Refusal> {
         let attributes = request.attributes.unwrap_or_default();
-        let mut extensions = attributes.context_extensions;
+        let http = attributes.request.and_then(|it| it.http);
+        let http = http.ok_or_else(|| not_http("the question is about no request of HTTP"))?;
+        let headers = http.headers.iter();
+        let head = Head::read(
+            &http.method,
+            headers.map(|(name, value)| (name.as_str(), value.as_bytes())),
+        )?;
+        let principal = attributes.source.map(|it| it.principal);
+        let body = match http.raw_body.is_empty() {
+            true => http.body.into(),
+            false => http.raw_body.into(),
+        };
+        Self::new(
+            attributes.context_extensions,
+            principal.as_deref(),
+            head,
+            body,
+        )
+    }
+
+    /// Returns those of a request with what its route says, and the name in the certificate that Envoy verified.
+    ///
+    /// # Errors
+    ///
+    /// The route names no server or something unknown, or nobody is known to ask.
+    pub(super) fn new(
+        mut route: HashMap<String, String>,
+        principal: Option<&str>,
+        head: Head,
+        body: Bytes,
+    ) -> Result<Self, Refusal> {
         let own = |it: &&String| it.starts_with(OWN) && !EXTENSIONS.contains(&it.as_str());
-        if let Some(unknown) = extensions.keys().find(own) {
+        if let Some(unknown) = route.keys().find(own) {
             let text = format!("`{}` of the route is not known", visible(unknown));
             return Err(misconfigured(text));
         }
-        let mut named = |name: &str| extensions.remove(name).filter(|it| !it.is_empty());
+        let mut named = |name: &str| route.remove(name).filter(|it| !it.is_empty());
         let server = named(SERVER)
             .ok_or_else(|| misconfigured(format!("the route names no server: `{SERVER}`")))?;
         let (agent, tenant) = (named(AGENT), named(TENANT));
         let (subject, kind) = (named(SUBJECT), named(SUBJECT_TYPE));
-        let peer = attributes.source.map(|it| it.principal);
-        let (id, usual) = match (subject, peer.filter(|it| !it.is_empty())) {
+        let (id, usual) = match (subject, principal.filter(|it| !it.is_empty())) {
             (Some(subject), _) => (subject, ROUTE),
-            (None, Some(peer)) => (peer, PEER),
+            (None, Some(peer)) => (peer.to_owned(), PEER),
             (None, None) => {
                 let text = format!("nobody is known to ask: no certificate, and no `{SUBJECT}`");
                 return Err(misconfigured(text));
             }
         };
-        let http = attributes.request.and_then(|it| it.http);
-        let http = http.ok_or_else(|| not_http("the question is about no request of HTTP"))?;
-        let method = http.method.parse();
         Ok(Self {
             server,
             agent,
@@ -83,31 +108,48 @@ impl Attributes {
                 kind: kind.unwrap_or_else(|| usual.to_owned()),
                 properties: None,
             },
-            method: method.map_err(|_| not_http("the method is none of HTTP"))?,
-            headers: headers(&http)?,
-            body: match http.raw_body.is_empty() {
-                true => http.body.into(),
-                false => http.raw_body.into(),
-            },
+            head,
+            body,
         })
     }
 }
 
-/// Reads the headers, each of which Envoy has joined to one line.
-fn headers(http: &HttpRequest) -> Result<HeaderMap, Refusal> {
-    let mut headers = HeaderMap::new();
-    for (name, value) in &http.headers {
-        // Envoy gives the first line of the request as headers too.
-        if name.starts_with(':') {
-            continue;
-        }
-        let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value))
-        else {
-            return Err(not_http("a header is none of HTTP"));
-        };
-        headers.append(name, value);
+/// The head of a request.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) method: Method,
+    pub(super) headers: HeaderMap,
+}
+
+impl Head {
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// The request is not one of HTTP.
+    pub(super) fn read<'h>(
+        method: &str,
+        headers: impl Iterator<Item = (&'h str, &'h [u8])>,
+    ) -> Result<Self, Refusal> {
+        let method = method.parse();
+        Ok(Self {
+            method: method.map_err(|_| not_http("the method is none of HTTP"))?,
+            headers: read_headers(headers).ok_or_else(|| not_http("a header is none of HTTP"))?,
+        })
     }
-    Ok(headers)
+}
+
+/// Reads headers, each of which Envoy has joined to one line. It gives the first line of a message as headers too, which are
+/// left out.
+pub(super) fn read_headers<'h>(
+    lines: impl Iterator<Item = (&'h str, &'h [u8])>,
+) -> Option<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in lines.filter(|(name, _)| !name.starts_with(':')) {
+        let name = name.parse::<HeaderName>().ok()?;
+        headers.append(name, HeaderValue::from_bytes(value).ok()?);
+    }
+    Some(headers)
 }
 
 fn misconfigured(text: String) -> Refusal {

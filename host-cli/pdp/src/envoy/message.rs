@@ -2,8 +2,8 @@
 
 use super::super::answer::Refusal;
 use super::Verdict;
-use super::attributes::Attributes;
-use agent_host::contract::decision_point::{AskedRequest, Enforced};
+use super::attributes::{Attributes, Head};
+use agent_host::contract::decision_point::{AskedRequest, Enforced, ReceivedResult};
 use agent_host::contract::session;
 use agent_mcp_protocol::message::{
     METHOD_NOT_FOUND, Message, on_one_line, write_result, write_unanswered_error,
@@ -39,14 +39,19 @@ pub(crate) enum Asked {
     /// Nothing: this is its answer.
     Nothing(Verdict),
     /// Whether a message of MCP passes on.
-    Message(Box<AskedRequest>, Reply),
+    Message(Box<AskedRequest>, Passed),
 }
 
-/// How a message of MCP is answered.
-pub(crate) struct Reply {
-    /// None of a message that is no request.
-    id: Option<Id>,
+/// A message of MCP that a client has sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Passed {
+    /// None of a message that has no answer.
+    pub(super) id: Option<Id>,
     generation: Generation,
+    server: String,
+    tenant: Option<String>,
+    method: String,
+    params: Option<Json>,
 }
 
 /// Reads a request. `list` returns the locked tools of its server, as a result of `tools/list`.
@@ -61,25 +66,29 @@ pub(crate) fn asked(
     let Attributes {
         server,
         agent,
+        tenant,
         subject,
-        method,
-        headers,
+        head: Head { method, headers },
         body,
-        ..
     } = attributes;
-    let message = |id, method, params: Option<Json>, generation| {
-        let request = AskedRequest {
+    let message = |id, method: String, params: Option<Json>, generation| {
+        let asked = AskedRequest {
             server: server.clone(),
-            method,
-            params: params.map(|it| it.as_str().as_bytes().to_vec()),
+            method: method.clone(),
+            params: params.as_ref().map(|it| it.as_str().as_bytes().to_vec()),
             subject,
             agent,
-            generation: match generation {
-                Generation::Sessions => session::Generation::Sessions,
-                Generation::Stateless => session::Generation::Stateless,
-            },
+            generation: of_contract(generation),
         };
-        Ok(Asked::Message(Box::new(request), Reply { id, generation }))
+        let request = Passed {
+            id,
+            generation,
+            server: server.clone(),
+            tenant,
+            method,
+            params,
+        };
+        Ok(Asked::Message(Box::new(asked), request))
     };
     let of_head = generation(&headers, None);
     match method {
@@ -129,11 +138,16 @@ pub(crate) fn asked(
         }
     };
     if let Err(text) = checked {
-        let reply = Reply {
+        let request = Passed {
             id: Some(id),
             generation,
+            server,
+            tenant: None,
+            method,
+            params: None,
         };
-        return Ok(Asked::Nothing(reply.error(HEADER_MISMATCH, &text, None)));
+        let (status, body) = request.error(HEADER_MISMATCH, &text, None);
+        return Ok(Asked::Nothing(Verdict::Answered { status, body }));
     }
     message(Some(id), method, params, generation)
 }
@@ -156,27 +170,50 @@ fn refuse_unreadable(headers: &HeaderMap) -> Result<(), Refusal> {
     }
 }
 
-impl Reply {
+impl Passed {
     /// Returns what Envoy does with the message.
-    pub(crate) fn of(&self, enforced: Enforced) -> Verdict {
-        match enforced {
-            Enforced::Passed => Verdict::Passes,
-            Enforced::Answered(result) => self.result(result),
-            Enforced::Failed(error) => self.error(error.code, &error.message, error.data),
+    pub(crate) fn verdict(self, enforced: Enforced) -> Verdict {
+        match self.answer(enforced) {
+            None => Verdict::Passes(self),
+            Some((status, body)) => Verdict::Answered { status, body },
         }
     }
 
-    fn result(&self, result: Vec<u8>) -> Verdict {
+    /// Returns the status and the body of what the client gets. Nothing if the message, or its answer, passes as it is.
+    pub(super) fn answer(&self, enforced: Enforced) -> Option<(u16, String)> {
+        match enforced {
+            Enforced::Passed => None,
+            Enforced::Answered(result) => Some(self.result(result)),
+            Enforced::Failed(error) => Some(self.error(error.code, &error.message, error.data)),
+        }
+    }
+
+    /// Returns the tenant that has to decide, if its route says one.
+    pub(crate) fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+
+    /// Returns what is asked about a result of the server for it.
+    pub(crate) fn received(&self, result: &Json) -> ReceivedResult {
+        let name = self.params.as_ref().and_then(|it| it.member("name"));
+        ReceivedResult {
+            server: self.server.clone(),
+            method: self.method.clone(),
+            tool: name.and_then(|it| it.string()),
+            generation: of_contract(self.generation),
+            result: result.as_str().as_bytes().to_vec(),
+        }
+    }
+
+    fn result(&self, result: Vec<u8>) -> (u16, String) {
         match (&self.id, Json::new(result)) {
-            (Some(id), Ok(result)) => Verdict::Answered {
-                status: 200,
-                body: write_result(id, &on_one_line(&result)),
-            },
+            (Some(id), Ok(result)) => (200, write_result(id, &on_one_line(&result))),
             _ => self.error(INVALID_REQUEST, "the message is not passed on", None),
         }
     }
 
-    fn error(&self, code: i64, message: &str, data: Option<Vec<u8>>) -> Verdict {
+    /// Returns the status and the body of an error.
+    pub(super) fn error(&self, code: i64, message: &str, data: Option<Vec<u8>>) -> (u16, String) {
         let data = data.and_then(|it| String::from_utf8(it).ok());
         let id = self.id.as_ref().map(Id::to_json);
         let mut w = Writer::dense();
@@ -197,8 +234,14 @@ impl Reply {
             (_, _, HEADER_MISMATCH) => 400,
             _ => 200,
         };
-        let body = w.finish();
-        Verdict::Answered { status, body }
+        (status, w.finish())
+    }
+}
+
+fn of_contract(generation: Generation) -> session::Generation {
+    match generation {
+        Generation::Sessions => session::Generation::Sessions,
+        Generation::Stateless => session::Generation::Stateless,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The answer to Envoy.
+//! The answer to a question of `ext_authz`.
 
 use super::super::answer::{CodeNames, Refusal};
 use super::Verdict;
@@ -15,7 +15,7 @@ use tonic::Code;
 /// Returns the answer for what was decided. A header of the client that looks like what the route says is taken away.
 pub(super) fn of_verdict(verdict: Verdict) -> CheckResponse {
     match verdict {
-        Verdict::Passes => CheckResponse {
+        Verdict::Passes(_) => CheckResponse {
             status: Some(Status::default()),
             http_response: Some(HttpResponse::OkResponse(OkHttpResponse {
                 headers_to_remove: EXTENSIONS.map(str::to_owned).to_vec(),

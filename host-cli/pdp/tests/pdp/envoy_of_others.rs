@@ -9,10 +9,18 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-/// The configuration of the how-to, whose places are filled in here.
-const CONFIGURATION: &str = include_str!("../../../../docs/how-to/envoy.yaml");
+/// The configuration of the how-to that asks about requests. Its places are filled in here.
+const REQUESTS: &str = include_str!("../../../../docs/how-to/envoy.yaml");
 
-/// A server of MCP that answers every request, and remembers each.
+/// The one that asks about answers too.
+const RESULTS: &str = include_str!("../../../../docs/how-to/envoy-results.yaml");
+
+/// A list with a tool that is locked, and one that is not.
+const LIST: &str = r#"{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"read","description":"read","inputSchema":{"type":"object","properties":{"record":{"type":"string"},"status":{"type":"string"},"soft":{"type":"boolean"}}}},{"name":"drop","inputSchema":{"type":"object"}}]}}"#;
+
+const PROGRESS: &str = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
+
+/// A server of MCP that answers every request, and remembers each. A list is answered as its cursor says.
 struct Server {
     port: u16,
     requests: Arc<Mutex<Vec<String>>>,
@@ -30,12 +38,15 @@ impl Server {
                 thread::spawn(move || {
                     let mut stream = BufReader::new(stream.unwrap());
                     while let Some(request) = read_request(&mut stream) {
+                        let (answer, goes_on) = answer(&request);
                         seen.lock().unwrap().push(request);
-                        let body = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
-                        let length = body.len();
-                        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
-                        let answer = format!("{head}content-length: {length}\r\n\r\n{body}");
-                        stream.get_mut().write_all(answer.as_bytes()).unwrap();
+                        for part in answer {
+                            stream.get_mut().write_all(part.as_bytes()).unwrap();
+                            sleep(Duration::from_millis(20));
+                        }
+                        if !goes_on {
+                            break;
+                        }
                     }
                 });
             }
@@ -45,6 +56,49 @@ impl Server {
 
     fn requests(&self) -> Vec<String> {
         std::mem::take(&mut self.requests.lock().unwrap())
+    }
+}
+
+/// Returns the parts of an answer, and whether the connection goes on behind it.
+fn answer(request: &str) -> (Vec<String>, bool) {
+    let head =
+        |kind: &str, rest: &str| format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\n{rest}\r\n");
+    let whole = |body: &str| {
+        let length = format!("content-length: {}\r\n", body.len());
+        vec![head("application/json", &length), body.to_owned()]
+    };
+    let list = format!("data: {LIST}\n\n");
+    let (first, second) = list.split_at(list.len() / 2);
+    let chunk = |part: &str| format!("{:x}\r\n{part}\r\n", part.len());
+    let chunked = || head("text/event-stream", "transfer-encoding: chunked\r\n");
+    let progress = chunk(&format!("data: {PROGRESS}\n\n"));
+    let cursor = |it: &str| request.contains(&format!(r#""cursor":"{it}""#));
+    if !request.contains("tools/list") {
+        return (
+            whole(r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#),
+            true,
+        );
+    }
+    match request {
+        _ if cursor("events") => {
+            let end = chunk("");
+            let parts = [chunked(), progress, chunk(first), chunk(second), end];
+            (parts.into(), true)
+        }
+        // The end of the connection is that of the answer, or comes before it.
+        _ if cursor("closed") => {
+            let head = head("text/event-stream", "connection: close\r\n");
+            (vec![head, list[..list.len() - 1].to_owned()], false)
+        }
+        _ if cursor("broken") => (vec![chunked(), progress, chunk(first)], false),
+        _ if cursor("half") => {
+            let parts = [
+                head("application/json", "connection: close\r\n"),
+                LIST[..LIST.len() - 1].to_owned(),
+            ];
+            (parts.into(), false)
+        }
+        _ => (whole(LIST), true),
     }
 }
 
@@ -84,14 +138,14 @@ impl Drop for Envoy {
 }
 
 impl Envoy {
-    fn start(folder: &Folder, server: &Server) -> Self {
+    fn start(folder: &Folder, server: &Server, configuration: &str) -> Self {
         let program = std::env::var("AGENT_TEST_ENVOY").expect("`cargo xtask test` names it");
         // The listener ends with this line, so that Envoy gets its port.
         let port = TcpListener::bind("127.0.0.1:0")
             .and_then(|it| it.local_addr())
             .unwrap()
             .port();
-        let mut configuration = CONFIGURATION.to_owned();
+        let mut configuration = configuration.to_owned();
         for (given, here) in [
             ("port_value: 10000", format!("port_value: {port}")),
             ("address: records.internal", "address: 127.0.0.1".to_owned()),
@@ -165,17 +219,27 @@ fn call(tool: &str, arguments: &str) -> String {
     )
 }
 
-fn world() -> (Folder, Running, Server, Envoy) {
+fn list(cursor: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{{"cursor":"{cursor}"}}}}"#)
+}
+
+fn world(configuration: &str) -> (Folder, Running, Server, Envoy) {
     let folder = Folder::new();
     let point = folder.start();
     let server = Server::start();
-    let envoy = Envoy::start(&folder, &server);
+    let envoy = Envoy::start(&folder, &server, configuration);
     (folder, point, server, envoy)
 }
 
 #[test]
 fn a_locked_tool_passes_and_another_never_reaches_its_server() {
-    let (_folder, _point, server, envoy) = world();
+    for configuration in [REQUESTS, RESULTS] {
+        requests_are_decided(configuration);
+    }
+}
+
+fn requests_are_decided(configuration: &str) {
+    let (_folder, _point, server, envoy) = world(configuration);
     let passed = envoy.post(
         "agent-subject: mallory\r\n",
         &call("read", r#"{"record":"1"}"#),
@@ -209,12 +273,47 @@ fn a_locked_tool_passes_and_another_never_reaches_its_server() {
 }
 
 #[test]
+fn a_list_passes_as_it_is_locked_however_it_comes() {
+    let (_folder, _point, _server, envoy) = world(RESULTS);
+    for (cursor, is_stream) in [("", false), ("events", true)] {
+        let reply = envoy.post("accept-encoding: gzip\r\n", &list(cursor));
+        assert_eq!(reply.status, 200, "{cursor}");
+        assert!(reply.body.contains(r#""name":"read""#), "{}", reply.body);
+        assert!(!reply.body.contains("drop"), "{}", reply.body);
+        assert_eq!(reply.body.contains(PROGRESS), is_stream, "{}", reply.body);
+    }
+    // Without the filter of answers, it passes as it came.
+    let (_folder, _point, _server, envoy) = world(REQUESTS);
+    assert!(envoy.post("", &list("")).body.contains("drop"));
+}
+
+#[test]
+fn an_answer_that_breaks_off_passes_nothing_undecided() {
+    let (_folder, _point, server, envoy) = world(RESULTS);
+    for cursor in ["closed", "broken", "half"] {
+        let reply = envoy.post("", &list(cursor));
+        assert_eq!(server.requests().len(), 1, "{cursor}");
+        for name in ["read", "drop"] {
+            assert!(!reply.body.contains(name), "{cursor}: {}", reply.body);
+        }
+        assert_eq!(
+            reply.body.contains(PROGRESS),
+            cursor == "broken",
+            "{}",
+            reply.body
+        );
+    }
+}
+
+#[test]
 fn nothing_passes_without_the_decision_point() {
-    let (_folder, point, server, envoy) = world();
-    let read = call("read", "{}");
-    assert_eq!(envoy.post("", &read).status, 200);
-    assert_eq!(server.requests().len(), 1);
-    drop(point);
-    assert_eq!(envoy.post("", &read).status, 403);
-    assert!(server.requests().is_empty());
+    for (configuration, status) in [(REQUESTS, 403), (RESULTS, 500)] {
+        let (_folder, point, server, envoy) = world(configuration);
+        let read = call("read", "{}");
+        assert_eq!(envoy.post("", &read).status, 200);
+        assert_eq!(server.requests().len(), 1);
+        drop(point);
+        assert_eq!(envoy.post("", &read).status, status);
+        assert!(server.requests().is_empty());
+    }
 }

@@ -7,6 +7,7 @@ mod bundle;
 mod decide;
 mod envoy;
 mod envoy_of_others;
+mod ext_proc;
 mod network;
 mod openapi;
 mod registry_of_others;
