@@ -217,8 +217,9 @@ fn the_host_does_not_depend_on_the_engine() {
                 "agent-verbs",
             ],
         ),
-        ("component/pack", &[]),
-        ("host-cli/aot", &[]),
+        // It has no code.
+        ("component/pack", &["agent-shared-features"]),
+        ("host-cli/aot", &["agent-shared-features"]),
         ("host-cli/app-proxy", &["agent-text"]),
         (
             "host-cli/adopt",

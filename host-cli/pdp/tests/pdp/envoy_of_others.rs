@@ -1,9 +1,15 @@
 //! The real Envoy in front of a server, which `cargo xtask test` installs.
 
+use super::recorded;
 use super::support::{Folder, Reply, Running, reply};
+use envoy_types::pb::envoy::service::ext_proc::v3::processing_request::Request as Asked;
+use envoy_types::pb::envoy::service::ext_proc::v3::{HttpBody, HttpHeaders};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
@@ -217,6 +223,97 @@ fn call(tool: &str, arguments: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
     )
+}
+
+/// Returns what Envoy sends to a decision point for a request, on its connection.
+fn recorded_of(configuration: &str, request: &str) -> Vec<u8> {
+    let folder = Folder::new();
+    let point = folder.start();
+    // The relay has the path that the configuration names.
+    let behind = folder.path("behind.sock");
+    fs::rename(&point.socket, &behind).unwrap();
+    let listener = UnixListener::bind(&point.socket).unwrap();
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&sent);
+    thread::spawn(move || {
+        for envoy in listener.incoming() {
+            let (envoy, point) = (envoy.unwrap(), UnixStream::connect(&behind).unwrap());
+            let (mut from, mut to) = (point.try_clone().unwrap(), envoy.try_clone().unwrap());
+            thread::spawn(move || io::copy(&mut from, &mut to));
+            let (mut envoy, mut point, seen) = (envoy, point, Arc::clone(&seen));
+            thread::spawn(move || {
+                let mut part = [0; 4096];
+                while let Ok(read @ 1..) = envoy.read(&mut part) {
+                    seen.lock().unwrap().extend_from_slice(&part[..read]);
+                    if point.write_all(&part[..read]).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    let server = Server::start();
+    let envoy = Envoy::start(&folder, &server, configuration);
+    assert_eq!(envoy.post("", request).status, 200);
+    let sent = sent.lock().unwrap().clone();
+    sent
+}
+
+/// Compares a recording with what Envoy sends, or writes it.
+#[track_caller]
+fn assert_recorded<T: PartialEq + Debug>(name: &str, sent: &[u8], shape: impl Fn(&[u8]) -> T) {
+    let path = recorded::path(name);
+    if std::env::var_os("AGENT_BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, sent).unwrap();
+    }
+    assert_eq!(shape(sent), shape(&fs::read(path).unwrap()), "{name}");
+}
+
+#[test]
+fn envoy_sends_what_is_recorded() {
+    let check = recorded_of(REQUESTS, &call("read", r#"{"record":"1"}"#));
+    assert_recorded("check.h2", &check, |sent| {
+        // Envoy asks about what has no route, too.
+        let question = recorded::checks(sent).pop().expect("a question");
+        let attributes = question.attributes.unwrap();
+        let http = attributes.request.unwrap().http.unwrap();
+        let names: BTreeSet<_> = http.headers.into_keys().collect();
+        let route: BTreeMap<_, _> = attributes.context_extensions.into_iter().collect();
+        (http.method, names, http.raw_body, route)
+    });
+    let process = recorded_of(RESULTS, &list(""));
+    assert_recorded("process.h2", &process, |sent| {
+        let messages = recorded::exchanges(sent).into_iter();
+        let shapes = messages.map(|it| {
+            let config = it
+                .protocol_config
+                .map(|it| (it.request_body_mode, it.response_body_mode));
+            (config, shape(it.request.unwrap()))
+        });
+        shapes.collect::<Vec<_>>()
+    });
+}
+
+/// Returns what is the same of a message whenever Envoy sends it: which it is, the names of headers, the body.
+fn shape(asked: Asked) -> (&'static str, BTreeSet<String>, Vec<u8>, bool) {
+    let names = |head: HttpHeaders| {
+        let lines = head.headers.unwrap().headers.into_iter();
+        (
+            lines.map(|it| it.key).collect(),
+            Vec::new(),
+            head.end_of_stream,
+        )
+    };
+    let body = |body: HttpBody| (BTreeSet::new(), body.body, body.end_of_stream);
+    let (kind, (names, body, is_last)) = match asked {
+        Asked::RequestHeaders(it) => ("request headers", names(it)),
+        Asked::ResponseHeaders(it) => ("response headers", names(it)),
+        Asked::RequestBody(it) => ("request body", body(it)),
+        Asked::ResponseBody(it) => ("response body", body(it)),
+        other => panic!("{other:?}"),
+    };
+    (kind, names, body, is_last)
 }
 
 fn list(cursor: &str) -> String {

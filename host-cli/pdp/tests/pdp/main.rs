@@ -10,6 +10,7 @@ mod envoy_of_others;
 mod ext_proc;
 mod network;
 mod openapi;
+mod recorded;
 mod registry_of_others;
 mod socket;
 mod support;
