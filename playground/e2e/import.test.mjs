@@ -43,7 +43,19 @@ function kept(page) {
       const cache = await caches.open(name);
       for (const request of await cache.keys()) texts.push(request.url, await (await cache.match(request)).text());
     }
-    texts.push(JSON.stringify(await indexedDB.databases()));
+    /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+    const done = (request) =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    for (const { name } of await indexedDB.databases()) {
+      const database = await done(indexedDB.open(String(name)));
+      for (const store of database.objectStoreNames) {
+        texts.push(JSON.stringify(await done(database.transaction(store).objectStore(store).getAll())));
+      }
+      database.close();
+    }
     return texts.join("\n");
   });
 }
@@ -248,3 +260,18 @@ visit("a page without the importer keeps everything, and tries again", async ({ 
   await button(playground, "Try again").click();
   await button(playground, "Import").waitFor();
 }, { expected: [/net::ERR_FAILED/] });
+
+visit("a configuration whose servers come behind a long history is not kept either", async ({ playground, page }) => {
+  const servers = `"mcpServers": { "github": { "command": "npx", "env": { "TOKEN": "${CANARY}-4" } } }`;
+  const text = `{ "history": "${"x".repeat(1 << 20)}", ${servers} }`;
+  // It arrives as an edit, not by a paste, which is read as a whole.
+  await playground.input("mcp.index.json").evaluate((content, text) => {
+    const { view } = content.cmTile.root;
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, userEvent: "input.type" });
+  }, text);
+  await eventually(async () => assert.equal(await playground.text("import"), text));
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
+  await playground.type("agents.md", "hello-agent", "other-agent");
+  await eventually(async () => assert.match(await kept(page), /other-agent/));
+  assert.doesNotMatch(await kept(page), new RegExp(CANARY));
+});

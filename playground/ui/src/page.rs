@@ -14,9 +14,9 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// Numbers of UTF-16 units of a text that show its kind. Most show it early, and an edit of a
-/// large text must not read all of it. The browser keeps no text that is longer than the last.
-const BEGINNINGS: [u32; 2] = [4096, 1 << 20];
+/// Numbers of UTF-16 units of a text that may show its kind. Most show it early, and an edit of a large text should not
+/// read all of it. One whose beginning shows nothing is read as a whole: the browser must not keep its secrets.
+const BEGINNINGS: [u32; 3] = [4096, 1 << 20, u32::MAX];
 
 /// Returns the function that recognises the texts of a document that belong elsewhere, if it has one. A file of an
 /// unknown name has that of the first document.
