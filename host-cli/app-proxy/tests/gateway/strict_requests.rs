@@ -729,7 +729,8 @@ fn check(send: impl Fn(&mut Client, &str)) {
 /// Joins the chunks of a request that dripped in.
 fn in_one_chunk(request: &str) -> String {
     match request.split_once("\r\n\r\n") {
-        Some((head, body)) if head.contains("Transfer-Encoding: chunked") => {
+        // The name passes on as the client wrote it.
+        Some((head, body)) if head.to_lowercase().contains("transfer-encoding: chunked") => {
             let data = String::from_utf8(joined(body.as_bytes())).unwrap();
             let chunk = match data.len() {
                 0 => String::new(),
