@@ -28,7 +28,7 @@ const SHARED: [(&str, &str); 5] = [
 fn ways() -> [String; 8] {
     [
         "build".to_owned(),
-        "run --package xtask".to_owned(),
+        "build --package xtask".to_owned(),
         "build --bin agent-aot".to_owned(),
         "build --package agent-aot".to_owned(),
         "build --package agent".to_owned(),

@@ -170,7 +170,7 @@ impl<D: Decide> Exchange<D> {
         }
     }
 
-    /// Decides on a request. `told` is what Envoy is told if it passes on.
+    /// Decides on a request. `told` is the reply to Envoy if it passes on.
     fn decided(
         &mut self,
         head: Head,

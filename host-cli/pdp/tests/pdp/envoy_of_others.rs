@@ -255,8 +255,7 @@ fn recorded_of(configuration: &str, request: &str) -> Vec<u8> {
     let server = Server::start();
     let envoy = Envoy::start(&folder, &server, configuration);
     assert_eq!(envoy.post("", request).status, 200);
-    let sent = sent.lock().unwrap().clone();
-    sent
+    std::mem::take(&mut sent.lock().unwrap())
 }
 
 /// Compares a recording with what Envoy sends, or writes it.
