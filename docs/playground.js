@@ -24,13 +24,17 @@ const CODES = {
 /** What other pages show: the name of each, without its folder. */
 const PAGES = {
   tutorial: "embed=verdict&example=hello-agent",
+  "tutorial-adopt": "embed=matrix&example=desk-assistant",
   "tutorial-serve": "embed=session",
 };
+
+/** @param {Record<string, string>} table @param {string} name @returns its own value of that name, if it has one */
+const own = (table, name) => (Object.hasOwn(table, name) ? table[name] : undefined);
 
 /** @param {URL} playground its address @param {string} page the address of the page */
 async function show(playground, page) {
   const [, name] = /([^/]*?)(?:\.html)?$/.exec(page);
-  const parameters = Object.hasOwn(CODES, name) ? `embed=verdict&example=${CODES[name]}` : PAGES[name];
+  const parameters = own(PAGES, name) ?? (own(CODES, name) && `embed=verdict&example=${CODES[name]}`);
   if (!parameters) return;
   const found = await fetch(playground, { method: "HEAD" }).catch(() => undefined);
   if (!found?.ok) return;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import axe from "axe-core";
 import { violations } from "./axe.mjs";
+import { PARTS } from "./embeds.mjs";
 import { fits } from "./fits.mjs";
 import { LOOKS } from "./states.mjs";
 import { visit } from "./visit.mjs";
@@ -57,9 +58,6 @@ visit("an embedded part is a funnel, a matrix or a session", async ({ playground
   await playground.has(page.getByRole("alert"), ["`embed=everything` is no part of the playground: the parts are verdict, funnel, matrix, session."]);
 }, { wait: false });
 
-/** The parts, and what is there once each has its answer. */
-const PARTS = { verdict: ".answer-line", funnel: ".funnel", matrix: "[role=grid]", session: ".tool-list" };
-
 for (const look of LOOKS) {
   visit(`${look.name}: every part fits, and axe finds no serious violation`, async ({ page, address }) => {
     for (const [part, answer] of Object.entries(PARTS)) {
@@ -95,10 +93,17 @@ visit("a page of the book shows the example of its code, where the playground is
   });
   await answer("playground.js", OF_BOOK.replace('"playground/"', JSON.stringify(new URL(address).pathname)));
   await answer("codes/RESIDENCY_MISMATCH.html", body("../"));
-  await answer("codes/TOO_DEEP.html", body("../"));
+  for (const name of ["codes/TOO_DEEP.html", "codes/constructor.html"]) await answer(name, body("../"));
+  for (const name of ["tutorial", "tutorial-adopt", "tutorial-serve"]) await answer(`${name}.html`, body(""));
   await page.goto(new URL("codes/RESIDENCY_MISMATCH.html", book).href);
   const frame = page.frameLocator("iframe[title='The answer of the playground']");
   await frame.getByText("payroll-helper may use").waitFor();
-  await page.goto(new URL("codes/TOO_DEEP.html", book).href, { waitUntil: "networkidle" });
-  assert.equal(await page.locator("iframe").count(), 0);
+  for (const [name, shown] of [["tutorial", "hello-agent may use"], ["tutorial-adopt", "filesystem"], ["tutorial-serve", "The agent sees 3 tools"]]) {
+    await page.goto(new URL(`${name}.html`, book).href);
+    await frame.getByText(shown).first().waitFor();
+  }
+  for (const name of ["TOO_DEEP", "constructor"]) {
+    await page.goto(new URL(`codes/${name}.html`, book).href, { waitUntil: "networkidle" });
+    assert.equal(await page.locator("iframe").count(), 0, name);
+  }
 }, { wait: false });

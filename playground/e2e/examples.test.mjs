@@ -10,7 +10,10 @@ visit("every example opens and shows its code", async ({ playground, page }, t) 
   t.diagnostic(codes.join(" "));
   assert.ok(codes.length >= 10, `${codes.length} examples`);
   assert.deepEqual(codes.slice(0, 2), ["✓", "✓"]);
-  await playground.has(playground.dialog.locator("h3"), ["Start here", "Servers say no", "Broken documents", "Policies", "Since the lock"]);
+  await playground.has(playground.dialog.locator("h3"), ["Start here", "Servers say no", "Broken documents", "Policies", "An attack that is stopped", "Since the lock"]);
+  const signs = await playground.texts(examples.locator(".code, .mark"));
+  const isYes = (/** @type {string} */ code) => code === "✓" || code === code.toLowerCase();
+  assert.deepEqual(signs, codes.flatMap((code) => (code === "✓" ? [code] : [isYes(code) ? "✓" : "✗", code])));
   const problems = codes.slice(2);
   assert.equal(new Set(problems).size, problems.length, "two examples show the same code");
   await page.keyboard.press("Escape");

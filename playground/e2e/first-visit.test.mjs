@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { eventually } from "./eventually.mjs";
+import { PHONE } from "./fits.mjs";
 import { INDEX, LOCK, MANIFEST } from "./hello.mjs";
 import { firstPaint } from "./speed.mjs";
 import { visit } from "./visit.mjs";
+
+/** @import { Page } from "playwright-core" */
 
 visit("the first visit shows servers that people know, and why one is refused", async ({ playground, page }) => {
   await playground.says("Every requirement has a server");
@@ -34,6 +37,82 @@ visit("three edits show what the page does, made by a button or by hand", async 
   // The edits are the user's now.
   await page.reload();
   await playground.says("mail-us");
+}, { example: "" });
+
+visit("the guided minute can be left at any step, and is offered no more", async ({ playground }) => {
+  const steps = playground.root.locator(".introduction");
+  await steps.getByRole("button", { name: "Three edits" }).click();
+  await playground.has(steps.getByRole("status"), [/^1 of 3\. /]);
+  await steps.getByRole("button", { name: "Leave" }).click();
+  await steps.getByRole("button", { name: "Paste your own configuration" }).waitFor();
+  assert.equal(await steps.getByRole("status").count(), 0);
+  assert.equal(await steps.getByRole("button", { name: "Three edits" }).count(), 0);
+  assert.match(await playground.text("agents.md"), /residency: eu-only/);
+}, { example: "" });
+
+visit("on a phone the name, the question and the verdict are in the first view", async ({ page }) => {
+  for (const text of [page.getByRole("heading", { level: 1 }), page.locator("#servers .purpose"), page.locator("#servers .answer-line")]) {
+    const box = await text.boundingBox();
+    assert.ok(box && box.y >= 0 && box.y + box.height <= 740 && box.height > 10, JSON.stringify(box));
+  }
+}, { browser: PHONE, example: "" });
+
+/** @param {number} many */
+const manyServers = (many) => {
+  const names = Array.from({ length: many }, (_, at) => `s${at}`);
+  const requires = names.map((name) => `    - category: ${name}\n      permissions: []\n`);
+  const { servers } = JSON.parse(INDEX);
+  const entries = names.map((id) => ({ ...servers[0], id, capabilities: { ...servers[0].capabilities, categories: [id] } }));
+  return { manifest: `---\nname: many\nversion: 1.0.0\nrequires:\n  mcp:\n${requires.join("")}---\n`, index: JSON.stringify({ ...JSON.parse(INDEX), servers: entries }) };
+};
+
+visit("the headline names up to six servers, and counts more", async ({ playground, page }) => {
+  for (const [many, line] of /** @type {const} */ ([
+    [6, "✓many may use 6 of 6 servers: s0, s1, s2, s3, s4, s5"],
+    [7, "✓many may use 7 of 7 servers"],
+  ])) {
+    const { manifest, index } = manyServers(many);
+    await playground.paste("agents.md", manifest);
+    await playground.paste("mcp.index.json", index);
+    await playground.has(page.locator("#servers .answer-line"), [line]);
+  }
+});
+
+visit("yes is green, no is red, and undecided is amber", async ({ playground, page }) => {
+  const line = page.locator("#servers .answer-line");
+  const colour = () => line.evaluate((it) => getComputedStyle(it).color.match(/\d+/g)?.map(Number) ?? []);
+  const [, green] = await colour().then(([red, green]) => [red, green]);
+  const yes = await colour();
+  assert.ok(green > yes[0] && green > yes[2], `${yes}`);
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.says("Not every requirement has a server");
+  const no = await colour();
+  assert.ok(no[0] > no[1] && no[0] > no[2], `${no}`);
+  await playground.type("agents.md", "ires:", "iers:");
+  await playground.says("No decision");
+  await playground.has(line, [/^!hello-agent may use nothing yet|^!The agent may use nothing yet/]);
+  const undecided = await colour();
+  assert.ok(undecided[0] > undecided[1] && undecided[1] > undecided[2], `${undecided}`);
+  assert.notDeepEqual(undecided, no);
+});
+
+/** @param {Page} page @returns {Promise<string[]>} the buttons in the colour of the next action, or of Share */
+const accents = (page) => page.evaluate(() => {
+  const buttons = [...document.querySelectorAll("button.primary, button.share")].filter((it) => it.checkVisibility());
+  return buttons.map((it) => it.textContent.trim());
+});
+
+visit("a page has two accents at most: the next action, and Share", async ({ playground, page }) => {
+  assert.deepEqual((await accents(page)).sort(), ["Paste your own configuration", "Share"]);
+  await playground.root.getByRole("button", { name: "Three edits" }).click();
+  await playground.root.getByRole("button", { name: "Leave" }).waitFor();
+  assert.deepEqual((await accents(page)).sort(), ["Do it", "Share"]);
+  for (const area of ["Plans", "One call", "Session", "Audit", "Grounding", "Review"]) {
+    await page.getByRole("navigation", { name: "Areas" }).getByRole("link", { name: area, exact: true }).click();
+    await page.locator(".answer-line:visible").first().waitFor();
+    const found = await accents(page);
+    assert.ok(found.length <= 2 && found.includes("Share"), `${area}: ${found}`);
+  }
 }, { example: "" });
 
 visit("an address names the example of the first visit; a wrong name is that of none", async ({ playground, another }) => {
@@ -185,8 +264,28 @@ visit("on paper is the answer, with all of it", async ({ playground, page }) => 
   await playground.says("Not every requirement has a server or a tool");
   await page.emulateMedia({ media: "print" });
   assert.equal(await page.locator("#servers .inputs").isVisible(), false);
-  const { bottom, height } = await playground.cards.last().evaluate((card) => card.getBoundingClientRect());
+  await isWhole(page, playground.cards.last());
+  assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) > 900);
+});
+
+/** @param {Page} page @param {import("playwright-core").Locator} last of an answer on paper */
+async function isWhole(page, last) {
+  const { bottom, height } = await last.evaluate((it) => it.getBoundingClientRect());
   const total = await page.evaluate(() => document.documentElement.scrollHeight);
-  assert.ok(height > 50 && bottom <= total + 1, `${bottom} of ${total}`);
-  assert.ok(total > 900, `${total}`);
+  assert.ok(height > 15 && bottom <= total + 1, `${bottom} of ${total}`);
+  for (const part of [".inputs", ".areas", ".head .actions", ".foot"]) {
+    assert.equal(await page.locator(`${part}:visible`).count(), 0, part);
+  }
+}
+
+visit("on paper is the answer of every other area, too", async ({ page }) => {
+  // Lower than any of the answers.
+  await page.setViewportSize({ width: 1280, height: 420 });
+  for (const [area, last] of [["Plans", ".step"], ["One call", ".step"], ["Session", ".tool-list > li"], ["Audit", ".answer-line"], ["Grounding", ".claim"], ["Review", ".review > *, .tool"]]) {
+    await page.emulateMedia({ media: "screen" });
+    await page.getByRole("navigation", { name: "Areas" }).getByRole("link", { name: area, exact: true }).click();
+    await page.locator(".answer-line:visible").first().waitFor();
+    await page.emulateMedia({ media: "print" });
+    await isWhole(page, page.locator(last).filter({ visible: true }).last());
+  }
 });

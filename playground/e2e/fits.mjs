@@ -25,3 +25,26 @@ export async function fits(page, where) {
   });
   assert.deepEqual(found, { wider: [], outside: [] }, where);
 }
+
+/**
+ * @param {import("playwright-core").Page} page
+ * @param {string} parts whose texts are read
+ * @returns {Promise<string[]>} words of up to 24 letters that begin in one line and end in another
+ */
+export function broken(page, parts) {
+  return page.evaluate((parts) => {
+    const found = [];
+    for (const part of document.querySelectorAll(parts)) {
+      const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+      for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+        for (const { 0: word, index } of text.data.matchAll(/[\p{L}\p{N}]{1,24}(?![\p{L}\p{N}])/gu)) {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(word);
+        }
+      }
+    }
+    return found;
+  }, parts);
+}

@@ -261,6 +261,44 @@ visit("a page without the importer keeps everything, and tries again", async ({ 
   await button(playground, "Import").waitFor();
 }, { expected: [/net::ERR_FAILED/] });
 
+visit("a wait for the importer has words, seconds and a button that ends it", async ({ playground, page }) => {
+  await edit(playground);
+  /** @type {import("playwright-core").Route[]} */
+  const held = [];
+  await page.context().route("**/engine/import/*.wasm", (route) => void held.push(route));
+  await playground.paste("mcp.index.json", CLIENT);
+  await bar(playground).getByText("Loading the importer…").waitFor();
+  await bar(playground).getByText(/^[2-9] s$/).waitFor();
+  await button(playground, "Stop").click();
+  await bar(playground).getByText("There is no import: the importer was stopped.").waitFor();
+  assert.equal(await button(playground, "Stop").count(), 0);
+  assert.equal(await playground.text("import"), CLIENT);
+  await page.context().unroute("**/engine/import/*.wasm");
+  for (const route of held) await route.abort();
+  await button(playground, "Try again").click();
+  await button(playground, "Import").waitFor();
+}, { expected: [/net::ERR_FAILED/] });
+
+const CAPTURE = JSON.stringify({
+  initialize: { protocolVersion: "2025-11-25", serverInfo: { name: "github", version: "2025.4.8" }, capabilities: {} },
+  "tools/list": { tools: [{ name: "read_file", description: "Reads a file.", inputSchema: { type: "object" } }] },
+});
+
+visit("a card says what an import did not find, until a capture says it", async ({ playground, page }) => {
+  await playground.root.getByRole("button", { name: "Paste your own configuration" }).click();
+  await pasteInto(playground, "import", CLIENT);
+  const card = playground.card("github");
+  await card.getByText("Not known: how its data is rated, and its tools").waitFor();
+  await playground.show("mcp.index.json");
+  await pasteInto(playground, "mcp.index.json", CAPTURE);
+  await bar(playground).getByText("1 server").first().waitFor();
+  await button(playground, "Import").click();
+  await playground.noticeIs("Imported 1 server");
+  await card.getByText(/^Not known: how its data is rated$/).waitFor();
+  assert.match(await playground.text("mcp.index.json"), /"read_file"/);
+  await page.locator(".facts", { hasText: "1 server with 1 tool in the index" }).waitFor();
+});
+
 visit("a configuration whose servers come behind a long history is not kept either", async ({ playground, page }) => {
   const servers = `"mcpServers": { "github": { "command": "npx", "env": { "TOKEN": "${CANARY}-4" } } }`;
   const text = `{ "history": "${"x".repeat(1 << 20)}", ${servers} }`;

@@ -149,6 +149,21 @@ visit("a page without storage works", async ({ playground, page }) => {
   await playground.noticeIs("These inputs are not kept, because the browser forbids storage here");
 });
 
+visit("inputs that only a database could keep, where the browser forbids it, are called not kept", async ({ playground, page }) => {
+  await page.addInitScript(() => {
+    Object.defineProperty(window, "indexedDB", {
+      get() {
+        throw new DOMException("forbidden", "SecurityError");
+      },
+    });
+  });
+  await page.reload();
+  await playground.verdict();
+  await playground.paste("mcp.index.json", LARGE);
+  await page.locator(".facts", { hasText: "10,000 servers in the index" }).waitFor();
+  await playground.noticeIs("These inputs are not kept, because the browser forbids storage here: save them as files");
+});
+
 visit("the theme goes from that of the system to light to dark, and is kept", async ({ playground, page }) => {
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await ground();

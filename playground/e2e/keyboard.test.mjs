@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import { PARTS } from "./embeds.mjs";
 import { eventually } from "./eventually.mjs";
-import { focused, go, tabTo } from "./keys.mjs";
+import { focused, go, tabThrough, tabTo } from "./keys.mjs";
 import { PLAN, visitPlans } from "./plans.mjs";
+import { Run } from "./run.mjs";
+import { visitSessions } from "./sessions.mjs";
+import { visitReviews } from "./reviews.mjs";
 import { visit } from "./visit.mjs";
 
 visit("Tab goes through everything in order, and out of the editors", async ({ page }) => {
@@ -146,3 +150,64 @@ visit("the headline alone is announced, not the head of the page", async ({ page
   const announced = await page.locator(".headline [role=status], [role=status].answer-line").allInnerTexts();
   assert.deepEqual(announced.map((text) => text.replace(/\s+/g, " ").trim()), ["✓hello-agent may use 2 of 4 servers: acme-audiences, chart-reports"]);
 });
+
+visit("Tab reaches everything in each tab of servers, in the tour and in the menu", async ({ playground, page, another }) => {
+  for (const name of /** @type {const} */ (["Matrix", "What if", "agents.lock", "Explanation"])) {
+    await playground.open(name);
+    await playground.answer.locator("*").first().waitFor();
+    assert.ok((await tabThrough(page)) > 20, name);
+  }
+  await playground.example("A policy in Rego");
+  await playground.open("Policy");
+  await playground.answer.getByText("deny_reasons").first().waitFor();
+  await tabThrough(page);
+  const { page: first } = await another({ example: "" });
+  await first.getByRole("button", { name: "Three edits" }).click();
+  await first.getByRole("button", { name: "Leave" }).waitFor();
+  await tabThrough(first);
+  await first.getByRole("button", { name: "Menu" }).focus();
+  await first.keyboard.press("Enter");
+  await first.getByRole("button", { name: "Recent" }).waitFor();
+  await tabThrough(first);
+});
+
+visitPlans("plans", "Tab reaches everything of plans, runs, calls and groundings", async (plans, { page }) => {
+  await tabThrough(page);
+  await plans.example("Everything at once");
+  await plans.says("The plan may not run");
+  await tabThrough(page);
+  await plans.example("Over HTTP, without a lock");
+  await new Run(plans).begin();
+  await tabThrough(page);
+  await plans.area("One call");
+  await plans.example("A tool that is misspelt");
+  await plans.says("The call may not be made");
+  await tabThrough(page);
+  await plans.area("Grounding");
+  await plans.example("Quotation marks of another kind");
+  await plans.claims.locator("del").first().waitFor();
+  await tabThrough(page);
+});
+
+visitSessions("session", "Tab reaches everything of sessions and logs", async (sessions, { page }) => {
+  await sessions.click("Make this call");
+  await sessions.waits.first().waitFor();
+  await tabThrough(page);
+  await sessions.area("Audit");
+  await sessions.example("Another policy");
+  await sessions.says("2 of 6 calls decided otherwise");
+  await tabThrough(page);
+});
+
+visitReviews("Tab reaches everything of a review", async (reviews, { page }) => {
+  await reviews.says("the scope write:audiences is newly granted");
+  await tabThrough(page);
+});
+
+visit("Tab reaches everything of an embedded part", async ({ page, address }) => {
+  for (const [part, answer] of Object.entries(PARTS)) {
+    await page.goto(`${address}?embed=${part}`);
+    await page.locator(answer).first().waitFor();
+    assert.ok((await tabThrough(page)) > 1, part);
+  }
+}, { wait: false, example: "" });

@@ -46,3 +46,30 @@ export async function tabTo(page, name) {
   }
   assert.fail(`${name} is not among ${passed.join(", ")}`);
 }
+
+/** The places of what Tab reaches, in the order of the document; a group that arrows move through is one. */
+function reachable() {
+  const candidates = document.querySelectorAll("a[href], button, input, select, textarea, summary, .cm-content, [tabindex]");
+  return [...candidates].filter((element) => {
+    const takes = element.matches(".cm-content") || element.tabIndex >= 0;
+    return takes && !element.matches(":disabled") && element.checkVisibility({ visibilityProperty: true }) && !element.closest("[inert]");
+  });
+}
+
+/**
+ * Presses Tab from the first element to the last, and asserts that each that takes the keyboard gets it, framed and in sight.
+ * @param {import("playwright-core").Page} page
+ * @returns {Promise<number>} of elements
+ */
+export async function tabThrough(page) {
+  const count = await page.evaluate(`window.reachable = (${reachable})(); window.reachable[0].focus(); window.reachable.length`);
+  const reached = new Set([0]);
+  for (let steps = 1; steps < count; steps++) {
+    await go(page, "Tab");
+    reached.add(await page.evaluate(() => window.reachable.indexOf(document.activeElement)));
+  }
+  const missed = Array.from({ length: count }, (_, at) => at).filter((at) => !reached.has(at));
+  const names = await page.evaluate((at) => at.map((each) => window.reachable[each].outerHTML.slice(0, 120)), missed);
+  assert.deepEqual(names, [], "Tab does not reach these");
+  return count;
+}

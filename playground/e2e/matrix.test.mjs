@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
+import { broken } from "./fits.mjs";
 import { INDEX } from "./hello.mjs";
 import { visit } from "./visit.mjs";
 
@@ -148,6 +149,39 @@ for (const [width, height] of [[1440, 900], [1024, 768]]) {
     await eventually(async () => assert.match((await focused()) ?? "", /^gamma 1.0.0, audiences/));
   }, { browser: { viewport: { width, height } } });
 }
+
+for (const width of [1440, 1024, 390, 320]) {
+  visit(`at ${width} px no explanation, card or cell breaks a word`, async ({ playground, page }) => {
+    await playground.example("Tools for a task");
+    await playground.says("Not every requirement has a server or a tool");
+    assert.deepEqual(await broken(page, ".card"), []);
+    await playground.open("Matrix");
+    assert.deepEqual(await broken(page, ".matrix"), []);
+    for (const name of [/^repo-reader .*read:codebase/, /^web-search .*search:internet/]) {
+      await playground.answer.getByRole("button", { name }).first().click();
+      await playground.explanation.locator(".checks").waitFor();
+      assert.deepEqual(await broken(page, ".explanation"), [], String(name));
+      if (width < 1000) await playground.explanation.getByRole("button", { name: "Close the explanation" }).click();
+    }
+  }, { browser: { viewport: { width, height: 860 } } });
+}
+
+visit("beside each other, the matrix gets what its cells need, and the story the rest", async ({ playground, page }) => {
+  const widths = async () => {
+    const [rows, story] = await Promise.all([page.locator(".scroller"), playground.explanation].map((it) => it.evaluate((part) => {
+      return { own: part.clientWidth, content: part.scrollWidth, table: part.querySelector("table, [role=grid]")?.getBoundingClientRect().width ?? 0 };
+    })));
+    return { rows, story };
+  };
+  await playground.open("Matrix");
+  await playground.answer.getByRole("button", { name: /^gamma 1.0.0, audiences/ }).click();
+  await playground.explanation.locator(".checks").waitFor();
+  const { rows, story } = await widths();
+  // Nothing of two requirements is cut off, and nothing is left empty.
+  assert.ok(rows.content <= rows.own + 1, JSON.stringify(rows));
+  assert.ok(rows.own - rows.table < 40, JSON.stringify(rows));
+  assert.ok(story.own > 300, JSON.stringify(story));
+}, { browser: { viewport: { width: 1440, height: 900 } } });
 
 visit("an explanation stays open in another tab, and leaves the keyboard there", async ({ playground, page }) => {
   await playground.open("Matrix");

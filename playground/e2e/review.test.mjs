@@ -1,11 +1,5 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { mkdtemp, writeFile } from "node:fs/promises";
-import os from "node:os";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { readFile } from "node:fs/promises";
 import axe from "axe-core";
 import { violations } from "./axe.mjs";
 import { eventually } from "./eventually.mjs";
@@ -113,23 +107,13 @@ visitReviews("a link holds both sides, each under its name", async (reviews, { a
   await there.says(GAINED);
 });
 
-visitReviews("the link of a pull request opens its review", async (_, { another }) => {
-  const folder = await mkdtemp(path.join(os.tmpdir(), "review-"));
-  const files = [path.join(folder, "base.lock"), path.join(folder, "agents.lock")];
-  await writeFile(files[0], BEFORE);
-  await writeFile(files[1], AFTER);
-  const script = fileURLToPath(new URL("../../actions/lock/review-link.mjs", import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [script, "https://play.example/", "0.0.9", ...files]);
-  const [, fragment] = /^\n\[Review this change in the playground\]\(https:\/\/play\.example\/#([\w.-]+)\)\n$/.exec(stdout);
-  const there = new Reviews((await another({ fragment, wait: false })).page);
-  await there.noticeIs("Engine 0.0.9 made the link");
+visitReviews("the link of `agent diff --share` opens its review", async (_, { another }) => {
+  // A test of the program keeps it up to date.
+  const link = (await readFile(new URL("program-review-link.txt", import.meta.url), "utf8")).trim();
+  const there = new Reviews((await another({ fragment: link.split("#")[1], wait: false })).page);
   await there.says(GAINED);
   await there.root.getByText("A lock has the digests of definitions alone.").waitFor();
   assert.equal(await there.text("agents.md"), "");
-  // A link that programs would cut is none.
-  await writeFile(files[0], randomBytes(40_000).toString("hex"));
-  const long = await promisify(execFile)(process.execPath, [script, "https://play.example/", "0.0.9", ...files]);
-  assert.equal(long.stdout, "");
 });
 
 visitReviews("the review is copied as `agent diff` prints it", async (reviews, { page, context }) => {

@@ -231,6 +231,25 @@ visitSessions("session", "the calls of a session are decided again under another
   await sessions.says("2 calls decided as recorded");
 });
 
+visitSessions("audit", "more access than recorded is amber, and stands before less access", async (sessions) => {
+  await sessions.says("6 calls decided as recorded");
+  await sessions.type("agents.md", "      - delete_ticket", "      - delete_page");
+  await sessions.says("1 of 6 calls decided otherwise");
+  const headings = sessions.root.locator(".logged h3");
+  await sessions.has(headings, ["More access than recorded"]);
+  await sessions.has(sessions.calls, [/delete_ticket.* was refused, now /]);
+  assert.match(String(await sessions.headline.getAttribute("class")), /\bcaution\b/);
+  await sessions.show("policy.rego");
+  await sessions.paste("policy.rego", POLICY);
+  await sessions.says("3 of 6 calls decided otherwise");
+  await sessions.has(headings, ["More access than recorded", "Less access than recorded"]);
+  await sessions.has(sessions.root.locator(".facts"), [/^1 with more access · 2 with less access · /]);
+  // Less access alone is neutral: neither wrong nor right.
+  await sessions.type("agents.md", "      - delete_page", "      - delete_ticket");
+  await sessions.says("2 of 6 calls decided otherwise");
+  assert.match(String(await sessions.headline.getAttribute("class")), /\bneutral\b/);
+});
+
 visitSessions("audit", "a log that was changed is refused, and one that can't be read says where", async (sessions) => {
   await sessions.says("6 calls decided as recorded");
   await sessions.example("Another policy");

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { deflateRawSync } from "node:zlib";
+import { eventually } from "./eventually.mjs";
 import { INDEX, LOCK, MANIFEST } from "./hello.mjs";
 import { Plans, SUMMARY, visitPlans } from "./plans.mjs";
 import { Playground } from "./playground.mjs";
+import { Sessions } from "./sessions.mjs";
 import { visit } from "./visit.mjs";
 
 const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
@@ -207,6 +209,36 @@ visit("texts that are too large for a link are refused", async ({ playground }) 
   await playground.press("Share");
   await playground.dialog.getByRole("alert").filter({ hasText: /There is no link: the link would have \d+ characters/ }).waitFor();
   assert.equal(await playground.dialog.getByLabel("Link").count(), 0);
+});
+
+visitPlans("call", "the answer of each other area is copied as Markdown, the verdict first", async (plans, { page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const copied = async () => {
+    await plans.page.evaluate(() => navigator.clipboard.writeText(""));
+    await plans.page.getByRole("toolbar").filter({ visible: true }).getByRole("button", { name: "Menu" }).click();
+    await plans.page.getByRole("button", { name: "Copy as Markdown" }).filter({ visible: true }).first().click();
+    await eventually(async () => assert.notEqual(await page.evaluate(() => navigator.clipboard.readText()), ""));
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  await plans.example("A tool that is misspelt");
+  await plans.says("The call may not be made");
+  const call = await copied();
+  assert.match(call, /^### ✗ The call may not be made\n\n- `TOOL_UNKNOWN` .* \(call\.json:\d+:\d+\)\n/);
+  assert.ok(call.includes(`### \`call.json\`\n\n\`\`\`json\n${await plans.text("call.json")}`));
+  assert.doesNotMatch(call, /`payload\.json`/);
+  await plans.area("Grounding");
+  await plans.example("Made up");
+  await plans.says("Not every claim quotes the payload");
+  assert.match(await copied(), /^### ✗ Not every claim quotes the payload\n\n- `UNGROUNDED` /);
+  const sessions = new Sessions(page);
+  await sessions.area("Session");
+  await sessions.example("A tool that the lock forbids");
+  await sessions.decides("Refused");
+  assert.match(await copied(), /^### ✗ Refused\n\n- `FORBIDDEN_ACTION` /);
+  await sessions.area("Audit");
+  await sessions.example("Another policy");
+  await sessions.says("2 of 6 calls decided otherwise");
+  assert.match(await copied(), /^### ≠ 2 of 6 calls decided otherwise\n\n- record \d+, `\w+`: was allowed, now refused; less access\n/);
 });
 
 visit("everything is copied as Markdown", async ({ playground, page }) => {

@@ -33,6 +33,36 @@ async function showAnswer(playground) {
   if (await answer.isVisible()) await answer.click();
 }
 
+/** Those of a first visit, with the page's own first example. Each is from the one before. */
+export const ARRIVALS = /** @type {Record<string, (playground: Playground) => Promise<void>>} */ ({
+  "front-door": (playground) => playground.verdict(),
+  paste: async (playground) => {
+    await playground.root.getByRole("button", { name: "Paste your own configuration" }).click();
+    await playground.input("import").waitFor();
+  },
+  tour: async (playground) => {
+    await showInput(playground, "agents.md");
+    await playground.root.getByRole("button", { name: "Three edits" }).click();
+    await playground.root.getByRole("button", { name: "Leave" }).waitFor();
+  },
+  "tour-done": async (playground) => {
+    await playground.root.getByRole("button", { name: "Do it" }).click();
+    await playground.says("mail-us");
+    await playground.root.getByRole("button", { name: "Next" }).waitFor();
+  },
+  wait: async (playground) => {
+    await playground.page.evaluate(() => window.engineWorker.terminate());
+    await showInput(playground, "agents.md");
+    await playground.type("agents.md", "read:mail", "read:mails");
+    await showAnswer(playground);
+    await playground.page.getByText("Below is the answer to earlier inputs.").waitFor();
+  },
+  stopped: async (playground) => {
+    await playground.page.getByRole("button", { name: "Stop" }).click();
+    await playground.page.getByRole("alert").filter({ hasText: "the engine was stopped" }).waitFor();
+  },
+});
+
 /** Each from the one before; a dialog that is open is closed first. */
 export const STATES = /** @type {Record<string, (playground: Playground) => Promise<void>>} */ ({
   hello: (playground) => playground.verdict(),
@@ -93,6 +123,16 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await playground.page.keyboard.press("Escape");
     await playground.press("Help");
     await playground.dialog.waitFor();
+  },
+  recent: async (playground) => {
+    await playground.page.keyboard.press("Escape");
+    await playground.press("Recent");
+    await playground.dialog.waitFor();
+  },
+  menu: async (playground) => {
+    await playground.page.keyboard.press("Escape");
+    await playground.page.getByRole("toolbar").getByRole("button", { name: "Menu" }).click();
+    await playground.page.getByRole("button", { name: "Recent" }).waitFor();
   },
   capabilities: async (playground) => {
     await playground.page.keyboard.press("Escape");

@@ -120,11 +120,6 @@ pub(crate) const BROKEN: &[Example] = &[
         "Two entries of the index have the same id and version.",
         "DUPLICATE_SERVER"
     ),
-    example!(
-        "invoice-checker", "Two ids that look alike",
-        "Characters of other alphabets are shown with their code points.",
-        "LOOKALIKE_ID"
-    ),
 ];
 
 /// Policies.
@@ -138,6 +133,21 @@ pub(crate) const POLICIES: &[Example] = &[
     ),
 ];
 
+/// Servers that pretend to be others, or change behind a name.
+#[rustfmt::skip]
+pub(crate) const ATTACKS: &[Example] = &[
+    example!(
+        "invoice-checker", "Two ids that look alike",
+        "Characters of other alphabets are shown with their code points.",
+        "LOOKALIKE_ID"
+    ),
+    example!(
+        "stock-watcher", "Another entry under the same version",
+        "The index has changed a server without a new version; the hash in the lock tells.",
+        "INTEGRITY_CHANGED", Lock: "agents.lock"
+    ),
+];
+
 /// Changes since a lock.
 #[rustfmt::skip]
 pub(crate) const LOCKS: &[Example] = &[
@@ -145,11 +155,6 @@ pub(crate) const LOCKS: &[Example] = &[
         "crm-updater", "More permissions than in the lock",
         "The manifest asks for more than the reviewed lock grants: each widening is named.",
         "SCOPE_WIDENED", Lock: "agents.lock"
-    ),
-    example!(
-        "stock-watcher", "Another entry under the same version",
-        "The index has changed a server without a new version; the hash in the lock tells.",
-        "INTEGRITY_CHANGED", Lock: "agents.lock"
     ),
     example!(
         "press-review", "The locked server is gone",

@@ -5,6 +5,7 @@
 
 use crate::state::{Page, State};
 use agent_answer::{Diagnostic, DocumentKind};
+use agent_ui::answer::Wait;
 use agent_ui::notice::{Notice, Undo};
 use agent_ui::problems::{Problems, prose};
 use agent_ui::state::Pane;
@@ -44,6 +45,8 @@ pub(crate) struct Import {
     answer: Option<Rc<Answer>>,
     /// Its problems.
     problems: Rc<[Diagnostic]>,
+    /// Whether the user stopped the importer.
+    stopped: bool,
     /// Whether the document is imported as soon as the answer allows it.
     at_once: bool,
 }
@@ -86,6 +89,7 @@ pub(crate) fn import_bar(page: &Page) -> Html {
         answered,
         answer,
         problems,
+        stopped,
         ..
     } = &page.content().import;
     let is_present = asked == answered;
@@ -100,10 +104,13 @@ pub(crate) fn import_bar(page: &Page) -> Html {
         None => {
             let again = page.on(|state: &mut State| state.edit(&READ[..1]));
             let again = html! { <button onclick={again}>{ "Try again" }</button> };
-            (
-                "There is no import: the importer can't be loaded, or failed.",
-                again,
-            )
+            let text = match stopped {
+                true => "There is no import: the importer was stopped.",
+                false => {
+                    "There is no import: the importer can't be loaded, failed, or took too long."
+                }
+            };
+            (text, again)
         }
         Some(answer) => {
             if !answer.questions.is_empty() {
@@ -121,6 +128,10 @@ pub(crate) fn import_bar(page: &Page) -> Html {
             };
             (&*answer.text, buttons)
         }
+    };
+    let words = match answer {
+        Some(_) => "Reading the edited document…",
+        None => "",
     };
     html! {
         <section
@@ -140,10 +151,25 @@ pub(crate) fn import_bar(page: &Page) -> Html {
                     </button>
                 </div>
             </div>
+            <Wait waiting={!is_present} {words} on_stop={page.callback(|page, _| stop(page))} />
             { asks }
             <Problems label="Problems of the import" diagnostics={Rc::clone(problems)} />
         </section>
     }
+}
+
+/// Ends the work on the document, which stays.
+fn stop(page: &Page) {
+    end_importer();
+    page.update(|state| {
+        let import = &mut state.content.import;
+        *import = Import {
+            asked: import.asked,
+            answered: import.asked,
+            stopped: true,
+            ..Import::default()
+        };
+    });
 }
 
 /// Shows a field for each question. One press answers them, and imports the document if nothing else is wrong.
@@ -212,7 +238,10 @@ fn ask(page: &Page) {
         return page.update(|state| state.content.import = Import::default());
     }
     let revision = page.state.revision;
-    page.update(move |state| state.content.import.asked = revision);
+    page.update(move |state| {
+        state.content.import.asked = revision;
+        state.content.import.stopped = false;
+    });
     let texts = Array::new();
     for (at, kind) in READ.into_iter().enumerate() {
         // The servers of an example are not the visitor's.
@@ -230,7 +259,7 @@ fn ask(page: &Page) {
         actor.update(move |state| {
             let import = &mut state.content.import;
             // A question that came later has its own answer.
-            if import.asked == revision {
+            if import.asked == revision && !import.stopped {
                 import.answered = revision;
                 import.problems = answer.as_ref().map_or(&[][..], |it| &it.problems).into();
                 import.answer = answer.map(Rc::new);

@@ -77,6 +77,7 @@ impl Documents for Servers {
         (Area::Servers, "Servers say no", gallery::REFUSED),
         (Area::Servers, "Broken documents", gallery::BROKEN),
         (Area::Servers, "Policies", gallery::POLICIES),
+        (Area::Servers, "An attack that is stopped", gallery::ATTACKS),
         (Area::Servers, "Since the lock", gallery::LOCKS),
     ];
     const INTRODUCTIONS: &'static [(Area, &'static str)] = &[(

@@ -5,11 +5,10 @@ use crate::reservations::reservations;
 use crate::state::{Page, Servers};
 use crate::verdict::decision;
 use agent_answer::link_form::TENANT_ID;
-use agent_answer::{
-    Applicability, Code, DocumentKind, Fix, NearMiss, Outcome, Verdict, unmistakable, visible,
-};
+use agent_answer::{Applicability, Code, DocumentKind, NearMiss, Outcome, Verdict};
 use agent_ui::answer::ENGINE;
 use agent_ui::content::Documents as _;
+use agent_ui::markdown::{code, write_document, write_fixes, write_heading, write_problem};
 use agent_ui::saved::SavedInputs;
 use std::fmt::Write as _;
 
@@ -23,26 +22,19 @@ fn write(saved: &SavedInputs, verdict: Option<&Verdict>, version: &str) -> Strin
     let mut out = String::new();
     if let Some(verdict) = verdict {
         let (sign, reason) = decision(verdict);
-        // Writing to a string can't fail, here and below.
-        let _ = writeln!(out, "### {} {reason}\n", sign.mark);
+        write_heading(&mut out, sign, reason);
         write_verdict(&mut out, verdict);
         out.push('\n');
     }
     for kind in Servers::kinds() {
         let text = saved.text(kind);
-        let language = match kind {
-            DocumentKind::Index | DocumentKind::Lock => "json",
-            DocumentKind::Policy => "rego",
-            _ if text.starts_with(['{', '[']) => "json",
-            _ => "yaml",
-        };
         let required = matches!(kind, DocumentKind::Manifest | DocumentKind::Index);
         if required || !text.trim().is_empty() {
-            let (name, fence, text) = (kind.usual_name(), fence(text), text.trim_end_matches('\n'));
-            let _ = writeln!(out, "### `{name}`\n\n{fence}{language}\n{text}\n{fence}\n");
+            write_document(&mut out, kind.usual_name(), kind, text);
         }
     }
     if !saved.field(TENANT_ID).trim().is_empty() {
+        // Writing to a string can't fail, here and below.
         let _ = writeln!(out, "Tenant: {}\n", code(saved.field(TENANT_ID)));
     }
     let _ = writeln!(out, "### The same on the command line\n\n```sh");
@@ -52,23 +44,6 @@ fn write(saved: &SavedInputs, verdict: Option<&Verdict>, version: &str) -> Strin
     out += "```\n\n";
     let _ = writeln!(out, "agent engine {version}");
     out
-}
-
-/// Returns the length of the longest run of backquotes.
-fn backquotes(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
-}
-
-/// Returns a fence longer than every run of backquotes in the text.
-fn fence(text: &str) -> String {
-    "`".repeat(3.max(backquotes(text) + 1))
-}
-
-/// Returns a name as code, with code points where it could be taken for another.
-fn code(name: &str) -> String {
-    let name = unmistakable(name);
-    let ticks = "`".repeat(backquotes(&name) + 1);
-    format!("{ticks}{name}{ticks}")
 }
 
 /// The options of the commands, by the documents that they name.
@@ -102,15 +77,6 @@ fn commands(saved: &SavedInputs) -> impl Iterator<Item = String> {
     modes.map(move |mode| format!("agent resolve {mode}{inputs} agents.md"))
 }
 
-fn write_fixes<'f>(out: &mut String, fixes: impl IntoIterator<Item = &'f Fix>) {
-    for fix in fixes {
-        // The lines after the first are a snippet.
-        let title = fix.title.lines().next().unwrap_or_default();
-        let name = fix.applicability.name();
-        let _ = writeln!(out, "  - fix ({name}): {}", title.trim_end_matches(':'));
-    }
-}
-
 fn write_near_miss(out: &mut String, near: &NearMiss) {
     let tool = near.tool.iter();
     let tool = tool.map(|tool| format!(" / {tool}"));
@@ -132,16 +98,7 @@ fn write_near_miss(out: &mut String, near: &NearMiss) {
 
 fn write_verdict(out: &mut String, verdict: &Verdict) {
     for found in &verdict.diagnostics {
-        let at = found.labels.first().map_or_else(String::new, |label| {
-            let (file, start) = (label.place.source.usual_name(), label.place.start);
-            format!(" ({file}:{}:{})", start.line, start.utf16_column)
-        });
-        let _ = writeln!(
-            out,
-            "- {} {}{at}",
-            code(found.code.name()),
-            visible(&found.message)
-        );
+        write_problem(out, found);
         // The requirement has the others.
         let own = found.code != Code::Unsatisfied;
         let fixes = found.fixes.iter();
@@ -250,6 +207,7 @@ mod tests {
             },
             tool: None,
             endpoint: String::new(),
+            unknown: vec![],
             hash: String::new(),
             over: None,
             fallback: None,

@@ -573,6 +573,7 @@ mod tests {
                     },
                     tool: None,
                     endpoint: String::new(),
+                    unknown: vec![],
                     hash: String::new(),
                     over: None,
                     fallback: None,

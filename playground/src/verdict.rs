@@ -283,11 +283,22 @@ fn selection(props: &CardProps, selected: &Selected) -> Html {
                 <span class="endpoint">{ &selected.endpoint }</span>
             </p>
             { for tool.map(obligations) }
+            { for not_known(&selected.unknown) }
             { for grant(&props.requirement) }
             { for fallback }
             { for over }
         </div>
     }
+}
+
+/// Shows what an import found in no source.
+fn not_known(unknown: &[String]) -> Option<Html> {
+    let words = unknown.iter().map(|it| match &**it {
+        "tools" => "its tools",
+        _ => "how its data is rated",
+    });
+    let words = words.collect::<Vec<_>>().join(", and ");
+    (!words.is_empty()).then(|| html! { <p class="quiet">{ "Not known: " }{ words }</p> })
 }
 
 /// Shows which tools of a server are locked alone, and what a gateway passes on from it.

@@ -1,5 +1,8 @@
 // The worker that imports documents. It runs while there is one to import.
 
+/** Maximum time for an answer, in milliseconds: that of the engine. */
+const PATIENCE_MS = 60_000;
+
 /** @type {Promise<Worker> | undefined} */
 let importer;
 
@@ -16,6 +19,7 @@ export function ask(texts) {
   return (last = answer);
 }
 
+/** Ends the worker, and the question that it answers. */
 export function end() {
   stop();
   // No answer comes any more.
@@ -28,14 +32,19 @@ function stop() {
 }
 
 async function exchange(question) {
+  const started = (importer ??= start());
+  let timer;
   try {
-    importer ??= start();
-    const worker = await importer;
+    const worker = await started;
     worker.postMessage(question);
-    return (await next(worker)).answer;
+    const patience = new Promise((_, reject) => (timer = setTimeout(reject, PATIENCE_MS)));
+    return (await Promise.race([next(worker), patience])).answer;
   } catch {
-    stop();
+    // Another one may have begun since.
+    if (importer === started) stop();
     return undefined;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -189,6 +189,8 @@ pub struct Selected {
     pub tool: Option<SelectedTool>,
     /// The URL of the server.
     pub endpoint: String,
+    /// What the import of the server found in no source: `data`, for the rating of its data, and `tools`.
+    pub unknown: Vec<String>,
     /// The hash of the selection, 64 hexadecimal digits.
     pub hash: String,
     /// The next eligible candidate and the tie-break that it lost; null without another candidate.

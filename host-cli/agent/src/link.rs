@@ -13,6 +13,10 @@ use std::collections::BTreeMap;
 /// The level with the smallest result.
 const LEVEL: u8 = 10;
 
+/// The area that reviews two locks, and the field of the earlier one.
+const REVIEW: &str = "diff";
+const EARLIER_LOCK: &str = "beforeLock";
+
 /// How files are shown that no link can hold.
 const SHOW: &str = "show the files in the page of this program: `agent playground`";
 
@@ -22,12 +26,26 @@ pub(crate) struct SharedInputs(BTreeMap<String, String>);
 impl SharedInputs {
     /// Returns the inputs of documents in UTF-8 for an area, whose name is empty for the first.
     pub(crate) fn of(area: &str, documents: &[Document], tenant: Option<&str>) -> Self {
+        let field = |kind| text_kind(kind).field();
+        let mut inputs = Self::named(area, documents, field);
+        inputs.set(TENANT_ID, tenant.unwrap_or_default());
+        inputs
+    }
+
+    /// Returns the inputs of a review of two locks: the earlier one is a `document`.
+    pub(crate) fn review(locks: &[Document]) -> Self {
+        Self::named(REVIEW, locks, |kind| match kind {
+            DocumentKind::Document => EARLIER_LOCK.to_owned(),
+            kind => text_kind(kind).field(),
+        })
+    }
+
+    fn named(area: &str, documents: &[Document], field: impl Fn(DocumentKind) -> String) -> Self {
         let mut inputs = Self(BTreeMap::new());
         for document in documents {
             let text = String::from_utf8_lossy(&document.text);
-            inputs.set(&text_kind(document.kind).field(), &text);
+            inputs.set(&field(document.kind), &text);
         }
-        inputs.set(TENANT_ID, tenant.unwrap_or_default());
         inputs.set(AREA, area);
         inputs.set(ENGINE, env!("CARGO_PKG_VERSION"));
         inputs
@@ -58,14 +76,16 @@ impl SharedInputs {
         Ok(json)
     }
 
-    /// Returns the link that holds the inputs of the first area, behind the address of a page.
+    /// Returns the link that holds the inputs, behind the address of a page.
     ///
     /// # Errors
     ///
     /// When the link would be too long.
     pub(crate) fn link(&self, base: &str) -> Result<String, Failure> {
         let packed = URL_SAFE_NO_PAD.encode(compress_to_vec(self.json()?.as_bytes(), LEVEL));
-        let link = format!("{base}#{VERSION}{packed}");
+        let area = self.0.get(AREA);
+        let area = area.map_or_else(String::new, |name| format!("{name}."));
+        let link = format!("{base}#{area}{VERSION}{packed}");
         if link.len() > LENGTH_LIMIT {
             let message = format_args!(
                 "the link would have {} characters, and many programs cut links after {LENGTH_LIMIT}",

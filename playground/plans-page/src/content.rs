@@ -1,15 +1,16 @@
 //! The content of the page: its answers and texts.
 
-use crate::decision::DecisionView;
-use crate::grounding::GroundingView;
+use crate::decision::{self, DecisionView};
+use crate::grounding::{self, GroundingView};
 use crate::marks;
-use crate::state::{Answered, Expanded, Plans, State};
+use crate::state::{Answered, Expanded, Page, Plans, State};
 use crate::stepping::Stepping;
 use agent_answer::{Claim, Diagnostic, Evidence, PlanVerdict};
 use agent_ui::answer::{AnswerPanel, Sign};
 use agent_ui::areas::Area;
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
+use agent_ui::markdown::{InWords, copy_answer};
 use agent_ui::page::use_page;
 use agent_ui::saved::SavedInputs;
 use agent_ui::words::count;
@@ -67,6 +68,21 @@ impl Content for Plans {
                     text,
                 )
             }
+        })
+    }
+
+    fn in_words(&self) -> Option<InWords> {
+        let (sign, sentence) = match &*self.answer()?.answer {
+            Answer::Plan(decision) | Answer::Run(decision, _) | Answer::Call(decision) => {
+                let sign = decision::verdict(self.kind, decision);
+                (sign, sign.words.to_owned())
+            }
+            Answer::Grounding(grounding) => grounding::verdict(grounding),
+        };
+        Some(InWords {
+            sign,
+            sentence,
+            lines: Vec::new(),
         })
     }
 
@@ -139,6 +155,10 @@ impl Content for Plans {
 
     fn answer() -> Html {
         html! { <AnswerPane /> }
+    }
+
+    fn toolbar(page: &Page) -> Html {
+        copy_answer(page)
     }
 
     fn help() -> Html {

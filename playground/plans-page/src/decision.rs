@@ -65,9 +65,10 @@ pub(crate) fn DecisionView() -> Html {
     }
 }
 
-fn summary(kind: RequestKind, decision: &PlanDecision) -> Html {
+/// Returns the verdict, whose words are the headline.
+pub(crate) fn verdict(kind: RequestKind, decision: &PlanDecision) -> Sign {
     let is_call = kind == RequestKind::Call;
-    let sign = match &decision.verdict {
+    match &decision.verdict {
         PlanVerdict::Allowed if is_call => Sign::yes("The call may be made"),
         PlanVerdict::Denied if is_call => Sign::no("The call may not be made"),
         PlanVerdict::Allowed => Sign::yes("The plan may run"),
@@ -77,7 +78,11 @@ fn summary(kind: RequestKind, decision: &PlanDecision) -> Html {
             ..Sign::yes("No call: the planner needs more information")
         },
         PlanVerdict::Undecided => Sign::no("No decision: an input has errors"),
-    };
+    }
+}
+
+fn summary(kind: RequestKind, decision: &PlanDecision) -> Html {
+    let (sign, is_call) = (verdict(kind, decision), kind == RequestKind::Call);
     let mut facts: Vec<_> = decision.plan.iter().cloned().collect();
     let number = |number: usize, noun: &str| count(number as u32, noun);
     if !decision.steps.is_empty() && !is_call {

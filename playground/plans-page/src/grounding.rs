@@ -33,7 +33,8 @@ pub(crate) fn GroundingView() -> Html {
     }
 }
 
-fn summary(grounding: &Grounding) -> Html {
+/// Returns the verdict, and the headline.
+pub(crate) fn verdict(grounding: &Grounding) -> (Sign, String) {
     let sign = match grounding.grounded {
         Some(true) => Sign::yes(""),
         Some(false) => Sign::no(""),
@@ -43,6 +44,11 @@ fn summary(grounding: &Grounding) -> Html {
         "" => sign.words.to_owned(),
         text => capitalised(text),
     };
+    (sign, sentence)
+}
+
+fn summary(grounding: &Grounding) -> Html {
+    let (sign, sentence) = verdict(grounding);
     let all = count(grounding.claims.len() as u32, "claim");
     let is_missed = |claim: &&Claim| matches!(claim.verdict, Evidence::Missed { .. });
     let facts = match grounding.claims.iter().filter(is_missed).count() {

@@ -8,6 +8,7 @@ use crate::state::{Page, Sessions};
 use agent_answer::DocumentKind;
 use agent_ui::answer::{Sign, headline, status};
 use agent_ui::content::Documents as _;
+use agent_ui::markdown::{InWords, code};
 use agent_ui::names::name;
 use agent_ui::page::use_page;
 use agent_ui::problems::{Place, Problems, prose};
@@ -70,13 +71,20 @@ fn summary(page: &Page, log: Option<&LogView>, has_problems: bool) -> Html {
             </>
         };
     };
+    let (sign, words) = answer(log);
+    let facts = if log.is_valid { facts(log) } else { vec![] };
+    headline(sign, &words, &facts)
+}
+
+/// Returns the answer in a sentence.
+fn answer(log: &LogView) -> (Sign, String) {
     if !log.is_valid {
         let sign = Sign::no("This log is not the one that a session wrote");
-        return headline(sign, sign.words, &[]);
+        return (sign, sign.words.to_owned());
     }
     let [differs, other_reasons, same, undecidable] = log.counts.map(|it| it as u32);
     let all = differs + other_reasons + same + undecidable;
-    let (sign, words) = match log.is_same {
+    match log.is_same {
         Some(true) => (
             Sign::yes("same"),
             format!("{} decided as recorded", count(all, "call")),
@@ -95,7 +103,28 @@ fn summary(page: &Page, log: Option<&LogView>, has_problems: bool) -> Html {
                 count(all, "call")
             ),
         ),
-    };
+    }
+}
+
+/// Returns the answer and each call that is decided otherwise.
+pub(crate) fn in_words(log: &LogView) -> InWords {
+    let (sign, sentence) = answer(log);
+    let calls = log.calls.iter().filter(|_| log.is_valid);
+    let lines = calls.map(|it| {
+        let change = Change::of(it).sign().words;
+        let (tool, number) = (code(&it.tool), it.sequence);
+        format!("record {number}, {tool}: {}; {change}", compared(it))
+    });
+    InWords {
+        sign,
+        sentence,
+        lines: lines.collect(),
+    }
+}
+
+fn facts(log: &LogView) -> Vec<String> {
+    let [differs, other_reasons, same, undecidable] = log.counts.map(|it| it as u32);
+    let all = differs + other_reasons + same + undecidable;
     let mut facts = Vec::new();
     for (change, words) in [
         (Change::Widened, "with more access"),
@@ -118,7 +147,7 @@ fn summary(page: &Page, log: Option<&LogView>, has_problems: bool) -> Html {
     if !log.documents.is_empty() {
         facts.push(format!("changed: {}", log.documents.join(", ")));
     }
-    headline(sign, &words, &facts)
+    facts
 }
 
 /// How a call is decided now, compared with the record.
@@ -203,15 +232,18 @@ fn calls(log: &LogView) -> Html {
     }
 }
 
+/// Returns how a call was decided, and how it is now.
+fn compared(call: &LoggedCall) -> String {
+    let before = &call.recorded.name;
+    match &call.now {
+        Ok(now) if now.name == *before => format!("{before} as before, for other reasons"),
+        Ok(now) => format!("was {before}, now {}", now.name),
+        Err(_) => format!("was {before}, can't be decided again"),
+    }
+}
+
 fn card(log: &LogView, change: Change, call: &LoggedCall) -> Html {
-    let (now, sign) = (call.now.as_ref(), change.sign());
-    let words = match now {
-        Ok(now) if now.name == call.recorded.name => {
-            format!("{} as before, for other reasons", now.name)
-        }
-        Ok(now) => format!("was {}, now {}", call.recorded.name, now.name),
-        Err(_) => format!("was {}, can't be decided again", call.recorded.name),
-    };
+    let (now, sign, words) = (call.now.as_ref(), change.sign(), compared(call));
     let place = log.problems.iter().find_map(|it| {
         let place = it.place()?;
         (place.start.line == call.line).then_some(*place)

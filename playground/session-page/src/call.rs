@@ -2,10 +2,11 @@
 
 use crate::arguments::arguments;
 use crate::events::{asked, happens, tool};
-use crate::refusal::{instead, raw, refusal};
+use crate::refusal::{instead, line, raw, refusal};
 use crate::state::Page;
-use agent_answer::DocumentKind;
+use agent_answer::{DocumentKind, visible};
 use agent_ui::answer::Sign;
+use agent_ui::markdown::InWords;
 use agent_ui::names::name;
 use agent_ui::problems::prose;
 use agent_ui::words::thousands;
@@ -26,6 +27,23 @@ pub(crate) const fn decision_sign(decided: &Decided) -> Sign {
             ..Sign::caution("A human must approve it")
         },
         Decided::Error { .. } => Sign::no("An error of the protocol"),
+    }
+}
+
+/// Returns what is decided about a call, with the reasons of a refusal.
+pub(crate) fn in_words(decided: &Decided) -> InWords {
+    let lines = match decided {
+        Decided::Refuse(it) => it.reasons.iter().map(line).collect(),
+        Decided::Ask { text, .. } | Decided::Error { message: text, .. } => {
+            vec![visible(text).into_owned()]
+        }
+        Decided::Forward { .. } | Decided::Answer { .. } => Vec::new(),
+    };
+    let sign = decision_sign(decided);
+    InWords {
+        sign,
+        sentence: sign.words.to_owned(),
+        lines,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The content of the page: its answers and texts.
 
-use crate::audit::AuditArea;
-use crate::call::decision_sign;
+use crate::audit::{self, AuditArea};
+use crate::call::{self, decision_sign};
 use crate::history::place;
 use crate::session::SessionArea;
 use crate::state::{Answered, Page, Sessions, State};
@@ -11,6 +11,7 @@ use agent_ui::areas::Area;
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
 use agent_ui::keeping::take_over;
+use agent_ui::markdown::{InWords, copy_answer};
 use agent_ui::page::use_page;
 use agent_ui::saved::SavedInputs;
 use agent_ui::words::count;
@@ -80,6 +81,13 @@ impl Content for Sessions {
         }
     }
 
+    fn in_words(&self) -> Option<InWords> {
+        Some(match self.kind {
+            RequestKind::Session => call::in_words(self.session()?.draft.as_ref()?),
+            RequestKind::Log => audit::in_words(self.log()?),
+        })
+    }
+
     fn marks(&self) -> Vec<Mark> {
         let log = self.log().filter(|_| self.kind == RequestKind::Log);
         let problems = log.into_iter().flat_map(|log| &log.problems);
@@ -135,9 +143,12 @@ impl Content for Sessions {
     fn toolbar(page: &Page) -> Html {
         let take = page.callback(|page, _| take_over(page, SERVERS, &TAKEN));
         html! {
-            <button onclick={take} title="Take agents.md, the index and what belongs to them from the area Servers">
-                { "From Servers" }
-            </button>
+            <>
+                <button onclick={take} title="Take agents.md, the index and what belongs to them from the area Servers">
+                    { "From Servers" }
+                </button>
+                { copy_answer(page) }
+            </>
         }
     }
 

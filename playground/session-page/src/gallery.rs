@@ -44,8 +44,13 @@ pub(crate) const CALLS: &[Example] = &[
     call!("A tool that is misspelt", "No server has the tool; the similar one is proposed.", "", "misspelt.call.json"),
     call!("A tool on demand, by its own name", "Tools on demand are not on the list: a helper calls them.", "EXPANSION_DENIED", "by-name.call.json"),
     call!("A helper expands two tools", "The agent gets two definitions, and pays only for them.", "", "expand.call.json"),
-    call!("Private mail, then a post", "Make this call, answer it, and call `publish`: a rule of the tenant refuses it.", "", "leak.read.call.json", Manifest: "leak.agents.md", Index: "leak.index.json", Tenant: "leak.tenant.yaml"),
     call!("A reply that a policy refuses", "A policy sees the arguments of each call.", "POLICY_DENIED", "reply.call.json", Policy: "policy.rego"),
+];
+
+/// Calls that would carry data out.
+#[rustfmt::skip]
+pub(crate) const ATTACKS: &[Example] = &[
+    call!("Private mail, then a post", "Make this call, answer it, and call `publish`: a rule of the tenant refuses it.", "", "leak.read.call.json", Manifest: "leak.agents.md", Index: "leak.index.json", Tenant: "leak.tenant.yaml"),
 ];
 
 const fn decided(
@@ -68,12 +73,17 @@ const fn decided(
 pub(crate) const LOGS: &[Example] = &[
     decided("Decided as recorded", "The same documents decide every call of the log as before.", "", &[]),
     decided("Another policy", "A new policy refuses calls that were allowed, and says why.", "REPLAY_DIFFERS", &[(DocumentKind::Policy, own!("policy.rego"))]),
+    decided("Fewer tools", "The new lock has a tool less, and its calls are refused.", "REPLAY_DIFFERS", &[(DocumentKind::Manifest, own!("fewer-tools.agents.md"))]),
+    decided("A record that was changed", "A changed log is refused.", "AUDIT_CHANGED", &[(DocumentKind::Evidence, own!("changed.audit.jsonl"))]),
+];
+
+/// Logs of attacks.
+#[rustfmt::skip]
+pub(crate) const ATTACK_LOGS: &[Example] = &[
     decided("A leak that a rule stops", "The agent read mail, then published a note. A rule about earlier calls refuses the note.", "REPLAY_DIFFERS", &[
         (DocumentKind::Manifest, own!("leak.agents.md")),
         (DocumentKind::Index, own!("leak.index.json")),
         (DocumentKind::Evidence, own!("leak.audit.jsonl")),
         (DocumentKind::Tenant, own!("leak.tenant.yaml")),
     ]),
-    decided("Fewer tools", "The new lock has a tool less, and its calls are refused.", "REPLAY_DIFFERS", &[(DocumentKind::Manifest, own!("fewer-tools.agents.md"))]),
-    decided("A record that was changed", "A changed log is refused.", "AUDIT_CHANGED", &[(DocumentKind::Evidence, own!("changed.audit.jsonl"))]),
 ];

@@ -72,7 +72,13 @@ impl Documents for Sessions {
     ];
     const GALLERIES: &'static [Gallery] = &[
         (Area::Session, "Calls of an agent", gallery::CALLS),
+        (Area::Session, "An attack that is stopped", gallery::ATTACKS),
         (Area::Audit, "Audit logs", gallery::LOGS),
+        (
+            Area::Audit,
+            "An attack that a rule would stop",
+            gallery::ATTACK_LOGS,
+        ),
     ];
     const INTRODUCTIONS: &'static [(Area, &'static str)] = &[
         (

@@ -2,7 +2,7 @@
 
 use crate::call::DRAFT;
 use crate::state::Page;
-use agent_answer::DocumentKind;
+use agent_answer::{DocumentKind, visible};
 use agent_ui::browser::focus;
 use agent_ui::editor::Viewer;
 use agent_ui::names::name;
@@ -52,6 +52,15 @@ pub(crate) fn reasons(reasons: &[CallReason]) -> Html {
         }
     });
     html! { if !reasons.is_empty() { <ul class="reasons-list">{ for items }</ul> } }
+}
+
+/// Returns a reason as a line of Markdown.
+pub(crate) fn line(reason: &CallReason) -> String {
+    let text = visible(&reason.text);
+    match reason.code {
+        Some(code) => format!("`{}` {text}", code.name()),
+        None => text.into_owned(),
+    }
 }
 
 /// Shows names that may be called instead.

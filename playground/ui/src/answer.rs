@@ -36,18 +36,21 @@ pub fn use_answer_classes(stale: bool) -> Classes {
     classes!("answer", (stale && *overdue).then_some("stale"))
 }
 
+/// The properties of a [`Wait`].
 #[derive(Properties, PartialEq)]
-struct WaitProps {
-    waiting: bool,
-    /// Whether there is an answer to earlier inputs.
-    answered: bool,
-    on_stop: Callback<MouseEvent>,
+pub struct WaitProps {
+    /// Whether the engine works.
+    pub waiting: bool,
+    /// What it does, and what is shown meanwhile.
+    pub words: &'static str,
+    /// Ends its work.
+    pub on_stop: Callback<MouseEvent>,
 }
 
 /// Says that the engine works, once that takes a second, and for how long it does. The element is always there, so that
 /// screen readers announce its text.
 #[component]
-fn Wait(props: &WaitProps) -> Html {
+pub fn Wait(props: &WaitProps) -> Html {
     let seconds = use_state_eq(|| 0);
     {
         let seconds = seconds.clone();
@@ -64,10 +67,7 @@ fn Wait(props: &WaitProps) -> Html {
     html! {
         <div class="status wait">
             <p aria-live="polite">
-                if is_long {
-                    { "Deciding…" }
-                    if props.answered { { " Below is the answer to earlier inputs." } }
-                }
+                if is_long { { props.words } }
             </p>
             if is_long {
                 <span class="quiet" aria-hidden="true">{ format!("{} s", *seconds) }</span>
@@ -97,9 +97,13 @@ pub fn status<C: Content>(page: &Page<C>, answered: bool) -> Html {
             let class = if answered { "loading" } else { "waiting" };
             html! { <p class={classes!("status", class)} role="status">{ *message }{ below }</p> }
         }
-        Engine::Ready => html! {
-            <Wait waiting={stale} {answered} on_stop={page.on(|state| state.stops += 1)} />
-        },
+        Engine::Ready => {
+            let words = match answered {
+                true => "Deciding… Below is the answer to earlier inputs.",
+                false => "Deciding…",
+            };
+            html! { <Wait waiting={stale} {words} on_stop={page.on(|state| state.stops += 1)} /> }
+        }
     }
 }
 

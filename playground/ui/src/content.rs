@@ -4,6 +4,7 @@ use crate::answer::Sign;
 use crate::areas::Area;
 use crate::editor::Mark;
 use crate::example::{Example, Texts};
+use crate::markdown::InWords;
 use crate::names::Named;
 use crate::page::{Actor, Page};
 use crate::saved::SavedInputs;
@@ -143,6 +144,11 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
 
     /// Returns the last answer in short, for where there is no room for more.
     fn brief(&self) -> Option<(Sign, String)>;
+
+    /// Returns the answer of the visible area, which [`copy_answer`](crate::markdown::copy_answer) copies.
+    fn in_words(&self) -> Option<InWords> {
+        None
+    }
 
     /// Returns the places that have a background in the editors.
     fn marks(&self) -> Vec<Mark>;

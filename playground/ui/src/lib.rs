@@ -29,6 +29,7 @@ mod header;
 mod inputs;
 pub mod keeping;
 mod link;
+pub mod markdown;
 mod menu;
 pub mod names;
 pub mod notice;

@@ -73,6 +73,7 @@ mod tests {
             server: server(),
             tool: None,
             endpoint: "https://acme.example".to_owned(),
+            unknown: vec![],
             hash: "0".repeat(64),
             over: Some(eligible.clone()),
             fallback: None,

@@ -14,11 +14,11 @@ pub mod example;
 mod gallery;
 
 use example::Example;
-use gallery::{BROKEN, LOCKS, POLICIES, REFUSED, START};
+use gallery::{ATTACKS, BROKEN, LOCKS, POLICIES, REFUSED, START};
 
 /// Returns all examples.
 fn examples() -> impl Iterator<Item = &'static Example> {
-    [START, REFUSED, BROKEN, POLICIES, LOCKS]
+    [START, REFUSED, BROKEN, POLICIES, ATTACKS, LOCKS]
         .into_iter()
         .flatten()
 }

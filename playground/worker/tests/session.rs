@@ -238,6 +238,7 @@ fn the_verdict_of_hello_agent() {
                     server: name("acme-audiences", "2.1.0"),
                     tool: None,
                     endpoint: "https://mcp.acme.example/audiences".to_owned(),
+                    unknown: vec![],
                     hash: "9e864cac2ca14514685dcd03d51dcc2ab0b3b4e17d35f2e33698b86ad8196e2f"
                         .to_owned(),
                     over: Some(Eligible {
@@ -273,6 +274,7 @@ fn the_verdict_of_hello_agent() {
                     server: name("chart-reports", "3.4.1"),
                     tool: None,
                     endpoint: "https://charts.example/mcp".to_owned(),
+                    unknown: vec![],
                     hash: "f085320ba74de942cace2484a3d9d2fe8e36e81edbeadd87731b827fed0bc895"
                         .to_owned(),
                     over: None,

@@ -85,13 +85,13 @@ fn outcome(past: &Past) -> &Decided {
 
 #[test]
 fn each_example_leads_to_its_code() {
-    for example in gallery::CALLS {
+    for example in gallery::CALLS.iter().chain(gallery::ATTACKS) {
         let session = session_of(example.texts, Caller::default(), vec![]);
         let decided = session.draft.expect("a decision");
         let found = code(&decided).map_or("", Code::name);
         assert_eq!(found, example.code, "{}", example.title);
     }
-    for example in gallery::LOGS {
+    for example in gallery::LOGS.iter().chain(gallery::ATTACK_LOGS) {
         let log = log(example.texts);
         let found = log.problems.first().map_or("", |it| it.code.name());
         assert_eq!(found, example.code, "{}", example.title);

@@ -20,40 +20,49 @@ pub(crate) fn folder(workspace: &Workspace, build: Build) -> PathBuf {
 
 /// Builds both folders for release, and fails if the playground exceeds its budget.
 pub(crate) fn released(workspace: &Workspace) -> Result<()> {
-    let _lock = lock(workspace)?;
-    write(workspace, Build::Released)?;
+    let turn = Turn::take(workspace)?;
+    write(&turn, workspace, Build::Released)?;
     budget::check(workspace, &folder(workspace, Build::Released))
 }
 
 /// Builds both folders.
 pub(crate) fn build(workspace: &Workspace, build: Build) -> Result<()> {
-    let _lock = lock(workspace)?;
-    write(workspace, build)
+    write(&Turn::take(workspace)?, workspace, build)
 }
 
 /// Quickly builds the playground with the modules that most visits load, and returns its folder.
 pub(crate) fn build_usual(workspace: &Workspace) -> Result<PathBuf> {
-    let _lock = lock(workspace)?;
+    let turn = Turn::take(workspace)?;
     let folder = workspace.root().join("target/quick/usual");
-    write_site(workspace, Build::Quick, Extent::Usual, &folder)?;
+    write_site(&turn, workspace, Build::Quick, Extent::Usual, &folder)?;
     Ok(folder)
 }
 
-/// Lets a second build in one clone wait.
-fn lock(workspace: &Workspace) -> Result<File> {
-    folder::lock(&workspace.root().join("target/locks/playground"))
+/// The turn of one build in a clone, which every build needs: a second one waits.
+struct Turn(#[expect(dead_code, reason = "a lock until it is dropped")] File);
+
+impl Turn {
+    fn take(workspace: &Workspace) -> Result<Self> {
+        folder::lock(&workspace.root().join("target/locks/playground")).map(Self)
+    }
 }
 
-fn write(workspace: &Workspace, build: Build) -> Result<()> {
+fn write(turn: &Turn, workspace: &Workspace, build: Build) -> Result<()> {
     let dist = folder(workspace, build);
-    write_site(workspace, build, Extent::Whole, &dist)?;
+    write_site(turn, workspace, build, Extent::Whole, &dist)?;
     let package = dist.with_file_name("js");
     folder::write_all(&package, &package::files(workspace, build)?)?;
     wrote(workspace, &package);
     Ok(())
 }
 
-fn write_site(workspace: &Workspace, build: Build, extent: Extent, dist: &Path) -> Result<()> {
+fn write_site(
+    _turn: &Turn,
+    workspace: &Workspace,
+    build: Build,
+    extent: Extent,
+    dist: &Path,
+) -> Result<()> {
     // After a failure no old files must remain.
     folder::remove(dist)?;
     let mut files = site::build(workspace, build, extent)?;

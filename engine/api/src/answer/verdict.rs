@@ -15,7 +15,7 @@ use agent_diagnostic::{Code, Diagnostic};
 use agent_explain::{Candidate, Decision};
 #[cfg(feature = "repair")]
 use agent_model::Grant;
-use agent_model::{Index, Lock, Manifest, ToolView};
+use agent_model::{Index, Lock, Manifest, ServerView, ToolView};
 use agent_text::{DocumentKind, Span, Text};
 use std::collections::BTreeMap;
 
@@ -217,6 +217,7 @@ fn outcome(decision: Decision<'_>, edited: bool) -> Outcome {
             _ => None,
         },
         endpoint: selected.server().endpoint().to_owned(),
+        unknown: unknown(selected.server()),
         hash,
         over: decision
             .eligible()
@@ -226,6 +227,21 @@ fn outcome(decision: Decision<'_>, edited: bool) -> Outcome {
             .fallback()
             .and_then(|tool| convert::eligible(decision, tool)),
     })
+}
+
+/// Returns what no source of an import said about a server. Other entries are complete as their authors wrote them.
+fn unknown(server: ServerView<'_>) -> Vec<String> {
+    // Within a text of JSON, quotation marks are escaped: this is the key.
+    if !server.entry().contains("\"x-unrated\"") {
+        return Vec::new();
+    }
+    let has_tools = server.tools().len() > 0;
+    let tools = (!has_tools).then_some("tools");
+    ["data"]
+        .into_iter()
+        .chain(tools)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Returns the names of the other tools that a requirement of `tools: all` selects.

@@ -701,6 +701,10 @@ pub(crate) struct Diff {
 
     #[command(flatten)]
     pub(crate) output: DiffOutput,
+
+    /// Also print a link to the review of both locks in the playground at this address; the link holds them
+    #[arg(help_heading = None::<&str>, long, value_name = "URL", value_hint = ValueHint::Url, requires = "new")]
+    pub(crate) share: Option<String>,
 }
 
 /// How differences are shown, and which of them are refused.
@@ -731,6 +735,13 @@ pub(crate) enum DiffFormat {
     Sarif,
     /// The problems as workflow commands of GitHub Actions
     Github,
+}
+
+impl DiffFormat {
+    /// Returns whether programs read the output.
+    pub(crate) fn is_for_programs(self) -> bool {
+        !matches!(self, Self::Text | Self::Markdown)
+    }
 }
 
 impl DiffOutput {

@@ -1,13 +1,15 @@
 //! `agent diff`: the differences between two locks, or between a lock and one resolved now.
 
-use super::CommandAnswer;
 use super::session::{CommandSession, NewLock};
+use super::{CommandAnswer, share};
 use crate::args::{Diff, LOCK};
+use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::explanation::Origin;
 use agent_host::input::Input;
 use agent_host::{Failure, call};
 
 pub(super) fn run(args: &Diff, session: &mut CommandSession) -> Result<CommandAnswer, Failure> {
+    let page = share::review_page(args)?;
     let older = match &args.old {
         Some(old) => match session.lock(old)? {
             Some(lock) => Some(lock),
@@ -21,6 +23,8 @@ pub(super) fn run(args: &Diff, session: &mut CommandSession) -> Result<CommandAn
             },
         },
     };
+    // The text of the newer lock takes its place.
+    let before = session.findings.text(DocumentKind::Lock).map(Vec::from);
     let newer = match &args.new {
         Some(new) => session.lock(new)?.map(|lock| (lock, None)),
         None => resolved_now(args, session)?.map(|newer| (newer.lock, Some(newer))),
@@ -39,7 +43,11 @@ pub(super) fn run(args: &Diff, session: &mut CommandSession) -> Result<CommandAn
         };
         drifts = detailed;
     }
-    session.show_differences(&args.output, &drifts)
+    let answer = session.show_differences(&args.output, &drifts)?;
+    if let (Some(page), Some(before)) = (page, before) {
+        share::print_review(page, before, args, session)?;
+    }
+    Ok(answer)
 }
 
 /// Returns the lock that `agent resolve` would write, with its index, or `None` if it would write

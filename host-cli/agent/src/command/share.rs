@@ -3,10 +3,11 @@
 use super::CommandAnswer;
 use super::session::documents::ShownDocuments;
 use super::session::{CommandSession, usual_manifest};
-use crate::args::{FolderDocuments, INDEX, LOCK, Share};
+use crate::args::{Diff, DiffFormat, FolderDocuments, INDEX, LOCK, Share};
 use crate::link::SharedInputs;
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::fixes::{Document, MendedDocument};
+use agent_host::input::Input;
 use agent_host::session_files::present;
 use agent_host::{Failure, call, output};
 
@@ -50,6 +51,60 @@ pub(super) fn read(
         policy: &context.policy,
     };
     shown.read(session)
+}
+
+/// Prints the link to the review of the two locks of `agent diff`, or notes why there is none: the answer does not depend
+/// on it.
+pub(super) fn print_review(
+    page: &str,
+    before: Vec<u8>,
+    args: &Diff,
+    session: &mut CommandSession,
+) -> Result<(), Failure> {
+    let after = session.findings.text(DocumentKind::Lock);
+    let locks = [
+        (DocumentKind::Document, before),
+        (DocumentKind::Lock, after.map(Vec::from).unwrap_or_default()),
+    ];
+    let locks = locks.map(|(kind, text)| Document { kind, text });
+    let secrets = call!(session.engine, fixes.redact(&locks))?.secrets;
+    for label in secrets.iter().filter_map(|it| it.labels.first()) {
+        let (place, what) = (&label.place, &label.text);
+        let name = match place.span.source {
+            DocumentKind::Lock => &args.new,
+            _ => &args.old,
+        };
+        let name = name.as_ref().map(Input::to_string).unwrap_or_default();
+        let (line, column) = (place.start.line, place.start.column);
+        session.note(format_args!(
+            "no link is printed: {name}:{line}:{column} looks like {what}"
+        ));
+    }
+    if !secrets.is_empty() {
+        return Ok(());
+    }
+    let link = match SharedInputs::review(&locks).link(page) {
+        Ok(link) => link,
+        Err(failure) => {
+            session.note(format_args!("no link is printed: {failure}"));
+            return Ok(());
+        }
+    };
+    output::print_data(&match args.output.format {
+        DiffFormat::Markdown => format!("\n[Review this change in the playground]({link})\n"),
+        _ => format!("{link}\n"),
+    })
+}
+
+/// Returns the address of the page that reviews two locks, if one is asked for.
+pub(super) fn review_page(args: &Diff) -> Result<Option<&str>, Failure> {
+    let page = args.share.as_deref().map(address).transpose()?;
+    if page.is_some() && args.output.format.is_for_programs() {
+        let failure =
+            Failure::new("`--share` prints a link for people, and the format is one for programs");
+        return Err(failure.help("choose `--format markdown`, or leave out `--format`"));
+    }
+    Ok(page)
 }
 
 /// Returns the address of a page, to which a link can be appended.

@@ -2,21 +2,26 @@
 
 use crate::project::{MANIFEST, Project, Run};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+
+/// The address of a playground, and how a link to a review there begins.
+const PLAYGROUND: &str = "https://play.example/";
+const LINK: &str = "\n[Review this change in the playground](https://play.example/#diff.1.";
 
 /// Runs the script of the action in a project, with the commit that is compared.
 fn action(project: &Project, base: &str) -> Run {
     Run::of(script(project, base))
 }
 
-/// Returns the folder of the action.
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../actions/lock")
+/// Reads a file of the repository.
+fn file(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::read_to_string(root.join(path)).unwrap()
 }
 
 fn script(project: &Project, base: &str) -> Command {
-    let action = fs::read_to_string(folder().join("action.yml")).unwrap();
+    let action = file("actions/lock/action.yml");
     let (_, script) = action.split_once("      run: |\n").unwrap();
     let script: String = script
         .lines()
@@ -48,18 +53,23 @@ fn git(project: &Project, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
+/// Resolves the documents of a project, commits them, and returns the commit.
+fn committed(project: &Project) -> String {
+    project.agent("resolve").exits(0);
+    git(project, &["init", "--quiet", "."]);
+    git(
+        project,
+        &["add", "agents.md", "mcp.index.json", "agents.lock"],
+    );
+    git(project, &["commit", "--quiet", "--message", "base"]);
+    git(project, &["rev-parse", "HEAD"])
+}
+
 #[test]
 fn a_change_of_a_lock_is_shown_and_one_without_a_lock_fails() {
     let project = Project::new();
     fs::create_dir(project.path("temp")).unwrap();
-    project.agent("resolve").exits(0);
-    git(&project, &["init", "--quiet", "."]);
-    git(
-        &project,
-        &["add", "agents.md", "mcp.index.json", "agents.lock"],
-    );
-    git(&project, &["commit", "--quiet", "--message", "base"]);
-    let base = git(&project, &["rev-parse", "HEAD"]);
+    let base = committed(&project);
     action(&project, &base).exits(0).answers_nothing();
     assert_eq!(project.read("temp/summary.md"), "### No differences\n");
 
@@ -89,13 +99,10 @@ fn a_change_of_a_lock_is_shown_and_one_without_a_lock_fails() {
     assert!(!summary.contains("#diff"), "{summary}");
 
     let mut linked = script(&project, &base);
-    linked
-        .env("PLAYGROUND", "https://play.example/")
-        .env("GITHUB_ACTION_PATH", folder());
+    linked.env("PLAYGROUND", PLAYGROUND);
     Run::of(linked).exits(0);
     let summary = project.read("temp/summary.md");
-    let link = "\n[Review this change in the playground](https://play.example/#diff.1.";
-    assert!(summary.contains(link), "{summary}");
+    assert!(summary.contains(LINK), "{summary}");
 }
 
 #[test]
@@ -114,35 +121,64 @@ fn an_archive_comes_over_https_alone() {
     assert!(!project.has("temp/agent.tar.gz") && !project.has("temp/agent"));
 }
 
-/// Runs a command line in a project, in which `agent` is in the search path.
-fn shell(project: &Project, line: &str) -> Run {
+/// Runs lines in a project, in which `agent` is in the search path.
+fn shell(project: &Project, lines: &str, variables: &[(&str, &str)]) -> Run {
     let program = Path::new(env!("CARGO_BIN_EXE_agent")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
-    let mut command = project.command_of("sh", ["-e", "-c", line]);
-    command.env("PATH", path);
+    let mut command = project.command_of("sh", ["-e", "-c", lines]);
+    command.env("PATH", path).envs(variables.iter().copied());
     Run::of(command)
+}
+
+/// Returns the lines of the template's script.
+fn template() -> String {
+    let template = file("actions/gitlab/lock.yml");
+    let (_, script) = template.split_once("  script:\n").unwrap();
+    let program = template.split_once("    AGENT: ").unwrap().1;
+    let program = program.lines().next().unwrap();
+    script.replace("    - ", "").replace("$AGENT", program)
 }
 
 #[test]
 fn a_template_and_a_hook_guard_the_lock() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let template = fs::read_to_string(root.join("actions/gitlab/lock.yml")).unwrap();
-    let (_, script) = template.split_once("  script:\n").unwrap();
-    let program = template.split_once("    AGENT: ").unwrap().1;
-    let program = program.lines().next().unwrap();
-    let script = script.replace("    - ", "").replace("$AGENT", program);
-    let hooks = fs::read_to_string(root.join(".pre-commit-hooks.yaml")).unwrap();
+    let hooks = file(".pre-commit-hooks.yaml");
     let entry = hooks
         .lines()
         .find_map(|line| line.trim().strip_prefix("entry: "));
     let project = Project::new();
     project.agent("resolve").exits(0);
-    for line in [&script, entry.unwrap()] {
-        shell(&project, line).exits(0);
+    for lines in [&template(), entry.unwrap()] {
+        shell(&project, lines, &[]).exits(0);
     }
     let wider = MANIFEST.replace("[read:audiences]", "[read:audiences, write:audiences]");
     project.write("agents.md", wider);
-    for line in [&script, entry.unwrap()] {
-        shell(&project, line).exits(1).answers("SCOPE_WIDENED");
+    for lines in [&template(), entry.unwrap()] {
+        let guarded = shell(&project, lines, &[]).exits(1);
+        guarded.answers("SCOPE_WIDENED");
     }
+}
+
+#[test]
+fn a_template_shows_what_a_merge_request_changes() {
+    let project = Project::new();
+    let base = committed(&project);
+    let merge = ("CI_MERGE_REQUEST_DIFF_BASE_SHA", &*base);
+    let review = |variables: &[(&str, &str)]| {
+        shell(&project, &template(), variables).exits(0);
+        project.read("lock-review.md")
+    };
+    assert_eq!(review(&[merge]), "### No differences\n");
+    let none = [("CI_MERGE_REQUEST_DIFF_BASE_SHA", "none")];
+    assert_eq!(review(&none), "This is the first lock.\n");
+
+    let wider = MANIFEST.replace("[read:audiences]", "[read:audiences, write:audiences]");
+    project.write("agents.md", wider);
+    project.agent("resolve").exits(0);
+    let alone = review(&[merge, ("PLAYGROUND", "")]);
+    let widened = "### 1 difference, 1 gives the agent more access\n";
+    assert!(alone.starts_with(widened), "{alone}");
+    assert!(!alone.contains("#diff"), "{alone}");
+    let linked = review(&[merge, ("PLAYGROUND", PLAYGROUND)]);
+    assert!(linked.starts_with(&alone), "{linked}");
+    assert!(linked.contains(LINK), "{linked}");
 }

@@ -174,6 +174,36 @@ fn a_command_with_open_answers_and_then_shows_its_files() {
         (&documents["area"], &documents["call"]),
         (&json!("call"), &json!("{}"))
     );
+    for name in ["plan.json", "pool.json", "profile.json"] {
+        project.write(name, format!("{{\"a\": \"{name}\"}}"));
+    }
+    let served = run(&[
+        "plan",
+        "check",
+        "plan.json",
+        "--tool-pool",
+        "pool.json",
+        "--profile",
+        "profile.json",
+        "--open",
+    ]);
+    let documents = served.documents();
+    assert_eq!(documents["area"], json!("plans"));
+    for (field, name) in [
+        ("plan", "plan.json"),
+        ("toolPool", "pool.json"),
+        ("profile", "profile.json"),
+    ] {
+        assert_eq!(documents[field], json!(project.read(name)), "{field}");
+    }
+    project.write("agent.audit.jsonl", "{}\n");
+    let served = run(&["replay", "agent.audit.jsonl", "--open"]);
+    let documents = served.documents();
+    assert_eq!(
+        (&documents["area"], &documents["evidence"]),
+        (&json!("audit"), &json!("{}\n"))
+    );
+    assert_eq!(documents["lock"], json!(lock));
     project
         .agent_reading("plan check --call - --open", "{}")
         .exits(2)

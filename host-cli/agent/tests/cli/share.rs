@@ -13,9 +13,13 @@ const TENANT: &str = "tenants:\n  - id: acme\n    token_budget: 4000\n";
 /// The link of `examples/hello-agent`, which a test of the playground opens in a browser.
 const HELLO: &str = "../../playground/e2e/program-link.txt";
 
+/// The link of the first review of the playground, which a test opens there.
+const REVIEW: &str = "../../playground/e2e/program-review-link.txt";
+
 /// Reads the fields of a link, as the page does.
 fn fields(link: &str) -> Value {
-    let packed = link.trim_end().split_once("#1.").expect("the form").1;
+    let packed = link.trim_end().split_once('#').expect("a fragment").1;
+    let packed = packed.split_once("1.").expect("the form").1;
     let packed = URL_SAFE_NO_PAD.decode(packed).expect("base64url");
     serde_json::from_slice(&decompress_to_vec(&packed).expect("DEFLATE")).expect("JSON")
 }
@@ -60,8 +64,77 @@ fn the_browser_tests_open_the_present_link() {
         project.write(name, fs::read(hello.join(name)).unwrap());
     }
     let shared = project.agent("share").exits(0).stdout;
-    let kept = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(HELLO)).unwrap();
-    assert_eq!(fields(&kept), fields(&shared), "{HELLO} is\n{shared}");
+    is_kept(HELLO, &shared);
+
+    let locks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../playground/review-page/examples");
+    for name in ["before.agents.lock", "agents.lock"] {
+        project.write(name, fs::read(locks.join(name)).unwrap());
+    }
+    let compared = project.agent(&format!("{REVIEWED} --format markdown"));
+    let (_, link) = compared.stdout.rsplit_once("(https://a.example/").unwrap();
+    is_kept(REVIEW, link.trim_end().trim_end_matches(')'));
+}
+
+/// Asserts that a file of the playground's tests has this link.
+#[track_caller]
+fn is_kept(name: &str, link: &str) {
+    let kept = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    assert_eq!(fields(&kept), fields(link), "{name} is\n{link}");
+    let area = |link: &str| link.split("1.").next().map(str::to_owned);
+    assert_eq!(area(&kept), area(link), "{name} is\n{link}");
+}
+
+/// Two locks with a link to their review.
+const REVIEWED: &str = "diff before.agents.lock agents.lock --share https://a.example/";
+
+#[test]
+fn two_locks_have_a_link_to_their_review() {
+    let project = Project::new();
+    project.agent("resolve").exits(0);
+    let lock = project.read("agents.lock");
+    project.write("before.agents.lock", &lock);
+    let is_review = |link: &str| {
+        assert!(link.starts_with("https://a.example/#diff.1."), "{link}");
+        let engine = env!("CARGO_PKG_VERSION");
+        let expected =
+            json!({ "area": "diff", "beforeLock": lock, "engine": engine, "lock": lock });
+        assert_eq!(fields(link), expected);
+    };
+    let shared = project.agent(REVIEWED).exits(0);
+    is_review(&shared.stdout);
+    let shared = project.agent(&format!("{REVIEWED} --quiet")).exits(0);
+    is_review(&shared.stdout);
+    for format in ["json", "sarif", "github"] {
+        project
+            .agent(&format!("{REVIEWED} --format {format}"))
+            .exits(2)
+            .notes("choose `--format markdown`");
+    }
+
+    project
+        .agent("diff --share https://a.example/")
+        .exits(2)
+        .answers_nothing();
+    project
+        .agent("diff agents.lock agents.lock --share a.example")
+        .exits(2)
+        .answers_nothing()
+        .notes("is not the address of a page");
+}
+
+#[test]
+fn a_lock_that_no_link_should_hold_is_compared_without_one() {
+    let project = Project::new();
+    project.agent("resolve").exits(0);
+    let lock = project.read("agents.lock");
+    project.write("before.agents.lock", &lock);
+    let renamed = lock.replacen("\"hello\"", "\"ghp_0123456789abcdef\"", 1);
+    assert_ne!(renamed, lock);
+    project.write("agents.lock", renamed);
+    let refused = project.agent(REVIEWED).exits(1);
+    let refused = refused.notes("no link is printed: agents.lock:");
+    let refused = refused.notes("looks like a GitHub token");
+    assert!(!refused.stdout.contains("#diff"), "{refused:#?}");
 }
 
 #[test]
