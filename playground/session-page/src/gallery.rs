@@ -10,6 +10,9 @@ macro_rules! own {
     };
 }
 
+/// The folder of the files that are loaded when an example with them is opened.
+const FOLDER: &str = "session";
+
 /// The texts of the first visit. Examples replace some of these texts.
 #[rustfmt::skip]
 pub(crate) const BASIS: Texts = &[
@@ -50,7 +53,18 @@ pub(crate) const CALLS: &[Example] = &[
 /// Calls that would carry data out.
 #[rustfmt::skip]
 pub(crate) const ATTACKS: &[Example] = &[
-    call!("Private mail, then a post", "Make this call, answer it, and call `publish`: a rule of the tenant refuses it.", "", "leak.read.call.json", Manifest: "leak.agents.md", Index: "leak.index.json", Tenant: "leak.tenant.yaml"),
+    Example {
+        title: "Private mail, then a post",
+        shows: "Make this call, answer it, and call `publish`: a rule of the tenant refuses it.",
+        code: "",
+        folder: FOLDER,
+        texts: &[
+            (DocumentKind::Manifest, "leak.agents.md"),
+            (DocumentKind::Index, "leak.index.json"),
+            (DocumentKind::Tenant, "leak.tenant.yaml"),
+            (DocumentKind::StepInput, "leak.read.call.json"),
+        ],
+    },
 ];
 
 const fn decided(
@@ -80,10 +94,16 @@ pub(crate) const LOGS: &[Example] = &[
 /// Logs of attacks.
 #[rustfmt::skip]
 pub(crate) const ATTACK_LOGS: &[Example] = &[
-    decided("A leak that a rule stops", "The agent read mail, then published a note. A rule about earlier calls refuses the note.", "REPLAY_DIFFERS", &[
-        (DocumentKind::Manifest, own!("leak.agents.md")),
-        (DocumentKind::Index, own!("leak.index.json")),
-        (DocumentKind::Evidence, own!("leak.audit.jsonl")),
-        (DocumentKind::Tenant, own!("leak.tenant.yaml")),
-    ]),
+    Example {
+        title: "A leak that a rule stops",
+        shows: "The agent read mail, then published a note. A rule about earlier calls refuses the note.",
+        code: "REPLAY_DIFFERS",
+        folder: FOLDER,
+        texts: &[
+            (DocumentKind::Manifest, "leak.agents.md"),
+            (DocumentKind::Index, "leak.index.json"),
+            (DocumentKind::Evidence, "leak.audit.jsonl"),
+            (DocumentKind::Tenant, "leak.tenant.yaml"),
+        ],
+    },
 ];

@@ -8,6 +8,8 @@ use agent_worker_protocol::session::{
     Answer, ArgumentValue, Arguments, Caller, Decided, Delivered, EVENTS_MAX, Event, Expansion,
     LogView, Past, Request, RequestKind, SessionView, Shown,
 };
+use std::fs;
+use std::path::Path;
 
 #[path = "../../ui/src/example.rs"]
 pub mod example;
@@ -33,6 +35,20 @@ fn texts(own: example::Texts) -> Texts {
         texts = texts.with(*kind, *text);
     }
     texts
+}
+
+/// Returns the texts that an example has itself, or those of its files.
+fn own_texts(example: &example::Example) -> example::Texts {
+    if example.folder.is_empty() {
+        return example.texts;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../session-page/examples");
+    let texts = example.texts.iter().map(|(kind, name)| {
+        let text = fs::read_to_string(folder.join(name));
+        let text = text.unwrap_or_else(|error| panic!("{name}: {error}"));
+        (*kind, &*text.leak())
+    });
+    texts.collect::<Vec<_>>().leak()
 }
 
 fn answer(own: example::Texts, request: Request) -> Answer {
@@ -86,13 +102,13 @@ fn outcome(past: &Past) -> &Decided {
 #[test]
 fn each_example_leads_to_its_code() {
     for example in gallery::CALLS.iter().chain(gallery::ATTACKS) {
-        let session = session_of(example.texts, Caller::default(), vec![]);
+        let session = session_of(own_texts(example), Caller::default(), vec![]);
         let decided = session.draft.expect("a decision");
         let found = code(&decided).map_or("", Code::name);
         assert_eq!(found, example.code, "{}", example.title);
     }
     for example in gallery::LOGS.iter().chain(gallery::ATTACK_LOGS) {
-        let log = log(example.texts);
+        let log = log(own_texts(example));
         let found = log.problems.first().map_or("", |it| it.code.name());
         assert_eq!(found, example.code, "{}", example.title);
     }
@@ -548,7 +564,10 @@ fn a_log_is_decided_again_by_the_documents_of_the_page() {
     let now = other.calls[0].now.as_ref().expect("a verdict");
     assert_eq!(now.reasons[0].code, Some(Code::PolicyDenied));
     assert!(other.documents.contains(&"policy".to_owned()));
-    let changed = log(&[(DocumentKind::Evidence, own!("changed.audit.jsonl"))]);
+    let changed = own!("changed.audit.jsonl");
+    let lines = recorded::LOG.lines().zip(changed.lines());
+    assert_eq!(lines.filter(|(is, was)| is != was).count(), 1);
+    let changed = log(&[(DocumentKind::Evidence, changed)]);
     assert!(!changed.is_valid && changed.calls.is_empty());
 }
 

@@ -128,6 +128,8 @@ fn examples(workspace: &Workspace) -> Result<Vec<u8>> {
     let first = folder::read_all(&workspace.root().join("examples").join(DEMO))?;
     let mut files = within(&format!("{DEMO}/"), first);
     files.extend(folder::read_all(&source(workspace).join("examples"))?);
+    let of_sessions = folder::read_all(&source(workspace).join("session-page/examples"))?;
+    files.extend(within("session/", of_sessions));
     let mut examples: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     for (path, text) in files {
         let (example, file) = path.split_once('/').context("a file beside the examples")?;
