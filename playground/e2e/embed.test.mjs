@@ -98,7 +98,7 @@ visit("a page of the book shows the example of its code, where the playground is
   await page.goto(new URL("codes/RESIDENCY_MISMATCH.html", book).href);
   const frame = page.frameLocator("iframe[title='The answer of the playground']");
   await frame.getByText("payroll-helper may use").waitFor();
-  for (const [name, shown] of [["tutorial", "hello-agent may use"], ["tutorial-adopt", "filesystem"], ["tutorial-serve", "The agent sees 3 tools"]]) {
+  for (const [name, shown] of [["tutorial", "hello-agent may use"], ["tutorial-adopt", "Nearest first"], ["tutorial-serve", "The agent sees 3 tools"]]) {
     await page.goto(new URL(`${name}.html`, book).href);
     await frame.getByText(shown).first().waitFor();
   }

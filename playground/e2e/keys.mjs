@@ -23,9 +23,17 @@ export function focused(page) {
 
 /** @param {import("playwright-core").Page} page @param {string} key */
 export async function go(page, key) {
+  const name = await step(page, key);
+  assert.notEqual(name, "the page", `${key} leaves the page`);
+  return name;
+}
+
+/** @param {import("playwright-core").Page} page @param {string} key @returns the name of what has the keyboard, or `the page` */
+async function step(page, key) {
   await page.keyboard.press(key);
   return eventually(async () => {
     const now = await focused(page);
+    if (now.name === "the page") return now.name;
     assert.ok(now.framed, `no frame around ${now.name}`);
     assert.ok(now.inSight, `out of sight: ${now.name}`);
     return now.name;
@@ -65,7 +73,7 @@ export async function tabThrough(page) {
   const count = await page.evaluate(`window.reachable = (${reachable})(); window.reachable[0].focus(); window.reachable.length`);
   const reached = new Set([0]);
   for (let steps = 1; steps < count; steps++) {
-    await go(page, "Tab");
+    if ((await step(page, "Tab")) === "the page") break;
     reached.add(await page.evaluate(() => window.reachable.indexOf(document.activeElement)));
   }
   const missed = Array.from({ length: count }, (_, at) => at).filter((at) => !reached.has(at));

@@ -8,7 +8,7 @@ import path from "node:path";
 import axe from "axe-core";
 import { violations } from "./axe.mjs";
 import { takeTimes } from "./measure.mjs";
-import { ARRIVALS, LOOKS, STATES } from "./states.mjs";
+import { ARRIVALS, LOOKS, STATES, UNDECIDED } from "./states.mjs";
 import { visit } from "./visit.mjs";
 
 const folder = process.env.SCREENSHOTS || (await mkdtemp(path.join(os.tmpdir(), "playground-")));
@@ -24,7 +24,7 @@ for (const look of LOOKS) {
       await page.evaluate(axe.source);
       for (const [state, reach] of Object.entries(states)) {
         await reach(playground);
-        if (state !== "wait") await playground.settled();
+        if (!UNDECIDED.includes(state)) await playground.settled();
         await page.screenshot({ path: path.join(folder, `${state}-${look.name}.png`) });
         for (const violation of await violations(page, look.rules)) found.push(`${state}: ${violation}`);
       }

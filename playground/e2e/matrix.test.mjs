@@ -157,7 +157,7 @@ for (const width of [1440, 1024, 390, 320]) {
     assert.deepEqual(await broken(page, ".card"), []);
     await playground.open("Matrix");
     assert.deepEqual(await broken(page, ".matrix"), []);
-    for (const name of [/^repo-reader .*read:codebase/, /^web-search .*search:internet/]) {
+    for (const name of [/^repo-reader .*read:codebase/, /, search:internet: rejected/]) {
       await playground.answer.getByRole("button", { name }).first().click();
       await playground.explanation.locator(".checks").waitFor();
       assert.deepEqual(await broken(page, ".explanation"), [], String(name));

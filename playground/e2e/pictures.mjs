@@ -6,7 +6,7 @@ import path from "node:path";
 import { start } from "./browser.mjs";
 import { PARTS } from "./embeds.mjs";
 import { takeTimes } from "./measure.mjs";
-import { ARRIVALS, STATES } from "./states.mjs";
+import { ARRIVALS, STATES, UNDECIDED } from "./states.mjs";
 
 const [folder = "pictures"] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
@@ -29,7 +29,7 @@ for (const [size, [width, height]] of Object.entries(SIZES)) {
         await page.reload();
         for (const [state, reach] of Object.entries(states)) {
           await reach(playground);
-          if (state !== "wait") await playground.settled();
+          if (!UNDECIDED.includes(state)) await playground.settled();
           await take(page, state);
         }
       }, { browser: look, example });

@@ -238,7 +238,7 @@ visitPlans("call", "the answer of each other area is copied as Markdown, the ver
   await sessions.area("Audit");
   await sessions.example("Another policy");
   await sessions.says("2 of 6 calls decided otherwise");
-  assert.match(await copied(), /^### ≠ 2 of 6 calls decided otherwise\n\n- record \d+, `\w+`: was allowed, now refused; less access\n/);
+  assert.match(await copied(), /^### ≠ 2 of 6 calls decided otherwise\n\n- record \d+, `\w+`: was asked, now refused; less access\n/);
 });
 
 visit("everything is copied as Markdown", async ({ playground, page }) => {

@@ -37,6 +37,8 @@ async function showAnswer(playground) {
 export const ARRIVALS = /** @type {Record<string, (playground: Playground) => Promise<void>>} */ ({
   "front-door": (playground) => playground.verdict(),
   paste: async (playground) => {
+    // On a phone, the button is beside the documents.
+    await showInput(playground, "agents.md");
     await playground.root.getByRole("button", { name: "Paste your own configuration" }).click();
     await playground.input("import").waitFor();
   },
@@ -47,7 +49,7 @@ export const ARRIVALS = /** @type {Record<string, (playground: Playground) => Pr
   },
   "tour-done": async (playground) => {
     await playground.root.getByRole("button", { name: "Do it" }).click();
-    await playground.says("mail-us");
+    await playground.settled();
     await playground.root.getByRole("button", { name: "Next" }).waitFor();
   },
   wait: async (playground) => {
@@ -62,6 +64,9 @@ export const ARRIVALS = /** @type {Record<string, (playground: Playground) => Pr
     await playground.page.getByRole("alert").filter({ hasText: "the engine was stopped" }).waitFor();
   },
 });
+
+/** The states without an answer to the present inputs. */
+export const UNDECIDED = ["wait", "stopped"];
 
 /** Each from the one before; a dialog that is open is closed first. */
 export const STATES = /** @type {Record<string, (playground: Playground) => Promise<void>>} */ ({
