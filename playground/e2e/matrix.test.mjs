@@ -152,8 +152,12 @@ for (const [width, height] of [[1440, 900], [1024, 768]]) {
 
 for (const width of [1440, 1024, 390, 320]) {
   visit(`at ${width} px no explanation, card or cell breaks a word`, async ({ playground, page }) => {
+    await playground.example("Files, repositories");
+    await playground.says("desk-assistant may use");
+    assert.deepEqual(await broken(page, ".card"), []);
     await playground.example("Tools for a task");
     await playground.says("Not every requirement has a server or a tool");
+    await playground.notice.getByRole("button", { name: "Close" }).click();
     assert.deepEqual(await broken(page, ".card"), []);
     await playground.open("Matrix");
     assert.deepEqual(await broken(page, ".matrix"), []);

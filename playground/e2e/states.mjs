@@ -149,6 +149,8 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await card.locator(".list").nth(1).waitFor();
   },
   tools: async (playground) => {
+    // It would lie over the matrix on a phone.
+    await playground.notice.getByRole("button", { name: "Close" }).click();
     await playground.open("Matrix");
     await playground.answer.getByRole("button", { name: "Tools", exact: true }).click();
     await playground.answer.getByText("9 tools").waitFor();

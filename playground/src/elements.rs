@@ -38,6 +38,13 @@ pub(crate) fn server_name(
     }
 }
 
+/// Shows the address of a server, which goes on in another line behind a stroke rather than within a word.
+pub(crate) fn endpoint(address: &str) -> Html {
+    let parts = address.split_inclusive(['/', '-', '@']);
+    let parts = parts.map(|part| html! { <>{ part }<wbr /></> });
+    html! { <span class="endpoint">{ for parts }</span> }
+}
+
 /// Returns the permissions of a requirement, or the constraints of its capability.
 pub(crate) fn tags(requirement: &Requirement) -> &[String] {
     let capability = requirement.capability.as_ref();

@@ -1,6 +1,6 @@
 //! The explanation of one server and one requirement.
 
-use crate::elements::{nothing, server_name, table_head};
+use crate::elements::{endpoint, nothing, server_name, table_head};
 use crate::policy::{is_policy, policy_lines};
 use crate::state::{Page, Servers, explain};
 use agent_answer::{
@@ -131,7 +131,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
             <h3>{ server_name(&page.content().lookalikes, &subject, tool.map(|tool| &*tool.name)) }</h3>
             <p>
                 { places([&place]) }{ " " }
-                <span class="endpoint">{ &server.endpoint }</span>{ " " }
+                { endpoint(&server.endpoint) }{ " " }
                 <span class="quiet">{ "by " }{ name(&server.publisher, "") }</span>
             </p>
             { for tool.map(description) }

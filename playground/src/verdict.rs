@@ -1,6 +1,6 @@
 //! The verdict: every requirement, with its server or the reasons against the nearest ones.
 
-use crate::elements::{server_name, tags};
+use crate::elements::{endpoint, server_name, tags};
 use crate::funnel::funnel;
 use crate::policy::policy_places;
 use crate::reservations::reservations;
@@ -280,7 +280,7 @@ fn selection(props: &CardProps, selected: &Selected) -> Html {
         <div class="selection">
             <p>
                 { server(props, &selected.server, tool.map(|it| &*it.name)) }
-                <span class="endpoint">{ &selected.endpoint }</span>
+                { endpoint(&selected.endpoint) }
             </p>
             { for tool.map(obligations) }
             { for not_known(&selected.unknown) }
