@@ -75,8 +75,21 @@ for (const [where, viewport] of /** @type {const} */ ([["a phone in landscape", 
     await playground.press("Help");
     await playground.dialog.waitFor();
     await fits(page, "help");
+    // What a newcomer may do is there too.
+    await playground.dialog.getByRole("button", { name: "Close", exact: true }).tap();
+    await page.getByRole("navigation", { name: "Parts of the page" }).getByRole("button", { name: "agents.md" }).tap();
+    await playground.root.getByRole("button", { name: "Paste your own configuration" }).waitFor();
   }, { browser: { viewport, hasTouch: true, isMobile: true } });
 }
+
+visit("at 320 px long names leave room for the cells", async ({ playground }) => {
+  await playground.example("Tools for a task");
+  await playground.notice.getByRole("button", { name: "Close" }).tap();
+  await playground.open("Matrix");
+  await playground.answer.getByRole("button", { name: "Tools", exact: true }).tap();
+  await playground.answer.getByRole("button", { name: /^repo-reader 1.0.3 \/ read_file, read:codebase/ }).tap();
+  await playground.explanation.locator(".checks").waitFor();
+}, { browser: { ...PHONE, viewport: { width: 320, height: 740 } } });
 
 visit("at 360 × 740 the answer in short is in view while one types", async ({ playground, page }) => {
   const parts = page.getByRole("navigation", { name: "Parts of the page" });
