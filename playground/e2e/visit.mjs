@@ -9,8 +9,16 @@ import { start } from "./browser.mjs";
 
 /** @type {Awaited<ReturnType<typeof start>> | undefined} */
 let browser;
-before(async () => (browser = await start()));
-after(() => browser?.close());
+
+let isPrepared = false;
+
+/** Starts a browser for the visits of this file. A program that only reads how pages are handled needs none. */
+function prepare() {
+  if (isPrepared) return;
+  isPrepared = true;
+  before(async () => (browser = await start()));
+  after(() => browser?.close());
+}
 
 /**
  * @param {string} name
@@ -18,6 +26,7 @@ after(() => browser?.close());
  * @param {Options} [options]
  */
 export function visit(name, body, options) {
+  prepare();
   test(name, async (t) => {
     assert.ok(browser, "there is no browser");
     await browser.visit((each) => body(each, t), options);
