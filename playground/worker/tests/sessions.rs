@@ -28,6 +28,9 @@ const FIND: &str = own!("find.call.json");
 const REPLY: &str = own!("reply.call.json");
 const EXPAND: &str = own!("expand.call.json");
 
+/// The log of the first visit, with another text in one record.
+const CHANGED: &str = own!("changed.audit.jsonl");
+
 /// Texts of the gallery in front of those of the first visit.
 fn texts(own: example::Texts) -> Texts {
     let mut texts = Texts::default();
@@ -121,8 +124,8 @@ fn the_logs_of_the_examples_are_those_of_sessions() {
         ("leak", recorded::leak(), recorded::LEAK),
     ] {
         if let Some(folder) = std::env::var_os("AGENT_WRITE_EXAMPLES") {
-            let path = std::path::Path::new(&folder).join(format!("{name}.audit.jsonl"));
-            std::fs::write(path, &session.records).expect("the file can be written");
+            let path = Path::new(&folder).join(format!("{name}.audit.jsonl"));
+            fs::write(path, &session.records).expect("the file can be written");
         }
         assert_eq!(session.records, log, "{name}");
     }
@@ -564,10 +567,9 @@ fn a_log_is_decided_again_by_the_documents_of_the_page() {
     let now = other.calls[0].now.as_ref().expect("a verdict");
     assert_eq!(now.reasons[0].code, Some(Code::PolicyDenied));
     assert!(other.documents.contains(&"policy".to_owned()));
-    let changed = own!("changed.audit.jsonl");
-    let lines = recorded::LOG.lines().zip(changed.lines());
+    let lines = recorded::LOG.lines().zip(CHANGED.lines());
     assert_eq!(lines.filter(|(is, was)| is != was).count(), 1);
-    let changed = log(&[(DocumentKind::Evidence, changed)]);
+    let changed = log(&[(DocumentKind::Evidence, CHANGED)]);
     assert!(!changed.is_valid && changed.calls.is_empty());
 }
 
