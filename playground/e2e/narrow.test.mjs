@@ -82,6 +82,11 @@ for (const [where, viewport] of /** @type {const} */ ([["a phone in landscape", 
   }, { browser: { viewport, hasTouch: true, isMobile: true } });
 }
 
+visitPlans("grounding", "on a phone the visible area stays in sight", async (_, { page }) => {
+  const box = await page.locator("#plans .areas a[aria-current]").boundingBox();
+  assert.ok(box && box.x >= 0 && box.x + box.width <= 360, JSON.stringify(box));
+}, { browser: PHONE });
+
 visit("at 320 px long names leave room for the cells", async ({ playground }) => {
   await playground.example("Tools for a task");
   await playground.notice.getByRole("button", { name: "Close" }).tap();
