@@ -72,6 +72,12 @@ for (const [where, viewport] of /** @type {const} */ ([["a phone in landscape", 
     assert.ok(bottom < 0, "the head stays over the answer");
     await page.evaluate(() => scrollTo(0, 0));
     assert.ok(((await page.getByRole("banner").boundingBox())?.height ?? 99) <= 48, "the head has several rows");
+    const covered = await page.locator("#servers .areas a").evaluateAll((links) => links.filter((link) => {
+      link.scrollIntoView({ inline: "center", block: "nearest" });
+      const { x, y, width, height } = link.getBoundingClientRect();
+      return document.elementFromPoint(x + width / 2, y + height / 2)?.closest("a") !== link;
+    }).map((link) => link.textContent));
+    assert.deepEqual(covered, [], "areas that can't be pressed");
     await playground.press("Help");
     await playground.dialog.waitFor();
     await fits(page, "help");
