@@ -3,7 +3,8 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::decision_point::{
     self, AskedCall, AskedRequest, CallDecision, Clock, Diagnostic, Digests, Documents, Enforced,
-    Generation, Guest, GuestPoint, ReceivedResult, RpcError, Unanswerable, Verdict,
+    Generation, Guest, GuestPoint, KeptApproval, KeptAt, KeptDecision, KeptEnforced,
+    ReceivedResult, RpcError, Unanswerable, Verdict,
 };
 use crate::convert::all;
 
@@ -31,14 +32,7 @@ impl GuestPoint for Point {
 
     fn decide(&self, call: AskedCall, now: Clock) -> Result<CallDecision, Unanswerable> {
         let decided = self.0.decide(&call.into(), now.into());
-        let decided = decided.map_err(unanswerable)?;
-        Ok(CallDecision {
-            verdict: match decided.reasons.is_empty() {
-                true => Verdict::Allowed,
-                false => Verdict::Refused(all(decided.reasons)),
-            },
-            documents: decided.documents.into(),
-        })
+        decided.map(decision).map_err(unanswerable)
     }
 
     fn request(&self, request: AskedRequest, now: Clock) -> Result<Enforced, Unanswerable> {
@@ -54,6 +48,75 @@ impl GuestPoint for Point {
     fn list(&self, server: String, generation: Generation) -> Result<Vec<u8>, Unanswerable> {
         let list = self.0.list(&server, generation.into());
         list.map_err(unanswerable)
+    }
+
+    fn kept_at(&self, call: AskedCall) -> Result<Option<KeptAt>, Unanswerable> {
+        let kept = self.0.kept_at(&call.into()).map_err(unanswerable)?;
+        Ok(kept.map(Into::into))
+    }
+
+    fn decide_after(
+        &self,
+        call: AskedCall,
+        kept: Option<Vec<u8>>,
+        now: Clock,
+    ) -> Result<KeptDecision, Unanswerable> {
+        let decided = self
+            .0
+            .decide_after(&call.into(), kept.as_deref(), now.into());
+        let decided = decided.map_err(unanswerable)?;
+        Ok(KeptDecision {
+            decision: decision(decided.decision),
+            approval: decided.approval.map(Into::into),
+            kept: decided.kept,
+        })
+    }
+
+    fn request_kept_at(&self, request: AskedRequest) -> Result<Option<KeptAt>, Unanswerable> {
+        let kept = self.0.request_kept_at(&request.into());
+        Ok(kept.map_err(unanswerable)?.map(Into::into))
+    }
+
+    fn request_after(
+        &self,
+        request: AskedRequest,
+        kept: Option<Vec<u8>>,
+        now: Clock,
+    ) -> Result<KeptEnforced, Unanswerable> {
+        let enforced = self
+            .0
+            .request_after(&request.into(), kept.as_deref(), now.into());
+        let enforced = enforced.map_err(unanswerable)?;
+        Ok(KeptEnforced {
+            enforced: enforce(enforced.enforced),
+            kept: enforced.kept,
+        })
+    }
+
+    fn approval(
+        &self,
+        key: String,
+        kept: Vec<u8>,
+        id: String,
+        answer: Option<bool>,
+        now: Clock,
+    ) -> Result<KeptApproval, Unanswerable> {
+        let found = self.0.approval((&kept, &key), &id, answer, now.into());
+        let found = found.map_err(unanswerable)?;
+        Ok(KeptApproval {
+            approval: found.approval.map(Into::into),
+            kept: found.kept,
+        })
+    }
+}
+
+fn decision(decided: agent_session::CallDecision) -> CallDecision {
+    CallDecision {
+        verdict: match decided.reasons.is_empty() {
+            true => Verdict::Allowed,
+            false => Verdict::Refused(all(decided.reasons)),
+        },
+        documents: decided.documents.into(),
     }
 }
 

@@ -17,6 +17,9 @@ same! {
 }
 
 alike! {
+    agent_session::AskedApproval = decision_point::AskedApproval {
+        id, text, expires_unix_ms, answer; ;
+    }
     agent_session::AskedCall = decision_point::AskedCall { tool, arguments, agent; subject; }
     agent_session::AskedRequest = decision_point::AskedRequest {
         server, method, params, agent; subject, generation;
@@ -34,6 +37,7 @@ alike! {
     agent_session::ForwardedRequest = session::ForwardedRequest {
         server, name, params, timeout_ms, max_bytes; ;
     }
+    agent_session::KeptAt = decision_point::KeptAt { key, lifetime_ms; ; }
     agent_session::LockedServer = session::LockedServer {
         name, id, version, endpoint, resources, prompts; ;
     }

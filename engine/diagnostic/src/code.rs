@@ -456,6 +456,9 @@ catalogue! { $
     StateRequired "STATE_REQUIRED" Error
         "a call can't be decided by documents alone"
         "Send the call through `agent serve`, which knows earlier calls, approvals and servers."
+    StateUnavailable "STATE_UNAVAILABLE" Error
+        "what decides on a call beside the documents can't be read or written"
+        "Ask again later. Nothing was allowed; a call whose answer was lost may be counted."
     StubCollision "STUB_COLLISION" Error
         "two exposed tools would have the same name"
         "Rename a server in the index; the name of a stub contains the server's id."

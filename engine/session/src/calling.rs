@@ -241,7 +241,7 @@ impl Session {
     }
 
     /// Decides on a call of a locked tool, by its name or by a stub.
-    fn decide_tool<'r>(
+    pub(crate) fn decide_tool<'r>(
         &mut self,
         caller: &Caller<'_>,
         request: &Request<'_>,

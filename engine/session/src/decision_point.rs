@@ -58,6 +58,24 @@ pub struct CallDecision {
     pub documents: Digests,
 }
 
+/// What is found against a call.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Every reason. Without one the call is allowed.
+    pub(super) reasons: Vec<CallReason>,
+    /// The id of the approval that it needs, or that a human denied.
+    pub(super) approval: Option<String>,
+}
+
+impl From<Vec<CallReason>> for Found {
+    fn from(reasons: Vec<CallReason>) -> Self {
+        Self {
+            reasons,
+            approval: None,
+        }
+    }
+}
+
 impl CallSubject {
     /// Returns the client that it is, without a session.
     pub(super) fn client(&self, generation: Generation) -> Client {
@@ -112,6 +130,22 @@ impl DecisionPoint {
     /// # Errors
     /// The subject or the arguments are too large, or are not those of a call.
     pub fn decide(&self, call: &AskedCall, now: Clock) -> Result<CallDecision, (Code, String)> {
+        self.decided(call, now, |caller, named, arguments| {
+            Ok(self.reasons_against(caller, named, arguments, now))
+        })
+    }
+
+    /// Decides on a call by the reasons that a function finds against it.
+    pub(super) fn decided(
+        &self,
+        call: &AskedCall,
+        now: Clock,
+        find: impl FnOnce(
+            &Caller<'_>,
+            (&str, Target),
+            &Arguments<'_>,
+        ) -> Result<Vec<CallReason>, (Code, String)>,
+    ) -> Result<CallDecision, (Code, String)> {
         let client = call.subject.client(Generation::Stateless);
         let caller = Caller::read(&client)?;
         let given = call.arguments.as_deref();
@@ -121,14 +155,12 @@ impl DecisionPoint {
             Some((text, root)) => Arguments::new(text, Some(root)),
             None => Arguments::new("", None),
         };
-        let decision = self.session.decision(now);
-        let target = self.target(&decision, &call.tool);
+        let target = self.target(&self.session.decision(now), &call.tool);
         let mut reasons: Vec<_> = self
             .other_agent(call.agent.as_deref())
             .into_iter()
             .collect();
-        let named = (&*call.tool, target);
-        reasons.extend(self.reasons_against(&decision, &caller, named, &arguments));
+        reasons.extend(find(&caller, (&*call.tool, target), &arguments)?);
         Ok(CallDecision {
             reasons,
             documents: self.documents().clone(),
@@ -138,29 +170,53 @@ impl DecisionPoint {
     /// Returns every reason against a call of what a name means.
     pub(super) fn reasons_against(
         &self,
-        decision: &Decision<'_>,
         caller: &Caller<'_>,
         (name, target): (&str, Target),
         arguments: &Arguments<'_>,
+        now: Clock,
     ) -> Vec<CallReason> {
+        let decision = self.session.decision(now);
+        match self.called((name, target), arguments, now) {
+            Ok((tool, via, arguments)) => {
+                stateless_reasons(&decision, caller, (tool, via), &arguments)
+            }
+            Err(reasons) => reasons,
+        }
+    }
+
+    /// Returns the locked tool that a call is about, by what its name means, and the arguments.
+    ///
+    /// # Errors
+    /// The reasons against a call of anything else.
+    pub(super) fn called<'r>(
+        &self,
+        (name, target): (&str, Target),
+        arguments: &Arguments<'r>,
+        now: Clock,
+    ) -> Result<(usize, Via, Arguments<'r>), Vec<CallReason>> {
+        let decision = self.session.decision(now);
         match target {
             Target::Tool(tool) => {
                 let via = match decision.surface.is_behind_stub(tool) {
                     true => Via::Stub,
                     false => Via::Name,
                 };
-                stateless_reasons(decision, caller, (tool, via), arguments)
+                Ok((tool, via, arguments.clone()))
             }
-            Target::Stub(server) => through_stub(decision, caller, server, arguments),
+            Target::Stub(server) => {
+                let called = behind_stub(&decision, server, arguments);
+                let (tool, arguments) = called.map_err(|reason| vec![reason])?;
+                Ok((tool, Via::Stub, arguments))
+            }
             Target::Unlocked(server, own_name) => {
-                self.session.basis.unlocked_reasons(server, &own_name)
+                Err(self.session.basis.unlocked_reasons(server, &own_name))
             }
-            Target::Unknown => vec![self.unknown(name)],
+            Target::Unknown => Err(vec![self.unknown(name)]),
         }
     }
 
     /// Returns what the name of a tool means. No name of a tool contains `/`, so a name with one has that of a server.
-    fn target(&self, decision: &Decision<'_>, name: &str) -> Target {
+    pub(super) fn target(&self, decision: &Decision<'_>, name: &str) -> Target {
         let Some((server, tool)) = name.rsplit_once('/') else {
             return decision.target(name);
         };
@@ -214,26 +270,24 @@ impl DecisionPoint {
     }
 }
 
-/// Returns every reason against a call of a stub, whose operation `call` alone is one of a tool.
-fn through_stub(
+/// Returns the tool and the arguments of a call of a stub, whose operation `call` alone is one of a tool.
+fn behind_stub<'r>(
     decision: &Decision<'_>,
-    caller: &Caller<'_>,
     server: usize,
-    arguments: &Arguments<'_>,
-) -> Vec<CallReason> {
-    let reason = match Operation::read(arguments) {
-        Ok(Operation::Call { tool, arguments }) => match decision.behind_stub(server, &tool) {
-            Ok(tool) => return stateless_reasons(decision, caller, (tool, Via::Stub), &arguments),
-            Err(reason) => reason,
-        },
+    arguments: &Arguments<'r>,
+) -> Result<(usize, Arguments<'r>), CallReason> {
+    match Operation::read(arguments) {
+        Ok(Operation::Call { tool, arguments }) => {
+            let tool = decision.behind_stub(server, &tool)?;
+            Ok((tool, arguments))
+        }
         Ok(Operation::ListServices | Operation::Expand(_)) => {
             let stub = &decision.surface.basis.servers[server].stub;
             let text = format!("the gateway itself answers `{stub}`, within a budget of tokens");
-            CallReason::new(Code::StateRequired, text)
+            Err(CallReason::new(Code::StateRequired, text))
         }
-        Err(invalid) => invalid_operation(invalid),
-    };
-    vec![reason]
+        Err(invalid) => Err(invalid_operation(invalid)),
+    }
 }
 
 /// Returns every reason against a call of a locked tool: those of the documents, and what else decides on the call.
@@ -255,17 +309,12 @@ fn stateless_reasons(
         // It was not evaluated: a reason below says why.
         reasons.retain(|it| it.code != Code::PolicyError);
     }
-    let mut missing = Vec::new();
-    match (surface.standing_by(tool), &basis.health) {
-        (None, _) => {}
-        (standing_by, Some(_)) => reasons.extend(standing_by),
-        (Some(_), None) => {
-            let name = visible(basis.tools[tool].name());
-            missing.push(format!("`{name}` is a fallback, and the health of servers"));
-        }
+    if basis.health.is_some() {
+        reasons.extend(surface.standing_by(tool));
     }
     let vetoed = surface.vetoed(basis.tools[tool].server);
     reasons.extend(vetoed.map(|(reason, _)| reason));
+    let mut missing = Vec::new();
     match decision.call_limit(tool) {
         Ok(None) => {}
         Ok(Some(limit)) => {
@@ -282,16 +331,27 @@ fn stateless_reasons(
         missing.push("the policy reads the history of calls, which".to_owned());
     }
     missing.extend(rules_about(decision, named));
-    let served = &basis.tools[tool].served;
-    if served.needs_approval() {
+    if own.served.needs_approval() {
         missing.push("a human must approve the call, and the answer".to_owned());
+    }
+    missing.extend(not_kept(decision, tool));
+    reasons.extend(missing.into_iter().map(state_required));
+    reasons
+}
+
+/// Returns what decides on a call of a tool and is known to a gateway alone.
+pub(super) fn not_kept(decision: &Decision<'_>, tool: usize) -> Vec<String> {
+    let basis = decision.surface.basis;
+    let mut missing = Vec::new();
+    if basis.health.is_none() && decision.surface.standing_by(tool).is_some() {
+        let name = visible(basis.tools[tool].name());
+        missing.push(format!("`{name}` is a fallback, and the health of servers"));
     }
     let policy = basis.evaluation_context.policy.as_ref();
     if policy.is_some_and(|it| it.rules_results()) {
         missing.push("the policy decides about results, and the result".to_owned());
     }
-    reasons.extend(missing.into_iter().map(state_required));
-    reasons
+    missing
 }
 
 /// Returns the reason against what depends on more than documents.

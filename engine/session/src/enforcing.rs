@@ -7,7 +7,8 @@ use super::calling::{INTERNAL_ERROR, INVALID_PARAMS, what};
 use super::calls::OpenCall;
 use super::client::{Caller, Generation};
 use super::contents;
-use super::decision_point::{CallSubject, DecisionPoint, rules_about, state_required};
+use super::decision::Target;
+use super::decision_point::{CallSubject, DecisionPoint, Found, rules_about, state_required};
 use super::delivery::{Passed, continues, pass};
 use super::effects::{Sent, invalid, withheld};
 use super::entries;
@@ -16,7 +17,7 @@ use super::live::{Deviation, Live, Watch, compare};
 use super::messages::CallAction;
 use super::method::{ListKind, Method};
 use super::refusal::Refusal;
-use super::request::{Request, read_params};
+use super::request::{Arguments, Request, read_params};
 use super::requesting::{METHOD_NOT_FOUND, error};
 use agent_api::diagnostic::Code;
 use agent_api::explain::CallReason;
@@ -119,11 +120,24 @@ impl DecisionPoint {
     /// # Errors
     /// The subject is too large or unreadable, or no locked server has the name.
     pub fn request(&self, asked: &AskedRequest, now: Clock) -> Result<Enforced, (Code, String)> {
+        self.enforced(asked, now, |caller, named, arguments| {
+            let reasons = self.reasons_against(caller, named, arguments, now);
+            Ok(Found::from(reasons))
+        })
+    }
+
+    /// Decides on a request to a server, on a call by what a function finds against it.
+    pub(super) fn enforced(
+        &self,
+        asked: &AskedRequest,
+        now: Clock,
+        find: impl FnOnce(&Caller<'_>, (&str, Target), &Arguments<'_>) -> Result<Found, (Code, String)>,
+    ) -> Result<Enforced, (Code, String)> {
         let server = self.server(&asked.server)?;
         let client = asked.subject.client(asked.generation);
         let caller = Caller::read(&client)?;
         if asked.method == "tools/call" {
-            return Ok(self.call(asked, server, &caller, now));
+            return self.call(asked, server, &caller, find);
         }
         if let Some(reason) = self.other_agent(asked.agent.as_deref()) {
             return Ok(self.refused(&asked.method, vec![reason]));
@@ -157,35 +171,39 @@ impl DecisionPoint {
         })
     }
 
-    /// Decides on a call.
+    /// Decides on a call by what a function finds against it.
     fn call(
         &self,
         asked: &AskedRequest,
         server: usize,
         caller: &Caller<'_>,
-        now: Clock,
-    ) -> Enforced {
+        find: impl FnOnce(&Caller<'_>, (&str, Target), &Arguments<'_>) -> Result<Found, (Code, String)>,
+    ) -> Result<Enforced, (Code, String)> {
         let params = asked.params.as_deref().unwrap_or(b"{}");
         let request = match Request::read(params) {
             Ok(request) => request,
-            Err(message) => return Enforced::failed(INVALID_PARAMS, message),
+            Err(message) => return Ok(Enforced::failed(INVALID_PARAMS, message)),
         };
         let mut names = request.names();
         if let Some(other) = names.find(|it| !CALL_PARAMETERS.contains(it)) {
             let text = format!("`{}` of the parameters is not passed on", visible(other));
-            return Enforced::failed(INVALID_PARAMS, text);
+            return Ok(Enforced::failed(INVALID_PARAMS, text));
         }
-        let decision = self.session.decision(now);
         // The route says the server: a name with `/` is no other server's.
         let named = (&*request.name, self.own_tool(server, &request.name));
         let other_agent = self.other_agent(asked.agent.as_deref());
         let mut reasons: Vec<_> = other_agent.into_iter().collect();
-        reasons.extend(self.reasons_against(&decision, caller, named, &request.arguments()));
+        let found = find(caller, named, &request.arguments())?;
+        reasons.extend(found.reasons);
         if reasons.is_empty() {
-            return Enforced::Passed;
+            return Ok(Enforced::Passed);
         }
-        let refusal = Refusal::new(what(&request.name), reasons);
-        Enforced::Answered(refusal.result(asked.generation, &self.session.redactor))
+        let refusal = Refusal {
+            approval: found.approval,
+            ..Refusal::new(what(&request.name), reasons)
+        };
+        let refused = refusal.result(asked.generation, &self.session.redactor);
+        Ok(Enforced::Answered(refused))
     }
 
     /// Decides what a client gets of a result.
@@ -401,7 +419,7 @@ impl DecisionPoint {
     }
 
     /// Returns the number of a locked server.
-    fn server(&self, name: &str) -> Result<usize, (Code, String)> {
+    pub(super) fn server(&self, name: &str) -> Result<usize, (Code, String)> {
         self.server_named(name).ok_or_else(|| {
             let text = format!("the lock has no server `{}`", visible(name));
             (Code::ToolNotLocked, text)
@@ -420,7 +438,7 @@ impl DecisionPoint {
         Ok(self.session.open_call(&caller, (server, tool), "", &[]))
     }
 
-    fn refused(&self, method: &str, reasons: Vec<CallReason>) -> Enforced {
+    pub(super) fn refused(&self, method: &str, reasons: Vec<CallReason>) -> Enforced {
         let what = format!("The request `{}`", visible(method));
         Enforced::of(error(&Refusal::new(what, reasons), &self.session.redactor))
     }

@@ -21,6 +21,7 @@
 //! | `surface`, `names`, `fallback` | the tools that a client sees, under which names, and when |
 //! | `decision`, `stub` | the one decision on a call, and the operations of a stub |
 //! | `decision_point` | the same decision without a session, by documents alone |
+//! | `kept` | the same decision after what a store keeps of the client |
 //! | `enforcing` | messages between a client and one server, decided without a session |
 //! | `health` | the rules of health, as a pure function |
 //! | `history` | what an agent and a client did, as policies see it |
@@ -58,6 +59,7 @@ mod expanded;
 mod fallback;
 pub mod health;
 mod history;
+mod kept;
 pub mod limits;
 mod live;
 mod messages;
@@ -94,6 +96,7 @@ pub use documents::Documents;
 pub use enforcing::{AskedRequest, Enforced, ReceivedResult};
 pub use entries::WithheldEntry;
 pub use history::records_in;
+pub use kept::{AskedApproval, KeptApproval, KeptAt, KeptDecision, KeptEnforced};
 pub use live::{Deviation, Drifted, Withheld};
 pub use messages::{
     Approved, CallAction, Called, Delivered, Failure, Forwarded, ForwardedRequest, Listed,

@@ -104,6 +104,12 @@ pub const PAYLOAD_MAX_BYTES: u64 = 4 << 20;
 /// Maximum size of an exported state, in bytes. The limits above keep it smaller.
 pub const STATE_MAX_BYTES: usize = 1_920 << 10;
 
+/// Maximum size of what a store keeps of a client, in bytes. NATS takes no larger value unless its operator allows it.
+pub const KEPT_MAX_BYTES: usize = 1_000 << 10;
+
+/// Maximum number of approvals that a store keeps of a client.
+pub const KEPT_APPROVALS_MAX: usize = 8;
+
 /// Time of a server for a call, in milliseconds, unless the host sets another.
 pub const CALL_TIMEOUT_MS: u64 = 120_000;
 

@@ -2,6 +2,9 @@
 
 use super::client::Key;
 use super::limits::{QUOTA_WINDOW_MS, QUOTAS_MAX};
+use agent_syntax::Node;
+use agent_syntax::json::Writer;
+use agent_syntax::members::{items, member, number, string};
 use std::collections::BTreeMap;
 
 /// The counted calls. A window begins with its first call.
@@ -52,6 +55,37 @@ impl Quotas {
         let key = (client.clone(), server.clone());
         let (_, calls) = self.windows.entry(key).or_insert((now_ms, 0));
         *calls = calls.saturating_add(1);
+    }
+
+    /// Writes the counted calls.
+    pub(crate) fn write(&self, w: &mut Writer) {
+        w.array(|w| {
+            for ((client, server), (start, calls)) in &self.windows {
+                w.object(|w| {
+                    w.key("calls").json(&calls.to_string());
+                    w.key("client").string(client.as_str());
+                    w.key("server").string(server.as_str());
+                    w.key("start").json(&start.to_string());
+                });
+            }
+        });
+    }
+
+    /// Reads what [`Quotas::write`] writes.
+    pub(crate) fn read(node: &Node<'_>) -> Option<Self> {
+        let window = |node: &Node<'_>| {
+            let key = |name| Key::read(string(member(node, name)?)?);
+            let start = number(member(node, "start")?)?;
+            let calls = number(member(node, "calls")?)?;
+            Some((
+                (key("client")?, key("server")?),
+                (start, u32::try_from(calls).ok()?),
+            ))
+        };
+        let windows = items(node)?.iter().map(window);
+        Some(Self {
+            windows: windows.collect::<Option<_>>()?,
+        })
     }
 }
 

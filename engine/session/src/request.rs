@@ -75,6 +75,19 @@ impl<'p> Request<'p> {
         })
     }
 
+    /// Returns the parameters of a call whose arguments stand elsewhere.
+    pub(crate) fn of_name(name: &str) -> Self {
+        Self {
+            text: "",
+            root: ABSENT.clone(),
+            name: name.to_owned(),
+            state: None,
+            elicits: false,
+            approval: None,
+            progress_token: None,
+        }
+    }
+
     /// Returns the names of the parameters.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         entries(&self.root).iter().map(|it| &*it.key)

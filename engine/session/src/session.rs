@@ -38,7 +38,7 @@ pub struct Session {
 }
 
 /// What a host decided about a session.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) seed: [u8; 32],
     pub(crate) expansion: Expansion,

@@ -15,6 +15,7 @@ use super::limits::STATE_MAX_BYTES;
 use super::live::{Deviation, Live};
 use super::method::Method;
 use super::offered::Offered;
+use super::quota::Quotas;
 use super::session::{Session, State};
 use agent_api::diagnostic::{Code, Diagnostic};
 use agent_api::model::{HealthStatus, Keyword};
@@ -162,16 +163,7 @@ impl Session {
             count(w, "last_continuation", state.continuations.last);
             w.key("lock").optional(basis.digests.lock.as_deref());
             count(w, "minted", state.approvals.minted);
-            w.key("quotas").array(|w| {
-                for ((client, server), (start, calls)) in &state.quotas.windows {
-                    w.object(|w| {
-                        count(w, "calls", u64::from(*calls));
-                        w.key("client").string(client.as_str());
-                        w.key("server").string(server.as_str());
-                        count(w, "start", *start);
-                    });
-                }
-            });
+            state.quotas.write(w.key("quotas"));
             w.key("servers").array(|w| {
                 for (number, server) in basis.servers.iter().enumerate() {
                     w.object(|w| {
@@ -325,14 +317,7 @@ fn read(root: &Node<'_>, basis: &Arc<Basis>, now: Clock) -> Option<State> {
             arguments: key(arguments)?,
         });
     }
-    for node in items(member(root, "quotas")?)? {
-        let client = Key::read(string(member(node, "client")?)?)?;
-        let server = Key::read(string(member(node, "server")?)?)?;
-        let start = number(member(node, "start")?)?;
-        let calls = small(member(node, "calls")?)?;
-        let windows = &mut state.quotas.windows;
-        windows.insert((client, server), (start, calls));
-    }
+    state.quotas = Quotas::read(member(root, "quotas")?)?;
     let lock = optional(member(root, "lock")?, |it| Some(string(it)?.to_owned()))?;
     let is_same = lock == basis.digests.lock;
     let servers = map_of(basis.servers.iter().map(|it| &it.key).zip(0..));

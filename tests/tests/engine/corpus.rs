@@ -261,6 +261,11 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
         "BUNDLE_UNTRUSTED",
     ),
     (
+        Code::StateUnavailable,
+        "host-cli/pdp/tests/pdp/store_of_others.rs",
+        "STATE_UNAVAILABLE",
+    ),
+    (
         Code::AuditChanged,
         "tests/tests/engine/session/audit_log.rs",
         "AUDIT_CHANGED",

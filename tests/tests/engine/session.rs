@@ -13,6 +13,7 @@ mod enforcing;
 mod fallback;
 mod health;
 mod history;
+mod kept;
 mod limits;
 mod list;
 mod live;

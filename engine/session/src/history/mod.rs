@@ -102,6 +102,19 @@ impl History {
         }
     }
 
+    /// Returns the history of an agent that has called nothing.
+    pub(crate) fn of_agent(agent: String) -> Self {
+        Self {
+            agent,
+            ..Self::default()
+        }
+    }
+
+    /// Returns how many calls it has, also folded ones.
+    pub(crate) fn count(&self) -> u64 {
+        self.scopes.values().map(Scope::count).sum()
+    }
+
     /// Returns the key of the history of a client.
     pub(crate) fn key(&self, client: &Key) -> Key {
         Key::of(&[&self.agent, client.as_str()])
@@ -190,7 +203,7 @@ impl History {
     }
 
     /// Forgets what is older than the window.
-    fn forget(&mut self, now_ms: u64, known: &Remembered) {
+    pub(crate) fn forget(&mut self, now_ms: u64, known: &Remembered) {
         let start = now_ms.saturating_sub(known.terms.window_ms);
         self.scopes.retain(|scope| {
             scope.forget(start);
