@@ -10,10 +10,10 @@ mod browser;
 mod changed;
 mod conformance;
 mod elsewhere;
-mod envoy;
 mod go_apps;
 mod in_toto;
 mod left;
+mod of_pypi;
 mod other_clients;
 mod other_host;
 mod real_servers;
@@ -330,7 +330,13 @@ const PARTS: &[Part] = &[
         name: "Envoy of PyPI in front of a server",
         when: Long,
         row: First,
-        check: envoy::check,
+        check: |workspace| of_pypi::ENVOY.check(workspace),
+    },
+    Part {
+        name: "NATS of PyPI behind decision points",
+        when: Long,
+        row: First,
+        check: |workspace| of_pypi::NATS.check(workspace),
     },
     Part {
         name: "a handler in Python",
@@ -411,7 +417,8 @@ fn native(workspace: &Workspace) -> Result<()> {
         other_clients::TESTS,
         go_apps::TESTS,
         registry::TESTS,
-        envoy::TESTS,
+        of_pypi::ENVOY.tests,
+        of_pypi::NATS.tests,
     ];
     let skipped: Vec<_> = others.iter().flat_map(|name| ["--skip", name]).collect();
     run_tests(workspace, &skipped, &[])

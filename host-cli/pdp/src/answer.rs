@@ -3,7 +3,7 @@
 use super::basis::Basis;
 use super::decider::Decided;
 use agent_host::contract::catalogue::CodeEntry;
-use agent_host::contract::decision_point::{CallReason, Digests, Verdict};
+use agent_host::contract::decision_point::{AskedApproval, CallReason, Digests, Verdict};
 use agent_host::contract::diagnostic::Code;
 use agent_syntax::json::Writer;
 use hyper::StatusCode;
@@ -87,8 +87,28 @@ pub(crate) fn decided(decided: &Decided, names: &CodeNames) -> String {
     w.finish()
 }
 
-/// Writes the documents that decided, and the reasons.
+/// Returns the body of the answer of `/v1/approval`.
+pub(crate) fn approval(approval: &AskedApproval) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| write_approval(w, approval));
+    w.finish()
+}
+
+fn write_approval(w: &mut Writer, approval: &AskedApproval) {
+    if let Some(answer) = approval.answer {
+        w.key("answer").bool(answer);
+    }
+    w.key("expires_unix_ms")
+        .json(&approval.expires_unix_ms.to_string());
+    w.key("id").string(&approval.id);
+    w.key("text").string(&approval.text);
+}
+
+/// Writes what a human is asked first, the documents that decided, and the reasons.
 pub(crate) fn write_grounds(w: &mut Writer, decided: &Decided, names: &CodeNames) {
+    if let Some(approval) = &decided.approval {
+        w.key("approval").object(|w| write_approval(w, approval));
+    }
     let documents = &decided.decision.documents;
     w.key("documents")
         .object(|w| write_digests(w, documents, &decided.basis));
@@ -113,7 +133,7 @@ fn write_reason(w: &mut Writer, reason: &CallReason, names: &CodeNames) {
 }
 
 /// Returns the body of the answer of `/v1/status`.
-pub(crate) fn status(digests: &Digests, basis: &Basis) -> String {
+pub(crate) fn status(digests: &Digests, basis: &Basis, store: Option<bool>) -> String {
     let mut w = Writer::dense();
     w.object(|w| {
         if let Some(bundle) = &basis.bundle {
@@ -122,6 +142,10 @@ pub(crate) fn status(digests: &Digests, basis: &Basis) -> String {
         w.key("decides").bool(basis.stands().is_ok());
         w.key("documents")
             .object(|w| write_digests(w, digests, basis));
+        if let Some(is_connected) = store {
+            w.key("store")
+                .object(|w| w.key("connected").bool(is_connected));
+        }
         w.key("version").string(env!("CARGO_PKG_VERSION"));
     });
     w.finish()

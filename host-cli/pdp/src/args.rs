@@ -11,8 +11,8 @@ pub(crate) const THREADS_MAX: u16 = 64;
 
 /// Decides on single calls of locked tools, over HTTP on a Unix socket or TLS
 ///
-/// Enforcement points such as a proxy ask it before they pass a call on. It keeps no state: a call that needs a quota, an
-/// approval or the calls before it is refused with STATE_REQUIRED.
+/// Enforcement points such as a proxy ask it before they pass a call on. It keeps no state itself: without a store, a call
+/// that needs a quota, an approval or the calls before it is refused with STATE_REQUIRED.
 #[derive(Debug, Parser)]
 #[command(
     name = "agent-pdp",
@@ -150,6 +150,35 @@ pub(crate) struct Serve {
     /// Refuse bundles with a lower sequence
     #[arg(long, value_name = "N", requires = "bundle")]
     pub(crate) min_sequence: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}
+
+/// Where calls are counted, and approvals and histories kept.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// The server of NATS that keeps what decides beside the documents: `nats://HOST:PORT`. It is asked with TLS, unless it
+    /// is on this machine. Without one, such calls are refused
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
+
+    /// The key-value bucket, which all instances of the fleet share
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "agent-pdp",
+        requires = "store"
+    )]
+    pub(crate) store_bucket: String,
+
+    /// The credentials for the server: a file of NATS that only this user can read
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store")]
+    pub(crate) store_credentials: Option<PathBuf>,
+
+    /// An authority that vouches for the server, beside those of this system: PEM
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store")]
+    pub(crate) store_ca: Option<PathBuf>,
 }
 
 /// The documents that decide.

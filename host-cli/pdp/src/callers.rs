@@ -23,6 +23,8 @@ pub(crate) const CALLERS_MAX: usize = 256;
 /// What a caller may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
+    /// Answer for humans who approve calls.
+    Approver,
     /// Ask about calls.
     Enforcer,
     /// See what decides.
@@ -34,6 +36,7 @@ enum Role {
 impl Role {
     fn named(name: &str) -> Option<Self> {
         Some(match name {
+            "approver" => Self::Approver,
             "enforcer" => Self::Enforcer,
             "reader" => Self::Reader,
             "publisher" => Self::Publisher,
@@ -45,7 +48,8 @@ impl Role {
     fn may(self, path: Endpoint) -> bool {
         match path {
             Endpoint::Metadata => true,
-            Endpoint::Status => self != Self::Enforcer,
+            Endpoint::Approval => self == Self::Approver,
+            Endpoint::Status => matches!(self, Self::Reader | Self::Publisher),
             Endpoint::Bundle => self == Self::Publisher,
             Endpoint::Check
             | Endpoint::Decide
@@ -247,7 +251,10 @@ fn caller(name: &str, given: &Given<'_>) -> Result<(Caller, Credentials), Refusa
     };
     let role = given.required_string("role")?;
     let Some(role) = Role::named(&role) else {
-        return wrong("role", "is none of `enforcer`, `publisher` and `reader`");
+        return wrong(
+            "role",
+            "is none of `approver`, `enforcer`, `publisher` and `reader`",
+        );
     };
     let credentials = match (given.string("token")?, given.string("certificate")?) {
         (Some(token), None) => Credentials::Token(token),

@@ -2,8 +2,8 @@
 
 use super::basis::Basis;
 use agent_host::contract::decision_point::{
-    AskedCall, AskedRequest, CallDecision, Digests, Enforced, Point, ReceivedResult, Unanswerable,
-    Verdict,
+    AskedApproval, AskedCall, AskedRequest, CallDecision, Digests, Enforced, KeptApproval, KeptAt,
+    Point, ReceivedResult, Unanswerable, Verdict,
 };
 use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::run::Clock;
@@ -28,10 +28,91 @@ pub(crate) struct Decider {
     current: RefCell<Current>,
 }
 
-/// A decision, and what decided.
+/// A decision on a call, and what decided.
 pub(crate) struct Decided {
     pub(crate) decision: CallDecision,
+    /// What a human is asked first.
+    pub(crate) approval: Option<AskedApproval>,
     pub(crate) basis: Arc<Basis>,
+}
+
+/// What an engine says, or why a question has no answer.
+pub(crate) type Said<T> = Result<Result<T, Unanswerable>, Failure>;
+
+/// An answer after what a store keeps, and what is kept next.
+type After<A> = (A, Option<Vec<u8>>);
+
+/// A question that is decided by documents, or also after what a store keeps of its client.
+pub(crate) trait Question {
+    type Answer;
+
+    /// Returns where a store keeps what decides on it, if anything does beside the documents.
+    fn kept_at(&self, instance: &mut Instance, point: Point) -> Said<Option<KeptAt>>;
+
+    /// Decides by documents alone.
+    fn decide(&self, instance: &mut Instance, point: Point, now: Clock) -> Said<Self::Answer>;
+
+    /// Decides after what is kept. Returns also what is kept next.
+    fn decide_after(
+        &self,
+        instance: &mut Instance,
+        point: Point,
+        kept: Option<&[u8]>,
+        now: Clock,
+    ) -> Said<After<Self::Answer>>;
+}
+
+impl Question for AskedCall {
+    type Answer = (CallDecision, Option<AskedApproval>);
+
+    fn kept_at(&self, instance: &mut Instance, point: Point) -> Said<Option<KeptAt>> {
+        call!(instance, decision_point.point.kept_at(point, self))
+    }
+
+    fn decide(&self, instance: &mut Instance, point: Point, now: Clock) -> Said<Self::Answer> {
+        let decided = call!(instance, decision_point.point.decide(point, self, now))?;
+        Ok(decided.map(|it| (it, None)))
+    }
+
+    fn decide_after(
+        &self,
+        instance: &mut Instance,
+        point: Point,
+        kept: Option<&[u8]>,
+        now: Clock,
+    ) -> Said<After<Self::Answer>> {
+        let decided = call!(
+            instance,
+            decision_point.point.decide_after(point, self, kept, now)
+        )?;
+        Ok(decided.map(|it| ((it.decision, it.approval), it.kept)))
+    }
+}
+
+impl Question for AskedRequest {
+    type Answer = Enforced;
+
+    fn kept_at(&self, instance: &mut Instance, point: Point) -> Said<Option<KeptAt>> {
+        call!(instance, decision_point.point.request_kept_at(point, self))
+    }
+
+    fn decide(&self, instance: &mut Instance, point: Point, now: Clock) -> Said<Self::Answer> {
+        call!(instance, decision_point.point.request(point, self, now))
+    }
+
+    fn decide_after(
+        &self,
+        instance: &mut Instance,
+        point: Point,
+        kept: Option<&[u8]>,
+        now: Clock,
+    ) -> Said<After<Self::Answer>> {
+        let decided = call!(
+            instance,
+            decision_point.point.request_after(point, self, kept, now)
+        )?;
+        Ok(decided.map(|it| (it.enforced, it.kept)))
+    }
 }
 
 impl Decided {
@@ -103,11 +184,7 @@ impl Decider {
     /// # Errors
     ///
     /// When the engine fails.
-    pub(crate) fn list(
-        &self,
-        server: &str,
-        generation: Generation,
-    ) -> Result<Result<Vec<u8>, Unanswerable>, Failure> {
+    pub(crate) fn list(&self, server: &str, generation: Generation) -> Said<Vec<u8>> {
         let Current {
             instance, point, ..
         } = &mut *self.current()?;
@@ -117,32 +194,55 @@ impl Decider {
         )
     }
 
-    /// Decides on a call now.
+    /// Decides on a question now, by documents alone. Returns also what decided.
     ///
     /// # Errors
     ///
     /// When the engine fails. The next decision is made by another instance.
-    pub(crate) fn decide(
-        &self,
-        asked: &AskedCall,
-    ) -> Result<Result<Decided, Unanswerable>, Failure> {
-        let decided = self.ask(|instance, point, now| {
-            call!(instance, decision_point.point.decide(point, asked, now))
-        })?;
-        Ok(decided.map(|(decision, basis)| Decided { decision, basis }))
+    pub(crate) fn decide<Q: Question>(&self, question: &Q) -> Said<(Q::Answer, Arc<Basis>)> {
+        self.ask(|instance, point, now| question.decide(instance, point, now))
     }
 
-    /// Decides on a request of a client now. Returns also what decided.
+    /// Returns where a store keeps what decides on a question, and what decided on that.
     ///
     /// # Errors
     ///
     /// As [`Self::decide`].
-    pub(crate) fn enforce(
+    pub(crate) fn kept_at(&self, question: &impl Question) -> Said<(Option<KeptAt>, Arc<Basis>)> {
+        self.ask(|instance, point, _| question.kept_at(instance, point))
+    }
+
+    /// Decides on a question after what is kept. Returns also what is kept next, and what decided.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::decide`].
+    pub(crate) fn decide_after<Q: Question>(
         &self,
-        asked: &AskedRequest,
-    ) -> Result<Result<(Enforced, Arc<Basis>), Unanswerable>, Failure> {
+        question: &Q,
+        kept: Option<&[u8]>,
+    ) -> Said<(After<Q::Answer>, Arc<Basis>)> {
+        self.ask(|instance, point, now| question.decide_after(instance, point, kept, now))
+    }
+
+    /// Shows an approval of what is kept at a key, or takes the answer to it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::decide`].
+    pub(crate) fn approval(
+        &self,
+        (key, kept): (&str, &[u8]),
+        id: &str,
+        answer: Option<bool>,
+    ) -> Said<(KeptApproval, Arc<Basis>)> {
         self.ask(|instance, point, now| {
-            call!(instance, decision_point.point.request(point, asked, now))
+            call!(
+                instance,
+                decision_point
+                    .point
+                    .approval(point, key, kept, id, answer, now)
+            )
         })
     }
 
@@ -151,10 +251,7 @@ impl Decider {
     /// # Errors
     ///
     /// As [`Self::decide`].
-    pub(crate) fn enforce_result(
-        &self,
-        received: &ReceivedResult,
-    ) -> Result<Result<(Enforced, Arc<Basis>), Unanswerable>, Failure> {
+    pub(crate) fn enforce_result(&self, received: &ReceivedResult) -> Said<(Enforced, Arc<Basis>)> {
         self.ask(|instance, point, now| {
             call!(instance, decision_point.point.result(point, received, now))
         })
@@ -163,8 +260,8 @@ impl Decider {
     /// Asks the instance. One that failed or grew too much is replaced.
     fn ask<T>(
         &self,
-        question: impl FnOnce(&mut Instance, Point, Clock) -> Result<Result<T, Unanswerable>, Failure>,
-    ) -> Result<Result<(T, Arc<Basis>), Unanswerable>, Failure> {
+        question: impl FnOnce(&mut Instance, Point, Clock) -> Said<T>,
+    ) -> Said<(T, Arc<Basis>)> {
         let now = clock(&self.zone);
         let mut current = self.current()?;
         let Current {

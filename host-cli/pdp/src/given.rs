@@ -4,7 +4,7 @@ use super::answer::Refusal;
 use agent_host::contract::diagnostic::Code;
 use agent_host::output::visible;
 use agent_syntax::json::parse_strict;
-use agent_syntax::members::{entries, items, member, string};
+use agent_syntax::members::{boolean, entries, items, member, string};
 use agent_syntax::{Node, Value};
 
 /// An object of a request, with the path to it.
@@ -85,12 +85,29 @@ impl<'r> Given<'r> {
     ///
     /// It is not a string.
     pub(crate) fn string(&self, name: &str) -> Result<Option<String>, Refusal> {
+        self.scalar(name, "string", |it| string(it).map(str::to_owned))
+    }
+
+    /// Returns a member that is a boolean, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// It is not a boolean.
+    pub(crate) fn boolean(&self, name: &str) -> Result<Option<bool>, Refusal> {
+        self.scalar(name, "boolean", boolean)
+    }
+
+    fn scalar<T>(
+        &self,
+        name: &str,
+        kind: &str,
+        read: impl FnOnce(&Node<'_>) -> Option<T>,
+    ) -> Result<Option<T>, Refusal> {
         let Some(found) = member(self.node, name) else {
             return Ok(None);
         };
-        let text = string(found).map(|it| Some(it.to_owned()));
-        text.ok_or_else(|| {
-            let text = format!("`{}` is not a string", self.path_to(name));
+        read(found).map(Some).ok_or_else(|| {
+            let text = format!("`{}` is not a {kind}", self.path_to(name));
             Refusal::new(Code::WrongType, text)
         })
     }

@@ -9,10 +9,12 @@
 //! | `basis` | what decides: documents, and the bundle that they came in |
 //! | `bundle` | bundles: made, verified, transferred, and followed |
 //! | `network`, `callers` | the listener for other machines, and who may ask there |
+//! | `own_files` | files that other users may not change or read |
 //! | `fleet` | what the instances of a fleet decide by |
 //! | `server` | the socket, the worker threads, and the end of the program |
 //! | `service` | paths, methods and limits of requests |
 //! | `decider` | the engine of a worker |
+//! | `store` | what decides beside the documents, shared by the instances |
 //! | `given` | members of JSON requests |
 //! | `question` | the request of `/v1/decide` |
 //! | `authzen` | the requests of AuthZEN |
@@ -33,9 +35,11 @@ mod files;
 mod fleet;
 mod given;
 mod network;
+mod own_files;
 mod question;
 mod server;
 mod service;
+mod store;
 
 use agent_host::{Failure, block_on, diagnostics, output};
 use args::{Command, Program};

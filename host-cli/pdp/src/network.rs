@@ -1,10 +1,10 @@
 //! The listener for other machines: TLS, and callers that are known.
 
+use super::own_files::{own, private, unusable};
 use super::service::Answer;
 use agent_host::Failure;
-use agent_host::input::{Input, TEXT_MAX, reason};
+use agent_host::input::reason;
 use agent_mcp_server::{Protocol, serve_connections};
-use agent_ownership::refuse_foreign;
 use hyper::Request;
 use hyper::body::Incoming;
 use rustls::pki_types::pem::PemObject as _;
@@ -13,7 +13,6 @@ use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::net;
@@ -148,13 +147,6 @@ impl Secured {
     }
 }
 
-/// Reads a file that no other user may change.
-fn own(path: &Path) -> Result<Vec<u8>, Failure> {
-    let text = Input::File(path.to_owned()).read(TEXT_MAX)?;
-    refuse_foreign(path).map_err(|foreign| unusable(path, &foreign.to_string()))?;
-    Ok(text)
-}
-
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
     let text = own(path)?;
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
@@ -164,20 +156,8 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
     }
 }
 
-/// Reads the key of the listener's certificate, which only this user may read.
+/// Reads the key of the listener's certificate.
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Failure> {
-    let text = own(path)?;
-    let metadata = std::fs::metadata(path).map_err(|error| unusable(path, &reason(&error)))?;
-    if metadata.mode() & 0o077 != 0 {
-        let shown = path.display();
-        return Err(
-            Failure::new(format_args!("other users can read the key `{shown}`"))
-                .help("take the permission from them with `chmod 600`"),
-        );
-    }
+    let text = private(path)?;
     PrivateKeyDer::from_pem_slice(&text).map_err(|_| unusable(path, "it has no private key in PEM"))
-}
-
-fn unusable(path: &Path, why: &str) -> Failure {
-    Failure::new(format_args!("`{}` can't be used: {why}", path.display()))
 }

@@ -9,6 +9,7 @@ use super::decider::Decider;
 use super::files;
 use super::network::{Network, Secured};
 use super::service::Service;
+use super::store::{Nats, Store};
 use agent_host::input::{Input, TEXT_MAX};
 use agent_host::{Engine, Failure, Hangups, Signals, Zone, block_on, call, output};
 use agent_mcp_server::{PrivateConnections, PrivateSocket};
@@ -34,6 +35,7 @@ struct Worker {
     engine: Engine,
     bases: Receiver<Arc<Basis>>,
     bundles: Option<Arc<Source>>,
+    store: Option<Arc<Store<Nats>>>,
     zone: Zone,
 }
 
@@ -47,14 +49,18 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
     let hangups = Hangups::new()?;
     let engine = Engine::embedded()?;
     let health = args.health.as_ref();
+    let store = match &args.store.store {
+        Some(url) => Some(Arc::new(Store::new(Nats::open(&args.store, url).await?))),
+        None => None,
+    };
     let (basis, followed) = match &args.bundle {
         None => match of_files(&engine, &args.files, health)? {
             Some(basis) => (basis, None),
             None => return Ok(false),
         },
         Some(bundle) => {
-            let source = source(&engine, args, bundle)?;
-            match source.open()? {
+            let source = source(&engine, args, bundle, store.clone())?;
+            match source.open().await? {
                 Some((basis, current)) => (basis, Some((Arc::new(source), current))),
                 None => return Ok(false),
             }
@@ -87,6 +93,7 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
             engine: engine.clone(),
             bases: bases.clone(),
             bundles: followed.as_ref().map(|(source, _)| Arc::clone(source)),
+            store: store.clone(),
             zone: args.timezone.clone(),
         };
         let thread = thread::Builder::new().name(format!("worker {number}"));
@@ -106,9 +113,16 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
             None => pending().await,
         }
     };
+    let watch_clock = async {
+        match &store {
+            Some(store) => store.values.watch_clock().await,
+            None => pending().await,
+        }
+    };
     select! {
         () = signals.cancelled() => Ok(true),
         () = follow => Ok(true),
+        () = watch_clock => Ok(true),
         Some(end) = ends.recv() => end.map(|()| true),
     }
 }
@@ -124,7 +138,13 @@ impl Worker {
             Some((secured, callers)) => (Some(secured), callers),
             None => (None, Arc::default()),
         };
-        let service = Rc::new(Service::new(decider, names, callers, self.bundles));
+        let service = Rc::new(Service::new(
+            decider,
+            names,
+            callers,
+            self.bundles,
+            self.store,
+        ));
         let here = Rc::clone(&service);
         let local = self.connections.serve(move |request| {
             let service = Rc::clone(&here);
@@ -183,7 +203,12 @@ fn of_files(
 }
 
 /// Returns where the bundles come from that the command line names.
-fn source(engine: &Engine, args: &Serve, bundle: &Path) -> Result<Source, Failure> {
+fn source(
+    engine: &Engine,
+    args: &Serve,
+    bundle: &Path,
+    store: Option<Arc<Store<Nats>>>,
+) -> Result<Source, Failure> {
     // The command line requires both.
     let missing =
         || Failure::new("a bundle has no name or no keys").help("give `--name` and `--keys`");
@@ -197,7 +222,7 @@ fn source(engine: &Engine, args: &Serve, bundle: &Path) -> Result<Source, Failur
         },
         bundle: bundle.to_owned(),
         keys: args.keys.clone().ok_or_else(missing)?,
-        sequences: Sequences::new(name, args.sequences.as_deref(), args.min_sequence)?,
+        sequences: Sequences::new(name, args.sequences.as_deref(), args.min_sequence, store)?,
         publishing: Semaphore::new(1),
     })
 }

@@ -1,19 +1,20 @@
 //! Paths, methods and limits of requests.
 
-use super::answer::{CodeNames, Refusal, decided, status};
+use super::answer::{CodeNames, Refusal, approval, decided, status};
 use super::authzen::{
     self, Asked, Question, decision, found_actions, found_tools, write_evaluation,
 };
 use super::basis::Basis;
 use super::bundle::{BUNDLE_MAX, Source};
 use super::callers::{Caller, Callers};
-use super::decider::{Decided, Decider};
+use super::decider::{self, Decided, Decider, Said};
 use super::envoy::{self, Asked as AskedByEnvoy, Attributes, Decide, Verdict};
 use super::given::{Given, parsed};
 use super::network::PeerCertificate;
 use super::question;
+use super::store::{Nats, Step, Store, Unavailable};
 use agent_host::Failure;
-use agent_host::contract::decision_point::{AskedCall, Enforced, Unanswerable};
+use agent_host::contract::decision_point::{AskedCall, Enforced, KeptAt, Unanswerable};
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::session::Generation;
 use agent_host::output;
@@ -29,6 +30,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::Instant;
@@ -52,6 +54,9 @@ pub(crate) const EXCHANGES: usize = 256;
 /// Time after which no further evaluation of a request begins.
 const ANSWER_TIME: Duration = Duration::from_secs(10);
 
+/// The number of digits of the place of a client in the store, with which the id of an approval begins.
+const KEY_DIGITS: usize = 32;
+
 const JSON: &str = "application/json";
 
 const PLAIN: &str = "text/plain; charset=utf-8";
@@ -65,6 +70,7 @@ pub(crate) type Answer = Response<Either<Body, envoy::Body>>;
 /// What is asked at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endpoint {
+    Approval,
     Bundle,
     Check,
     Decide,
@@ -80,6 +86,7 @@ pub(crate) enum Endpoint {
 impl Endpoint {
     fn named(path: &str) -> Option<Self> {
         match path {
+            "/v1/approval" => Some(Self::Approval),
             "/v1/bundle" => Some(Self::Bundle),
             "/v1/decide" => Some(Self::Decide),
             "/v1/status" => Some(Self::Status),
@@ -98,7 +105,8 @@ impl Endpoint {
         match self {
             Self::Metadata | Self::Status => Method::GET,
             Self::Bundle => Method::PUT,
-            Self::Check
+            Self::Approval
+            | Self::Check
             | Self::Decide
             | Self::Evaluation
             | Self::Evaluations
@@ -115,7 +123,10 @@ impl Endpoint {
 
     /// Returns whether it has the form of this project, not that of AuthZEN.
     fn is_own(self) -> bool {
-        matches!(self, Self::Bundle | Self::Decide | Self::Status)
+        matches!(
+            self,
+            Self::Approval | Self::Bundle | Self::Decide | Self::Status
+        )
     }
 }
 
@@ -129,6 +140,8 @@ pub(crate) struct Service {
     callers: Arc<Callers>,
     /// Where bundles are put, if a bundle decides.
     bundles: Option<Arc<Source>>,
+    /// What decides beside the documents, if there is a store.
+    store: Option<Arc<Store<Nats>>>,
 }
 
 impl Service {
@@ -137,6 +150,7 @@ impl Service {
         names: CodeNames,
         callers: Arc<Callers>,
         bundles: Option<Arc<Source>>,
+        store: Option<Arc<Store<Nats>>>,
     ) -> Self {
         Self {
             decider,
@@ -145,6 +159,7 @@ impl Service {
             exchanges: Arc::new(Semaphore::new(EXCHANGES)),
             callers,
             bundles,
+            store,
         }
     }
 
@@ -208,7 +223,7 @@ impl Service {
             return of_status(Status::resource_exhausted(text));
         };
         let limits = (BODY_BYTES, BODY_TIME);
-        let decide = |attributes| self.verdict(attributes, caller);
+        let decide = async |attributes| self.verdict(attributes, caller).await;
         let answered = envoy::check(request, &self.names, limits, decide).await;
         answered.map(Either::Left)
     }
@@ -234,7 +249,7 @@ impl Service {
     }
 
     /// Decides what Envoy does with a request.
-    fn verdict(
+    async fn verdict(
         &self,
         mut attributes: Attributes,
         caller: Option<&Caller>,
@@ -243,16 +258,12 @@ impl Service {
             attributes.agent = caller.agent(attributes.agent)?;
         }
         let tenant_by = self.admit_tenant(caller, attributes.tenant.as_deref())?;
-        let list = |server: &str| {
-            let list = self.decider.list(server, Generation::Stateless);
-            list.map_err(failed)?.map_err(unanswerable)
-        };
+        let list = |server: &str| answered(self.decider.list(server, Generation::Stateless));
         let (asked, request) = match envoy::asked(attributes, list)? {
             AskedByEnvoy::Nothing(answer) => return Ok(answer),
             AskedByEnvoy::Message(asked, request) => (asked, request),
         };
-        let enforced = self.decider.enforce(&asked).map_err(failed)?;
-        let (enforced, basis) = enforced.map_err(unanswerable)?;
+        let (enforced, basis) = self.settled(&*asked, true).await?;
         stands(&basis, tenant_by.as_ref())?;
         Ok(request.verdict(enforced))
     }
@@ -342,8 +353,10 @@ impl Service {
         let (text, root) = parsed(&body)?;
         let given = Given::whole(text, &root)?;
         let question = match path {
+            Endpoint::Approval => return self.approval(&given, caller).await,
             Endpoint::Decide => {
-                let decision = self.decide(question::asked_call(&given)?, caller)?;
+                let asked = question::asked_call(&given)?;
+                let decision = self.decide(asked, caller, true).await?;
                 return Ok(decided(&decision, &self.names));
             }
             Endpoint::Evaluation => authzen::evaluation(&given)?,
@@ -373,7 +386,8 @@ impl Service {
         let bundle = bundle.map_err(unread)?;
         let source = Arc::clone(bundles);
         // It waits for files, and others wait for this thread.
-        let put = spawn_blocking(move || source.put(&bundle)).await;
+        let runtime = Handle::current();
+        let put = spawn_blocking(move || runtime.block_on(source.put(&bundle))).await;
         let put = put.map_err(Failure::internal).flatten();
         let put = put.map_err(|Failure { message, .. }| {
             output::note(format_args!("a bundle was not put in place: {message}"));
@@ -402,12 +416,13 @@ impl Service {
         let mut w = Writer::dense();
         match question {
             Question::One(asked) => {
-                let evaluated = self.evaluated(asked, caller)?;
+                let evaluated = self.evaluated(asked, caller, true).await?;
                 write_evaluation(&mut w, &evaluated, &self.names);
             }
             Question::Several(semantic, asked) => {
                 let mut all = Vec::new();
-                self.evaluate_in_turn(asked.into_iter(), caller, |evaluated| {
+                let asked = asked.into_iter();
+                self.evaluate_in_turn((asked, true), caller, |evaluated| {
                     let is_last = semantic.ends_with(decision(&evaluated));
                     all.push(evaluated);
                     is_last
@@ -425,7 +440,8 @@ impl Service {
                 return Ok(found_tools(&self.allowed_tools(asked, caller).await?));
             }
             Question::Actions(asked) => {
-                return Ok(found_actions(decision(&self.evaluated(asked, caller)?)));
+                let evaluated = self.evaluated(asked, caller, false).await?;
+                return Ok(found_actions(decision(&evaluated)));
             }
         }
         Ok(w.finish())
@@ -449,7 +465,7 @@ impl Service {
             })
         });
         let mut allowed = Vec::new();
-        self.evaluate_in_turn(each, caller, |evaluated| {
+        self.evaluate_in_turn((each, false), caller, |evaluated| {
             allowed.push(decision(&evaluated));
             false
         })
@@ -459,9 +475,10 @@ impl Service {
     }
 
     /// Decides on evaluations until one is the last, or the time is over. `see` gets each, and says whether it is the last.
+    /// `counts` says whether the calls are to be made.
     async fn evaluate_in_turn(
         &self,
-        asked: impl Iterator<Item = Asked>,
+        (asked, counts): (impl Iterator<Item = Asked>, bool),
         caller: Option<&Caller>,
         mut see: impl FnMut(Result<Decided, Refusal>) -> bool,
     ) -> Result<(), Refusal> {
@@ -471,7 +488,7 @@ impl Service {
                 let text = format!("not decided within {} s", ANSWER_TIME.as_secs());
                 return Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text));
             }
-            if see(self.evaluated(asked, caller)?) {
+            if see(self.evaluated(asked, caller, counts).await?) {
                 break;
             }
             // Others wait for this thread.
@@ -481,12 +498,17 @@ impl Service {
     }
 
     /// Decides on an evaluation. The inner error says why it is denied without a decision.
-    fn evaluated(
+    async fn evaluated(
         &self,
         asked: Asked,
         caller: Option<&Caller>,
+        counts: bool,
     ) -> Result<Result<Decided, Refusal>, Refusal> {
-        match asked.and_then(|asked| self.decide(asked, caller)) {
+        let decided = match asked {
+            Ok(asked) => self.decide(asked, caller, counts).await,
+            Err(refusal) => Err(refusal),
+        };
+        match decided {
             Err(refusal) if is_about_request(&refusal) => Err(refusal),
             evaluated => Ok(evaluated),
         }
@@ -495,25 +517,95 @@ impl Service {
     /// Says what decides.
     fn status(&self) -> Result<String, Refusal> {
         let (documents, basis) = self.decider.documents().map_err(failed)?;
-        Ok(status(&documents, &basis))
+        let store = self.store.as_ref().map(|it| it.values.is_connected());
+        Ok(status(&documents, &basis, store))
     }
 
-    /// Decides on a call.
-    fn decide(&self, mut asked: AskedCall, caller: Option<&Caller>) -> Result<Decided, Refusal> {
+    /// Decides on a call. `counts` says whether it is to be made.
+    async fn decide(
+        &self,
+        mut asked: AskedCall,
+        caller: Option<&Caller>,
+        counts: bool,
+    ) -> Result<Decided, Refusal> {
         if let Some(caller) = caller {
             asked.agent = caller.agent(asked.agent)?;
-        }
-        match self.decider.decide(&asked) {
-            Ok(Ok(decided)) => {
-                decided.basis.stands()?;
-                if let Some(caller) = caller {
-                    caller.admit_tenant(&decided.decision.documents)?;
-                }
-                Ok(decided)
+            // Before anything is counted.
+            if caller.has_tenants() {
+                caller.admit_tenant(&self.decider.documents().map_err(failed)?.0)?;
             }
-            Ok(Err(it)) => Err(unanswerable(it)),
-            Err(failure) => Err(failed(failure)),
         }
+        let ((decision, approval), basis) = self.settled(&asked, counts).await?;
+        basis.stands()?;
+        if let Some(caller) = caller {
+            caller.admit_tenant(&decision.documents)?;
+        }
+        Ok(Decided {
+            decision,
+            approval,
+            basis,
+        })
+    }
+
+    /// Decides on a question, after what the store keeps of its client if that decides too. Nothing is written if the call does
+    /// not count.
+    async fn settled<Q: decider::Question>(
+        &self,
+        question: &Q,
+        counts: bool,
+    ) -> Result<(Q::Answer, Arc<Basis>), Refusal> {
+        let Some(store) = &self.store else {
+            return answered(self.decider.decide(question));
+        };
+        let (kept_at, basis) = answered(self.decider.kept_at(question))?;
+        let Some(KeptAt { key, lifetime_ms }) = kept_at else {
+            return answered(self.decider.decide(question));
+        };
+        basis.stands()?;
+        store.values.keeps_for(lifetime_ms)?;
+        let settled = store.change(&key, |kept| {
+            let decided = self.decider.decide_after(question, kept);
+            let ((answer, next), by) = answered(decided).map_err(of_store)?;
+            Ok(match Arc::ptr_eq(&basis, &by) {
+                true => Step::Answer((answer, by), next.filter(|_| counts)),
+                false => Step::Outdated,
+            })
+        });
+        settled.await?.ok_or_else(outdated)
+    }
+
+    /// Shows an approval, or takes the answer of a human to it.
+    async fn approval(
+        &self,
+        given: &Given<'_>,
+        caller: Option<&Caller>,
+    ) -> Result<String, Refusal> {
+        given.only(&["answer", "id"])?;
+        let (id, answer) = (given.required_string("id")?, given.boolean("answer")?);
+        let store = self.store.as_ref().ok_or_else(nothing_there)?;
+        let unknown = || {
+            let text = "no approval of this id is open";
+            Refusal::of_http(StatusCode::NOT_FOUND, text)
+        };
+        let key = id.split_once('-').map(|(key, _)| key);
+        let is_key =
+            |it: &&str| it.len() == KEY_DIGITS && it.bytes().all(|it| it.is_ascii_hexdigit());
+        let key = key.filter(is_key).ok_or_else(unknown)?;
+        let found = store.change(key, |kept| {
+            let Some(kept) = kept else {
+                return Ok(Step::Answer(None, None));
+            };
+            let found = self.decider.approval((key, kept), &id, answer);
+            let (found, _) = answered(found).map_err(of_store)?;
+            Ok(Step::Answer(found.approval, found.kept))
+        });
+        let found = found.await?.flatten().ok_or_else(unknown)?;
+        if let Some(answer) = answer {
+            let by = caller.map_or("this user", |it| &it.name);
+            let what = if answer { "approved" } else { "denied" };
+            output::note(format_args!("{by} {what} {id}"));
+        }
+        Ok(approval(&found))
     }
 }
 
@@ -522,11 +614,18 @@ fn stands(basis: &Arc<Basis>, tenant_by: Option<&Arc<Basis>>) -> Result<(), Refu
     basis.stands()?;
     match tenant_by.is_none_or(|it| Arc::ptr_eq(it, basis)) {
         true => Ok(()),
-        false => {
-            let text = "another bundle decides since the question came";
-            Err(Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text))
-        }
+        false => Err(outdated()),
     }
+}
+
+fn outdated() -> Refusal {
+    let text = "another bundle decides since the question came";
+    Refusal::of_http(StatusCode::SERVICE_UNAVAILABLE, text)
+}
+
+/// Returns what an engine says, or why a question has no answer.
+fn answered<T>(said: Said<T>) -> Result<T, Refusal> {
+    said.map_err(failed)?.map_err(unanswerable)
 }
 
 /// A proxy that asks about the messages that pass it.
@@ -537,15 +636,16 @@ struct Proxy {
 }
 
 impl Decide for Proxy {
-    fn request(&self, attributes: Attributes) -> Result<Verdict, Refusal> {
-        self.service.verdict(attributes, self.caller.as_deref())
+    async fn request(&self, attributes: Attributes) -> Result<Verdict, Refusal> {
+        let caller = self.caller.as_deref();
+        self.service.verdict(attributes, caller).await
     }
 
     fn result(&self, request: &envoy::Passed, result: &Json) -> Result<Enforced, Refusal> {
         let service = &self.service;
         let tenant_by = service.admit_tenant(self.caller.as_deref(), request.tenant())?;
         let decided = service.decider.enforce_result(&request.received(result));
-        let (enforced, basis) = decided.map_err(failed)?.map_err(unanswerable)?;
+        let (enforced, basis) = answered(decided)?;
         stands(&basis, tenant_by.as_ref())?;
         Ok(enforced)
     }
@@ -583,6 +683,14 @@ fn unread((status, why): (StatusCode, String)) -> Refusal {
     Refusal {
         code: (status == StatusCode::PAYLOAD_TOO_LARGE).then_some(Code::InputTooLarge),
         ..Refusal::of_http(status, why)
+    }
+}
+
+/// Returns a refusal as one of the store, if what it keeps can't be read.
+fn of_store(refusal: Refusal) -> Refusal {
+    match refusal.code {
+        Some(Code::WrongDocument) => Unavailable(refusal.text).into(),
+        _ => refusal,
     }
 }
 

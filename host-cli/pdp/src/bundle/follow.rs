@@ -1,7 +1,7 @@
 //! A bundle that is read again when its file or the keys change.
 
 use super::acceptance::{Judge, Keys, Refused, read_bundle};
-use super::sequences::{Held, Sequences};
+use super::sequences::Sequences;
 use crate::basis::{Basis, Standing};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::bundles::HighestBundle;
@@ -22,6 +22,9 @@ const POLL: Duration = Duration::from_secs(1);
 
 /// Looks at a file that always changes, after which it is read all the same.
 const UNSTABLE_MAX: u32 = 3;
+
+/// Maximum number of times that other instances may accept bundles meanwhile.
+const TRIES: u32 = 8;
 
 /// Time after which a bundle that was refused is judged again: a key may count by now.
 const JUDGE_AGAIN: Duration = Duration::from_secs(30);
@@ -109,11 +112,11 @@ impl Source {
     /// # Errors
     ///
     /// When a file can't be read or written, or the engine fails.
-    pub(crate) fn open(&self) -> Result<Option<(Basis, Current)>, Failure> {
+    pub(crate) async fn open(&self) -> Result<Option<(Basis, Current)>, Failure> {
         let watched = [Watched::new(&self.bundle), Watched::new(&self.keys)];
         let keys = Keys::read(&self.keys)?;
         let bundle = read_bundle(&self.bundle)?;
-        match self.accept_next(&keys, &bundle)? {
+        match self.accept_next(&keys, &bundle).await? {
             Err(refused) => {
                 output::note_drawn(refused.drawn());
                 Ok(None)
@@ -157,7 +160,7 @@ impl Source {
             } else if !is_asked && !is_changed && !is_due {
                 continue;
             }
-            let renewed = self.renew(&mut current, &basis);
+            let renewed = self.renew(&mut current, &basis).await;
             let said = match renewed {
                 Ok(()) => {
                     current.watched.iter_mut().for_each(Watched::is_read);
@@ -187,7 +190,7 @@ impl Source {
     /// # Errors
     ///
     /// When a file can't be read or written, or the engine fails.
-    pub(crate) fn put(&self, bundle: &[u8]) -> Result<Result<Standing, Refused>, Failure> {
+    pub(crate) async fn put(&self, bundle: &[u8]) -> Result<Result<Standing, Refused>, Failure> {
         let keys = Keys::read(&self.keys)?;
         if self.judge.refuse_keys(&keys)?.is_some() {
             let keys = self.keys.display();
@@ -195,17 +198,12 @@ impl Source {
                 "the keys in `{keys}` can't be read"
             )));
         }
-        let held = self.sequences.hold()?;
-        let standing = match self
-            .judge
-            .accept((&keys, bundle), held.highest().as_ref())?
-        {
+        // Another one of the same name must not follow before this one decides.
+        let standing = match self.accept_next(&keys, bundle).await? {
             Ok(basis) => basis.bundle,
             Err(refused) => return Ok(Err(refused)),
         };
         let standing = standing.ok_or_else(|| Failure::internal("a bundle has no label"))?;
-        // Another one of the same name must not follow before this one decides.
-        remember(held, &standing)?;
         if read_bundle(&self.bundle).ok().as_deref() != Some(bundle) {
             StagedFile::new(&self.bundle, bundle)?.commit()?;
         }
@@ -213,7 +211,11 @@ impl Source {
     }
 
     /// Reads the files again.
-    fn renew(&self, current: &mut Current, basis: &Sender<Arc<Basis>>) -> Result<(), Unrenewed> {
+    async fn renew(
+        &self,
+        current: &mut Current,
+        basis: &Sender<Arc<Basis>>,
+    ) -> Result<(), Unrenewed> {
         let keys = Keys::read(&self.keys)?;
         if keys != current.keys {
             if let Some(refused) = self.judge.refuse_keys(&keys)? {
@@ -227,7 +229,7 @@ impl Source {
             current.refused = None;
             return Ok(());
         }
-        match self.accept_next(&current.keys, &bundle)? {
+        match self.accept_next(&current.keys, &bundle).await? {
             Err(refused) => Err(Unrenewed::Refused(refused)),
             Ok(next) => {
                 basis.send_replace(Arc::new(next));
@@ -272,17 +274,31 @@ impl Source {
     }
 
     /// Accepts a bundle as the next one, and remembers its sequence. The inner error says why not.
-    fn accept_next(&self, keys: &Keys, bundle: &[u8]) -> Result<Result<Basis, Refused>, Failure> {
-        let held = self.sequences.hold()?;
-        let accepted = self.judge.accept((keys, bundle), held.highest().as_ref())?;
-        if let Ok(Basis {
-            bundle: Some(standing),
-            ..
-        }) = &accepted
-        {
-            remember(held, standing)?;
+    async fn accept_next(
+        &self,
+        keys: &Keys,
+        bundle: &[u8],
+    ) -> Result<Result<Basis, Refused>, Failure> {
+        for _ in 0..TRIES {
+            let held = self.sequences.hold().await?;
+            let accepted = self.judge.accept((keys, bundle), held.highest().as_ref())?;
+            let Ok(Basis {
+                bundle: Some(standing),
+                ..
+            }) = &accepted
+            else {
+                return Ok(accepted);
+            };
+            let highest = HighestBundle {
+                sequence: standing.sequence,
+                digest: Some(standing.digest.clone()),
+            };
+            if held.remember(highest).await? {
+                return Ok(accepted);
+            }
         }
-        Ok(accepted)
+        let text = format!("other instances accepted bundles {TRIES} times meanwhile");
+        Err(Failure::new(text))
     }
 
     /// Says which bundle decides, if one does.
@@ -307,11 +323,4 @@ impl From<Failure> for Unrenewed {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
-}
-
-fn remember(held: Held<'_>, standing: &Standing) -> Result<(), Failure> {
-    held.remember(HighestBundle {
-        sequence: standing.sequence,
-        digest: Some(standing.digest.clone()),
-    })
 }

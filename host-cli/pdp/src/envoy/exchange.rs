@@ -77,7 +77,7 @@ impl<D: Decide> Exchange<D> {
     /// # Errors
     ///
     /// Envoy is configured to send less than is to be decided.
-    pub(super) fn answer(
+    pub(super) async fn answer(
         &mut self,
         message: ProcessingRequest,
     ) -> Result<ProcessingResponse, Status> {
@@ -94,11 +94,11 @@ impl<D: Decide> Exchange<D> {
         let told = match (replace(&mut self.state, State::Closed), asked) {
             (State::Opened, Asked::RequestHeaders(given)) => {
                 let principal = principal(&message.attributes);
-                self.asked(&given, principal)
+                self.asked(&given, principal).await
             }
             (State::Asked(head, principal), Asked::RequestBody(given)) => {
                 let told = Told::RequestBody(BodyResponse::default());
-                self.decided(head, principal, given.body.into(), told)
+                self.decided(head, principal, given.body.into(), told).await
             }
             (State::Passed(request), Asked::ResponseHeaders(given)) => {
                 self.answered(request, &given)
@@ -142,7 +142,11 @@ impl<D: Decide> Exchange<D> {
     }
 
     /// Answers the head of a request. One without a body is decided.
-    fn asked(&mut self, given: &HttpHeaders, principal: Option<String>) -> Result<Told, Refusal> {
+    async fn asked(
+        &mut self,
+        given: &HttpHeaders,
+        principal: Option<String>,
+    ) -> Result<Told, Refusal> {
         let lines = given.headers.as_ref();
         let method = line(lines, ":method").unwrap_or_default();
         let head = Head::read(&String::from_utf8_lossy(method), named(lines))?;
@@ -162,7 +166,7 @@ impl<D: Decide> Exchange<D> {
             response: Some(told),
         });
         match given.end_of_stream {
-            true => self.decided(head, principal, Bytes::new(), told),
+            true => self.decided(head, principal, Bytes::new(), told).await,
             false => {
                 self.state = State::Asked(head, principal);
                 Ok(told)
@@ -171,7 +175,7 @@ impl<D: Decide> Exchange<D> {
     }
 
     /// Decides on a request. `told` is the reply to Envoy if it passes on.
-    fn decided(
+    async fn decided(
         &mut self,
         head: Head,
         principal: Option<String>,
@@ -180,7 +184,7 @@ impl<D: Decide> Exchange<D> {
     ) -> Result<Told, Refusal> {
         let route = std::mem::take(&mut self.route);
         let attributes = Attributes::new(route, principal.as_deref(), head, body)?;
-        Ok(match self.decide.request(attributes)? {
+        Ok(match self.decide.request(attributes).await? {
             Verdict::Passes(request) => {
                 self.state = State::Passed(request);
                 told

@@ -22,13 +22,13 @@ use agent_mcp_protocol::Json;
 use envoy_types::pb::envoy::service::auth::v3::{CheckRequest, CheckResponse};
 use envoy_types::pb::envoy::service::ext_proc::v3::{ProcessingRequest, ProcessingResponse};
 use exchange::Exchange;
-use futures_util::StreamExt as _;
+use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{LocalBoxStream, unfold};
+use futures_util::{FutureExt as _, StreamExt as _};
 use http_body_util::Either;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
 use hyper::{Request, Response};
-use std::future::{Ready, ready};
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
@@ -69,7 +69,7 @@ pub(crate) trait Decide {
     /// # Errors
     ///
     /// It is none of MCP, or is not decided.
-    fn request(&self, attributes: Attributes) -> Result<Verdict, Refusal>;
+    async fn request(&self, attributes: Attributes) -> Result<Verdict, Refusal>;
 
     /// Decides what a client gets of the result for a request that has passed on.
     ///
@@ -106,7 +106,7 @@ pub(crate) fn exchange(
     let replies = unfold(Some((messages, exchange, held)), async |open| {
         let (mut messages, mut exchange, held) = open?;
         let answered = match messages.message().await {
-            Ok(Some(message)) => exchange.answer(message),
+            Ok(Some(message)) => exchange.answer(message).await,
             // Envoy asks no more.
             Ok(None) => return None,
             Err(status) => Err(status),
@@ -130,11 +130,15 @@ pub(crate) async fn check(
     request: Request<Incoming>,
     names: &CodeNames,
     (max_bytes, time): (usize, Duration),
-    decide: impl FnMut(Attributes) -> Result<Verdict, Refusal>,
+    decide: impl AsyncFn(Attributes) -> Result<Verdict, Refusal>,
 ) -> Response<body::Body> {
     let codec = ProstCodec::<CheckResponse, CheckRequest>::default();
     let mut grpc = Grpc::new(codec).max_decoding_message_size(max_bytes + ATTRIBUTES_BYTES);
-    let answered = timeout(time, grpc.unary(Check { decide, names }, request)).await;
+    let check = Check {
+        decide: &decide,
+        names,
+    };
+    let answered = timeout(time, grpc.unary(check, request)).await;
     answered.unwrap_or_else(|_| {
         Status::deadline_exceeded("the question arrived too slowly").into_http()
     })
@@ -142,20 +146,29 @@ pub(crate) async fn check(
 
 /// The method by which Envoy asks.
 struct Check<'n, D> {
-    decide: D,
+    decide: &'n D,
     names: &'n CodeNames,
 }
 
-impl<D: FnMut(Attributes) -> Result<Verdict, Refusal>> UnaryService<CheckRequest> for Check<'_, D> {
+impl<'n, D: AsyncFn(Attributes) -> Result<Verdict, Refusal>> UnaryService<CheckRequest>
+    for Check<'n, D>
+{
     type Response = CheckResponse;
-    type Future = Ready<Result<tonic::Response<CheckResponse>, Status>>;
+    type Future = LocalBoxFuture<'n, Result<tonic::Response<CheckResponse>, Status>>;
 
     fn call(&mut self, request: tonic::Request<CheckRequest>) -> Self::Future {
-        let decided = Attributes::of_check(request.into_inner()).and_then(&mut self.decide);
-        let response = match decided {
-            Ok(verdict) => verdict::of_verdict(verdict),
-            Err(refusal) => verdict::of_refusal(&refusal, self.names),
+        let Self { decide, names } = *self;
+        let answered = async move {
+            let decided = match Attributes::of_check(request.into_inner()) {
+                Ok(attributes) => decide(attributes).await,
+                Err(refusal) => Err(refusal),
+            };
+            let response = match decided {
+                Ok(verdict) => verdict::of_verdict(verdict),
+                Err(refusal) => verdict::of_refusal(&refusal, names),
+            };
+            Ok(tonic::Response::new(response))
         };
-        ready(Ok(tonic::Response::new(response)))
+        answered.boxed_local()
     }
 }

@@ -13,4 +13,5 @@ mod openapi;
 mod recorded;
 mod registry_of_others;
 mod socket;
+mod store_of_others;
 mod support;

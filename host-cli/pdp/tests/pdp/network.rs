@@ -216,7 +216,8 @@ pub(crate) const CALLERS: &str = r#"{ "callers": {
     "other": { "role": "enforcer", "token": "b.token", "agents": ["writer", "painter"] },
     "dashboard": { "role": "reader", "token": "c.token" },
     "mesh": { "role": "enforcer", "certificate": "mesh.example" },
-    "ci": { "role": "publisher", "certificate": "ci.example" }
+    "ci": { "role": "publisher", "certificate": "ci.example" },
+    "desk": { "role": "approver", "certificate": "desk.example" }
 } }"#;
 
 #[test]
@@ -272,20 +273,23 @@ fn a_caller_does_what_its_role_includes() {
     let authority = Authority::new();
     let folder = folder(&authority, CALLERS);
     let (_running, port) = listening(&folder);
-    let (mesh, ci) = (
+    let (mesh, ci, desk) = (
         authority.identity("mesh.example"),
         authority.identity("ci.example"),
+        authority.identity("desk.example"),
     );
     let token = |end: char| format!("{TOKEN}{end}");
-    for (name, identity, token, decide, status, publish) in [
-        ("proxy", None, token('1'), 200, 403, 403),
-        ("other", None, token('2'), 403, 403, 403),
-        ("dashboard", None, token('3'), 403, 200, 403),
-        ("mesh", Some(&mesh), String::new(), 200, 403, 403),
+    for (name, identity, token, [decide, status, publish, approve]) in [
+        ("proxy", None, token('1'), [200, 403, 403, 403]),
+        ("other", None, token('2'), [403, 403, 403, 403]),
+        ("dashboard", None, token('3'), [403, 200, 403, 403]),
+        ("mesh", Some(&mesh), String::new(), [200, 403, 403, 403]),
         // No bundle decides here, so there is no place for another.
-        ("ci", Some(&ci), String::new(), 403, 200, 404),
+        ("ci", Some(&ci), String::new(), [403, 200, 404, 403]),
+        // There is no store, so nothing waits for an answer.
+        ("desk", Some(&desk), String::new(), [403, 403, 403, 404]),
         // A token says more than a certificate.
-        ("dashboard", Some(&mesh), token('3'), 403, 200, 403),
+        ("dashboard", Some(&mesh), token('3'), [403, 200, 403, 403]),
     ] {
         let peer = Peer {
             port,
@@ -296,6 +300,7 @@ fn a_caller_does_what_its_role_includes() {
             ("POST", "/v1/decide", READ, decide),
             ("GET", "/v1/status", "", status),
             ("PUT", "/v1/bundle", "{}", publish),
+            ("POST", "/v1/approval", r#"{"id":"a"}"#, approve),
             ("GET", "/.well-known/authzen-configuration", "", 200),
             ("GET", "/nothing", "", 404),
         ] {

@@ -5,7 +5,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::path::Path;
 
-fn document() -> Value {
+pub(crate) fn document() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/pdp.openapi.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
@@ -23,7 +23,7 @@ fn schema(document: &Value, pointer: &str) -> Validator {
 }
 
 #[track_caller]
-fn fits(document: &Value, pointer: &str, text: &str) -> bool {
+pub(crate) fn fits(document: &Value, pointer: &str, text: &str) -> bool {
     schema(document, pointer).is_valid(&serde_json::from_str(text).unwrap())
 }
 
@@ -112,6 +112,7 @@ fn the_document_has_every_path_and_no_other() {
             "/access/v1/evaluations",
             "/access/v1/search/action",
             "/access/v1/search/resource",
+            "/v1/approval",
             "/v1/bundle",
             "/v1/decide",
             "/v1/status"

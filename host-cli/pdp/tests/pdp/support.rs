@@ -17,12 +17,13 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-pdp");
 
-/// The tools are the actions of AuthZEN's certification fixture, and one that is rate limited.
-const TOOLS: [(&str, &str); 4] = [
+/// The tools are the actions of AuthZEN's certification fixture, one that is rate limited, and one that a human approves.
+const TOOLS: [(&str, &str); 5] = [
     ("read", ""),
     ("write", ""),
     ("delete", ""),
     ("count", "rate_limited"),
+    ("sign", "human_in_the_loop"),
 ];
 
 /// The rules of the fixture, by arguments instead of resources.
@@ -46,7 +47,7 @@ deny_reasons[tool.id] := "the role does not allow it" if {
 
 archived if input.arguments.status == "archived"
 
-may(tool) if tool in {"read", "count"}
+may(tool) if tool in {"read", "count", "sign"}
 
 may("write") if {
     input.subject.id == "alice"
@@ -138,12 +139,17 @@ impl Folder {
 
     /// A decision point in this folder, with its socket there.
     pub(crate) fn command(&self) -> Command {
+        self.command_at("pdp.sock")
+    }
+
+    /// A decision point in this folder, with a socket of a name there.
+    pub(crate) fn command_at(&self, socket: &str) -> Command {
         let mut command = Command::new(PROGRAM);
         command
             .current_dir(self.root.path())
             .args([
                 "--socket",
-                "pdp.sock",
+                socket,
                 "--policy",
                 "policy.rego",
                 "--threads",
