@@ -88,6 +88,22 @@ assert served.wait() == 0
 print(page)
 """
 
+# What asks the installed decision point about a tool that is not locked.
+ASK = """
+import json, socket, subprocess
+
+pdp = subprocess.Popen(["agent", "pdp", "--socket", "pdp.sock"], stderr=subprocess.PIPE, text=True)
+assert pdp.stderr.readline().startswith("decides at ")
+body = json.dumps({"tool": "none", "subject": {"id": "a", "type": "user"}})
+asked = socket.socket(socket.AF_UNIX)
+asked.connect("pdp.sock")
+head = f"POST /v1/decide HTTP/1.1\\r\\nhost: a\\r\\ncontent-type: application/json\\r\\ncontent-length: {len(body)}\\r\\n"
+asked.sendall(f"{head}connection: close\\r\\n\\r\\n{body}".encode())
+answer = b"".join(iter(lambda: asked.recv(65536), b""))
+pdp.terminate()
+print(answer.decode())
+"""
+
 
 def only(pattern):
     """The only file of the release with such a name."""
@@ -122,6 +138,15 @@ class Place(unittest.TestCase):
         ran = subprocess.run(self.here(*command), capture_output=True, text=True, env={})
         self.assertEqual(ran.returncode, code, f"{command}: {ran.stdout}{ran.stderr}")
         return ran.stdout + ran.stderr
+
+    def unpack(self, *patterns):
+        """Unpacks archives below the prefix, and returns the paths of their files."""
+        names = []
+        for file in map(only, patterns):
+            with tarfile.open(file) as archive:
+                names += [Path(*Path(name).parts[1:]) for name in archive.getnames()]
+            subprocess.run(["tar", "-xzf", file, "--strip-components=1", "-C", self.prefix], check=True)
+        return names
 
     def use(self):
         """What people do first with a program."""
@@ -181,18 +206,11 @@ class Place(unittest.TestCase):
 
 
 class Tarball(Place):
-    def unpack(self):
-        names = []
-        for file in [only("agent-[0-9]*.tar.gz"), only("agent-playground-*.tar.gz")]:
-            with tarfile.open(file) as archive:
-                names += [Path(*Path(name).parts[1:]) for name in archive.getnames()]
-            subprocess.run(["tar", "-xzf", file, "--strip-components=1", "-C", self.prefix], check=True)
-        return names
-
     def test_it_works_and_leaves_nothing(self):
-        names = self.unpack()
+        archives = ["agent-[0-9]*.tar.gz", "agent-playground-*.tar.gz"]
+        names = self.unpack(*archives)
         self.use()
-        self.assertEqual(names, self.unpack(), "over an earlier one")
+        self.assertEqual(names, self.unpack(*archives), "over an earlier one")
         self.use()
         for page in ["agent.1", "agent-adopt.1", "mcp.1", "mcp-run.1"]:
             self.assertTrue((self.prefix / "share/man/man1" / page).is_file(), page)
@@ -213,6 +231,23 @@ class Tarball(Place):
 
     def test_it_is_small(self):
         self.assertLessEqual(only("agent-[0-9]*.tar.gz").stat().st_size, 25 << 20)
+
+
+class Fleet(Place):
+    def test_it_decides_beside_the_program(self):
+        names = self.unpack("agent-[0-9]*.tar.gz", "agent-pdp-*.tar.gz")
+        self.assertIn(Path("bin/agent-pdp"), names)
+        self.assertTrue((self.prefix / "share/doc/agent-pdp/THIRD-PARTY-LICENCES").is_file())
+        shutil.copytree(EXAMPLE, self.home, dirs_exist_ok=True)
+        self.run_here("agent", "resolve", "--quiet")
+        self.assertIn('"allowed":false', self.run_here("python3", "-c", ASK))
+
+    def test_its_program_names_no_folder_of_this_machine(self):
+        with tarfile.open(only("agent-pdp-*.tar.gz")) as archive:
+            [name] = [name for name in archive.getnames() if name.endswith("/bin/agent-pdp")]
+            program = archive.extractfile(name).read()
+        for folder in [ROOT, Path.home()]:
+            self.assertNotIn(f"{folder}/".encode(), program)
 
 
 class Wheel(Place):
@@ -313,7 +348,7 @@ class Documents(unittest.TestCase):
         bill = json.loads(text)
         names = {component["name"] for component in bill["components"]}
         # The runtime, and the evaluation of policies, which is in the component alone.
-        self.assertLessEqual({"wasmtime", "regorus", "agent-decide"}, names)
+        self.assertLessEqual({"wasmtime", "regorus", "agent-decide", "agent-pdp", "async-nats"}, names)
         self.assertNotIn("proptest", names)
 
     def test_the_statement_names_every_file(self):

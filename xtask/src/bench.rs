@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::browser::npm;
 use crate::cargo::BENCH;
+use crate::of_pypi::{ENVOY, NATS};
 use crate::{apt, bubblewrap, build, cargo, process, python, setup, soak};
 
 /// The package of Debian with nginx, and where the program is in it.
@@ -18,6 +19,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         ["--history"] => return history(workspace),
         ["--serve"] => return serve(workspace),
         ["--apps"] => return apps(workspace),
+        ["--pdp"] => return pdp(workspace),
         _ => {}
     }
     setup::ensure(workspace)?;
@@ -95,6 +97,30 @@ fn apps(workspace: &Workspace) -> Result<()> {
         .args(build)
         .args(["--bin", "agent-bench-apps", "--"])
         .args([nginx(workspace)?, agent]);
+    process::run(&mut command)
+}
+
+/// Measures decision points beside regorus and Cedar, behind Envoy, and with NATS.
+fn pdp(workspace: &Workspace) -> Result<()> {
+    setup::ensure(workspace)?;
+    let (envoy, nats) = (ENVOY.ensure(workspace)?, NATS.ensure(workspace)?);
+    let agent = build::programs(workspace, &["--release"])?;
+    let pdp = ["--release", "--package", "agent-pdp"];
+    let pdp = cargo::build_program(workspace, "agent-pdp", &pdp)?;
+    let target = workspace.root().join("target/policies");
+    let mut policies = cargo::cargo(workspace);
+    policies
+        .args(["build", "--release", "--locked"])
+        .args(["--manifest-path", "bench/policies/Cargo.toml"])
+        .arg("--target-dir")
+        .arg(&target);
+    process::run(&mut policies)?;
+    let mut command = cargo::cargo(workspace);
+    command
+        .args(["run", "--release", "--package", BENCH])
+        .args(["--no-default-features", "--example", "pdp", "--"])
+        .args([agent, pdp, target.join("release/agent-bench-policies")])
+        .args([envoy, nats]);
     process::run(&mut command)
 }
 

@@ -3,6 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `agent-VERSION-TARGET.tar.gz` | the program under its two names, manual pages, completions, licences |
+//! | `agent-pdp-VERSION-TARGET.tar.gz` | the decision point of a fleet, for the same prefix |
 //! | `agent-playground-VERSION.tar.gz` | the page of `agent playground`, for the same prefix |
 //! | `agent_engine-VERSION-*.whl` | the same program and page for `uvx`, `pipx` and `pip` |
 //! | `agent-engine-*.tgz` | the same for `npx`: a launcher, and the program of one platform with the page |
@@ -29,11 +30,14 @@ use anyhow::{Context as _, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{component, folder, playground, resolver, status, wasi};
+use crate::{build, component, folder, playground, resolver, status, wasi};
 use packages::Packages;
 
 /// The folder of the release, below the root.
 pub(crate) const DIST: &str = "target/dist";
+
+/// The program of a fleet, and its package.
+const PDP: &str = "agent-pdp";
 
 /// Where the program finds the page, below the prefix of its folder `bin`.
 const PAGE: &str = "share/agent-playground";
@@ -64,11 +68,13 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
 
     playground::released(workspace)?;
     let page = folder::read_all(&playground::folder(workspace, Build::Released))?;
-    let program = program::build(workspace)?;
-    let packages = Packages::read(workspace)?;
-    let licences = licences::text(&packages)?;
-    bill::write(&dist, &packages)?;
+    let program = program::build(workspace, build::PROGRAM)?;
+    let licences = licences::text(&Packages::read(workspace, build::PROGRAM, &[])?)?;
+    bill::write(&dist, &Packages::read(workspace, build::PROGRAM, &[PDP])?)?;
     tarball::write(&dist, &program, &licences)?;
+    let pdp = program::build(workspace, PDP)?;
+    let licences_of_pdp = licences::text(&Packages::read(workspace, PDP, &[])?)?;
+    tarball::write_pdp(&dist, &pdp, &licences_of_pdp)?;
     tarball::write_page(&dist, &page)?;
     wheel::write(&dist, &program, &page, &licences)?;
     npm::write(&dist, &program, &page, &licences)?;

@@ -28,6 +28,7 @@ mod dist;
 mod fuzz;
 mod handler_python;
 mod lint;
+mod of_pypi;
 mod playground;
 mod python;
 mod quality;

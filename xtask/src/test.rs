@@ -13,7 +13,6 @@ mod elsewhere;
 mod go_apps;
 mod in_toto;
 mod left;
-mod of_pypi;
 mod other_clients;
 mod other_host;
 mod real_servers;
@@ -30,7 +29,8 @@ use std::time::Instant;
 
 use crate::cargo::{cargo, tested};
 use crate::{
-    bubblewrap, component, fuzz, handler_python, playground, process, resolver, setup, soak, status,
+    bubblewrap, component, fuzz, handler_python, of_pypi, playground, process, resolver, setup,
+    soak, status,
 };
 use left::Left;
 

@@ -48,6 +48,9 @@ const BUNDLE_TIME: Duration = Duration::from_secs(60);
 /// Maximum number of requests of a worker whose bodies are in memory.
 pub(crate) const REQUESTS: usize = 32;
 
+/// Maximum number of questions of a worker that wait for the store. Others have the rest of the places.
+const WAITING: usize = REQUESTS / 2;
+
 /// Maximum number of open exchanges of a worker that Envoy asks about.
 pub(crate) const EXCHANGES: usize = 256;
 
@@ -142,6 +145,7 @@ pub(crate) struct Service {
     bundles: Option<Arc<Source>>,
     /// What decides beside the documents, if there is a store.
     store: Option<Arc<Store<Nats>>>,
+    waiting: Semaphore,
 }
 
 impl Service {
@@ -160,6 +164,7 @@ impl Service {
             callers,
             bundles,
             store,
+            waiting: Semaphore::new(WAITING),
         }
     }
 
@@ -563,6 +568,9 @@ impl Service {
         };
         basis.stands()?;
         store.values.keeps_for(lifetime_ms)?;
+        let Ok(_waiting) = self.waiting.try_acquire() else {
+            return Err(Unavailable(format!("{WAITING} questions wait for the store")).into());
+        };
         let settled = store.change(&key, |kept| {
             let decided = self.decider.decide_after(question, kept);
             let ((answer, next), by) = answered(decided).map_err(of_store)?;

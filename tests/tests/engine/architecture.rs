@@ -720,8 +720,10 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
     const REGISTRY: (&str, [&str; 1]) = ("oci-client", ["agent-pdp"]);
     const BROUGHT: [(&str, &str); 2] = [("oci-client", "reqwest"), ("reqwest", "hyper-rustls")];
     /// The chosen ones, with the packages that depend on them.
-    const CHOSEN: [(&str, &[&str]); 6] = [
+    const CHOSEN: [(&str, &[&str]); 7] = [
         (REGISTRY.0, &REGISTRY.1),
+        // Decision points share a store, which speaks a protocol of its own over TLS.
+        ("async-nats", &["agent-bench", "agent-pdp"]),
         // Envoy asks the decision point by gRPC. Its tests ask like Envoy.
         ("tonic", &["agent-pdp", "envoy-types", "tonic-prost"]),
         // Clients are served, also those of apps; the gateway answers requests for its page, and the daemon those for
@@ -779,7 +781,13 @@ fn the_host_has_one_client_of_http_and_one_of_tls() {
         ),
         (
             "tokio-rustls",
-            &["agent-pdp", "agent-way-out", "hyper-rustls", "reqwest"],
+            &[
+                "agent-pdp",
+                "agent-way-out",
+                "async-nats",
+                "hyper-rustls",
+                "reqwest",
+            ],
         ),
     ];
     let lock = fs::read_to_string(root().join("Cargo.lock")).expect("the lock");

@@ -1,4 +1,4 @@
-//! The packages that the program and the component consist of, as cargo knows them.
+//! The packages that programs and the component consist of, as cargo knows them.
 
 use agent_pack::{TARGET, Workspace};
 use anyhow::{Context as _, Result};
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::program;
-use crate::{build, cargo, process};
+use crate::{cargo, process};
 
 /// The package of the component, which the program embeds.
 const COMPONENT: &str = "agent-component";
@@ -40,26 +40,25 @@ impl Package {
 /// All packages, by ids of cargo.
 pub(super) struct Packages {
     pub(super) all: BTreeMap<String, Package>,
-    /// The program's.
+    /// That of the first program.
     pub(super) root: String,
 }
 
 impl Packages {
-    /// Reads what a build of the program takes, without what only tests and build scripts take.
-    pub(super) fn read(workspace: &Workspace) -> Result<Self> {
+    /// Reads what builds of a program and of others take, without what only tests and build scripts take.
+    pub(super) fn read(workspace: &Workspace, program: &str, others: &[&str]) -> Result<Self> {
         let checksums = checksums(workspace)?;
         let mut all = BTreeMap::new();
-        let root = read(
-            workspace,
-            build::PROGRAM,
-            program::TARGET,
-            &checksums,
-            &mut all,
-        )?;
-        let component = read(workspace, COMPONENT, TARGET, &checksums, &mut all)?;
-        // A build script embeds it.
-        let embeds = all.get_mut(&root).context("cargo knows no program")?;
-        embeds.needs.insert(component);
+        let mut add = |name, target| read(workspace, name, target, &checksums, &mut all);
+        let root = add(program, program::TARGET)?;
+        let others: Result<Vec<_>> = others.iter().map(|it| add(it, program::TARGET)).collect();
+        let others = others?;
+        let component = add(COMPONENT, TARGET)?;
+        for program in [&root].into_iter().chain(&others) {
+            // A build script embeds it.
+            let embeds = all.get_mut(program).context("cargo knows no program")?;
+            embeds.needs.insert(component.clone());
+        }
         Ok(Self { all, root })
     }
 }

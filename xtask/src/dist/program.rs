@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{build, process, python, setup, status};
+use crate::{process, python, setup, status};
 
 /// The only target so far: sandboxes are those of Linux.
 pub(super) const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -28,24 +28,19 @@ pub(super) fn tools(workspace: &Workspace) -> Result<PathBuf> {
     python::ensure(workspace, "python-dist", &requirements)
 }
 
-/// Builds the stripped program with `zig` as its linker, which has the stubs of every glibc.
-pub(super) fn build(workspace: &Workspace) -> Result<PathBuf> {
+/// Builds a stripped program with `zig` as its linker, which has the stubs of every glibc. Its package has the same name. Another program
+/// is built by itself: its dependencies would change the features of the first one's.
+pub(super) fn build(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     setup::ensure(workspace)?;
     let python = tools(workspace)?;
     let programs = python.parent().context("Python has a folder")?;
-    status::doing("Building", format_args!("the program for glibc {GLIBC}"));
+    status::doing("Building", format_args!("{name} for glibc {GLIBC}"));
     let target_dir = workspace.root().join("target/portable");
     let mut build = Command::new(programs.join("cargo-zigbuild"));
     scrub(&mut build);
     build
         .current_dir(workspace.root())
-        .args([
-            "zigbuild",
-            "--release",
-            "--locked",
-            "--package",
-            build::PROGRAM,
-        ])
+        .args(["zigbuild", "--release", "--locked", "--package", name])
         .arg(format!("--target={TARGET}.{GLIBC}"))
         .arg("--target-dir")
         .arg(&target_dir)
@@ -56,7 +51,7 @@ pub(super) fn build(workspace: &Workspace) -> Result<PathBuf> {
             remaps(workspace, &target_dir)?.join(FLAG_SEPARATOR),
         );
     process::run(&mut build)?;
-    let program = target_dir.join(TARGET).join("release").join(build::PROGRAM);
+    let program = target_dir.join(TARGET).join("release").join(name);
     ensure!(program.exists(), "{} was not built", program.display());
     Ok(program)
 }

@@ -1,4 +1,4 @@
-//! The archives that are unpacked below `/usr/local` or `~/.local`: of the program, and of the page.
+//! The archives that are unpacked below `/usr/local` or `~/.local`: of the program, of the decision point, and of the page.
 
 use agent_pack::{read, write_if_changed};
 use anyhow::{Context as _, Result, ensure};
@@ -7,11 +7,11 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use super::{Dist, PAGE, program, version};
+use super::{Dist, PAGE, PDP, program, version};
 use crate::folder::{self, Files};
 use crate::{build, process, status};
 
-/// Maximum size of the archive, in bytes.
+/// Maximum size of an archive with a program, in bytes.
 const LIMIT: u64 = 25 << 20;
 
 /// The shells, and where each looks for the completions of a program.
@@ -47,7 +47,23 @@ pub(super) fn write(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<(
     }
     write_if_changed(&documents.join("THIRD-PARTY-LICENCES"), licences.as_bytes())?;
 
-    let size = pack(dist, &name)?;
+    pack_small(dist, &name)
+}
+
+/// Packs the decision point with its licences, for the prefix of the program: `agent pdp` finds it there.
+pub(super) fn write_pdp(dist: &Dist<'_>, program: &Path, licences: &str) -> Result<()> {
+    let name = format!("{PDP}-{}-{}", version(), program::TARGET);
+    let root = dist.stage(&name)?;
+    copy_program(program, &root.join("bin").join(PDP))?;
+    let documents = root.join("share/doc").join(PDP);
+    let licence = read(&dist.workspace.root().join("LICENSE"))?;
+    write_if_changed(&documents.join("LICENSE"), &licence)?;
+    write_if_changed(&documents.join("THIRD-PARTY-LICENCES"), licences.as_bytes())?;
+    pack_small(dist, &name)
+}
+
+fn pack_small(dist: &Dist<'_>, name: &str) -> Result<()> {
+    let size = pack(dist, name)?;
     ensure!(
         size <= LIMIT,
         "{name}.tar.gz has {size} bytes; at most {LIMIT} are allowed"

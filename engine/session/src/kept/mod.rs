@@ -135,9 +135,10 @@ impl DecisionPoint {
     fn kept_at_key(&self, caller: &Caller<'_>) -> Option<KeptAt> {
         let basis = &self.session.basis;
         let lock = basis.lock.as_ref()?;
-        let tenant = basis.digests.tenant_id.as_deref().unwrap_or_default();
+        let tenant = basis.evaluation_context.tenant.as_ref();
+        let tenant = tenant.map_or_else(String::new, |it| it.id.to_string());
         let agent = lock.agent.name.to_string();
-        let key = Key::of(&[tenant, &agent, caller.key.as_str()]);
+        let key = Key::of(&[&tenant, &agent, caller.key.as_str()]);
         let window_ms = basis.remembered.as_ref().map_or(0, |it| it.terms.window_ms);
         let lifetime_ms = window_ms.max(APPROVAL_LIFETIME_MS).max(QUOTA_WINDOW_MS);
         Some(KeptAt {

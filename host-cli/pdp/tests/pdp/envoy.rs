@@ -18,7 +18,7 @@ const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"n
 
 /// A question about a request, and what its route says.
 #[derive(Clone)]
-struct Question {
+pub(crate) struct Question {
     method: &'static str,
     body: String,
     headers: Vec<(&'static str, String)>,
@@ -46,7 +46,7 @@ impl Question {
         }
     }
 
-    fn called(tool: &str, arguments: &str) -> Self {
+    pub(crate) fn called(tool: &str, arguments: &str) -> Self {
         Self::of(&format!(
             r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
         ))
@@ -101,7 +101,7 @@ impl Question {
 
 /// What Envoy does with a request.
 #[derive(Debug, PartialEq, Eq)]
-enum Became {
+pub(crate) enum Became {
     /// It passes, without these headers.
     Passed(Vec<String>),
     /// The client gets this status and this body.
@@ -131,13 +131,13 @@ fn became(response: CheckResponse) -> Became {
 }
 
 /// A client of a decision point.
-struct Client {
+pub(crate) struct Client {
     runtime: Runtime,
     client: AuthorizationClient<Channel>,
 }
 
 impl Client {
-    fn of(socket: &Path) -> Self {
+    pub(crate) fn of(socket: &Path) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let endpoint = Endpoint::from_shared(format!("unix://{}", socket.display())).unwrap();
         let channel = runtime.block_on(endpoint.connect()).unwrap();
@@ -147,7 +147,7 @@ impl Client {
         }
     }
 
-    fn ask(&self, question: Question) -> Became {
+    pub(crate) fn ask(&self, question: Question) -> Became {
         let mut client = self.client.clone();
         let answer = self.runtime.block_on(client.check(question.request()));
         became(answer.unwrap().into_inner())

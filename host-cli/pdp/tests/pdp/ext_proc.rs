@@ -92,7 +92,7 @@ fn body(bytes: &[u8], end_of_stream: bool) -> HttpBody {
 }
 
 /// An exchange that Envoy asks about.
-struct Exchange {
+pub(crate) struct Exchange {
     runtime: Runtime,
     sender: UnboundedSender<ProcessingRequest>,
     replies: Streaming<ProcessingResponse>,
@@ -101,7 +101,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn open(point: &Running) -> Self {
+    pub(crate) fn open(point: &Running) -> Self {
         Self::of_route(&point.socket, ROUTE)
     }
 
@@ -154,7 +154,7 @@ impl Exchange {
     }
 
     /// Sends a request of MCP. Returns the status and the body of the answer, if it does not pass.
-    fn post(&mut self, text: &str) -> Option<(u32, String)> {
+    pub(crate) fn post(&mut self, text: &str) -> Option<(u32, String)> {
         let lines = [
             (":method", "POST"),
             (":path", "/mcp"),

@@ -1,6 +1,8 @@
 //! Decision points that share a bucket of the real NATS, which `cargo xtask test` installs.
 
 use super::bundle::{self, END};
+use super::envoy::{Became, Client, Question};
+use super::ext_proc::Exchange;
 use super::openapi::{document, fits};
 use super::support::{Folder, Reply, Running, reply};
 use agent_syntax::members::{boolean, member, number, string};
@@ -436,6 +438,51 @@ fn a_human_approves_at_another_process() {
     assert_eq!(other.post("/v1/approval", &answer).status, 404);
     assert!(is_allowed(&one.decide(&asked)));
     assert_eq!(one.decide(&asked).codes(), ["APPROVAL_REQUIRED"]);
+}
+
+#[test]
+fn envoy_asks_after_what_is_kept() {
+    let (mut nats, folder) = (Nats::start(), Folder::new());
+    let one = start(&folder, "a", &nats.address());
+    let client = Client::of(&one.socket);
+    let ask = || client.ask(Question::called("count", "{}"));
+    let passes = |became: Became| matches!(became, Became::Passed(_));
+    assert!(passes(ask()) && passes(ask()));
+    let post = || {
+        let text = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"count"}}"#;
+        Exchange::open(&one).post(text)
+    };
+    // Nothing is answered in the server's place.
+    assert_eq!(post(), None);
+    let answered = |became: Became, expected: u16, code: &str| {
+        let Became::Answered(status, body) = became else {
+            panic!("it passes");
+        };
+        assert_eq!(status, u32::from(expected), "{body}");
+        assert!(body.contains(code), "{body}");
+    };
+    answered(ask(), 200, "QUOTA_EXCEEDED");
+    let (status, body) = post().expect("an answer");
+    assert!(status == 200 && body.contains("QUOTA_EXCEEDED"), "{body}");
+    // It is one count, whoever asks.
+    let asked = one.decide(&call("alice", "records/count"));
+    assert_eq!(asked.codes(), ["QUOTA_EXCEEDED"]);
+    answered(
+        client.ask(Question::called("sign", "{}")),
+        200,
+        "APPROVAL_REQUIRED",
+    );
+    nats.kill();
+    wait("the store is gone", || {
+        one.decide(&call("bob", "records/count")).status == 503
+    });
+    answered(ask(), 503, "STATE_UNAVAILABLE");
+    let (status, body) = post().expect("an answer");
+    assert!(
+        status == 503 && body.contains("STATE_UNAVAILABLE"),
+        "{body}"
+    );
+    assert!(passes(client.ask(Question::called("read", "{}"))));
 }
 
 #[test]

@@ -146,7 +146,6 @@ fn the_place_names_the_tenant_the_agent_and_the_client() {
     assert_ne!(place(&usual, &other), Some(own.clone()));
     let mut world = world();
     world.documents.tenant = Some(b"tenants:\n  - id: t\n".to_vec());
-    world.documents.tenant_id = Some("t".to_owned());
     assert_ne!(place(&point(&world), &plain("counted")), Some(own));
     let kept = point(&with_tenant("window: 2h")).kept_at(&plain("free"));
     assert_eq!(
@@ -366,6 +365,30 @@ fn what_no_decision_point_wrote_decides_nothing() {
     let newer = kept.replace("\"version\":1", "\"version\":2");
     let refused = point.decide_after(&plain("counted"), Some(newer.as_bytes()), at(0));
     assert_eq!(refused.expect_err("it is refused").0, Code::WrongDocument);
+}
+
+#[test]
+fn a_damaged_value_decides_nothing_or_is_one() {
+    let world = with_tenant("rules: [{ rule: at-most, tools: [web/free], calls: 2 }]");
+    let point = point(&world);
+    let mut store = Store::new(&point);
+    for tool in ["free", "counted", "asked"] {
+        store.decide(&plain(tool), 0);
+    }
+    let kept = store.kept.expect("it is kept");
+    let mut refused = 0;
+    for place in 0..kept.len() {
+        for byte in [b'"', b'0', b'}', 0xff] {
+            let mut damaged = kept.clone();
+            damaged[place] = byte;
+            let decided = point.decide_after(&plain("free"), Some(&damaged), at(1));
+            refused += usize::from(decided.is_err());
+        }
+        // Without the end of its line it is whole.
+        let cut = point.decide_after(&plain("free"), Some(&kept[..place]), at(1));
+        assert!(cut.is_err() || place + 1 == kept.len(), "{place}");
+    }
+    assert!(refused > kept.len());
 }
 
 fn request(method: &str, params: &Value) -> AskedRequest {
