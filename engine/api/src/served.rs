@@ -10,7 +10,7 @@ use agent_lower::PolicyOccasion;
 use agent_model::{NonEmpty, ToolView};
 
 pub use agent_decide::{
-    Collision as NameCollision, Definition, Holder, Integrities, ResultAction, locked_loads,
+    Collision as NameCollision, Definition, Holder, Lookups, ResultAction, locked_loads,
 };
 pub use agent_lower::{STUB_TOOLS_LIMIT, plain_name, stub_definition, stub_name};
 
@@ -31,13 +31,9 @@ pub struct ServedTool {
 impl ServedTool {
     /// Prepares the calls of a tool in a locked version of its server. It has refusals if the lock does not
     /// have the tool.
-    pub fn prepare(
-        tool: ToolView<'_>,
-        context: CallContext<'_>,
-        integrities: &mut Integrities,
-    ) -> Self {
+    pub fn prepare(tool: ToolView<'_>, context: CallContext<'_>, lookups: &mut Lookups) -> Self {
         let server = tool.server();
-        let (call, records) = LockedCall::prepare(tool, context, integrities);
+        let (call, records) = LockedCall::prepare(tool, context, lookups);
         Self {
             server: server.id().to_owned(),
             version: server.version().to_owned(),

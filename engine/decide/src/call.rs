@@ -4,8 +4,8 @@
 //! record.
 
 use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace, MayWrite};
-use super::integrities::Integrities;
 use super::locked_tool::{CallContext, LockedTool, Target};
+use super::lookups::Lookups;
 use agent_json_schema::{self, Budget, JsonText};
 use agent_lower::{PolicyOccasion, ToolEntry};
 use agent_model::{CallPlan, Lock, Name, Planned, PlannedCall, ServerView, ToolView};
@@ -108,7 +108,7 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     let found = LockedTool::find(
         target,
         context,
-        (budget.likeness(), &mut Integrities::default()),
+        (budget.likeness(), &mut Lookups::default()),
         &mut trace,
     );
     let may_write = may_write(&advertising(target, context, &found), &found);

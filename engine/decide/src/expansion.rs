@@ -606,7 +606,8 @@ fn denied_by_policy(
     evaluation_context: &EvaluationContext,
 ) -> (Vec<Denial>, Option<Arc<PolicyDecision>>) {
     let phase = PolicyPhase::Expand;
-    let questions = LockedQuestions::new(phase, lock, server, tools, evaluation_context);
+    let selections = lock.selections.iter();
+    let questions = LockedQuestions::new(phase, selections, server, tools, evaluation_context);
     let found = questions.denials(PolicyOccasion::default());
     let denying = found.first().map(|it| Arc::clone(&it.decision));
     let denials = found.iter().map(|it| Denial {

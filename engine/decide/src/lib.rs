@@ -26,10 +26,10 @@ mod expansion;
 mod explained_call;
 mod failures;
 mod grounding;
-mod integrities;
 mod locked_call;
 mod locked_policy;
 mod locked_tool;
+mod lookups;
 mod matching;
 mod network;
 mod plan;
@@ -60,10 +60,10 @@ pub use failures::Failures;
 pub use grounding::{
     Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WHOLE_MIN, WORK, ground,
 };
-pub use integrities::Integrities;
 pub use locked_call::LockedCall;
 pub use locked_policy::{LockedDenial, PolicyMismatch, unknown_history};
 pub use locked_tool::CallContext;
+pub use lookups::Lookups;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
 pub use network::{Authority, AuthorityError, NetworkDenial, admit_authority, authorize_authority};
 pub use plan::{

@@ -6,9 +6,9 @@
 use super::call::READONLY;
 use super::call::unusable_output;
 use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace};
-use super::integrities::Integrities;
 use super::locked_policy::CallPolicy;
 use super::locked_tool::{CallContext, LockedTool, Target};
+use super::lookups::Lookups;
 use super::policy_decision::{PolicyError, ResultRuling};
 use agent_json_schema::{self, Budget, Json, unusable};
 use agent_lower::{PolicyOccasion, PolicyPhase};
@@ -38,7 +38,7 @@ impl LockedCall {
     pub fn prepare<'a>(
         tool: ToolView<'a>,
         context: CallContext<'a>,
-        integrities: &mut Integrities,
+        lookups: &mut Lookups,
     ) -> (Self, Vec<CallRecord<'a>>) {
         let server = tool.server();
         let target = Target {
@@ -48,13 +48,9 @@ impl LockedCall {
         };
         let mut budget = Budget::new();
         let mut trace = CallTrace::default();
-        let found = LockedTool::find(
-            target,
-            context,
-            (budget.likeness(), integrities),
-            &mut trace,
-        );
+        let found = LockedTool::find(target, context, (budget.likeness(), lookups), &mut trace);
         let listed = found.listed.as_ref();
+        let locked = (&*found.selections, &*found.tools);
         let prepared = Self {
             input_schema: listed.and_then(|it| it.input_schema()).map(Cow::into_owned),
             output_schema: listed
@@ -66,8 +62,8 @@ impl LockedCall {
                 || ["readOnlyHint", "idempotentHint"]
                     .iter()
                     .any(|hint| listed.is_some_and(|it| it.hint(hint) == Some(true))),
-            expansion: CallPolicy::new(PolicyPhase::Expand, context, &found.tools),
-            results: CallPolicy::of_results(context, &found.tools),
+            expansion: CallPolicy::new(PolicyPhase::Expand, context, locked),
+            results: CallPolicy::of_results(context, locked),
             policy: found.policy.clone(),
         };
         trace.record(CallCheck::Unchanged, Vec::from_iter(found.changed));

@@ -14,7 +14,7 @@ use agent_lower::{
     Candidate, PolicyHistory, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion,
     PolicyRequirement, tool_id,
 };
-use agent_model::{Grant, Load, Lock, Name, ServerView, ToolView};
+use agent_model::{Grant, Load, Lock, Name, Selection, ServerView, ToolView};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -69,10 +69,10 @@ pub(super) struct LockedQuestions {
 }
 
 impl LockedQuestions {
-    /// Prepares the questions about tools, which are ordered by name.
-    pub(super) fn new(
+    /// Prepares the questions about tools, which are ordered by name, by selections among which are those of the server.
+    pub(super) fn new<'l>(
         phase: PolicyPhase,
-        lock: &Lock,
+        selections: impl Iterator<Item = &'l Selection>,
         server: ServerView<'_>,
         tools: &[ToolView<'_>],
         evaluation_context: &EvaluationContext,
@@ -81,19 +81,18 @@ impl LockedQuestions {
         if evaluation_context.policy.is_none() && missing.is_none() {
             return Self::default();
         }
-        let questions =
-            requirements(lock, server, tools)
-                .into_iter()
-                .map(|(requirement, load, tools)| {
-                    let candidates: Vec<_> = tools.iter().copied().map(Candidate::of).collect();
-                    let question = PolicyQuestion {
-                        phase,
-                        requirement,
-                        load,
-                    };
-                    let ids = tools.into_iter().map(tool_id).collect();
-                    (evaluation_context.input(question, &candidates), ids)
-                });
+        let questions = requirements(selections, server, tools).into_iter().map(
+            |(requirement, load, tools)| {
+                let candidates: Vec<_> = tools.iter().copied().map(Candidate::of).collect();
+                let question = PolicyQuestion {
+                    phase,
+                    requirement,
+                    load,
+                };
+                let ids = tools.into_iter().map(tool_id).collect();
+                (evaluation_context.input(question, &candidates), ids)
+            },
+        );
         Self {
             of_calls: matches!(phase, PolicyPhase::Call | PolicyPhase::Result),
             policy: evaluation_context.policy.clone(),
@@ -187,6 +186,9 @@ pub fn unknown_history(
     })
 }
 
+/// The selections that grant a tool, and the tool in each locked entry.
+pub(super) type Granted<'s, 'l> = (&'s [&'l Selection], &'s [ToolView<'l>]);
+
 /// The policy on one tool.
 #[derive(Debug, Clone)]
 pub(super) enum CallPolicy {
@@ -203,7 +205,7 @@ impl CallPolicy {
     pub(super) fn new(
         phase: PolicyPhase,
         context: CallContext<'_>,
-        tools: &[ToolView<'_>],
+        (selections, tools): Granted<'_, '_>,
     ) -> Option<Self> {
         let lock = context.lock?;
         if let Some(mismatch) = PolicyMismatch::find(lock, context.evaluation_context) {
@@ -211,18 +213,18 @@ impl CallPolicy {
         }
         let evaluation_context = context.evaluation_context.filter(|it| it.has_policy())?;
         let questions = tools.iter().map(|tool| {
-            let server = tool.server();
-            LockedQuestions::new(phase, lock, server, &[*tool], evaluation_context)
+            let own = selections.iter().copied();
+            LockedQuestions::new(phase, own, tool.server(), &[*tool], evaluation_context)
         });
         Some(Self::Questions(questions.collect()))
     }
 
     /// Returns the policy that decides about results of a tool, if one does.
-    pub(super) fn of_results(context: CallContext<'_>, tools: &[ToolView<'_>]) -> Option<Self> {
+    pub(super) fn of_results(context: CallContext<'_>, granted: Granted<'_, '_>) -> Option<Self> {
         let policy = context.evaluation_context?.policy.as_ref()?;
         policy
             .rules_results()
-            .then(|| Self::new(PolicyPhase::Result, context, tools))?
+            .then(|| Self::new(PolicyPhase::Result, context, granted))?
     }
 
     /// Returns the fate of a result of the tool: the strictest of the answers, with all that is to be redacted.
@@ -263,15 +265,15 @@ impl CallPolicy {
 
 type Asked<'l, 'i> = (PolicyRequirement<'l>, Load, Vec<ToolView<'i>>);
 
-/// Returns the requirements that tools of a server were locked for, in the order of the lock, each
+/// Returns the requirements that tools of a server were locked for, in the order of selections, each
 /// with its tools.
 fn requirements<'l, 'i>(
-    lock: &'l Lock,
+    selections: impl Iterator<Item = &'l Selection>,
     server: ServerView<'i>,
     tools: &[ToolView<'i>],
 ) -> Vec<Asked<'l, 'i>> {
     let mut asked: Vec<Asked<'l, 'i>> = Vec::new();
-    let own = lock.selections.iter().filter(|selection| {
+    let own = selections.filter(|selection| {
         let (id, version) = (selection.id.as_str(), selection.version.as_str());
         (id, version) == (server.id(), server.version())
     });

@@ -1,8 +1,8 @@
 //! Tools of MCP servers by the lock, for calls and for steps of plans.
 
 use super::call_record::{CallCheck, CallDenial, CallTrace};
-use super::integrities::Integrities;
 use super::locked_policy::CallPolicy;
+use super::lookups::Lookups;
 use super::matching::EvaluationContext;
 use agent_lower::{PolicyPhase, ToolEntry, concealed, digest, locked_digest};
 use agent_model::{
@@ -55,6 +55,8 @@ pub(super) struct LockedTool<'a> {
     pub(super) listed: Option<ToolEntry<'a>>,
     /// The digest of that definition.
     pub(super) definition: Option<String>,
+    /// The selections that grant the call.
+    pub(super) selections: Vec<&'a Selection>,
     /// The locked entries of the index.
     pub(super) entries: Vec<ServerView<'a>>,
     /// The tool in each of those.
@@ -71,7 +73,7 @@ impl<'a> LockedTool<'a> {
     pub(super) fn find(
         target: Target<'a>,
         context: CallContext<'a>,
-        (likeness, integrities): (&mut Likeness, &mut Integrities),
+        (likeness, lookups): (&mut Likeness, &mut Lookups),
         trace: &mut CallTrace<'a>,
     ) -> Self {
         let (listed, denial) = match listed(target, context, likeness) {
@@ -81,8 +83,11 @@ impl<'a> LockedTool<'a> {
         let is_unknown = denial.is_some();
         trace.record(CallCheck::Listed, Vec::from_iter(denial));
         let mut denials = Vec::new();
-        let selections = match context.lock {
-            Some(lock) => locked(target, lock),
+        let selections: Vec<_> = match context.lock {
+            Some(lock) => lookups
+                .selections(lock, target.server)
+                .filter(|it| grants(it, target))
+                .collect(),
             None => Vec::new(),
         };
         if selections.is_empty() {
@@ -93,7 +98,8 @@ impl<'a> LockedTool<'a> {
                         version: None,
                         ..target
                     };
-                    let others = locked(any, lock).into_iter();
+                    let others = lookups.selections(lock, target.server);
+                    let others = others.filter(|it| grants(it, any));
                     let mut versions: Vec<_> = others.map(|it| it.version.as_str()).collect();
                     sort_by(&mut versions, Ord::cmp);
                     versions.dedup();
@@ -103,7 +109,7 @@ impl<'a> LockedTool<'a> {
                 None => denials.push(CallDenial::LockMissing),
             }
         }
-        let entries = entries(&selections, context.index, integrities, &mut denials);
+        let entries = entries(&selections, context.index, lookups, &mut denials);
         trace.record(CallCheck::Locked, denials);
         let tools = entries.iter();
         let tools: Vec<_> = tools.filter_map(|it| it.tool(target.tool)).collect();
@@ -124,9 +130,10 @@ impl<'a> LockedTool<'a> {
         });
         let definition = listed.as_ref();
         let definition = definition.map(|listed| digest(&listed.definition(target.tool)));
-        let policy = CallPolicy::new(PolicyPhase::Call, context, &tools);
+        let policy = CallPolicy::new(PolicyPhase::Call, context, (&selections, &tools));
         Self {
             listed,
+            selections,
             definition,
             entries,
             tools,
@@ -200,15 +207,10 @@ fn listed<'a>(
     })
 }
 
-/// Returns the selections of the lock that grant the call.
-fn locked<'a>(target: Target<'_>, lock: &'a Lock) -> Vec<&'a Selection> {
-    let grants = |it: &&Selection| {
-        let version = it.version.as_str();
-        it.grant.covers(target.tool)
-            && it.id.as_str() == target.server
-            && target.version.is_none_or(|required| version == required)
-    };
-    lock.selections.iter().filter(grants).collect()
+/// Returns whether a selection of the server grants the call.
+fn grants(selection: &Selection, target: Target<'_>) -> bool {
+    let version = selection.version.as_str();
+    selection.grant.covers(target.tool) && target.version.is_none_or(|required| version == required)
 }
 
 /// Returns the tools of a server that the lock names alone: sorted, without duplicates.
@@ -229,7 +231,7 @@ fn only_of<'a>(target: Target<'_>, lock: &'a Lock) -> Vec<&'a str> {
 fn entries<'a>(
     selections: &[&'a Selection],
     index: &'a Index,
-    integrities: &mut Integrities,
+    lookups: &mut Lookups,
     denials: &mut Vec<CallDenial<'a>>,
 ) -> Vec<ServerView<'a>> {
     let mut entries: Vec<ServerView<'a>> = Vec::new();
@@ -237,7 +239,7 @@ fn entries<'a>(
         let (version, integrity) = (selection.version.as_str(), &*selection.integrity);
         let entry = index
             .find(selection.id.as_str(), version)
-            .filter(|server| integrities.of(*server) == integrity);
+            .filter(|server| lookups.integrity(*server) == integrity);
         match entry {
             Some(entry) if entries.iter().all(|it| it.rank() != entry.rank()) => {
                 entries.push(entry);

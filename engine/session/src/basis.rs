@@ -18,7 +18,7 @@ use agent_api::lower::{
 use agent_api::model::{Grant, Health, Index, Load, Lock, Name, Serve, ServerView, ToolView};
 use agent_api::policy;
 use agent_api::served::{
-    Holder, Integrities, NameCollision, ServedTool, locked_loads, name_collisions, stub_name,
+    Holder, Lookups, NameCollision, ServedTool, locked_loads, name_collisions, stub_name,
 };
 use agent_api::text::sort::{map_of, set_of, sort_by};
 use agent_api::text::visible;
@@ -327,8 +327,8 @@ impl Basis {
             Some(tool) => {
                 let lock = self.lock.as_ref();
                 let context = context_of(&self.index, lock, &self.evaluation_context);
-                let integrities = &mut Integrities::default();
-                ServedTool::prepare(tool, context, integrities).refusals
+                let lookups = &mut Lookups::default();
+                ServedTool::prepare(tool, context, lookups).refusals
             }
             None => Vec::new(),
         };
@@ -437,7 +437,7 @@ fn content_of(
     }
     let texts = map_of(stored.iter().map(|it| (&*it.digest, &*it.json)));
     let (mut tools, mut problems) = (Vec::new(), Vec::new());
-    let mut integrities = Integrities::default();
+    let mut lookups = Lookups::default();
     for NamedTool {
         name,
         server,
@@ -451,7 +451,7 @@ fn content_of(
         let definition = texts.get(&*digest).copied().unwrap_or_default();
         problems.extend(concealed(tool).as_ref().map(concealed_definition));
         servers[server].tools.push(tools.len());
-        let mut served = ServedTool::prepare(tool, context, &mut integrities);
+        let mut served = ServedTool::prepare(tool, context, &mut lookups);
         served.refusals.extend(unlistable(tool, definition));
         served.refusals.extend(unagreed(tool, ignoring));
         let renamed = (name != tool.name()).then(|| renamed(definition, &name));

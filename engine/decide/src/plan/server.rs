@@ -2,9 +2,9 @@
 
 use crate::call::unusable_output;
 use crate::call_record::{CallDenial, CallTrace};
-use crate::integrities::Integrities;
 use crate::locked_policy::CallPolicy;
 use crate::locked_tool::{CallContext, LockedTool, Target};
+use crate::lookups::Lookups;
 use agent_json_schema::Budget;
 use agent_lower::integrity;
 use std::borrow::Cow;
@@ -68,7 +68,7 @@ impl<'a> KnownTool<'a> {
         let found = LockedTool::find(
             target,
             context,
-            (budget.likeness(), &mut Integrities::default()),
+            (budget.likeness(), &mut Lookups::default()),
             &mut trace,
         );
         let needs_approval = found.needs_approval();

@@ -1,0 +1,37 @@
+//! What is looked up again and again in one index and one lock: an entry may be large, and have many locked tools.
+
+use agent_model::{Lock, Name, Rank, Selection, ServerView};
+use std::collections::BTreeMap;
+
+/// What was looked up in one index and one lock.
+#[derive(Debug, Default)]
+pub struct Lookups {
+    integrities: BTreeMap<Rank, String>,
+    /// The server that was asked for last, and the numbers of its selections. Tools are prepared server by server.
+    selections: (String, Vec<usize>),
+}
+
+impl Lookups {
+    /// Returns the integrity of an entry.
+    pub fn integrity(&mut self, server: ServerView<'_>) -> &str {
+        let known = self.integrities.entry(server.rank());
+        known.or_insert_with(|| agent_lower::integrity(server))
+    }
+
+    /// Returns the selections of all versions of a server, in the order of the lock.
+    pub(super) fn selections<'l>(
+        &mut self,
+        lock: &'l Lock,
+        server: &str,
+    ) -> impl Iterator<Item = &'l Selection> {
+        let (id, numbers) = &mut self.selections;
+        if id != server {
+            let all = lock.selections.iter().enumerate();
+            let own = all.filter(|(_, it)| it.id.as_str() == server);
+            *numbers = own.map(|(number, _)| number).collect();
+            server.clone_into(id);
+        }
+        let own = numbers.iter();
+        own.filter_map(|number| lock.selections.get(*number))
+    }
+}
