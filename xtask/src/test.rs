@@ -155,6 +155,12 @@ const PARTS: &[Part] = &[
         check: registry::check,
     },
     Part {
+        name: "NATS of PyPI behind decision points",
+        when: Changed(&["engine/session", "host-cli/pdp"]),
+        row: Second,
+        check: |workspace| of_pypi::NATS.check(workspace),
+    },
+    Part {
         name: "MCP conformance of the client",
         when: Changed(&[
             "host-cli/effects",
@@ -331,12 +337,6 @@ const PARTS: &[Part] = &[
         when: Long,
         row: First,
         check: |workspace| of_pypi::ENVOY.check(workspace),
-    },
-    Part {
-        name: "NATS of PyPI behind decision points",
-        when: Long,
-        row: First,
-        check: |workspace| of_pypi::NATS.check(workspace),
     },
     Part {
         name: "a handler in Python",

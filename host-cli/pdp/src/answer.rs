@@ -17,7 +17,7 @@ impl CodeNames {
         Self(entries.map(|it| (it.code, it.name.clone())).collect())
     }
 
-    fn name(&self, code: Code) -> &str {
+    pub(crate) fn name(&self, code: Code) -> &str {
         let entry = self.0.iter().find(|(it, _)| *it == code);
         entry.map_or("", |(_, name)| name)
     }
@@ -151,8 +151,11 @@ pub(crate) fn status(digests: &Digests, basis: &Basis, store: Option<bool>) -> S
     w.finish()
 }
 
-/// Writes the digests of the documents, and that of the bundle that they came in.
-fn write_digests(w: &mut Writer, digests: &Digests, basis: &Basis) {
+/// Returns the digests of the documents by name, and that of the bundle that they came in.
+pub(crate) fn named_digests<'d>(
+    digests: &'d Digests,
+    basis: &'d Basis,
+) -> impl Iterator<Item = (&'static str, &'d String)> {
     let bundle = basis.bundle.as_ref().map(|it| &it.digest);
     let Digests {
         lock,
@@ -165,7 +168,7 @@ fn write_digests(w: &mut Writer, digests: &Digests, basis: &Basis) {
         task,
         health,
     } = digests;
-    for (name, digest) in [
+    let all = [
         ("bundle", bundle),
         ("definitions", definitions.as_ref()),
         ("health", health.as_ref()),
@@ -176,9 +179,13 @@ fn write_digests(w: &mut Writer, digests: &Digests, basis: &Basis) {
         ("task", task.as_ref()),
         ("tenant", tenant.as_ref()),
         ("tenant_id", tenant_id.as_ref()),
-    ] {
-        if let Some(digest) = digest {
-            w.key(name).string(digest);
-        }
+    ];
+    all.into_iter()
+        .filter_map(|(name, digest)| Some((name, digest?)))
+}
+
+fn write_digests(w: &mut Writer, digests: &Digests, basis: &Basis) {
+    for (name, digest) in named_digests(digests, basis) {
+        w.key(name).string(digest);
     }
 }

@@ -53,6 +53,7 @@ impl Role {
             Endpoint::Bundle => self == Self::Publisher,
             Endpoint::Check
             | Endpoint::Decide
+            | Endpoint::DecideByGrpc
             | Endpoint::Evaluation
             | Endpoint::Evaluations
             | Endpoint::Process

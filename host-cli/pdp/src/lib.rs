@@ -16,6 +16,7 @@
 //! | `decider` | the engine of a worker |
 //! | `store` | what decides beside the documents, shared by the instances |
 //! | `given` | members of JSON requests |
+//! | `grpc` | the same question by gRPC |
 //! | `question` | the request of `/v1/decide` |
 //! | `authzen` | the requests of AuthZEN |
 //! | `envoy` | the questions of Envoy's `ext_authz` |
@@ -34,6 +35,7 @@ mod envoy;
 mod files;
 mod fleet;
 mod given;
+mod grpc;
 mod network;
 mod own_files;
 mod question;

@@ -10,6 +10,7 @@ use super::callers::{Caller, Callers};
 use super::decider::{self, Decided, Decider, Said};
 use super::envoy::{self, Asked as AskedByEnvoy, Attributes, Decide, Verdict};
 use super::given::{Given, parsed};
+use super::grpc;
 use super::network::PeerCertificate;
 use super::question;
 use super::store::{Nats, Step, Store, Unavailable};
@@ -77,6 +78,7 @@ pub(crate) enum Endpoint {
     Bundle,
     Check,
     Decide,
+    DecideByGrpc,
     Evaluation,
     Evaluations,
     Process,
@@ -93,6 +95,7 @@ impl Endpoint {
             "/v1/bundle" => Some(Self::Bundle),
             "/v1/decide" => Some(Self::Decide),
             "/v1/status" => Some(Self::Status),
+            grpc::DECIDE => Some(Self::DecideByGrpc),
             envoy::CHECK => Some(Self::Check),
             envoy::PROCESS => Some(Self::Process),
             "/access/v1/evaluation" => Some(Self::Evaluation),
@@ -111,6 +114,7 @@ impl Endpoint {
             Self::Approval
             | Self::Check
             | Self::Decide
+            | Self::DecideByGrpc
             | Self::Evaluation
             | Self::Evaluations
             | Self::Process
@@ -119,9 +123,9 @@ impl Endpoint {
         }
     }
 
-    /// Returns whether Envoy asks there.
-    fn is_of_envoy(self) -> bool {
-        matches!(self, Self::Check | Self::Process)
+    /// Returns whether it is asked by gRPC.
+    fn is_grpc(self) -> bool {
+        matches!(self, Self::Check | Self::DecideByGrpc | Self::Process)
     }
 
     /// Returns whether it has the form of this project, not that of AuthZEN.
@@ -184,7 +188,7 @@ impl Service {
         let id = headers.get(REQUEST_ID).cloned();
         let Some(caller) = self.callers.of(headers, certificate.as_ref()) else {
             let text = "the caller is not known";
-            if endpoint(&request).is_some_and(Endpoint::is_of_envoy) {
+            if endpoint(&request).is_some_and(Endpoint::is_grpc) {
                 return of_status(Status::unauthenticated(text)).map(Either::Right);
             }
             let refusal = Refusal::of_http(StatusCode::UNAUTHORIZED, text);
@@ -205,6 +209,10 @@ impl Service {
             Some(Endpoint::Check) => {
                 let answered = self.check(request, caller.as_deref()).await;
                 answered.map(Either::Right)
+            }
+            Some(Endpoint::DecideByGrpc) => {
+                let answered = self.decide_by_grpc(request, caller.as_deref()).await;
+                answered.map(Either::Left).map(Either::Right)
             }
             Some(Endpoint::Process) => self.process(request, caller).map(Either::Right),
             _ => {
@@ -231,6 +239,28 @@ impl Service {
         let decide = async |attributes| self.verdict(attributes, caller).await;
         let answered = envoy::check(request, &self.names, limits, decide).await;
         answered.map(Either::Left)
+    }
+
+    /// Answers a question of `/v1/decide` that comes by gRPC.
+    async fn decide_by_grpc(
+        &self,
+        request: Request<Incoming>,
+        caller: Option<&Caller>,
+    ) -> Response<tonic::body::Body> {
+        if let Some(Err(refusal)) = caller.map(|it| it.admit(Endpoint::DecideByGrpc)) {
+            return Status::permission_denied(refusal.text).into_http();
+        }
+        let Ok(_held) = self.requests.try_acquire() else {
+            let text = format!("{REQUESTS} requests are open");
+            return Status::resource_exhausted(text).into_http();
+        };
+        let limits = (BODY_BYTES, BODY_TIME);
+        grpc::unary(request, limits, async |question: grpc::Question| {
+            let decided = self.decide(question.call()?, caller, true).await;
+            let decided = decided.map_err(|refusal| grpc::status(&refusal, &self.names))?;
+            Ok(grpc::Decision::of(&decided, &self.names))
+        })
+        .await
     }
 
     /// Answers the questions of `ext_proc` about an exchange.
@@ -370,6 +400,7 @@ impl Service {
             Endpoint::SearchResources => authzen::tools(&given)?,
             Endpoint::Bundle
             | Endpoint::Check
+            | Endpoint::DecideByGrpc
             | Endpoint::Process
             | Endpoint::Metadata
             | Endpoint::Status => return Err(nothing_there()),

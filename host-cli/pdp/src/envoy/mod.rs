@@ -17,24 +17,22 @@ mod message;
 mod verdict;
 
 use super::answer::{CodeNames, Refusal};
+use super::grpc::unary;
 use agent_host::contract::decision_point::Enforced;
 use agent_mcp_protocol::Json;
 use envoy_types::pb::envoy::service::auth::v3::{CheckRequest, CheckResponse};
 use envoy_types::pb::envoy::service::ext_proc::v3::{ProcessingRequest, ProcessingResponse};
 use exchange::Exchange;
-use futures_util::future::LocalBoxFuture;
+use futures_util::StreamExt as _;
 use futures_util::stream::{LocalBoxStream, unfold};
-use futures_util::{FutureExt as _, StreamExt as _};
 use http_body_util::Either;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
 use hyper::{Request, Response};
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::timeout;
 use tonic::codec::{Codec as _, EncodeBody, SingleMessageCompressionOverride, Streaming};
 use tonic::metadata::GRPC_CONTENT_TYPE;
-use tonic::server::{Grpc, UnaryService};
 use tonic::{Status, body};
 use tonic_prost::{ProstCodec, ProstEncoder};
 
@@ -132,43 +130,16 @@ pub(crate) async fn check(
     (max_bytes, time): (usize, Duration),
     decide: impl AsyncFn(Attributes) -> Result<Verdict, Refusal>,
 ) -> Response<body::Body> {
-    let codec = ProstCodec::<CheckResponse, CheckRequest>::default();
-    let mut grpc = Grpc::new(codec).max_decoding_message_size(max_bytes + ATTRIBUTES_BYTES);
-    let check = Check {
-        decide: &decide,
-        names,
-    };
-    let answered = timeout(time, grpc.unary(check, request)).await;
-    answered.unwrap_or_else(|_| {
-        Status::deadline_exceeded("the question arrived too slowly").into_http()
-    })
-}
-
-/// The method by which Envoy asks.
-struct Check<'n, D> {
-    decide: &'n D,
-    names: &'n CodeNames,
-}
-
-impl<'n, D: AsyncFn(Attributes) -> Result<Verdict, Refusal>> UnaryService<CheckRequest>
-    for Check<'n, D>
-{
-    type Response = CheckResponse;
-    type Future = LocalBoxFuture<'n, Result<tonic::Response<CheckResponse>, Status>>;
-
-    fn call(&mut self, request: tonic::Request<CheckRequest>) -> Self::Future {
-        let Self { decide, names } = *self;
-        let answered = async move {
-            let decided = match Attributes::of_check(request.into_inner()) {
-                Ok(attributes) => decide(attributes).await,
-                Err(refusal) => Err(refusal),
-            };
-            let response = match decided {
-                Ok(verdict) => verdict::of_verdict(verdict),
-                Err(refusal) => verdict::of_refusal(&refusal, names),
-            };
-            Ok(tonic::Response::new(response))
+    let limits = (max_bytes + ATTRIBUTES_BYTES, time);
+    unary(request, limits, async |question: CheckRequest| {
+        let decided = match Attributes::of_check(question) {
+            Ok(attributes) => decide(attributes).await,
+            Err(refusal) => Err(refusal),
         };
-        answered.boxed_local()
-    }
+        Ok::<CheckResponse, _>(match decided {
+            Ok(verdict) => verdict::of_verdict(verdict),
+            Err(refusal) => verdict::of_refusal(&refusal, names),
+        })
+    })
+    .await
 }

@@ -8,6 +8,7 @@ mod decide;
 mod envoy;
 mod envoy_of_others;
 mod ext_proc;
+mod grpc;
 mod network;
 mod openapi;
 mod recorded;
