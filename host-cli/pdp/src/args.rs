@@ -156,7 +156,7 @@ pub(crate) struct Serve {
 }
 
 /// Where calls are counted, and approvals and histories kept.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct StoreArgs {
     /// The server of NATS that keeps what decides beside the documents: `nats://HOST:PORT`. It is asked with TLS, unless it
     /// is on this machine. Without one, such calls are refused

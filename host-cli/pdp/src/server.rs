@@ -1,7 +1,7 @@
 //! The socket, the worker threads, and the end of the program.
 
 use super::answer::CodeNames;
-use super::args::{Files, Serve, THREADS_MAX};
+use super::args::{Files, Serve, StoreArgs, THREADS_MAX};
 use super::basis::Basis;
 use super::bundle::{Judge, Sequences, Source};
 use super::callers::Callers;
@@ -15,12 +15,13 @@ use agent_host::{Engine, Failure, Hangups, Signals, Zone, block_on, call, output
 use agent_mcp_server::{PrivateConnections, PrivateSocket};
 use agent_ownership::{UserFolder, create_private};
 use std::future::pending;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use tokio::sync::watch::{self, Receiver};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::LocalSet;
 use tokio::{select, try_join};
 
@@ -49,10 +50,7 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
     let hangups = Hangups::new()?;
     let engine = Engine::embedded()?;
     let health = args.health.as_ref();
-    let store = match &args.store.store {
-        Some(url) => Some(Arc::new(Store::new(Nats::open(&args.store, url).await?))),
-        None => None,
-    };
+    let store = store(&args.store).await?;
     let (basis, followed) = match &args.bundle {
         None => match of_files(&engine, &args.files, health)? {
             Some(basis) => (basis, None),
@@ -102,10 +100,7 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
             // Nobody waits for it any more when the program ends.
             let _ = ended.send(end);
         });
-        started.map_err(|error| {
-            Failure::new(format_args!("the system refuses a thread: {error}"))
-                .help("name fewer with `--threads`")
-        })?;
+        started.map_err(|error| refused(&error).help("name fewer with `--threads`"))?;
     }
     let follow = async {
         match followed {
@@ -113,16 +108,9 @@ pub(crate) async fn run(args: &Serve) -> Result<bool, Failure> {
             None => pending().await,
         }
     };
-    let watch_clock = async {
-        match &store {
-            Some(store) => store.values.watch_clock().await,
-            None => pending().await,
-        }
-    };
     select! {
         () = signals.cancelled() => Ok(true),
         () = follow => Ok(true),
-        () = watch_clock => Ok(true),
         Some(end) = ends.recv() => end.map(|()| true),
     }
 }
@@ -159,6 +147,38 @@ impl Worker {
         });
         try_join!(local, remote).map(|((), ())| ())
     }
+}
+
+/// Opens the store of the command line, if there is one, on a thread of its own: a bundle that is read keeps this one busy.
+///
+/// # Errors
+///
+/// As [`Nats::open`], or when the system refuses the thread.
+async fn store(args: &StoreArgs) -> Result<Option<Arc<Store<Nats>>>, Failure> {
+    let Some(url) = args.store.clone() else {
+        return Ok(None);
+    };
+    let args = args.clone();
+    let (opened, opening) = oneshot::channel();
+    let serve = async move {
+        let store = Nats::open(&args, &url).await;
+        let store = store.map(|nats| Arc::new(Store::new(nats)));
+        let open = store.as_ref().ok().cloned();
+        // Nobody waits for it any more when the program ends.
+        let _ = opened.send(store);
+        if let Some(store) = open {
+            store.values.watch_clock().await;
+        }
+        Ok(())
+    };
+    let thread = thread::Builder::new().name("store".to_owned());
+    let started = thread.spawn(move || block_on(serve));
+    started.map_err(|error| refused(&error))?;
+    opening.await.map_err(Failure::internal)?.map(Some)
+}
+
+fn refused(error: &io::Error) -> Failure {
+    Failure::new(format_args!("the system refuses a thread: {error}"))
 }
 
 /// Listens at the address of the command line, if there is one, for its callers.

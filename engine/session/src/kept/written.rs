@@ -17,7 +17,7 @@ use agent_syntax::members::{boolean, items, member, number, string};
 /// The format of what is kept.
 const VERSION: u64 = 1;
 
-/// What stands between the key of a client and the rest of the id of an approval.
+/// Separates the key of a client from the rest of the id of an approval.
 const AFTER_KEY: char = '-';
 
 /// What is kept of a client.

@@ -117,7 +117,7 @@ fn wait(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// What stands between a decision point and its store.
+/// Carries bytes between a decision point and its store.
 struct Relay {
     port: u16,
     /// Whether bytes to the store are lost, and bytes from it.
