@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::net;
@@ -160,4 +160,10 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Failure> {
     let text = private(path)?;
     PrivateKeyDer::from_pem_slice(&text).map_err(|_| unusable(path, "it has no private key in PEM"))
+}
+
+/// Returns whether a host is this machine, which needs no TLS.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    let host = host.trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
 }

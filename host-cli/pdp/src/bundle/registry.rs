@@ -2,6 +2,7 @@
 
 use super::acceptance::{BUNDLE_MAX, read_bundle};
 use crate::args::{Pull, Push, Registry};
+use crate::network::is_loopback;
 use agent_host::atomic_write::StagedFile;
 use agent_host::input::{Input, TEXT_MAX};
 use agent_host::{Engine, Failure, call, output};
@@ -14,7 +15,6 @@ use oci_client::secrets::RegistryAuth;
 use oci_client::{Client, Reference};
 use rustls::crypto::ring;
 use std::io;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -129,7 +129,10 @@ impl Repository {
             .parse()
             .map_err(|error| wrong(format!("{error}")))?;
         let registry = reference.resolve_registry().to_owned();
-        let protocol = match is_loopback(&registry) {
+        let host = registry
+            .rsplit_once(':')
+            .map_or(&*registry, |(host, _)| host);
+        let protocol = match is_loopback(host) {
             true => ClientProtocol::Http,
             false => ClientProtocol::Https,
         };
@@ -203,13 +206,6 @@ fn told(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     output::visible(&text).into_owned()
-}
-
-/// Returns whether a registry is on this machine, which needs no TLS.
-fn is_loopback(registry: &str) -> bool {
-    let host = registry.rsplit_once(':').map_or(registry, |(host, _)| host);
-    let host = host.trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
 }
 
 /// Bytes up to the size of a bundle.

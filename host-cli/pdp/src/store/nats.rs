@@ -2,6 +2,7 @@
 
 use super::{Entry, Unavailable, Values};
 use crate::args::StoreArgs;
+use crate::network::is_loopback;
 use crate::own_files::{private, unusable};
 use agent_host::{Failure, output, unix_ms};
 use agent_syntax::json::parse_strict;
@@ -14,7 +15,6 @@ use async_nats::jetstream::stream::{DiscardPolicy, StorageType};
 use async_nats::{Client, ConnectOptions, Event, ServerAddr, jetstream};
 use std::error::Error as _;
 use std::future::{Ready, ready};
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -64,8 +64,12 @@ impl Nats {
             .name(concat!("agent-pdp/", env!("CARGO_PKG_VERSION")))
             .connection_timeout(CONNECT_TIME)
             .request_timeout(Some(TIME))
-            .require_tls(!is_loopback(address.host()))
             .event_callback(said());
+        // A server says which others there are, and these may be on other machines.
+        options = match is_loopback(address.host()) {
+            true => options.ignore_discovered_servers(),
+            false => options.require_tls(true),
+        };
         if let Some(path) = &args.store_ca {
             options = options.add_root_certificates(path.clone());
         }
@@ -261,10 +265,4 @@ fn silent() -> Unavailable {
 fn unavailable(error: &dyn std::error::Error) -> Unavailable {
     let why = output::visible(&error.to_string()).into_owned();
     Unavailable(format!("the store does not answer: {why}"))
-}
-
-/// Returns whether a host is this machine, which needs no TLS.
-fn is_loopback(host: &str) -> bool {
-    let host = host.trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
 }
