@@ -28,13 +28,13 @@ struct Identity {
 }
 
 /// An authority, which vouches for the listener and for callers.
-struct Authority {
+pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: CertificateDer<'static>,
 }
 
 impl Authority {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -43,6 +43,11 @@ impl Authority {
             certificate: certificate.der().clone(),
             issuer: Issuer::new(params, key),
         }
+    }
+
+    /// Returns the file by which others trust it.
+    pub(crate) fn pem(&self) -> String {
+        pem("CERTIFICATE", &self.certificate)
     }
 
     fn identity(&self, name: &str) -> Identity {
@@ -66,13 +71,19 @@ fn pem(label: &str, der: &[u8]) -> String {
     format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
 }
 
-/// A folder with a listener's certificate, and with callers.
-fn folder(authority: &Authority, callers: &str) -> Folder {
+/// A folder with a certificate for a listener on this machine, its key, and the authority.
+pub(crate) fn with_certificates(authority: &Authority) -> Folder {
     let folder = Folder::new();
     let own = authority.identity("localhost");
     folder.write("own.pem", &pem("CERTIFICATE", &own.certificate));
     private(&folder, "own.key", &pem("PRIVATE KEY", &own.key));
-    folder.write("ca.pem", &pem("CERTIFICATE", &authority.certificate));
+    folder.write("ca.pem", &authority.pem());
+    folder
+}
+
+/// A folder with a listener's certificate, and with callers.
+fn folder(authority: &Authority, callers: &str) -> Folder {
+    let folder = with_certificates(authority);
     for (name, end) in [("a", '1'), ("b", '2'), ("c", '3')] {
         private(
             &folder,

@@ -3,15 +3,17 @@
 use super::bundle::{self, END};
 use super::envoy::{Became, Client, Question};
 use super::ext_proc::Exchange;
+use super::network::{Authority, with_certificates};
 use super::openapi::{document, fits};
 use super::support::{Folder, Reply, Running, reply};
 use agent_syntax::members::{boolean, member, number, string};
+use async_nats::ConnectOptions;
 use async_nats::jetstream::kv::Config;
 use async_nats::jetstream::stream::StorageType;
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,6 +23,9 @@ use tempfile::TempDir;
 
 /// The calls that the folder's server takes within a minute.
 const LIMIT: usize = 3;
+
+/// The configuration of the server, in its folder.
+const CONFIG: &str = "nats.conf";
 
 /// A running server, which is killed at last.
 struct Nats {
@@ -39,29 +44,39 @@ impl Nats {
     /// Starts a server with the usual bucket.
     fn start() -> Self {
         let nats = Self::empty();
-        nats.make(Config {
-            bucket: "agent-pdp".to_owned(),
-            history: 1,
-            ..Config::default()
-        });
+        nats.make(usual());
         nats
     }
 
     fn empty() -> Self {
+        Self::with("")
+    }
+
+    /// Starts a server with more lines of configuration, without a bucket.
+    fn with(lines: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
+        let store = folder.path().join("store");
+        let text = format!(
+            "listen: 127.0.0.1:{port}\njetstream {{ store_dir: {store:?}, sync_interval: always }}\n{lines}"
+        );
+        std::fs::write(folder.path().join(CONFIG), text).unwrap();
         Self {
-            child: spawn(folder.path().to_owned(), port),
+            child: spawn(folder.path(), port),
             port,
             folder,
         }
     }
 
     fn make(&self, config: Config) {
+        self.make_by(&self.address(), ConnectOptions::new(), config);
+    }
+
+    fn make_by(&self, address: &str, options: ConnectOptions, config: Config) {
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_all().build().unwrap();
         runtime.block_on(async {
-            let client = async_nats::connect(self.address()).await.unwrap();
+            let client = options.connect(address).await.unwrap();
             let context = async_nats::jetstream::new(client);
             context.create_key_value(config).await.unwrap();
         });
@@ -77,7 +92,7 @@ impl Nats {
     }
 
     fn restart(&mut self) {
-        self.child = spawn(self.folder.path().to_owned(), self.port);
+        self.child = spawn(self.folder.path(), self.port);
     }
 }
 
@@ -87,17 +102,20 @@ fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-fn spawn(folder: PathBuf, port: u16) -> Child {
+/// The bucket that decision points use if they are not given another.
+fn usual() -> Config {
+    Config {
+        bucket: "agent-pdp".to_owned(),
+        history: 1,
+        ..Config::default()
+    }
+}
+
+fn spawn(folder: &Path, port: u16) -> Child {
     let program = std::env::var("AGENT_TEST_NATS").expect("`cargo xtask test` names it");
-    let config = folder.join("nats.conf");
-    let text = format!(
-        "listen: 127.0.0.1:{port}\njetstream {{ store_dir: {:?}, sync_interval: always }}\n",
-        folder.join("store")
-    );
-    std::fs::write(&config, text).unwrap();
     let child = Command::new(program)
         .arg("--config")
-        .arg(&config)
+        .arg(folder.join(CONFIG))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -564,6 +582,55 @@ fn a_bucket_that_may_lose_values_is_refused() {
         "{}",
         refused.body
     );
+}
+
+#[test]
+fn a_store_is_trusted_by_its_authority_alone() {
+    let folder = with_certificates(&Authority::new());
+    let [certificate, key] = ["own.pem", "own.key"].map(|name| folder.path(name));
+    let nats = Nats::with(&format!(
+        "tls {{ cert_file: {certificate:?}, key_file: {key:?} }}\n"
+    ));
+    let address = format!("tls://localhost:{}", nats.port);
+    let options = ConnectOptions::new().add_root_certificates(folder.path("ca.pem"));
+    nats.make_by(&address, options, usual());
+    let other = Authority::new();
+    folder.write("other.pem", &other.pem());
+    for more in [
+        &[][..],
+        &["--store-ca", "other.pem"],
+        &["--store-ca", "none.pem"],
+    ] {
+        let arguments = [&["--store", &*address], more].concat();
+        let (code, said) = folder.failing(&arguments);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("the store `tls://localhost:"), "{said}");
+    }
+    let mut command = folder.command();
+    command.args(["--store", &address, "--store-ca", "ca.pem"]);
+    let running = Running::of(command.spawn().unwrap(), folder.path("pdp.sock"));
+    assert!(is_allowed(&running.decide(&call("alice", "records/count"))));
+}
+
+#[test]
+fn a_store_on_this_machine_names_no_other() {
+    let folder = Folder::new();
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    other.set_nonblocking(true).unwrap();
+    let advertised = other.local_addr().unwrap();
+    let mut nats = Nats::with(&format!("client_advertise: \"{advertised}\"\n"));
+    nats.make(usual());
+    let running = start(&folder, "a", &nats.address());
+    let asked = call("alice", "records/count");
+    assert!(is_allowed(&running.decide(&asked)));
+    nats.kill();
+    running.wait_for("the store is gone");
+    nats.restart();
+    wait("the store answers again", || {
+        running.decide(&asked).status == 200
+    });
+    let connected = other.accept().map_err(|error| error.kind());
+    assert_eq!(connected.unwrap_err(), std::io::ErrorKind::WouldBlock);
 }
 
 #[test]
