@@ -1,5 +1,5 @@
-//! A proxy by the Rust SDK, which measurements compare the gateway with: `rmcp-proxy URL` passes lists and calls on
-//! to the server at the URL, and prints its own URL. It checks nothing.
+//! A proxy by the Rust SDK, which measurements compare the gateway with: `rmcp-proxy URL sessions|stateless` passes lists
+//! and calls on to the server at the URL, and prints its own URL. It checks nothing.
 //!
 //! The SDK's client over HTTP takes any library for the requests. This one is hyper, with connections that are kept.
 
@@ -36,12 +36,18 @@ use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::{TcpListener, TcpStream};
 
+/// The header that names a session.
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
 /// The number of requests to the server at the same time.
 const REQUESTS: usize = 64;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let url = std::env::args().nth(1).ok_or("usage: rmcp-proxy URL")?;
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let [url, generation] =
+        <[_; 2]>::try_from(arguments).map_err(|_| "usage: rmcp-proxy URL sessions|stateless")?;
+    let has_sessions = generation == "sessions";
     let host = url
         .strip_prefix("http://")
         .and_then(|it| it.split_once('/'));
@@ -53,8 +59,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let config =
         StreamableHttpClientTransportConfig::with_uri(&*url).max_concurrent_requests(REQUESTS);
     let transport = StreamableHttpClientTransport::with_client(kept, config);
-    let mode = ClientLifecycleMode::Discover {
-        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+    let mode = match has_sessions {
+        true => ClientLifecycleMode::Initialize,
+        false => ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        },
     };
     let client = ().serve_with_lifecycle(transport, mode).await?;
     let proxy = Proxy {
@@ -65,7 +74,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         move || Ok(proxy.clone()),
         Arc::new(LocalSessionManager::default()),
         StreamableHttpServerConfig::default()
-            .with_legacy_session_mode(false)
+            .with_legacy_session_mode(has_sessions)
             .with_json_response(true),
     );
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -159,8 +168,9 @@ impl Kept {
         &self,
         uri: &str,
         message: &ClientJsonRpcMessage,
+        session: Option<&str>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> io::Result<(StatusCode, Bytes)> {
+    ) -> io::Result<(StatusCode, Option<String>, Bytes)> {
         let body = serde_json::to_vec(message)?;
         let path = uri.splitn(4, '/').nth(3).unwrap_or_default();
         let mut request = Request::post(format!("/{path}"))
@@ -170,12 +180,18 @@ impl Kept {
             .body(Full::new(Bytes::from(body)))
             .map_err(io::Error::other)?;
         request.headers_mut().extend(headers);
+        if let Some(session) = session {
+            let session = HeaderValue::from_str(session).map_err(io::Error::other)?;
+            request.headers_mut().insert(SESSION, session);
+        }
         let mut sender = self.connection().await?;
         let answer = sender
             .send_request(request)
             .await
             .map_err(io::Error::other)?;
         let status = answer.status();
+        let session = answer.headers().get(SESSION);
+        let session = session.and_then(|it| Some(it.to_str().ok()?.to_owned()));
         let body = answer
             .into_body()
             .collect()
@@ -185,7 +201,7 @@ impl Kept {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(sender);
-        Ok((status, body.to_bytes()))
+        Ok((status, session, body.to_bytes()))
     }
 }
 
@@ -196,15 +212,18 @@ impl StreamableHttpClient for Kept {
         &self,
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
-        _: Option<Arc<str>>,
+        session: Option<Arc<str>>,
         _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, StreamableHttpError<io::Error>> {
-        match self.post(&uri, &message, headers).await? {
-            (StatusCode::ACCEPTED, _) => Ok(StreamableHttpPostResponse::Accepted),
-            (_, body) => {
+        match self
+            .post(&uri, &message, session.as_deref(), headers)
+            .await?
+        {
+            (StatusCode::ACCEPTED, ..) => Ok(StreamableHttpPostResponse::Accepted),
+            (_, session, body) => {
                 let message = serde_json::from_slice(&body)?;
-                Ok(StreamableHttpPostResponse::Json(message, None))
+                Ok(StreamableHttpPostResponse::Json(message, session))
             }
         }
     }

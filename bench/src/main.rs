@@ -16,6 +16,7 @@ mod random;
 mod runs;
 mod table;
 mod timing;
+mod tool;
 mod world;
 
 use agent_pack::Workspace;

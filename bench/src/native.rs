@@ -16,7 +16,7 @@ pub(crate) fn measure(world: &World, table: &mut Table) {
     let to_lock = shortest_from(bytes, |(manifest, index)| {
         lock(&Resolution::new(read_manifest(manifest), load(index)))
     });
-    table.add_target("native: bytes → lock", to_lock, 1.2);
+    table.add_target("native: bytes → lock", to_lock, 0.7);
 
     let (manifest, index) = (
         read_manifest(world.manifest.clone()),
@@ -31,7 +31,7 @@ pub(crate) fn measure(world: &World, table: &mut Table) {
         shortest(|| lock(&resolution)),
     );
     let compact = shortest(|| render::compact(&resolution));
-    table.add_target("native: compact explanation", compact, 0.35);
+    table.add_target("native: compact explanation", compact, 0.2);
     table.add("native: summary", shortest(|| render::summary(&resolution)));
 }
 

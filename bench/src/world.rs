@@ -1,6 +1,7 @@
 //! Generated manifests and indexes, the same in every run.
 
 use crate::random::Random;
+use crate::tool::tool;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -107,45 +108,6 @@ impl World {
 }
 
 const CLASSES: [&str; 3] = ["free", "local", "paid"];
-const VERBS: [&str; 6] = ["execute", "notify", "read", "reason", "search", "write"];
-const RESOURCES: [&str; 6] = ["aws", "codebase", "fs", "internet", "slack", "x-crm"];
-const TAGS: [&str; 4] = ["human_in_the_loop", "pii_safe", "rate_limited", "readonly"];
-
-fn tool(number: usize, random: &mut Random) -> (String, Value) {
-    let properties: serde_json::Map<_, _> = (0..6)
-        .map(|i| {
-            let description = format!(
-                "What the tool is to take as its argument number {i}, in the form of the service {}",
-                random.below(1_000)
-            );
-            let property = json!({ "type": "string", "description": description });
-            (format!("argument_{i}"), property)
-        })
-        .collect();
-    let blocks: Vec<_> = (0..1 + random.below(2))
-        .map(|_| {
-            json!({
-                "verb": VERBS[random.below(VERBS.len())],
-                "resource": RESOURCES[random.below(RESOURCES.len())],
-                "constraints": random.distinct(0, 2, TAGS.len(), |i| TAGS[i].to_owned()),
-            })
-        })
-        .collect();
-    let tool = json!({
-        "description": format!(
-            "Does what the service {} offers under this name, and answers with its result as text.",
-            random.below(1_000)
-        ),
-        "inputSchema": {
-            "type": "object",
-            "properties": properties,
-            "required": ["argument_0", "argument_1"],
-        },
-        "annotations": { "readOnlyHint": true, "openWorldHint": false },
-        "x-summit-capabilities": blocks,
-    });
-    (format!("tool_{number:02}"), tool)
-}
 
 fn server(number: usize, random: &mut Random) -> Value {
     let categories = random.distinct(1, 3, CATEGORIES, |i| format!("category-{i:02}"));
@@ -188,24 +150,5 @@ impl Random {
     fn pick<'v>(&mut self, list: &'v Value) -> &'v str {
         let list = list.as_array().expect("a list of names");
         list[self.below(list.len())].as_str().expect("a name")
-    }
-
-    /// Returns between `least` and `most` different names.
-    fn distinct(
-        &mut self,
-        least: usize,
-        most: usize,
-        of: usize,
-        name: impl Fn(usize) -> String,
-    ) -> Vec<String> {
-        let count = least + self.below(most - least + 1);
-        let mut numbers: Vec<usize> = Vec::with_capacity(count);
-        while numbers.len() < count {
-            let number = self.below(of);
-            if !numbers.contains(&number) {
-                numbers.push(number);
-            }
-        }
-        numbers.into_iter().map(name).collect()
     }
 }

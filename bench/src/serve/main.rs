@@ -8,20 +8,28 @@
 #![expect(clippy::print_stdout, reason = "the program prints tables")]
 
 mod clients;
+mod comparison;
+mod lists;
 mod memory;
 mod proxies;
-#[path = "../table.rs"]
-mod table;
+#[path = "../random.rs"]
+mod random;
+mod stubs;
+#[path = "../tool.rs"]
+mod tool;
 
 use agent_load::message::Generation;
 use agent_load::project::{Gateway, Member, Project};
 use agent_load::server::Server;
-use clients::{Cost, Load};
+use clients::Load;
+use comparison::{Comparison, DIRECT, GATEWAY, IN_MEMORY, RMCP};
 use proxies::{Running, Subject};
+use serde_json::json;
 use std::error::Error;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use table::Table;
+use std::time::{Duration, Instant};
 
 /// Numbers of locked tools.
 const TOOLS: [usize; 3] = [1, 100, 1_000];
@@ -29,9 +37,12 @@ const TOOLS: [usize; 3] = [1, 100, 1_000];
 /// Number of tools of the lock that is compared with other proxies.
 const USUAL_TOOLS: usize = 10;
 
-/// The names of what is compared.
-const GATEWAY: &str = "agent serve";
-const RMCP: &str = "a proxy with rmcp";
+/// Numbers of sessions, or of connections where the protocol has no sessions.
+const SESSIONS: [usize; 3] = [1, 8, 32];
+
+/// Number of syncs of which the usual one counts, and the bytes before each.
+const SYNCS: usize = 201;
+const SYNCED_BYTES: usize = 1_500;
 
 /// A folder in memory: nothing that is written there has to be brought to a disk.
 const MEMORY: &str = "/dev/shm";
@@ -54,16 +65,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         rmcp,
         nginx,
     };
-    let mut tables = compare(&programs)?;
-    let mut tools = tools(&programs)?;
-    tools.note(memory::measure(&programs)?);
-    tables.push(tools);
-    for table in &tables {
-        println!("{table}");
+    let mut comparison = Comparison::default();
+    for generation in [Generation::Stateless, Generation::Sessions] {
+        compare(&programs, generation, &mut comparison)?;
     }
+    println!("{comparison}");
+    let tools = tools(&programs)?;
+    println!("{tools}");
+    let notes = [memory::measure(&programs)?, lists::measure(&programs)?];
+    println!("{}\n", notes.join("\n\n"));
+    let stubs = stubs::measure(&programs)?;
+    println!("{stubs}");
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
     std::fs::create_dir_all(&target)?;
-    std::fs::write(target.join("bench-serve.json"), table::json(&tables)?)?;
+    let written = json!({
+        "comparison": comparison.json(), "tools": tools, "notes": notes, "stubs": stubs,
+    });
+    let path = target.join("bench-serve.json");
+    std::fs::write(path, serde_json::to_string_pretty(&written)?)?;
     println!("written as JSON to target/bench-serve.json");
     Ok(())
 }
@@ -77,8 +96,13 @@ struct Served {
 
 impl Served {
     /// Starts a gateway whose audit log is in a folder.
-    fn start(programs: &Programs, tools: usize, log: &Path) -> Result<Self, Box<dyn Error>> {
-        let server = server(tools);
+    fn start(
+        programs: &Programs,
+        generation: Generation,
+        tools: usize,
+        log: &Path,
+    ) -> Result<Self, Box<dyn Error>> {
+        let server = server(generation, tools);
         let running = Running::server(programs, &server)?;
         let folder = tempfile::tempdir()?;
         let member = Member {
@@ -103,78 +127,70 @@ impl Served {
     }
 }
 
-fn server(tools: usize) -> Server {
+fn server(generation: Generation, tools: usize) -> Server {
     Server {
         name: "s".to_owned(),
-        generation: Generation::Stateless,
+        generation,
         echoes: tools,
         is_odd: false,
+        start: Duration::ZERO,
     }
 }
 
-/// Measures the gateway and other proxies before a server of the same kind.
-fn compare(programs: &Programs) -> Result<Vec<Table>, Box<dyn Error>> {
-    let running = Running::server(programs, &server(USUAL_TOOLS))?;
-    let rmcp = Running::rmcp(programs, &running.url)?;
+/// Measures the gateway and other proxies before servers of the same kind, by clients of one generation.
+fn compare(
+    programs: &Programs,
+    generation: Generation,
+    comparison: &mut Comparison,
+) -> Result<(), Box<dyn Error>> {
+    let running = Running::server(programs, &server(generation, USUAL_TOOLS))?;
+    let rmcp = Running::rmcp(programs, &running.url, generation)?;
     let nginx = proxies::nginx(&programs.nginx, &running.url)?;
     let (disk, memory) = (tempfile::tempdir()?, tempfile::tempdir_in(MEMORY)?);
-    let on_disk = Served::start(programs, USUAL_TOOLS, disk.path())?;
-    let in_memory = Served::start(programs, USUAL_TOOLS, memory.path())?;
-    let direct = running.subject("no proxy")?;
+    let on_disk = Served::start(programs, generation, USUAL_TOOLS, disk.path())?;
+    let in_memory = Served::start(programs, generation, USUAL_TOOLS, memory.path())?;
     let subjects = [
+        running.subject(DIRECT)?,
         nginx.subject(),
         on_disk.subject(GATEWAY),
-        in_memory.subject("agent serve, log in memory"),
+        in_memory.subject(IN_MEMORY),
         rmcp.subject(RMCP)?,
     ];
-    let many = clients::shortest(&Load::MANY, &subjects)?;
-    let one = clients::shortest(&Load::ONE, &[&[direct][..], &subjects[..]].concat())?;
-    let [(nginx, unit), others @ ..] = &many[..] else {
-        return Err("nothing was measured".into());
-    };
-    let title = "processor time for a call, 16 clients";
-    let mut cost = Table::new(title.to_owned(), nginx, unit.processor);
-    for (name, of) in others {
-        match *name {
-            GATEWAY => cost.add_target(name, of.processor, 2.0),
-            _ => cost.add(name, of.processor),
-        }
+    for sessions in SESSIONS {
+        let load = Load::of(generation, sessions);
+        let costs = clients::cheapest(load, &subjects)?;
+        let names = subjects.iter().map(|subject| subject.name);
+        comparison.add(load, names.zip(costs).collect());
     }
-    cost.compare("agent serve ÷ rmcp", GATEWAY, RMCP, 0.33);
-    let latency = |title, costs: &[(&'static str, Cost)]| {
-        let mut table = table(title, costs, |cost| cost.median);
-        for (name, cost) in costs {
-            table.add(&format!("{name}: 99 of 100"), cost.slowest);
-        }
-        table
-    };
-    Ok(vec![
-        cost,
-        latency("time of a call, one client", &one),
-        latency("time of a call, 16 clients", &many),
-    ])
+    comparison.sync(generation, sync_time(disk.path())?);
+    Ok(())
 }
 
-/// Measures calls with more and more locked tools.
-fn tools(programs: &Programs) -> Result<Table, Box<dyn Error>> {
-    let mut costs = Vec::new();
-    for (tools, name) in TOOLS
-        .into_iter()
-        .zip(["1 tool", "100 tools", "1,000 tools"])
-    {
+/// Returns the usual time of one `fdatasync` of some appended bytes on the disk of a folder.
+fn sync_time(folder: &Path) -> io::Result<Duration> {
+    let mut file = File::create(folder.join("synced"))?;
+    let mut times = Vec::new();
+    for _ in 0..SYNCS {
+        file.write_all(&[b' '; SYNCED_BYTES])?;
+        let began = Instant::now();
+        file.sync_data()?;
+        times.push(began.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times.get(SYNCS / 2).copied().unwrap_or_default())
+}
+
+/// Measures calls with more and more locked tools. Returns a table.
+fn tools(programs: &Programs) -> Result<String, Box<dyn Error>> {
+    let mut table = "8 clients, log in memory\n\n".to_owned();
+    table.push_str("| locked tools | µs of a processor |\n|--:|--:|\n");
+    for tools in TOOLS {
         let log = tempfile::tempdir_in(MEMORY)?;
-        let served = Served::start(programs, tools, log.path())?;
-        costs.extend(clients::shortest(&Load::MANY, &[served.subject(name)])?);
+        let served = Served::start(programs, Generation::Stateless, tools, log.path())?;
+        let load = Load::of(Generation::Stateless, 8);
+        for cost in clients::cheapest(load, &[served.subject(GATEWAY)])? {
+            table.push_str(&format!("| {tools} | {} |\n", cost.processor.as_micros()));
+        }
     }
-    let title = "processor time for a call, by the number of locked tools";
-    Ok(table(title, &costs, |cost| cost.processor))
-}
-
-/// Returns a table of costs, of which the first is the unit.
-fn table(title: &str, costs: &[(&'static str, Cost)], of: impl Fn(&Cost) -> Duration) -> Table {
-    let mut costs = costs.iter().map(|(name, cost)| (*name, of(cost)));
-    let (name, unit) = costs.next().unwrap_or(("nothing", Duration::ZERO));
-    let mut table = Table::new(title.to_owned(), name, unit);
-    costs.for_each(|(name, time)| table.add(name, time));
-    table
+    Ok(table)
 }

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Opens idle sessions, and reports how much memory each of them takes.
 pub(super) fn measure(programs: &Programs) -> Result<String, Box<dyn Error>> {
     let log = tempfile::tempdir_in(MEMORY)?;
-    let served = Served::start(programs, USUAL_TOOLS, log.path())?;
+    let served = Served::start(programs, Generation::Stateless, USUAL_TOOLS, log.path())?;
     let endpoint = &served.gateway.endpoint;
     let used = || memory(served.gateway.child.id()).ok_or("the gateway has ended");
     let earlier = open(endpoint, EARLIER)?;

@@ -1,7 +1,8 @@
 //! The processes that calls go through.
 
 use super::Programs;
-use agent_load::message::Endpoint;
+use super::comparison::NGINX;
+use agent_load::message::{Endpoint, Generation};
 use agent_load::project::endpoint;
 use agent_load::server::Server;
 use std::error::Error;
@@ -39,8 +40,13 @@ impl Running {
     }
 
     /// Starts the proxy that is built on the Rust SDK.
-    pub(super) fn rmcp(programs: &Programs, url: &str) -> Result<Self, Box<dyn Error>> {
-        Self::start(Command::new(&programs.rmcp).arg(url))
+    pub(super) fn rmcp(
+        programs: &Programs,
+        url: &str,
+        generation: Generation,
+    ) -> Result<Self, Box<dyn Error>> {
+        let mut command = Command::new(&programs.rmcp);
+        Self::start(command.args([url, generation.name()]))
     }
 
     fn start(command: &mut Command) -> Result<Self, Box<dyn Error>> {
@@ -87,7 +93,7 @@ pub(super) struct Nginx {
 impl Nginx {
     pub(super) fn subject(&self) -> Subject {
         Subject {
-            name: "nginx",
+            name: NGINX,
             endpoint: Endpoint {
                 address: self.address,
                 path: "/mcp".to_owned(),

@@ -19,6 +19,26 @@ pub enum Generation {
     Stateless,
 }
 
+impl Generation {
+    /// Returns its word on command lines.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sessions => "sessions",
+            Self::Stateless => "stateless",
+        }
+    }
+
+    /// Returns its version of the protocol.
+    #[must_use]
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::Sessions => SESSIONS,
+            Self::Stateless => STATELESS,
+        }
+    }
+}
+
 /// Where a client reaches an endpoint, and how it identifies itself.
 #[derive(Debug, Clone)]
 pub struct Endpoint {

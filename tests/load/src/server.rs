@@ -22,6 +22,8 @@ pub struct Server {
     pub echoes: usize,
     /// Whether it also has tools that are slow, fail, end the server or answer otherwise than they should.
     pub is_odd: bool,
+    /// Time before it reads its first message over its standard streams.
+    pub start: Duration,
 }
 
 /// What a server does with a message.
@@ -35,14 +37,12 @@ enum Deed {
 impl Server {
     /// Returns the arguments of the program `agent-load-server` that runs it over a transport.
     #[must_use]
-    pub fn arguments(&self, transport: &str) -> [String; 4] {
-        let generation = match self.generation {
-            Generation::Sessions => "sessions",
-            Generation::Stateless => "stateless",
-        };
+    pub fn arguments(&self, transport: &str) -> [String; 5] {
         let odd = if self.is_odd { "+" } else { "" };
         let echoes = format!("{}{odd}", self.echoes);
-        [transport, &self.name, generation, &echoes].map(str::to_owned)
+        let start = self.start.as_millis().to_string();
+        let generation = self.generation.name();
+        [transport, &self.name, generation, &echoes, &start].map(str::to_owned)
     }
 
     /// Returns its tools, as an index and `tools/list` have them.
@@ -124,6 +124,7 @@ impl Server {
     ///
     /// When standard input can't be read.
     pub fn serve_stdio(self) -> io::Result<()> {
+        sleep(self.start);
         let out = Arc::new(Mutex::new(io::stdout()));
         for line in io::stdin().lock().lines() {
             let Ok(message) = serde_json::from_str::<Value>(&line?) else {

@@ -1,4 +1,4 @@
-//! A server of the soak test and of measurements: `agent-load-server stdio|http NAME GENERATION ECHOES [PORT]`.
+//! A server of the soak test and of measurements: `agent-load-server stdio|http NAME GENERATION ECHOES START_MS [PORT]`.
 //!
 //! `ECHOES` is the number of its tools. With `+` behind it, the server also has the odd ones. Over HTTP it prints
 //! its URL first.
@@ -8,12 +8,15 @@ use agent_load::server::Server;
 use std::error::Error;
 use std::io::Write as _;
 use std::net::TcpListener;
+use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let [transport, name, generation, echoes, port @ ..] = &arguments[..] else {
-        return Err("usage: agent-load-server stdio|http NAME GENERATION ECHOES [PORT]".into());
+    let [transport, name, generation, echoes, start, port @ ..] = &arguments[..] else {
+        return Err(
+            "usage: agent-load-server stdio|http NAME GENERATION ECHOES START_MS [PORT]".into(),
+        );
     };
     let server = Server {
         name: (*name).to_owned(),
@@ -23,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         echoes: echoes.trim_end_matches('+').parse()?,
         is_odd: echoes.ends_with('+'),
+        start: Duration::from_millis(start.parse()?),
     };
     if *transport == "stdio" {
         return Ok(server.serve_stdio()?);

@@ -151,6 +151,7 @@ fn member(number: usize) -> Member {
             },
             echoes: ECHOES,
             is_odd: true,
+            start: Duration::ZERO,
         },
         url: number.is_multiple_of(2).then(String::new),
     }
