@@ -73,6 +73,19 @@ impl Part {
     }
 }
 
+/// Modules of tests that only `--all` runs: the same as others, with inputs of full size.
+const AT_LENGTH: &str = "at_length::";
+
+/// Tests that `--all` runs with more cases, and those of [`AT_LENGTH`].
+const LENGTHY: [&str; 6] = [
+    AT_LENGTH,
+    "properties::",
+    "edits::",
+    "misbehaviour::",
+    "any_plan::",
+    "a_history_is_a_function_of_its_records",
+];
+
 /// Every part of the tests. A failed part does not stop the others, because a long run should report
 /// everything. A path is in a rule if no other part of the quick tier would find a fault there.
 const PARTS: &[Part] = &[
@@ -291,6 +304,15 @@ const PARTS: &[Part] = &[
         check: wasi::all,
     },
     Part {
+        name: "properties, and hostile inputs of full size",
+        when: Long,
+        row: First,
+        check: |workspace| {
+            let cases = [("PROPTEST_CASES", "1024")];
+            run_tests(workspace, &LENGTHY, &cases)
+        },
+    },
+    Part {
         name: "each package compiles alone",
         when: Long,
         row: First,
@@ -420,8 +442,9 @@ fn native(workspace: &Workspace) -> Result<()> {
         of_pypi::ENVOY.tests,
         of_pypi::NATS.tests,
     ];
-    let skipped: Vec<_> = others.iter().flat_map(|name| ["--skip", name]).collect();
-    run_tests(workspace, &skipped, &[])
+    let skipped = others.iter().chain(&[AT_LENGTH]);
+    let skipped: Vec<_> = skipped.flat_map(|name| ["--skip", name]).collect();
+    run_tests(workspace, &skipped, &[("PROPTEST_CASES", "64")])
 }
 
 /// Runs parts one after the other, and returns the number of failures.

@@ -7,6 +7,7 @@ use agent_tests::corpus::{Failures, cases};
 use agent_tests::hostile;
 use agent_tests::native;
 use agent_text::{DocumentKind, Place, Span, Text};
+use jsonschema::Validator;
 use serde_json::{Value, json};
 use serde_sarif::sarif::Sarif;
 use std::path::PathBuf;
@@ -97,38 +98,38 @@ fn documents() -> Vec<(String, String, String)> {
 }
 
 #[test]
-fn sarif_is_valid_by_the_schema_of_the_standard_and_read_by_serde_sarif() {
+fn sarif_is_valid_by_the_schema_of_the_standard_and_says_what_the_json_view_says() {
     let validator = jsonschema::validator_for(&schema()).expect("the schema is one");
     let mut failures = Failures::default();
-    let mut results = 0;
-    for (name, sarif, _) in documents() {
-        let value: Value = serde_json::from_str(&sarif).expect("JSON");
+    let (mut results, mut placed) = (0, None);
+    for (name, text, json) in documents() {
+        let value: Value = serde_json::from_str(&text).expect("JSON");
         for error in validator.iter_errors(&value) {
             failures.add(&name, format!("{} at {}", error, error.instance_path()));
         }
-        match serde_json::from_str::<Sarif>(&sarif) {
-            Err(error) => failures.add(&name, error.to_string()),
-            Ok(sarif) => {
-                results += sarif.runs[0].results.as_ref().map_or(0, Vec::len);
-                let rules = sarif.runs[0].tool.driver.rules.as_ref().map_or(0, Vec::len);
-                assert_eq!(rules, Code::ALL.len(), "every code is a rule");
+        let sarif = match serde_json::from_str::<Sarif>(&text) {
+            Ok(sarif) => sarif,
+            Err(error) => {
+                failures.add(&name, error.to_string());
+                continue;
             }
+        };
+        results += compare(&name, &sarif, &json, &mut failures);
+        if placed.is_none() && text.contains(PLACED) {
+            placed = Some(text);
         }
     }
     failures.finish();
     assert!(results > 200, "{results} results");
+    the_validator_finds_what_is_wrong(&validator, &placed.expect("a result with a place"));
 }
 
-#[test]
-fn the_validator_finds_what_is_wrong() {
-    let validator = jsonschema::validator_for(&schema()).expect("the schema is one");
-    let (_, sarif, _) = documents()
-        .into_iter()
-        .find(|(_, sarif, _)| sarif.contains("\"startLine\": 1\n"))
-        .expect("a result");
-    assert!(validator.is_valid(&serde_json::from_str(&sarif).expect("JSON")));
+/// A member of a result with a place.
+const PLACED: &str = "\"startLine\": 1\n";
+
+fn the_validator_finds_what_is_wrong(validator: &Validator, sarif: &str) {
     for (old, new) in [
-        ("\"startLine\": 1\n", "\"startLine\": 0\n"),
+        (PLACED, "\"startLine\": 0\n"),
         ("\"version\": \"2.1.0\"", "\"version\": \"2.0\""),
         ("\"level\": \"error\"", "\"level\": \"fatal\""),
         ("\"runs\"", "\"ran\""),
@@ -142,58 +143,55 @@ fn the_validator_finds_what_is_wrong() {
     }
 }
 
-#[test]
-fn sarif_says_what_the_json_view_says() {
-    let mut failures = Failures::default();
-    for (name, sarif, json) in documents() {
-        let sarif: Sarif = serde_json::from_str(&sarif).expect("SARIF");
-        let run = &sarif.runs[0];
-        let rules = run.tool.driver.rules.clone().unwrap_or_default();
-        let results = run.results.clone().unwrap_or_default();
-        let json: Value = serde_json::from_str(&json).expect("JSON");
-        let diagnostics = json["diagnostics"].as_array().expect("a list");
-        if diagnostics.len() != results.len() {
-            failures.add(
-                &name,
-                format!("{} of {} results", results.len(), diagnostics.len()),
-            );
-        }
-        for (diagnostic, result) in diagnostics.iter().zip(&results) {
-            let code = diagnostic["code"].as_str().expect("a code");
-            let rule = result
-                .rule_index
-                .and_then(|index| rules.get(usize::try_from(index).ok()?));
-            let places = |labels: &[Value]| -> Vec<Value> {
-                labels
-                    .iter()
-                    .map(|label| region_of(&label["place"]))
-                    .collect()
-            };
-            let labels = diagnostic["labels"].as_array().expect("a list");
-            let sarif = serde_json::to_value(result).expect("JSON");
-            let regions: Vec<_> = ["locations", "relatedLocations"]
+/// Compares SARIF with the JSON view of the same diagnostics. Returns the number of results.
+fn compare(name: &str, sarif: &Sarif, json: &str, failures: &mut Failures) -> usize {
+    let run = &sarif.runs[0];
+    let rules = run.tool.driver.rules.clone().unwrap_or_default();
+    assert_eq!(rules.len(), Code::ALL.len(), "every code is a rule");
+    let results = run.results.clone().unwrap_or_default();
+    let json: Value = serde_json::from_str(json).expect("JSON");
+    let diagnostics = json["diagnostics"].as_array().expect("a list");
+    if diagnostics.len() != results.len() {
+        failures.add(
+            name,
+            format!("{} of {} results", results.len(), diagnostics.len()),
+        );
+    }
+    for (diagnostic, result) in diagnostics.iter().zip(&results) {
+        let code = diagnostic["code"].as_str().expect("a code");
+        let rule = result
+            .rule_index
+            .and_then(|index| rules.get(usize::try_from(index).ok()?));
+        let places = |labels: &[Value]| -> Vec<Value> {
+            labels
                 .iter()
-                .filter_map(|key| sarif[key].as_array())
-                .flatten()
-                .map(|location| location["physicalLocation"]["region"].clone())
-                .collect();
-            let message = sarif["message"]["text"].as_str().unwrap_or_default();
-            let fits = result.rule_id.as_deref() == Some(code)
-                && rule.is_some_and(|rule| rule.id == code)
-                && sarif["level"] == diagnostic["severity"]
-                && message.starts_with(diagnostic["message"].as_str().unwrap_or("?"))
-                && diagnostic["help"]
-                    .as_array()
-                    .expect("a list")
-                    .iter()
-                    .all(|help| message.contains(help.as_str().expect("a string")))
-                && regions == places(labels);
-            if !fits {
-                failures.add(&name, format!("{diagnostic:#}\n{sarif:#}"));
-            }
+                .map(|label| region_of(&label["place"]))
+                .collect()
+        };
+        let labels = diagnostic["labels"].as_array().expect("a list");
+        let sarif = serde_json::to_value(result).expect("JSON");
+        let regions: Vec<_> = ["locations", "relatedLocations"]
+            .iter()
+            .filter_map(|key| sarif[key].as_array())
+            .flatten()
+            .map(|location| location["physicalLocation"]["region"].clone())
+            .collect();
+        let message = sarif["message"]["text"].as_str().unwrap_or_default();
+        let fits = result.rule_id.as_deref() == Some(code)
+            && rule.is_some_and(|rule| rule.id == code)
+            && sarif["level"] == diagnostic["severity"]
+            && message.starts_with(diagnostic["message"].as_str().unwrap_or("?"))
+            && diagnostic["help"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .all(|help| message.contains(help.as_str().expect("a string")))
+            && regions == places(labels);
+        if !fits {
+            failures.add(name, format!("{diagnostic:#}\n{sarif:#}"));
         }
     }
-    failures.finish();
+    results.len()
 }
 
 /// The region of SARIF for a place of the JSON view.

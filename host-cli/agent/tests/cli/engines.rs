@@ -24,20 +24,25 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-#[test]
-fn another_engine_gives_the_same_answer_and_is_compiled_once() {
-    let project = Project::new();
-    // The component that the program contains, not compiled.
-    project.write("engine.wasm", COMPONENT);
-    let embedded = project.agent("why audiences").exits(0);
-    for _ in 0..2 {
-        let other = run(&project, "why audiences", "engine.wasm")
-            .exits(0)
-            .notes_nothing();
-        assert_eq!(other.stdout, embedded.stdout);
-        assert_eq!(cached(&project).len(), 1);
+/// A component is compiled here, which takes long.
+mod at_length {
+    use super::{COMPONENT, Project, cached, mode, run};
+
+    #[test]
+    fn another_engine_gives_the_same_answer_and_is_compiled_once() {
+        let project = Project::new();
+        // The component that the program contains, not compiled.
+        project.write("engine.wasm", COMPONENT);
+        let embedded = project.agent("why audiences").exits(0);
+        for _ in 0..2 {
+            let other = run(&project, "why audiences", "engine.wasm")
+                .exits(0)
+                .notes_nothing();
+            assert_eq!(other.stdout, embedded.stdout);
+            assert_eq!(cached(&project).len(), 1);
+        }
+        assert_eq!(mode(&project.path("cache/agent/engines")), 0o700);
     }
-    assert_eq!(mode(&project.path("cache/agent/engines")), 0o700);
 }
 
 #[test]

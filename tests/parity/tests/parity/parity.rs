@@ -20,7 +20,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The number of generated worlds, unless `PROPTEST_CASES` sets more: then the tests run at length.
+/// With more generated worlds than this, by `PROPTEST_CASES`, the tests run at length.
 const WORLDS: u32 = 256;
 
 /// Of how many cases of policies one is compared, unless `PROPTEST_CASES` sets more than [`WORLDS`].
@@ -355,20 +355,17 @@ fn component_and_engine_agree_on_hostile_inputs() {
     failures.finish();
 }
 
-/// Runs this file's number of cases, each against a new instance.
-fn on_worlds(cases: u32, check: impl Fn(&mut Instance, &World, Style) -> Result<(), String>) {
-    on(worlds(), cases, check);
+/// Runs the usual number of cases, each against a new instance.
+fn on_worlds(check: impl Fn(&mut Instance, &World, Style) -> Result<(), String>) {
+    on(worlds(), check);
 }
 
 fn on(
     worlds: impl Strategy<Value = World>,
-    cases: u32,
     check: impl Fn(&mut Instance, &World, Style) -> Result<(), String>,
 ) {
     let component = Component::of_this_workspace();
-    let cases = Config::default().cases.max(cases);
     let config = Config {
-        cases,
         failure_persistence: None,
         ..Config::default()
     };
@@ -382,7 +379,7 @@ fn on(
 
 #[test]
 fn component_and_engine_agree_on_generated_worlds() {
-    on_worlds(WORLDS, |instance, world, style| {
+    on_worlds(|instance, world, style| {
         let (manifest, index) = (world.manifest(style), world.index(style));
         let ours = native::resolve(&manifest, &index);
         let theirs = instance.resolve(&manifest, &index);
@@ -392,7 +389,7 @@ fn component_and_engine_agree_on_generated_worlds() {
 
 #[test]
 fn component_and_engine_agree_on_capabilities_in_an_evaluation_context() {
-    on(tool_worlds(), WORLDS, |instance, world, style| {
+    on(tool_worlds(), |instance, world, style| {
         let mut all = vec![world.inputs(style)];
         if world.task.is_some() {
             all.push(world.inputs_of_task(style));
@@ -459,7 +456,7 @@ fn component_and_engine_agree_on_capabilities_in_a_crowd() {
 
 #[test]
 fn the_interface_of_capabilities_says_what_the_texts_say() {
-    on(tool_worlds(), 512, |instance, world, style| {
+    on(tool_worlds(), |instance, world, style| {
         let inputs = world.inputs(style);
         let texts = instance.under(&inputs);
         let (typed, selections) = instance.typed_tools(&inputs);
@@ -529,7 +526,7 @@ fn the_interface_of_capabilities_says_what_the_texts_say() {
 fn component_and_engine_agree_in_a_crowd() {
     let component = Component::of_this_workspace();
     let mut runner = TestRunner::deterministic();
-    for _ in 0..10 {
+    for _ in 0..Config::default().cases.div_ceil(25) {
         let world = crowds().new_tree(&mut runner).expect("a world").current();
         let style = styles().new_tree(&mut runner).expect("a style").current();
         let (manifest, index) = (world.manifest(style), world.index(style));
@@ -541,7 +538,7 @@ fn component_and_engine_agree_in_a_crowd() {
 
 #[test]
 fn typed_functions_of_the_component_say_what_its_texts_say() {
-    on_worlds(256, |instance, world, style| {
+    on_worlds(|instance, world, style| {
         let (manifest, index) = (world.manifest(style), world.index(style));
         let texts = instance.resolve(&manifest, &index);
         let (typed, mut selections) = instance.typed(&manifest, &index);

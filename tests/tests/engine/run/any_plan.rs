@@ -125,7 +125,7 @@ fn assert_authorised(action: &Action, approved: &BTreeSet<String>, renames: &mut
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_effect_is_wanted_that_is_not_authorised(

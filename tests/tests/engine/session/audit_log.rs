@@ -184,12 +184,29 @@ fn what_a_session_writes_is_verified() {
 }
 
 #[test]
-fn every_changed_byte_is_found() {
+fn changed_bytes_are_found() {
+    changed_bytes(7);
+}
+
+mod at_length {
+    #[test]
+    fn every_changed_byte_is_found() {
+        super::changed_bytes(1);
+    }
+
+    #[test]
+    fn a_log_that_is_cut_off_anywhere_is_named() {
+        super::cut_off(1);
+    }
+}
+
+/// Changes one of so many bytes of a log.
+fn changed_bytes(step: usize) {
     let text = varied(Options::default()).text();
     let head = digest(text.lines().last().expect("a line"));
     let last = text.trim_end().rfind('\n').expect("lines") + 1;
     let mut bytes = text.clone().into_bytes();
-    for place in 0..bytes.len() {
+    for place in (0..bytes.len()).step_by(step) {
         // One bit of every byte is changed, which is the case of every second letter.
         let change = if place % 2 == 0 { 1 } else { 0x20 };
         bytes[place] ^= change;
@@ -241,10 +258,17 @@ fn lines_out_of_place_are_named() {
 }
 
 #[test]
-fn a_log_that_is_cut_off_anywhere_is_named() {
+fn a_log_that_is_cut_off_is_named() {
+    cut_off(7);
+}
+
+/// Cuts a log off behind one of so many bytes.
+fn cut_off(step: usize) {
     let text = varied(Options::default()).text();
     let head = digest(text.lines().last().expect("a line"));
-    for end in 0..text.len() {
+    let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+    let ends: Vec<_> = (0..text.len()).step_by(step).chain(ends).collect();
+    for end in ends.into_iter().filter(|it| *it < text.len()) {
         let cut = &text.as_bytes()[..end];
         assert!(!verified_as(&[cut], None, Some(&head)).is_valid(), "{end}");
         let found = verified(cut);

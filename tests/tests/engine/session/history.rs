@@ -1269,7 +1269,11 @@ fn histories(session: &Session, clients: &[Client], ms: u64) -> Vec<Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        // Each case is a whole session.
+        cases: ProptestConfig::default().cases.div_ceil(8),
+        ..ProptestConfig::default()
+    })]
 
     /// Whether a gateway restarts, an instance is replaced or documents are read again changes no decision and no history,
     /// and the log decides the same again.

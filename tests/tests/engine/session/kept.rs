@@ -447,7 +447,11 @@ fn a_resource_is_read_only_where_no_history_is_kept() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig {
+        // Each case is a whole session.
+        cases: ProptestConfig::default().cases.div_ceil(4),
+        ..ProptestConfig::default()
+    })]
 
     /// Calls of one client, and the moments between them.
     #[test]

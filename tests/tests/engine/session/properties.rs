@@ -584,7 +584,7 @@ fn opened(setting: &Setting) -> Session {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::default())]
 
     #[test]
     fn a_call_is_passed_on_if_and_only_if_the_rules_say_so(
