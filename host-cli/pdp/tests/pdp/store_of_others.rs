@@ -614,23 +614,43 @@ fn a_store_is_trusted_by_its_authority_alone() {
 
 #[test]
 fn a_store_on_this_machine_names_no_other() {
-    let folder = Folder::new();
+    let (mut nats, folder) = (Nats::start(), Folder::new());
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     other.set_nonblocking(true).unwrap();
-    let advertised = other.local_addr().unwrap();
-    let mut nats = Nats::with(&format!("client_advertise: \"{advertised}\"\n"));
-    nats.make(usual());
-    let running = start(&folder, "a", &nats.address());
-    let asked = call("alice", "records/count");
-    assert!(is_allowed(&running.decide(&asked)));
+    let named = naming(nats.port, &other.local_addr().unwrap().to_string());
+    let running = start(&folder, "a", &format!("nats://127.0.0.1:{named}"));
+    assert!(is_allowed(&running.decide(&call("alice", "records/count"))));
     nats.kill();
     running.wait_for("the store is gone");
-    nats.restart();
-    wait("the store answers again", || {
-        running.decide(&asked).status == 200
-    });
+    // It tries to connect again within some milliseconds.
+    sleep(Duration::from_secs(1));
     let connected = other.accept().map_err(|error| error.kind());
     assert_eq!(connected.unwrap_err(), std::io::ErrorKind::WouldBlock);
+}
+
+/// Carries one connection to a server, which then names another of its cluster. Returns the port.
+fn naming(port: u16, other: &str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let own = listener.local_addr().unwrap().port();
+    let named = format!(r#""headers":true,"connect_urls":["{other}"]"#);
+    thread::spawn(move || {
+        let (mut near, _) = listener.accept().unwrap();
+        drop(listener);
+        let mut far = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let mut info = [0; 4 << 10];
+        let read = far.read(&mut info).unwrap();
+        let info = str::from_utf8(&info[..read]).unwrap();
+        assert!(
+            info.starts_with("INFO ") && info.ends_with("\r\n"),
+            "{info}"
+        );
+        let info = info.replacen(r#""headers":true"#, &named, 1);
+        near.write_all(info.as_bytes()).unwrap();
+        let (from, to) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+        thread::spawn(move || carry(from, to, |_| true));
+        carry(far, near, |_| true);
+    });
+    own
 }
 
 #[test]
