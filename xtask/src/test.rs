@@ -432,17 +432,20 @@ fn selected(arguments: &[&str], changed: Option<&[String]>) -> Result<Vec<&'stat
     Ok(PARTS.iter().filter(is_selected).collect())
 }
 
-/// Runs the tests of all packages, except those that other parts run with servers, clients and toolchains of others.
+/// Tests that other parts run: with servers, clients and toolchains of others, or with inputs of full size.
+const LEFT_OUT: [&str; 7] = [
+    real_servers::TESTS,
+    other_clients::TESTS,
+    go_apps::TESTS,
+    registry::TESTS,
+    of_pypi::ENVOY.tests,
+    of_pypi::NATS.tests,
+    AT_LENGTH,
+];
+
+/// Runs the tests of all packages, except those that other parts run.
 fn native(workspace: &Workspace) -> Result<()> {
-    let others = [
-        real_servers::TESTS,
-        other_clients::TESTS,
-        go_apps::TESTS,
-        registry::TESTS,
-        of_pypi::ENVOY.tests,
-        of_pypi::NATS.tests,
-    ];
-    let skipped = others.iter().chain(&[AT_LENGTH]);
+    let skipped = LEFT_OUT.iter();
     let skipped: Vec<_> = skipped.flat_map(|name| ["--skip", name]).collect();
     run_tests(workspace, &skipped, &[("PROPTEST_CASES", "64")])
 }
@@ -533,7 +536,8 @@ fn has_nextest(workspace: &Workspace) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Changed, Long, PARTS, selected};
+    use super::{Changed, LEFT_OUT, LENGTHY, Long, PARTS, selected};
+    use crate::folder::read_all_but;
     use agent_pack::Workspace;
 
     fn names(arguments: &[&str], changed: Option<&[String]>) -> Vec<&'static str> {
@@ -581,6 +585,26 @@ mod tests {
             !added.contains(&"MCP conformance of the daemon"),
             "{added:?}"
         );
+    }
+
+    #[test]
+    fn every_name_of_tests_is_that_of_a_module_or_a_test() {
+        let workspace = Workspace::of_this_build();
+        let sources = ["tests", "host-cli"].map(|folder| {
+            let folder = workspace.root().join(folder);
+            read_all_but(&folder, &["corpus", "node_modules", "fixtures"]).unwrap()
+        });
+        let declared = |name: &str| {
+            let (module, test) = (format!("mod {name}"), format!("fn {name}("));
+            let mut texts = sources.iter().flat_map(|files| files.values());
+            texts.any(|text| {
+                let text = String::from_utf8_lossy(text);
+                text.contains(&module) || text.contains(&test)
+            })
+        };
+        for name in LEFT_OUT.iter().chain(&LENGTHY) {
+            assert!(declared(name.trim_end_matches("::")), "{name}");
+        }
     }
 
     #[test]

@@ -212,13 +212,13 @@ impl<S: Service> Endpoint<S> {
         if mirrored::version_of(params.as_ref()).is_none() {
             let message = "`_meta` has no version of the protocol";
             return rpc(
-                &error(&id, INVALID_PARAMS, message, None),
+                error(&id, INVALID_PARAMS, message, None),
                 StatusCode::BAD_REQUEST,
             );
         }
         if let Err(why) = mirrored::check(headers, &method, params.as_ref(), tools) {
             return rpc(
-                &error(&id, HEADER_MISMATCH, &why, None),
+                error(&id, HEADER_MISMATCH, &why, None),
                 StatusCode::BAD_REQUEST,
             );
         }
@@ -270,8 +270,9 @@ impl<S: Service> Endpoint<S> {
             let Some(reply) = reply else {
                 return stream(Events::new(None, mpsc::channel(1).1, Vec::new()));
             };
-            let mut answer = rpc(&reply, StatusCode::OK);
-            if let (None, Ok(id)) = (reply.error, HeaderValue::from_str(&session.id)) {
+            let error = reply.error;
+            let mut answer = rpc(reply, StatusCode::OK);
+            if let (None, Ok(id)) = (error, HeaderValue::from_str(&session.id)) {
                 answer.headers_mut().insert(SESSION_ID, id);
                 served.sessions.keep(session);
             }
@@ -419,7 +420,10 @@ async fn await_answer(
 ) -> HttpResponse {
     loop {
         match parts.recv().await {
-            Some(AnswerPart::Response(Some(reply))) => return rpc(&reply, status(&reply)),
+            Some(AnswerPart::Response(Some(reply))) => {
+                let status = status(&reply);
+                return rpc(reply, status);
+            }
             Some(AnswerPart::Message(_)) if !accepts_events => {}
             Some(AnswerPart::Message(message)) => {
                 let (sender, queue) = mpsc::channel(QUEUE);
@@ -469,8 +473,8 @@ fn json(status: StatusCode, message: String) -> HttpResponse {
     respond_with(status, JSON, message)
 }
 
-fn rpc(reply: &Reply, status: StatusCode) -> HttpResponse {
-    json(status, reply.message.clone())
+fn rpc(reply: Reply, status: StatusCode) -> HttpResponse {
+    json(status, reply.message)
 }
 
 /// Refuses a request by HTTP, with the reason as an error without an id.

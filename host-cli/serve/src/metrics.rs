@@ -2,9 +2,9 @@
 
 use super::gateway::Shared;
 use super::overview::{list, text};
-use super::traced::each;
 use agent_host::Failure;
 use agent_host::contract::session::AuditRecord;
+use agent_mcp_protocol::Json;
 use agent_syntax::Value;
 use agent_syntax::json::parse_strict;
 use agent_syntax::members::member;
@@ -44,19 +44,37 @@ const TOOLS: Family = Family {
 
 /// Counts a decision.
 pub(crate) fn decided(metrics: &Metrics, records: &[AuditRecord]) {
-    each(records, "decision", |_, content| {
-        let code = list(content, "reasons").first();
-        let code = code.map_or("", |it| text(it, "code"));
-        metrics.count(DECISIONS, &[text(content, "action"), code]);
-    });
+    for [action, reasons] in contents(records, "decision", ["action", "reasons"]) {
+        let first = reasons.and_then(|it| it.elements()?.next()?.member("code"));
+        metrics.count(DECISIONS, &[&*string(action), &*string(first)]);
+    }
 }
 
 /// Counts the end of a call that was passed on to a server.
 pub(crate) fn ended(metrics: &Metrics, server: &str, records: &[AuditRecord], time: Duration) {
-    each(records, "effect", |_, content| {
-        metrics.count(CALLS, &[server, text(content, "outcome")]);
+    for [outcome] in contents(records, "effect", ["outcome"]) {
+        metrics.count(CALLS, &[server, &*string(outcome)]);
         metrics.observe(TIMES, &[server], time);
-    });
+    }
+}
+
+/// Returns members of the content of each record of a kind. Every call has records, so that no tree is made of them.
+fn contents<'r, const N: usize>(
+    records: &'r [AuditRecord],
+    kind: &'r str,
+    names: [&'r str; N],
+) -> impl Iterator<Item = [Option<Json>; N]> + 'r {
+    records.iter().filter_map(move |record| {
+        let record = Json::of_engine(record.line.clone());
+        let [of, content] = record.members(["kind", "content"])?;
+        (string(of) == kind).then_some(())?;
+        content?.members(names)
+    })
+}
+
+/// Returns the text of a string; an empty one for anything else.
+fn string(value: Option<Json>) -> String {
+    value.and_then(|it| it.string()).unwrap_or_default()
 }
 
 /// Returns the counts of an agent.

@@ -217,11 +217,7 @@ impl ForwardSpan {
 }
 
 /// Reads the records of a kind, each with its content.
-pub(crate) fn each(
-    records: &[AuditRecord],
-    kind: &str,
-    mut read: impl FnMut(&Node<'_>, &Node<'_>),
-) {
+fn each(records: &[AuditRecord], kind: &str, mut read: impl FnMut(&Node<'_>, &Node<'_>)) {
     for record in records {
         if let Some(record) = parse_strict(&record.line)
             && text(&record, "kind") == kind
