@@ -11,6 +11,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::{spawn_blocking, spawn_local};
 
@@ -26,6 +27,10 @@ const PART_BYTES: u64 = 64 << 10;
 /// Maximum number of records that wait for a disk to have room again. Then no call passes until the gateway is
 /// started again.
 const WAITING_MAX: usize = 10_000;
+
+/// Time of a sync up to which the only open call makes the next one itself. Handing it to another thread and back takes as
+/// long as some disks need for it, and all else waits meanwhile.
+const QUICK: Duration = Duration::from_micros(500);
 
 /// Maximum number of logs of gateways that run at the same time and were given one name.
 const LOGS_MAX: u32 = 64;
@@ -59,6 +64,8 @@ pub(crate) struct Syncs {
     /// How many of them are on disk, or why no more will be: after a failure, the state of the file is unknown.
     synced: watch::Sender<Result<u64, String>>,
     is_running: Cell<bool>,
+    /// The time that the last sync took.
+    last: Cell<Duration>,
 }
 
 impl AuditLog {
@@ -105,6 +112,7 @@ impl AuditLog {
             appended: Cell::new(0),
             synced: watch::channel(Ok(0)).0,
             is_running: Cell::new(false),
+            last: Cell::new(Duration::MAX),
         };
         Ok(Some(Self {
             path: path.to_owned(),
@@ -290,15 +298,19 @@ impl AuditLog {
 }
 
 impl Syncs {
-    /// Waits until every record that was appended so far is on disk.
+    /// Waits until every record that was appended so far is on disk. `is_alone` says that no other call is open.
     ///
     /// # Errors
     ///
     /// When the system can't say so. What the records decide about must not happen then.
-    pub(crate) async fn synced(self: &Rc<Self>) -> Result<(), Failure> {
+    pub(crate) async fn synced(self: &Rc<Self>, is_alone: bool) -> Result<(), Failure> {
         let wanted = self.appended.get();
         let mut synced = self.synced.subscribe();
-        if !self.is_running.replace(true) {
+        if is_alone && self.last.get() <= QUICK && !self.is_running.get() {
+            if let Some(appended) = self.unsynced() {
+                self.done(appended, sync(&self.file.borrow()));
+            }
+        } else if !self.is_running.replace(true) {
             spawn_local(Rc::clone(self).run());
         }
         let done = synced.wait_for(|it| !matches!(it, Ok(synced) if *synced < wanted));
@@ -312,22 +324,32 @@ impl Syncs {
     }
 
     async fn run(self: Rc<Self>) {
-        loop {
-            let appended = self.appended.get();
-            let is_done = !matches!(&*self.synced.borrow(), Ok(synced) if *synced < appended);
-            if is_done {
-                self.is_running.set(false);
-                return;
-            }
+        while let Some(appended) = self.unsynced() {
             let file = Arc::clone(&self.file.borrow());
-            let done = spawn_blocking(move || file.sync_data()).await;
-            let _ = self.synced.send_replace(match done {
-                Ok(Ok(())) => Ok(appended),
-                Ok(Err(error)) => Err(error.to_string()),
-                Err(error) => Err(error.to_string()),
-            });
+            let synced = spawn_blocking(move || sync(&file)).await;
+            let synced = synced.unwrap_or_else(|error| (Err(error.into()), Duration::MAX));
+            self.done(appended, synced);
         }
+        self.is_running.set(false);
     }
+
+    /// Returns how many times records were appended, if some of them are not on disk and may still get there.
+    fn unsynced(&self) -> Option<u64> {
+        let appended = self.appended.get();
+        matches!(&*self.synced.borrow(), Ok(synced) if *synced < appended).then_some(appended)
+    }
+
+    fn done(&self, appended: u64, (result, time): (io::Result<()>, Duration)) {
+        self.last.set(time);
+        let result = result.map(|()| appended).map_err(|error| error.to_string());
+        let _ = self.synced.send_replace(result);
+    }
+}
+
+/// Brings a file to disk. Returns the time that it took, too.
+fn sync(file: &File) -> (io::Result<()>, Duration) {
+    let began = Instant::now();
+    (file.sync_data(), began.elapsed())
 }
 
 /// Returns a path with more at the end of its stem.
@@ -410,9 +432,13 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::AuditLog;
+    use super::{AuditLog, QUICK};
     use agent_host::contract::session::AuditRecord;
     use std::fs::{self, File};
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
+    use std::time::Duration;
     use tokio::runtime::Builder;
     use tokio::task::LocalSet;
 
@@ -584,7 +610,7 @@ mod tests {
             let waits = (1..=50).map(|sequence| {
                 log.append(&[record(sequence)]).unwrap();
                 let syncs = log.syncs();
-                tokio::task::spawn_local(async move { syncs.synced().await })
+                tokio::task::spawn_local(async move { syncs.synced(false).await })
             });
             let waits: Vec<_> = waits.collect();
             let mut number = 0;
@@ -601,5 +627,39 @@ mod tests {
         });
         assert_eq!(number, 1);
         assert_eq!(*syncs.synced.borrow(), Ok(50));
+    }
+
+    #[test]
+    fn the_only_call_syncs_at_once_where_that_is_quick() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = AuditLog::open(&folder.path().join("audit.jsonl"), 1 << 20).unwrap();
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let syncs = log.syncs();
+        LocalSet::new().block_on(&runtime, async {
+            let mut sequence = 0;
+            for (is_alone, last, is_at_once) in [
+                (true, Duration::MAX, false),
+                (true, QUICK, true),
+                (false, Duration::ZERO, false),
+                (true, Duration::ZERO, true),
+            ] {
+                sequence += 1;
+                log.append(&[record(sequence)]).unwrap();
+                syncs.last.set(last);
+                let mut synced = pin!(syncs.synced(is_alone));
+                let first = poll_fn(|context| Poll::Ready(synced.as_mut().poll(context)));
+                match first.await {
+                    Poll::Ready(done) => assert!(is_at_once && done.is_ok()),
+                    Poll::Pending => {
+                        assert!(!is_at_once);
+                        synced.await.unwrap();
+                    }
+                }
+                assert_eq!(*syncs.synced.borrow(), Ok(sequence));
+                assert_ne!(syncs.last.get(), last);
+                // The task that made it ends.
+                tokio::task::yield_now().await;
+            }
+        });
     }
 }

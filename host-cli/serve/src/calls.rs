@@ -28,11 +28,18 @@ pub(crate) struct OpenCall<'s> {
 
 impl<'s> OpenCall<'s> {
     pub(crate) fn new(shared: &'s Shared, id: u64) -> Self {
+        shared.open_calls.set(shared.open_calls.get() + 1);
         Self {
             shared,
             id,
             is_open: true,
         }
+    }
+
+    /// Waits until the decision is on disk.
+    pub(crate) async fn recorded(&self) -> Result<(), Failure> {
+        let is_alone = self.shared.open_calls.get() == 1;
+        self.shared.decider.synced(is_alone).await
     }
 
     pub(crate) fn result(mut self, result: &Json) -> Result<Delivered, Failure> {
@@ -63,6 +70,7 @@ impl<'s> OpenCall<'s> {
 
 impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
+        self.shared.open_calls.set(self.shared.open_calls.get() - 1);
         if self.is_open {
             // A session that fails has no open calls.
             let _ = self.shared.decider.failed(self.id, &CallFailure::Cancelled);
@@ -151,7 +159,7 @@ async fn perform(
         CallAction::ForwardRequest(_) => Err(Failure::internal("a call was decided as a request")),
         CallAction::Forward(forwarded) => {
             let open = OpenCall::new(shared, called.id);
-            shared.decider.synced().await?;
+            open.recorded().await?;
             let server = forwarded.server.clone();
             let span = shared.forward_span(span, &server);
             let tool = Some(&*forwarded.tool);

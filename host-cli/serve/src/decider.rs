@@ -314,9 +314,9 @@ impl Decider {
         })
     }
 
-    /// Waits until the records so far are on disk.
-    pub(crate) async fn synced(&self) -> Result<(), Failure> {
-        self.syncs.synced().await
+    /// Waits until the records so far are on disk. `is_alone` says that no other call is open.
+    pub(crate) async fn synced(&self, is_alone: bool) -> Result<(), Failure> {
+        self.syncs.synced(is_alone).await
     }
 
     /// Takes the answer of a human, and closes the calls that wait for it. Returns whether somebody asks for it.

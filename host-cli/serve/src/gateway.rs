@@ -21,7 +21,7 @@ use agent_mcp_server::{
 use agent_operator::CallTime;
 use agent_syntax::json_string;
 use agent_telemetry::{Metrics, Spans};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -85,6 +85,8 @@ pub(crate) struct Shared {
     pub(crate) access: Access,
     pub(crate) approvals: Approvals,
     pub(crate) metrics: Metrics,
+    /// The number of calls that are open in the session.
+    pub(crate) open_calls: Cell<usize>,
     /// Where spans are recorded.
     pub(crate) spans: Option<Spans>,
     /// The name of the agent among several.
@@ -147,6 +149,7 @@ impl Gateway {
                 access,
                 approvals: Approvals::default(),
                 metrics: Metrics::default(),
+                open_calls: Cell::new(0),
                 spans: self.otlp.as_ref().map(|it| it.spans().clone()),
                 name: name.unwrap_or_default(),
                 slots: RefCell::new(slots.collect()),

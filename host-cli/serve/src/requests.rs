@@ -85,7 +85,7 @@ async fn decided(
         }
         CallAction::ForwardRequest(forwarded) => {
             let open = OpenCall::new(shared, called.id);
-            shared.decider.synced().await?;
+            open.recorded().await?;
             let server = &forwarded.server;
             let deadline = Deadline::new(shared.call_time(server, None, forwarded.timeout_ms));
             let received = forward(shared, method, &forwarded, &deadline).await;
