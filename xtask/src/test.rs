@@ -521,7 +521,7 @@ fn run(
 
 /// Returns how many tests run at the same time: more than there are cores, because half of their time is waiting.
 fn threads() -> usize {
-    2 * thread::available_parallelism().map_or(1, NonZero::get)
+    3 * thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// Returns whether nextest is installed. It is faster and reports failures more clearly.
