@@ -28,8 +28,8 @@ const PART_BYTES: u64 = 64 << 10;
 /// started again.
 const WAITING_MAX: usize = 10_000;
 
-/// Time of a sync up to which the only open call makes the next one itself. Handing it to another thread and back takes as
-/// long as some disks need for it, and all else waits meanwhile.
+/// Time of the last sync up to which the only open call makes the next one on its own thread. Handing a sync to another
+/// thread and back takes as long as some disks need for it. A slower disk would hold up all other clients.
 const QUICK: Duration = Duration::from_micros(500);
 
 /// Maximum number of logs of gateways that run at the same time and were given one name.
