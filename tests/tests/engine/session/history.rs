@@ -1329,9 +1329,14 @@ proptest! {
                     other.log.extend(reloaded.records);
                 }
             }
-            let [one, two] = [&plain, &other].map(|it| histories(&it.session, &clients, ms));
-            prop_assert_eq!(one, two, "after {:?}", step);
+            // A call that is decided otherwise is seen at once; showing a history takes longer than all calls.
+            if matches!(step, Step::Restart | Step::Export | Step::Reload) {
+                let [one, two] = [&plain, &other].map(|it| histories(&it.session, &clients, ms));
+                prop_assert_eq!(one, two, "after {:?}", step);
+            }
         }
+        let [one, two] = [&plain, &other].map(|it| histories(&it.session, &clients, ms));
+        prop_assert_eq!(one, two);
         let answer = replayed(other.text().as_bytes(), world.documents());
         prop_assert_eq!(&answer["same"], &json!(true), "{}", answer);
     }
