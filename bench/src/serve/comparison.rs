@@ -1,4 +1,4 @@
-//! Costs of proxies beside each other, and the ratios that have targets.
+//! Costs of proxies under the same loads, and the ratios that have targets.
 
 use super::clients::{Cost, Load};
 use agent_load::message::Generation;
