@@ -1088,7 +1088,7 @@ fn a_decision_depends_on_neither_threads_nor_earlier_decisions() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                for _ in 0..5 {
+                for _ in 0..20 {
                     assert_eq!(policy.ask(input), first);
                     assert_eq!(verdict(&heavy.ask("{\"least\": 0}")), "");
                 }

@@ -1271,7 +1271,7 @@ fn histories(session: &Session, clients: &[Client], ms: u64) -> Vec<Value> {
 proptest! {
     #![proptest_config(ProptestConfig {
         // Each case is a whole session.
-        cases: ProptestConfig::default().cases.div_ceil(8),
+        cases: ProptestConfig::default().cases.div_ceil(8).min(32),
         ..ProptestConfig::default()
     })]
 
