@@ -30,6 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         capability::memory::load(path.as_ref());
         return Ok(());
     }
+    if asked(component::ARGUMENT) {
+        return Ok(component::start()?);
+    }
     if asked("--runs") {
         for table in runs::measure()? {
             println!("{table}");
@@ -38,7 +41,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let quick = asked("--quick");
     let workspace = Workspace::of_this_build();
-    let code = component::MachineCode::compile()?;
     let mut tables = vec![];
     for (servers, requirements) in [(10_000, 100), (100_000, 1_000)] {
         if asked("--capabilities") || quick && servers > 10_000 {
@@ -47,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let world = World::generate(servers, requirements);
         let mut table = parse::table(&world);
         native::measure(&world, &mut table);
-        component::measure(&code, &world, &mut table)?;
+        component::measure(&world, &mut table)?;
         process::measure(&workspace, &world, &mut table)?;
         println!("{table}");
         tables.push(table);

@@ -113,7 +113,7 @@ impl Schema<'_> {
 pub fn with_schema<R>(
     text: &str,
     budget: &mut Budget,
-    look: impl FnOnce(Result<Schema<'_>, Refused>, &mut Budget) -> R,
+    look: impl FnOnce(Result<&Schema<'_>, Refused>, &mut Budget) -> R,
 ) -> Option<R> {
     if let Err(over) = budget.read(text) {
         return Some(look(Err(Refused::OverBudget(over)), budget));
@@ -121,11 +121,11 @@ pub fn with_schema<R>(
     let root = parse_value(&mut Reader::new(text)).ok()?;
     let documents = Documents::new();
     let schema = compile(&root, &documents, budget);
-    Some(look(schema, budget))
+    Some(look(schema.as_ref().map_err(Clone::clone), budget))
 }
 
 /// Compiles a schema in the newest draft whose forms it has.
-fn compile<'a>(
+pub(super) fn compile<'a>(
     root: &'a Node<'a>,
     documents: &'a Documents<'a>,
     budget: &mut Budget,

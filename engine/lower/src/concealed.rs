@@ -6,6 +6,9 @@ use agent_model::ToolView;
 use agent_syntax::{Node, Value};
 use agent_text::{Hidden, Span, TextForm, hidden, is_hidden};
 
+/// Bytes that are looked at without a branch.
+const PLAIN_BLOCK_BYTES: usize = 256;
+
 /// The first concealing character of a definition.
 #[derive(Debug, Clone)]
 pub struct Concealed<'i> {
@@ -44,7 +47,8 @@ pub fn concealed_in(name: &str, entry: &str) -> Option<(char, String)> {
 fn search(name: &str, entry: &str) -> Option<Search> {
     // Line breaks and tabs of an entry are between its strings.
     let mut written = entry.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r'));
-    if !entry.contains('\\') && !written.any(is_hidden) && !name.contains(is_hidden) {
+    let is_shown = is_plain(entry) || !entry.contains('\\') && !written.any(is_hidden);
+    if is_shown && !name.contains(is_hidden) {
         return None;
     }
     let mut found = Search {
@@ -56,6 +60,17 @@ fn search(name: &str, entry: &str) -> Option<Search> {
         found.node(node, &format!("/{key}"));
     }
     Some(found)
+}
+
+/// Returns whether a text has only visible ASCII, blanks and line breaks, and no backslash: a look at whole blocks, because
+/// many definitions are searched, and most are so.
+fn is_plain(entry: &str) -> bool {
+    let other = |byte: &u8| {
+        let is_visible = matches!(byte, b' '..=b'~') & (*byte != b'\\');
+        !(is_visible | matches!(byte, b'\t' | b'\n' | b'\r'))
+    };
+    let has_other = |block: &[u8]| block.iter().fold(false, |found, byte| found | other(byte));
+    !entry.as_bytes().chunks(PLAIN_BLOCK_BYTES).any(has_other)
 }
 
 struct Search {
@@ -97,5 +112,24 @@ impl Search {
             let first = || (pointer.to_owned(), character, span);
             self.first.get_or_insert_with(first);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PLAIN_BLOCK_BYTES, is_plain};
+    use agent_text::is_hidden;
+
+    #[test]
+    fn visible_ascii_is_plain_and_nothing_else() {
+        for c in char::MIN..=char::MAX {
+            let is_of_line = matches!(c, '\t' | '\n' | '\r');
+            let expected = c.is_ascii() && c != '\\' && (is_of_line || !is_hidden(c));
+            assert_eq!(is_plain(c.encode_utf8(&mut [0; 4])), expected, "{c:?}");
+        }
+        let mut text = "a".repeat(2 * PLAIN_BLOCK_BYTES + 1);
+        assert!(is_plain(&text));
+        text.push('\\');
+        assert!(!is_plain(&text));
     }
 }

@@ -1,0 +1,229 @@
+//! Schemas that are compiled once for many checks.
+
+use super::arena::Schema;
+use super::budget::{Budget, OverBudget};
+use super::documents::Documents;
+use super::json::{compile, with_schema};
+use super::schema_error::Refused;
+use agent_syntax::Node;
+use agent_syntax::json::{Reader, parse_value};
+use core::fmt;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use self_cell::self_cell;
+use std::sync::{Arc, OnceLock};
+
+/// Bytes of the texts of all schemas that share a [`SchemaRoom`]. A compiled schema takes some ten times as much as its
+/// text.
+const ROOM_BYTES: usize = 512 << 10;
+
+/// The room for compiled schemas. When none is left, others are compiled for each check.
+#[derive(Debug, Clone)]
+pub struct SchemaRoom(Arc<AtomicUsize>);
+
+impl Default for SchemaRoom {
+    fn default() -> Self {
+        Self(Arc::new(AtomicUsize::new(ROOM_BYTES)))
+    }
+}
+
+impl SchemaRoom {
+    fn take(&self, bytes: usize) -> bool {
+        let left = |left: usize| left.checked_sub(bytes);
+        let taken = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
+        taken.is_ok()
+    }
+}
+
+/// The text of a schema, which is compiled at its first use and kept where there is room.
+#[derive(Debug, Clone)]
+pub struct KeptSchema(Arc<Kept>);
+
+#[derive(Debug)]
+struct Kept {
+    text: Arc<str>,
+    room: SchemaRoom,
+    /// `None` if it is compiled for each check.
+    compiled: OnceLock<Option<Compiled>>,
+}
+
+/// The schema of a tool.
+#[derive(Debug, Clone, Copy)]
+pub enum ToolSchema<'s> {
+    /// A JSON text, which is compiled for one check.
+    Text(&'s str),
+    /// A schema for many checks.
+    Kept(&'s KeptSchema),
+}
+
+impl ToolSchema<'_> {
+    /// Calls a function with the schema, as [`with_schema`] does.
+    pub fn with<R>(
+        self,
+        budget: &mut Budget,
+        look: impl FnOnce(Result<&Schema<'_>, Refused>, &mut Budget) -> R,
+    ) -> Option<R> {
+        match self {
+            Self::Text(text) => with_schema(text, budget, look),
+            Self::Kept(kept) => kept.with(budget, look),
+        }
+    }
+}
+
+/// A tree with the documents that its schema may refer to.
+struct Source<'t> {
+    root: Node<'t>,
+    documents: Documents<'t>,
+}
+
+/// A schema or its errors, and the steps of compiling it.
+struct Steps<'s> {
+    schema: Result<Schema<'s>, Refused>,
+    steps: u64,
+}
+
+self_cell!(
+    struct Read {
+        owner: Arc<str>,
+        #[covariant]
+        dependent: Source,
+    }
+);
+
+self_cell!(
+    struct Compiled {
+        owner: Read,
+        #[not_covariant]
+        dependent: Steps,
+    }
+);
+
+impl KeptSchema {
+    /// Returns a schema that is not compiled yet.
+    pub fn new(text: &str, room: &SchemaRoom) -> Self {
+        Self(Arc::new(Kept {
+            text: Arc::from(text),
+            room: room.clone(),
+            compiled: OnceLock::new(),
+        }))
+    }
+
+    /// Returns the JSON text.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Calls a function with the schema, after the steps that [`with_schema`] takes.
+    fn with<R>(
+        &self,
+        budget: &mut Budget,
+        look: impl FnOnce(Result<&Schema<'_>, Refused>, &mut Budget) -> R,
+    ) -> Option<R> {
+        let Kept {
+            text,
+            room,
+            compiled,
+        } = &*self.0;
+        let compiled = compiled.get_or_init(|| match room.take(text.len()) {
+            true => Compiled::of(text),
+            false => None,
+        });
+        match compiled {
+            Some(compiled) => compiled.with_dependent(|_, it| {
+                let charged = budget.charge(it.steps).map_err(Refused::OverBudget);
+                let schema = charged.and_then(|()| it.schema.as_ref().map_err(Clone::clone));
+                Some(look(schema, budget))
+            }),
+            None => with_schema(text, budget, look),
+        }
+    }
+}
+
+impl Compiled {
+    /// Returns `None` for a text that is not JSON, and for a schema that takes too many steps: how far it is compiled depends on
+    /// the budget.
+    fn of(text: &Arc<str>) -> Option<Self> {
+        let read = Read::try_new(Arc::clone(text), |text| {
+            let root = parse_value(&mut Reader::new(text))?;
+            let documents = Documents::new();
+            Ok::<_, Box<agent_syntax::json::SyntaxError>>(Source { root, documents })
+        });
+        let compiled = Self::new(read.ok()?, |read| {
+            let mut budget = Budget::new();
+            let Source { root, documents } = read.borrow_dependent();
+            let schema = match budget.read(read.borrow_owner()) {
+                Ok(()) => compile(root, documents, &mut budget),
+                Err(over) => Err(Refused::OverBudget(over)),
+            };
+            Steps {
+                schema,
+                steps: budget.spent(),
+            }
+        });
+        let is_over =
+            |it: &Steps<'_>| matches!(it.schema, Err(Refused::OverBudget(OverBudget::Steps)));
+        (!compiled.with_dependent(|_, it| is_over(it))).then_some(compiled)
+    }
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Compiled")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, KeptSchema, ROOM_BYTES, SchemaRoom, ToolSchema};
+    use crate::budget::STEP_LIMIT;
+    use crate::json::JsonText;
+
+    const SCHEMAS: [&str; 6] = [
+        r#"{"type":"object","properties":{"a":{"type":"string","pattern":"^x+$"}},"required":["a"]}"#,
+        r##"{"definitions":{"n":{"exclusiveMinimum":true,"minimum":1}},"properties":{"a":{"$ref":"#/definitions/n"}}}"##,
+        r#"{"type":"no type"}"#,
+        r#"{"properties":{"a":{"$ref":"https://elsewhere.example/"}}}"#,
+        "{",
+        "true",
+    ];
+
+    /// Returns what a check says, and the steps that it takes.
+    fn checked(schema: ToolSchema<'_>, steps: u64) -> (String, u64) {
+        let value = JsonText::strict(r#"{"a":1}"#).expect("JSON");
+        let mut budget = Budget::of(steps);
+        let found = schema.with(&mut budget, |schema, budget| {
+            let violations = schema.map(|it| it.check_json(value.root(), budget));
+            format!("{violations:?}")
+        });
+        (format!("{found:?}"), budget.spent())
+    }
+
+    #[test]
+    fn a_kept_schema_says_what_its_text_says_and_takes_as_many_steps() {
+        for text in SCHEMAS {
+            let kept = KeptSchema::new(text, &SchemaRoom::default());
+            for steps in [STEP_LIMIT, STEP_LIMIT, 1_000, 40, 12, 1] {
+                let expected = checked(ToolSchema::Text(text), steps);
+                assert_eq!(checked(ToolSchema::Kept(&kept), steps), expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn schemas_are_kept_while_there_is_room() {
+        let room = SchemaRoom::default();
+        let schema = |bytes: usize| format!("{{{}}}", " ".repeat(bytes - 2));
+        let is_kept = |kept: &KeptSchema| {
+            checked(ToolSchema::Kept(kept), STEP_LIMIT);
+            kept.0.compiled.get().is_some_and(Option::is_some)
+        };
+        let first = KeptSchema::new(&schema(ROOM_BYTES - 100), &room);
+        let second = KeptSchema::new(&schema(101), &room);
+        let third = KeptSchema::new(&schema(100), &room);
+        assert!(is_kept(&first));
+        assert!(!is_kept(&second));
+        assert!(is_kept(&third));
+        assert!(is_kept(&first.clone()));
+    }
+}
