@@ -1,34 +1,34 @@
 //! Schemas that are compiled once for many checks.
 
 use super::arena::Schema;
-use super::budget::{Budget, OverBudget};
+use super::budget::Budget;
 use super::documents::Documents;
 use super::json::{compile, with_schema};
 use super::schema_error::Refused;
 use agent_syntax::Node;
-use agent_syntax::json::{Reader, parse_value};
+use agent_syntax::json::{Reader, SyntaxError, parse_value};
 use core::fmt;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 use self_cell::self_cell;
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of the texts of all schemas that share a [`SchemaRoom`]. A compiled schema takes some ten times as much as its
-/// text.
-const ROOM_BYTES: usize = 512 << 10;
+/// Steps of compiling all schemas that share a [`SchemaRoom`]. A step leaves at most some 400 bytes: the tree of eight bytes of
+/// text, a subschema, or states of a pattern.
+const ROOM_STEPS: u64 = 100_000;
 
 /// The room for compiled schemas. When none is left, others are compiled for each check.
 #[derive(Debug, Clone)]
-pub struct SchemaRoom(Arc<AtomicUsize>);
+pub struct SchemaRoom(Arc<AtomicU64>);
 
 impl Default for SchemaRoom {
     fn default() -> Self {
-        Self(Arc::new(AtomicUsize::new(ROOM_BYTES)))
+        Self(Arc::new(AtomicU64::new(ROOM_STEPS)))
     }
 }
 
 impl SchemaRoom {
-    fn take(&self, bytes: usize) -> bool {
-        let left = |left: usize| left.checked_sub(bytes);
+    fn take(&self, steps: u64) -> bool {
+        let left = |left: u64| left.checked_sub(steps);
         let taken = self
             .0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
@@ -125,10 +125,7 @@ impl KeptSchema {
             room,
             compiled,
         } = &*self.0;
-        let compiled = compiled.get_or_init(|| match room.take(text.len()) {
-            true => Compiled::of(text),
-            false => None,
-        });
+        let compiled = compiled.get_or_init(|| Compiled::of(text, room));
         match compiled {
             Some(compiled) => compiled.with_dependent(|_, it| {
                 let charged = budget.charge(it.steps).map_err(Refused::OverBudget);
@@ -141,13 +138,13 @@ impl KeptSchema {
 }
 
 impl Compiled {
-    /// Returns `None` for a text that is not JSON, and for a schema that takes too many steps: how far it is compiled depends on
-    /// the budget.
-    fn of(text: &Arc<str>) -> Option<Self> {
+    /// Returns `None` for a text that is not JSON, and for a schema that has no room. One that refers to a metaschema has a
+    /// copy of them all, which has none.
+    fn of(text: &Arc<str>, room: &SchemaRoom) -> Option<Self> {
         let read = Read::try_new(Arc::clone(text), |text| {
             let root = parse_value(&mut Reader::new(text))?;
             let documents = Documents::new();
-            Ok::<_, Box<agent_syntax::json::SyntaxError>>(Source { root, documents })
+            Ok::<_, Box<SyntaxError>>(Source { root, documents })
         });
         let compiled = Self::new(read.ok()?, |read| {
             let mut budget = Budget::new();
@@ -161,9 +158,10 @@ impl Compiled {
                 steps: budget.spent(),
             }
         });
-        let is_over =
-            |it: &Steps<'_>| matches!(it.schema, Err(Refused::OverBudget(OverBudget::Steps)));
-        (!compiled.with_dependent(|_, it| is_over(it))).then_some(compiled)
+        let is_kept = compiled.with_dependent(|read, it| {
+            !read.borrow_dependent().documents.has_metaschemas() && room.take(it.steps)
+        });
+        is_kept.then_some(compiled)
     }
 }
 
@@ -175,7 +173,7 @@ impl fmt::Debug for Compiled {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, KeptSchema, ROOM_BYTES, SchemaRoom, ToolSchema};
+    use super::{Budget, KeptSchema, ROOM_STEPS, SchemaRoom, ToolSchema};
     use crate::budget::STEP_LIMIT;
     use crate::json::JsonText;
 
@@ -213,17 +211,21 @@ mod tests {
     #[test]
     fn schemas_are_kept_while_there_is_room() {
         let room = SchemaRoom::default();
-        let schema = |bytes: usize| format!("{{{}}}", " ".repeat(bytes - 2));
-        let is_kept = |kept: &KeptSchema| {
-            checked(ToolSchema::Kept(kept), STEP_LIMIT);
+        let kept = |text: &str| {
+            let kept = KeptSchema::new(text, &room);
+            checked(ToolSchema::Kept(&kept), STEP_LIMIT);
             kept.0.compiled.get().is_some_and(Option::is_some)
         };
-        let first = KeptSchema::new(&schema(ROOM_BYTES - 100), &room);
-        let second = KeptSchema::new(&schema(101), &room);
-        let third = KeptSchema::new(&schema(100), &room);
-        assert!(is_kept(&first));
-        assert!(!is_kept(&second));
-        assert!(is_kept(&third));
-        assert!(is_kept(&first.clone()));
+        // It takes three quarters of the room.
+        let large = format!(
+            "{{{}}}",
+            " ".repeat(2 * usize::try_from(ROOM_STEPS).expect("few"))
+        );
+        assert!(!kept(
+            r#"{"$ref":"https://json-schema.org/draft/2020-12/schema"}"#
+        ));
+        assert!(kept(&large));
+        assert!(!kept(&large));
+        assert!(kept(SCHEMAS[0]));
     }
 }
