@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
-use tokio::task::{spawn_blocking, spawn_local};
+use tokio::task::{spawn_blocking, spawn_local, yield_now};
 
 /// Maximum size of the first line of a log that is read for its number, in bytes.
 const LINE_BYTES: u64 = 1 << 20;
@@ -28,9 +28,15 @@ const PART_BYTES: u64 = 64 << 10;
 /// started again.
 const WAITING_MAX: usize = 10_000;
 
-/// Time of the last sync up to which the only open call makes the next one on its own thread. Handing a sync to another
-/// thread and back takes as long as some disks need for it. A slower disk would hold up all other clients.
+/// Time of the last sync up to which the only open call, or many, make the next one on the gateway's own thread. Handing a sync to
+/// another thread and back takes as long as some disks need for it. A slower disk would hold up all other clients.
 const QUICK: Duration = Duration::from_micros(500);
+
+/// Time of the last sync up to which every next one is made on the gateway's own thread.
+const NO_TIME: Duration = Duration::from_micros(50);
+
+/// Number of writings from which a sync is for many. A few calls are faster if others are decided during their sync.
+const MANY: u64 = 16;
 
 /// Maximum number of logs of gateways that run at the same time and were given one name.
 const LOGS_MAX: u32 = 64;
@@ -324,13 +330,28 @@ impl Syncs {
     }
 
     async fn run(self: Rc<Self>) {
-        while let Some(appended) = self.unsynced() {
+        while self.unsynced().is_some() {
+            // What is ready is decided first: one sync is for all of it.
+            yield_now().await;
+            let appended = self.appended.get();
             let file = Arc::clone(&self.file.borrow());
-            let synced = spawn_blocking(move || sync(&file)).await;
-            let synced = synced.unwrap_or_else(|error| (Err(error.into()), Duration::MAX));
+            let synced = match self.is_here(appended) {
+                true => sync(&file),
+                false => {
+                    let synced = spawn_blocking(move || sync(&file)).await;
+                    synced.unwrap_or_else(|error| (Err(error.into()), Duration::MAX))
+                }
+            };
             self.done(appended, synced);
         }
         self.is_running.set(false);
+    }
+
+    /// Returns whether the next sync is made on the gateway's own thread: one that takes no time, or that many wait for.
+    fn is_here(&self, appended: u64) -> bool {
+        let synced = self.synced.borrow().as_ref().copied().unwrap_or(appended);
+        let last = self.last.get();
+        last <= NO_TIME || last <= QUICK && appended - synced >= MANY
     }
 
     /// Returns how many times records were appended, if some of them are not on disk and may still get there.
@@ -432,7 +453,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{AuditLog, QUICK};
+    use super::{AuditLog, MANY, NO_TIME, QUICK};
     use agent_host::contract::session::AuditRecord;
     use std::fs::{self, File};
     use std::future::poll_fn;
@@ -601,32 +622,51 @@ mod tests {
 
     #[test]
     fn many_records_share_one_sync() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut log = AuditLog::open(&folder.path().join("audit.jsonl"), 1 << 20).unwrap();
-        let runtime = Builder::new_current_thread().build().unwrap();
-        let syncs = log.syncs();
-        let mut changes = syncs.synced.subscribe();
-        let number = LocalSet::new().block_on(&runtime, async {
-            let waits = (1..=50).map(|sequence| {
-                log.append(&[record(sequence)]).unwrap();
-                let syncs = log.syncs();
-                tokio::task::spawn_local(async move { syncs.synced(false).await })
-            });
-            let waits: Vec<_> = waits.collect();
-            let mut number = 0;
-            while changes.changed().await.is_ok() {
-                number += 1;
-                if *changes.borrow_and_update() == Ok(50) {
-                    break;
+        for last in [Duration::MAX, Duration::ZERO] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut log = AuditLog::open(&folder.path().join("audit.jsonl"), 1 << 20).unwrap();
+            let runtime = Builder::new_current_thread().build().unwrap();
+            let syncs = log.syncs();
+            syncs.last.set(last);
+            let mut changes = syncs.synced.subscribe();
+            let number = LocalSet::new().block_on(&runtime, async {
+                let waits = (1..=50).map(|sequence| {
+                    log.append(&[record(sequence)]).unwrap();
+                    let syncs = log.syncs();
+                    tokio::task::spawn_local(async move { syncs.synced(false).await })
+                });
+                let waits: Vec<_> = waits.collect();
+                let mut number = 0;
+                while changes.changed().await.is_ok() {
+                    number += 1;
+                    if *changes.borrow_and_update() == Ok(50) {
+                        break;
+                    }
                 }
-            }
-            for wait in waits {
-                assert_eq!(wait.await.unwrap(), Ok(()));
-            }
-            number
-        });
-        assert_eq!(number, 1);
-        assert_eq!(*syncs.synced.borrow(), Ok(50));
+                for wait in waits {
+                    assert_eq!(wait.await.unwrap(), Ok(()));
+                }
+                number
+            });
+            assert_eq!(number, 1);
+            assert_eq!(*syncs.synced.borrow(), Ok(50));
+        }
+    }
+
+    #[test]
+    fn a_sync_is_left_to_another_thread_where_that_is_faster() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = AuditLog::open(&folder.path().join("audit.jsonl"), 1 << 20).unwrap();
+        let syncs = log.syncs();
+        for (last, appended, is_here) in [
+            (NO_TIME, 1, true),
+            (QUICK, MANY - 1, false),
+            (QUICK, MANY, true),
+            (2 * QUICK, 100 * MANY, false),
+        ] {
+            syncs.last.set(last);
+            assert_eq!(syncs.is_here(appended), is_here);
+        }
     }
 
     #[test]
