@@ -72,7 +72,8 @@ pub enum ArgumentProblem {
 /// Returns all problems of the arguments, whose text begins at `offset` of the plan, by the schema of
 /// their tool. A tool without a schema can't be called.
 ///
-/// The schema is of draft 2020-12, unless its `$schema` or its form says otherwise ([`super::with_schema`]). Arguments must be an
+/// The schema is of draft 2020-12, unless its `$schema` or its form says otherwise
+/// ([`with_schema`](super::with_schema)). Arguments must be an
 /// object, even if the schema does not require it. All their names must be declared, unless an
 /// `additionalProperties` of the schema allows others.
 pub fn arguments(

@@ -3,7 +3,7 @@
 use super::arena::Schema;
 use super::budget::Budget;
 use super::documents::Documents;
-use super::json::{compile, with_schema};
+use super::json::{Look, compile, compiled, looked};
 use super::schema_error::Refused;
 use agent_syntax::Node;
 use agent_syntax::json::{Reader, SyntaxError, parse_value};
@@ -58,16 +58,16 @@ pub enum ToolSchema<'s> {
 }
 
 impl ToolSchema<'_> {
-    /// Calls a function with the schema, as [`with_schema`] does.
+    /// Calls a function with the schema, as [`with_schema`](super::with_schema) does.
     pub fn with<R>(
         self,
         budget: &mut Budget,
         look: impl FnOnce(Result<&Schema<'_>, Refused>, &mut Budget) -> R,
     ) -> Option<R> {
-        match self {
-            Self::Text(text) => with_schema(text, budget, look),
+        looked(look, |look| match self {
+            Self::Text(text) => compiled(text, budget, look),
             Self::Kept(kept) => kept.with(budget, look),
-        }
+        })
     }
 }
 
@@ -114,32 +114,27 @@ impl KeptSchema {
         &self.0.text
     }
 
-    /// Calls a function with the schema, after the steps that [`with_schema`] takes.
-    fn with<R>(
-        &self,
-        budget: &mut Budget,
-        look: impl FnOnce(Result<&Schema<'_>, Refused>, &mut Budget) -> R,
-    ) -> Option<R> {
+    /// Calls a function with the schema, after the steps that compiling it takes.
+    fn with(&self, budget: &mut Budget, look: &mut Look<'_>) {
         let Kept {
             text,
             room,
-            compiled,
+            compiled: kept,
         } = &*self.0;
-        let compiled = compiled.get_or_init(|| Compiled::of(text, room));
-        match compiled {
-            Some(compiled) => compiled.with_dependent(|_, it| {
+        match kept.get_or_init(|| Compiled::of(text, room)) {
+            Some(kept) => kept.with_dependent(|_, it| {
                 let charged = budget.charge(it.steps).map_err(Refused::OverBudget);
                 let schema = charged.and_then(|()| it.schema.as_ref().map_err(Clone::clone));
-                Some(look(schema, budget))
+                look(schema, budget);
             }),
-            None => with_schema(text, budget, look),
+            None => compiled(text, budget, look),
         }
     }
 }
 
 impl Compiled {
-    /// Returns `None` for a text that is not JSON, and for a schema that has no room. One that refers to a metaschema has a
-    /// copy of them all, which has none.
+    /// Returns `None` for a text that is not JSON, and for a schema that has no room or refers to a metaschema: it would keep a
+    /// copy of all of them.
     fn of(text: &Arc<str>, room: &SchemaRoom) -> Option<Self> {
         let read = Read::try_new(Arc::clone(text), |text| {
             let root = parse_value(&mut Reader::new(text))?;
