@@ -19,7 +19,6 @@
 //! | `secrecy` | the parts of a value that a schema marks as secret |
 //! | `json` | values and schemas, for layers without access to syntax trees |
 //! | `ignored_patterns` | schemas without the patterns that can't be used |
-//! | `kept` | schemas that are compiled once for many checks |
 //! | `set` | schemas together with their texts |
 //! | `library` | the schemas of the project, with the core that they refer to |
 //! | `arguments` | checks the arguments of a call |
@@ -41,7 +40,6 @@ mod evaluate;
 mod ignored_patterns;
 mod introspection;
 mod json;
-mod kept;
 mod keyword;
 mod library;
 mod look_ahead;
@@ -66,7 +64,6 @@ pub use ecma::PatternError;
 pub use ignored_patterns::without_unusable_patterns;
 pub use introspection::{InstanceLocation, PropertyStatus};
 pub use json::{Json, JsonText, with_schema};
-pub use kept::{KeptSchema, SchemaRoom, ToolSchema};
 pub use keyword::Draft;
 pub use library::{CATALOGUES, Library, LibraryError, LibrarySchema, MOVA};
 pub use number::same_number;
