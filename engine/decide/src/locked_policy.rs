@@ -52,7 +52,7 @@ pub struct LockedDenial {
 impl LockedDenial {
     /// Returns the reason of the policy.
     pub fn rejection(&self) -> Option<Rejection<'_>> {
-        Rejection::by_policy(Some(&self.decision), || self.id.clone())
+        Rejection::by_policy(&self.decision, &self.id)
     }
 }
 

@@ -100,20 +100,13 @@ impl<'i> Rejection<'i> {
         }
     }
 
-    /// Returns the reason of a policy against a tool. `None` if the policy allows the tool or was
-    /// not consulted.
-    pub(super) fn by_policy(
-        decision: Option<&'i PolicyDecision>,
-        id: impl FnOnce() -> String,
-    ) -> Option<Self> {
-        match &decision?.answer {
+    /// Returns the reason of a policy against a tool, by its id. `None` if the policy allows the tool.
+    pub(super) fn by_policy(decision: &'i PolicyDecision, id: &str) -> Option<Self> {
+        match &decision.answer {
             Err(error) => Some(Self::PolicyError { reason: error.kind }),
-            Ok(allowed) => {
-                let id = id();
-                (!allowed.tools.contains(&id)).then(|| Self::PolicyDenied {
-                    reason: allowed.reasons.get(&id).map(String::as_str),
-                })
-            }
+            Ok(allowed) => (!allowed.tools.contains(id)).then(|| Self::PolicyDenied {
+                reason: allowed.reasons.get(id).map(String::as_str),
+            }),
         }
     }
 }

@@ -7,18 +7,22 @@ use agent_model::{
 use agent_syntax::Value;
 use agent_syntax::json::{Writer, parse_strict};
 use agent_syntax::members::{items, member, number};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// A tool that a policy decides about, real or supposed.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Candidate<'i> {
     /// The tool.
     pub tool: ToolView<'i>,
     /// The properties that constraints compare.
     pub constraint_key: ConstraintKey,
-    /// The advertised capabilities: `verb:resource` with its tags, all sorted.
-    pub advertised: Vec<(&'i str, Vec<&'i str>)>,
+    /// The advertised capabilities, if they are not those of the tool.
+    supposed: Option<Vec<AdvertisedPair<'i>>>,
 }
+
+/// An advertised `verb:resource` with its tags.
+type AdvertisedPair<'i> = (&'i str, Vec<&'i str>);
 
 impl<'i> Candidate<'i> {
     /// Returns a tool of the index as a candidate.
@@ -26,17 +30,32 @@ impl<'i> Candidate<'i> {
         Self {
             tool,
             constraint_key: tool.server().constraint_key(),
-            advertised: tool
-                .advertised()
-                .map(|block: Advertised<'i>| (block.pair(), block.tags().collect()))
-                .collect(),
+            supposed: None,
         }
+    }
+
+    /// Returns the advertised capabilities: `verb:resource` with its tags, all sorted.
+    pub fn advertised(&self) -> Cow<'_, [AdvertisedPair<'i>]> {
+        match &self.supposed {
+            Some(supposed) => Cow::Borrowed(supposed),
+            None => Cow::Owned(advertised(self.tool)),
+        }
+    }
+
+    /// Returns the advertised capabilities to suppose others. They must stay sorted.
+    pub fn supposed(&mut self) -> &mut Vec<AdvertisedPair<'i>> {
+        self.supposed.get_or_insert_with(|| advertised(self.tool))
     }
 
     /// Returns the [`tool_id`] of the tool.
     pub fn id(&self) -> String {
         tool_id(self.tool)
     }
+}
+
+fn advertised<'i>(tool: ToolView<'i>) -> Vec<AdvertisedPair<'i>> {
+    let pair = |block: Advertised<'i>| (block.pair(), block.tags().collect());
+    tool.advertised().map(pair).collect()
 }
 
 /// Returns `server@version/tool`, the name of a tool in policies.
@@ -46,7 +65,7 @@ pub fn tool_id(tool: ToolView<'_>) -> String {
 }
 
 /// Returns `candidate_tools` as JSON. The candidates must be ordered by server, version and tool.
-pub fn candidates<'c, 'i: 'c>(candidates: impl IntoIterator<Item = &'c Candidate<'i>>) -> String {
+pub fn candidates(candidates: &[Candidate<'_>]) -> String {
     let mut w = Writer::dense();
     w.array(|w| {
         for candidate in candidates {
@@ -98,7 +117,7 @@ const MEMBERS: [(&str, WriteMember); 11] = [
 
 fn write_capabilities(w: &mut Writer, candidate: &Candidate<'_>) {
     w.array(|w| {
-        for (pair, tags) in &candidate.advertised {
+        for (pair, tags) in &*candidate.advertised() {
             // A verb contains no colon, so the first one ends it.
             let (verb, resource) = pair.split_once(':').unwrap_or((pair, ""));
             w.object(|w| {

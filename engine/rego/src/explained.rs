@@ -31,7 +31,7 @@ pub fn explain_call(
     question: CallQuestion<'_>,
 ) -> Vec<ExplainedCall> {
     let candidate = Candidate::of(question.tool);
-    let listed = candidates([&candidate]);
+    let listed = candidates(std::slice::from_ref(&candidate));
     let required = requirements_of(question.tool, policy.may_read("requirement"));
     let explained = required.iter().map(|required| {
         let of_call = PolicyQuestion {

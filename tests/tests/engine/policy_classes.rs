@@ -118,8 +118,8 @@ fn policy(rules: &str) -> Policy {
         .value
 }
 
-/// Returns the decisions of a policy on a requirement that all tools of an index meet.
-fn decision(policy: Arc<dyn PolicyEngine>) -> PolicyDecision {
+/// Returns the decision of a policy on a requirement that all tools of an index meet, and the reasons against each tool.
+fn decision(policy: Arc<dyn PolicyEngine>) -> (PolicyDecision, Vec<String>) {
     let server = |number: usize| {
         let tool = |tags: &[&str]| {
             json!({
@@ -150,7 +150,16 @@ fn decision(policy: Arc<dyn PolicyEngine>) -> PolicyDecision {
         ..EvaluationContext::default()
     };
     let matching = Matching::new(Some(Arc::new(manifest)), Arc::new(index), context);
-    matching.policy_decision(0).expect("a decision").clone()
+    let tools = matching.index().tools();
+    let reasons = tools.map(|tool| format!("{:?}", matching.reasons(0, tool)));
+    let eligible = matching
+        .eligible(0)
+        .map(|it| format!("{} is eligible", lower::tool_id(it)));
+    let decided = reasons.chain(eligible).collect();
+    (
+        matching.whole_policy_decision(0).expect("a decision"),
+        decided,
+    )
 }
 
 #[test]
@@ -164,7 +173,10 @@ fn classes_of_candidates_change_no_answer() {
         assert_eq!(notes(&policy).is_empty(), members.is_some(), "{rules}");
         let whole = decision(Arc::new(Whole(self::policy(rules))));
         assert_eq!(decision(Arc::new(policy)), whole, "{rules}");
+        let (whole, reasons) = whole;
         let allowed = whole.answer.map_or(0, |it| it.tools.len());
+        let eligible = reasons.iter().filter(|it| it.ends_with("is eligible"));
+        assert_eq!(eligible.count(), allowed, "{rules}");
         answers += usize::from(allowed > 0 && allowed < 24);
     }
     // Most allow some tools and not all.

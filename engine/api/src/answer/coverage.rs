@@ -35,13 +35,13 @@ pub fn coverage(policy: &Policy, resolution: &Resolution, first: u32) -> PolicyC
             continue;
         };
         let asked = matching
-            .policy_decision(number)
+            .whole_policy_decision(number)
             .zip(matching.policy_input(number));
         let Some((decision, input)) = asked else {
             continue;
         };
         let room = PAIRS - coverage.pairs as usize;
-        let (all, decisions) = candidate_decisions(policy, &input, decision, room);
+        let (all, decisions) = candidate_decisions(policy, &input, &decision, room);
         coverage.all += all as u32;
         for found in decisions {
             coverage.pairs += 1;

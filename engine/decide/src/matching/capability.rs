@@ -13,14 +13,15 @@ pub(crate) fn capability_failure<'i>(
     candidate: &Candidate<'i>,
 ) -> Option<Rejection<'i>> {
     let pair = capability.pair();
-    let blocks = candidate.advertised.iter();
+    let blocks = candidate.advertised();
     let lacking = blocks
+        .iter()
         .filter(|(advertised, _)| *advertised == pair)
         .map(|(_, tags)| missing(capability, tags))
         .min_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     match lacking {
         None => {
-            let mut offered: Vec<_> = candidate.advertised.iter().map(|(pair, _)| *pair).collect();
+            let mut offered: Vec<_> = blocks.iter().map(|(pair, _)| *pair).collect();
             offered.dedup();
             Some(Rejection::MissingCapability { offered })
         }

@@ -1,14 +1,14 @@
 //! The inputs that capabilities are decided under, besides manifest and index.
 
+use super::policy_answers::PolicyAnswers;
 use crate::policy_decision::{
-    Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
+    PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
 };
 use agent_lower::{
     Candidate, PolicyInput, PolicyOccasion, PolicyPhase, PolicyQuestion, PolicyRequirement,
-    candidate_class, candidates, input,
+    candidates, input,
 };
 use agent_model::{CapabilityRequirement, Context, Health, Subject, Task, Tenant};
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The inputs that requirements of capabilities are decided under, besides manifest and index.
@@ -48,21 +48,20 @@ impl EvaluationContext {
     }
 
     /// Evaluates the policy, if any, for tools ordered by server, version and tool.
-    pub(crate) fn policy_decision(
+    pub(super) fn policy_answers<'i>(
         &self,
         question: PolicyQuestion<'_>,
-        tools: &[Candidate<'_>],
-    ) -> Option<Arc<PolicyDecision>> {
+        tools: &mut dyn Iterator<Item = Candidate<'i>>,
+    ) -> Option<PolicyAnswers> {
         let Some(policy) = &self.policy else {
-            return self.missing_policy();
+            let missing = self.missing_policy()?;
+            return Some(PolicyAnswers::failed((*missing).clone()));
         };
-        let ask = |tools: &[&Candidate<'_>]| {
-            let input = self.input(question, tools.iter().copied());
+        let members = policy.candidate_members();
+        let members = members.filter(|members| !members.contains("id"));
+        Some(PolicyAnswers::ask(tools, members, |tools| {
+            let input = self.input(question, tools);
             policy.ask(&input.text(PolicyOccasion::default()))
-        };
-        Some(Arc::new(match policy.candidate_members() {
-            Some(members) if !members.contains("id") => by_classes(tools, members, ask),
-            _ => ask(&tools.iter().collect::<Vec<_>>()),
         }))
     }
 
@@ -84,10 +83,10 @@ impl EvaluationContext {
     }
 
     /// Returns the input of a policy about tools ordered by server, version and tool.
-    pub(crate) fn input<'c, 'i: 'c>(
+    pub(crate) fn input(
         &self,
         question: PolicyQuestion<'_>,
-        tools: impl IntoIterator<Item = &'c Candidate<'i>>,
+        tools: &[Candidate<'_>],
     ) -> PolicyInput {
         input(
             question,
@@ -113,49 +112,6 @@ impl EvaluationContext {
             .input(question, &[tool])
             .text(PolicyOccasion::default());
         policy.facts(&input, held)
-    }
-}
-
-/// Asks about one candidate of each class that a policy can't tell apart. The order of candidates stays, so that an error is the
-/// same too.
-fn by_classes(
-    tools: &[Candidate<'_>],
-    members: &BTreeSet<String>,
-    ask: impl FnOnce(&[&Candidate<'_>]) -> PolicyDecision,
-) -> PolicyDecision {
-    let mut numbers = BTreeMap::new();
-    let mut first = Vec::new();
-    let mut classes = Vec::with_capacity(tools.len());
-    for tool in tools {
-        let class = numbers.entry(candidate_class(tool, members));
-        classes.push(*class.or_insert_with(|| {
-            first.push(tool);
-            first.len() - 1
-        }));
-    }
-    let decision = ask(&first);
-    let Ok(of_first) = &decision.answer else {
-        return decision;
-    };
-    let answers = first.iter().map(|tool| {
-        let id = tool.id();
-        (of_first.tools.contains(&id), of_first.reasons.get(&id))
-    });
-    let answers: Vec<_> = answers.collect();
-    let mut allowed = Allowed::default();
-    for (tool, class) in tools.iter().zip(classes) {
-        let (is_allowed, reason) = answers[class];
-        let id = tool.id();
-        if let Some(reason) = reason {
-            allowed.reasons.insert(id.clone(), reason.clone());
-        }
-        if is_allowed {
-            allowed.tools.insert(id);
-        }
-    }
-    PolicyDecision {
-        answer: Ok(allowed),
-        lines: decision.lines,
     }
 }
 

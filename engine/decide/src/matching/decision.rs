@@ -7,6 +7,7 @@
 
 use super::capability::capability_failure;
 use super::context::{EvaluationContext, question};
+use super::policy_answers::PolicyAnswers;
 use crate::assess::constraint_failures;
 use crate::constraint_failures::ConstraintFailures;
 use crate::failures::Failures;
@@ -103,8 +104,8 @@ struct Match {
     candidates: Vec<ToolNumber>,
     /// The tools that would be candidates if their definitions hid no text: sorted.
     concealing: Vec<ToolNumber>,
-    /// The decision of the policy, if it was consulted.
-    policy_decision: Option<Arc<PolicyDecision>>,
+    /// The answers of the policy about the candidates, if it was consulted.
+    policy_answers: Option<Arc<PolicyAnswers>>,
     /// The eligible tools, in the order of preference: the first is selected.
     ranked: Vec<ToolNumber>,
 }
@@ -157,7 +158,7 @@ impl Matching {
             tags: tags.map(|tag| self.index.tag(tag.as_str())).collect(),
             candidates: Vec::new(),
             concealing: Vec::new(),
-            policy_decision: None,
+            policy_answers: None,
             ranked: Vec::new(),
         };
         if let Some(pair) = found.pair
@@ -177,14 +178,16 @@ impl Matching {
         let tools = found.candidates.iter();
         let tools = tools.map(|number| self.index.tool(*number));
         if !found.candidates.is_empty() && self.evaluation_context.has_policy() {
-            let candidates: Vec<_> = tools.clone().map(Candidate::of).collect();
-            found.policy_decision = self
-                .evaluation_context
-                .policy_decision(question(requirement), &candidates);
+            let mut candidates = tools.clone().map(Candidate::of);
+            let context = &self.evaluation_context;
+            let answers = context.policy_answers(question(requirement), &mut candidates);
+            found.policy_answers = answers.map(Arc::new);
         }
         let eligible = tools
-            .filter(|tool| found.denial(*tool).is_none() && self.veto(tool.server()).is_none());
-        let ranked = eligible.map(|tool| (Reverse(self.priority(tool.server())), tool.number()));
+            .enumerate()
+            .filter(|(place, tool)| found.is_allowed(*place) && self.veto(tool.server()).is_none());
+        let ranked =
+            eligible.map(|(_, tool)| (Reverse(self.priority(tool.server())), tool.number()));
         let mut ranked: Vec<_> = ranked.collect();
         // The numbers of tools are in the order in which ties are broken.
         sort_by_key(&mut ranked, |key| *key);
@@ -394,8 +397,7 @@ impl Matching {
     /// Returns the number of tools that pass each check.
     pub fn funnel(&self, requirement: usize) -> CapabilityFunnel {
         let found = &self.matches[requirement];
-        let candidates = found.candidates.iter();
-        let allowed = candidates.filter(|tool| found.denial(self.index.tool(**tool)).is_none());
+        let allowed = (0..found.candidates.len()).filter(|place| found.is_allowed(*place));
         let mut funnel = CapabilityFunnel {
             servers: self.index.len() as u32,
             tools: self.index.tool_count() as u32,
@@ -419,9 +421,19 @@ impl Matching {
         funnel
     }
 
-    /// Returns the decision of the policy on a requirement's candidates, if it was consulted.
+    /// Returns the decision of the policy on a requirement's candidates, if it was consulted. Of candidates that the policy can't
+    /// tell apart, it is about the first.
     pub fn policy_decision(&self, requirement: usize) -> Option<&PolicyDecision> {
-        self.matches[requirement].policy_decision.as_deref()
+        let answers = self.matches[requirement].policy_answers.as_ref();
+        answers.map(|it| it.decision())
+    }
+
+    /// Returns the decision of the policy on all of a requirement's candidates, if it was consulted.
+    pub fn whole_policy_decision(&self, requirement: usize) -> Option<PolicyDecision> {
+        let found = &self.matches[requirement];
+        let candidates = found.candidates.iter();
+        let ids = candidates.map(|number| tool_id(self.index.tool(*number)));
+        Some(found.policy_answers.as_ref()?.on_all(ids))
     }
 
     /// Returns the input of the policy for a requirement, as JSON, if it was consulted.
@@ -439,15 +451,12 @@ impl Matching {
     /// Returns the parts of the policy that decided against a tool, with the values that they found. Empty
     /// if the policy allows the tool or gave no answer.
     pub fn policy_facts(&self, requirement: usize, tool: ToolView<'_>) -> Vec<PolicyFact> {
-        let Some(decision) = self.policy_decision(requirement) else {
-            return Vec::new();
-        };
-        let tool = Candidate::of(tool);
-        match &decision.answer {
-            Ok(allowed) if !allowed.tools.contains(&tool.id()) => {
+        let denial = self.matches[requirement].denial(tool);
+        match (self.policy_decision(requirement), denial) {
+            (Some(decision), Some(Rejection::PolicyDenied { .. })) => {
                 let question = question(self.requirement(requirement));
                 let context = &self.evaluation_context;
-                context.policy_facts(question, tool, &decision.lines)
+                context.policy_facts(question, Candidate::of(tool), &decision.lines)
             }
             _ => Vec::new(),
         }
@@ -550,9 +559,16 @@ impl Match {
         })
     }
 
-    /// Returns the reason of the policy against a tool.
+    /// Returns whether the policy allows a candidate, by its place.
+    fn is_allowed(&self, place: usize) -> bool {
+        let answers = self.policy_answers.as_ref();
+        answers.is_none_or(|answers| answers.allows(place))
+    }
+
+    /// Returns the reason of the policy against a candidate.
     fn denial(&self, tool: ToolView<'_>) -> Option<Rejection<'_>> {
-        Rejection::by_policy(self.policy_decision.as_deref(), || tool_id(tool))
+        let place = self.candidates.binary_search(&tool.number()).ok()?;
+        self.policy_answers.as_ref()?.denial(place)
     }
 }
 

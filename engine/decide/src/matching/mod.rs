@@ -4,6 +4,7 @@ mod capability;
 mod context;
 mod decision;
 mod near;
+mod policy_answers;
 
 pub(super) use capability::capability_failure;
 pub use context::EvaluationContext;

@@ -108,7 +108,7 @@ impl Matching {
             requirement,
         } = &supposed;
         let fixed = fixed_reasons(requirement, constraints, candidate);
-        if !fixed.is_empty() || concealed(tool).is_some() || !self.would_allow(number, &supposed) {
+        if !fixed.is_empty() || concealed(tool).is_some() || !self.would_allow(number, supposed) {
             return None;
         }
         if self.veto(tool.server()).is_some() {
@@ -118,7 +118,7 @@ impl Matching {
     }
 
     /// Returns whether the policy would allow a supposed tool among the other candidates.
-    fn would_allow(&self, number: usize, supposed: &Supposed<'_>) -> bool {
+    fn would_allow(&self, number: usize, supposed: Supposed<'_>) -> bool {
         if !self.evaluation_context().has_policy() {
             return true;
         }
@@ -131,13 +131,15 @@ impl Matching {
         let tool = |other| Candidate::of(self.index().tool(other));
         let mut tools: Vec<_> = others.iter().copied().map(tool).collect();
         if others.get(before) == Some(&own) {
-            tools[before] = supposed.candidate.clone();
+            tools[before] = supposed.candidate;
         } else {
-            tools.insert(before, supposed.candidate.clone());
+            tools.insert(before, supposed.candidate);
         }
         let question = question(&supposed.requirement);
-        let decision = self.evaluation_context().policy_decision(question, &tools);
-        Rejection::by_policy(decision.as_deref(), || supposed.candidate.id()).is_none()
+        let answers = self
+            .evaluation_context()
+            .policy_answers(question, &mut tools.into_iter());
+        answers.is_none_or(|answers| answers.allows(before))
     }
 }
 
@@ -152,12 +154,13 @@ impl<'r> Supposed<'r> {
         match change {
             Change::Advertise(capability) => {
                 let tags = capability.constraints.iter().map(Name::as_str).collect();
-                candidate.advertised.push((pair, tags));
-                sort_by(&mut candidate.advertised, Ord::cmp);
+                let advertised = candidate.supposed();
+                advertised.push((pair, tags));
+                sort_by(advertised, Ord::cmp);
             }
             Change::AddConstraint(tag) => {
                 // The block that the reason is about; see `capability_failure`.
-                let blocks = candidate.advertised.iter_mut();
+                let blocks = candidate.supposed().iter_mut();
                 let nearest = blocks
                     .filter(|(advertised, _)| *advertised == pair)
                     .map(|(_, tags)| (missing(&requirement.capability, tags), tags))
