@@ -6,7 +6,7 @@
 use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace, MayWrite};
 use super::locked_tool::{CallContext, LockedTool, Target};
 use super::lookups::Lookups;
-use agent_json_schema::{self, Budget, JsonText};
+use agent_json_schema::{self, Budget, JsonText, ToolSchema};
 use agent_lower::{PolicyOccasion, ToolEntry};
 use agent_model::{CallPlan, Lock, Name, Planned, PlannedCall, ServerView, ToolView};
 use std::borrow::Cow;
@@ -123,8 +123,12 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     let listed = found.listed.as_ref();
     if let Some((listed, arguments)) = listed.zip(arguments.as_ref()) {
         let (schema, offset) = (listed.input_schema(), call.args.start);
-        let refused =
-            agent_json_schema::arguments(schema.as_deref(), arguments.root(), offset, &mut budget);
+        let refused = agent_json_schema::arguments(
+            schema.as_deref().map(ToolSchema::Text),
+            arguments.root(),
+            offset,
+            &mut budget,
+        );
         problems.extend(refused.into_iter().map(CallDenial::Arguments));
         problems.extend(unusable_output(
             listed.output_schema().as_deref(),

@@ -3,7 +3,7 @@
 use super::grounding::{Grounding, Verdict, ground};
 use super::plan::{RunDenial, output_denials};
 use agent_diagnostic::Diagnostic;
-use agent_json_schema::{Budget, JsonText};
+use agent_json_schema::{Budget, JsonText, ToolSchema};
 use agent_model::{EnvelopeFault, Payload, Summary};
 
 /// The kinds of results of \[1\].
@@ -112,7 +112,7 @@ pub fn complete_call(
             return CallOutcome::Refused(denials.collect());
         }
     };
-    let denials = check_payload(output_schema, &payload);
+    let denials = check_payload(output_schema.map(ToolSchema::Text), &payload);
     if !denials.is_empty() {
         return CallOutcome::Refused(denials);
     }
@@ -147,7 +147,7 @@ pub fn payload_denials(payload: Vec<u8>) -> Vec<PayloadDenial> {
 /// The reasons to withhold it: it is no `CallToolResult`, or it reports no error and its
 /// `structuredContent` does not fit the tool's `outputSchema`.
 pub fn deliver_payload(
-    output_schema: Option<&str>,
+    output_schema: Option<ToolSchema<'_>>,
     payload: Vec<u8>,
 ) -> Result<bool, Vec<PayloadDenial>> {
     let payload = match agent_lower::payload(payload) {
@@ -164,7 +164,7 @@ pub fn deliver_payload(
 
 /// Returns the reasons to refuse a payload. It must be a `CallToolResult` without `isError`, and its
 /// `structuredContent` must fit the tool's `outputSchema`, if any.
-fn check_payload(output_schema: Option<&str>, payload: &Payload) -> Vec<PayloadDenial> {
+fn check_payload(output_schema: Option<ToolSchema<'_>>, payload: &Payload) -> Vec<PayloadDenial> {
     let envelope = payload.envelope();
     if !envelope.faults.is_empty() {
         let faults = envelope.faults.iter().cloned();

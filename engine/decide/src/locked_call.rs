@@ -10,7 +10,7 @@ use super::locked_policy::CallPolicy;
 use super::locked_tool::{CallContext, LockedTool, Target};
 use super::lookups::Lookups;
 use super::policy_decision::{PolicyError, ResultRuling};
-use agent_json_schema::{self, Budget, Json, unusable};
+use agent_json_schema::{self, Budget, Json, KeptSchema, ToolSchema, unusable};
 use agent_lower::{PolicyOccasion, PolicyPhase};
 use agent_model::ToolView;
 use std::borrow::Cow;
@@ -21,8 +21,8 @@ const RATE_LIMITED: &str = "rate_limited";
 /// A locked tool, prepared for any number of calls.
 #[derive(Debug, Clone)]
 pub struct LockedCall {
-    input_schema: Option<String>,
-    output_schema: Option<String>,
+    input_schema: Option<KeptSchema>,
+    output_schema: Option<KeptSchema>,
     needs_approval: bool,
     is_rate_limited: bool,
     is_repeatable: bool,
@@ -48,14 +48,14 @@ impl LockedCall {
         };
         let mut budget = Budget::new();
         let mut trace = CallTrace::default();
+        let room = lookups.schema_room().clone();
         let found = LockedTool::find(target, context, (budget.likeness(), lookups), &mut trace);
         let listed = found.listed.as_ref();
         let locked = (&*found.selections, &*found.tools);
+        let kept = |text: Option<Cow<'_, str>>| Some(KeptSchema::new(&text?, &room));
         let prepared = Self {
-            input_schema: listed.and_then(|it| it.input_schema()).map(Cow::into_owned),
-            output_schema: listed
-                .and_then(|it| it.output_schema())
-                .map(Cow::into_owned),
+            input_schema: kept(listed.and_then(|it| it.input_schema())),
+            output_schema: kept(listed.and_then(|it| it.output_schema())),
             needs_approval: found.needs_approval(),
             is_rate_limited: found.has_tag(RATE_LIMITED),
             is_repeatable: found.has_tag(READONLY)
@@ -67,12 +67,15 @@ impl LockedCall {
             policy: found.policy.clone(),
         };
         trace.record(CallCheck::Unchanged, Vec::from_iter(found.changed));
-        let schema = prepared.input_schema.as_deref();
+        let schema = prepared.input_schema.as_ref().map(KeptSchema::text);
         let mut problems: Vec<_> = unusable(schema, &mut budget)
             .into_iter()
             .map(|it| CallDenial::Arguments(agent_json_schema::ArgumentProblem::Unusable(it)))
             .collect();
-        problems.extend(unusable_output(prepared.output_schema(), &mut budget));
+        problems.extend(unusable_output(
+            prepared.output_schema.as_ref().map(KeptSchema::text),
+            &mut budget,
+        ));
         trace.record(CallCheck::Arguments, problems);
         (prepared, trace.records)
     }
@@ -85,7 +88,7 @@ impl LockedCall {
         occasion: PolicyOccasion<'_>,
     ) -> Vec<CallRecord<'static>> {
         let mut trace = CallTrace::default();
-        let schema = self.input_schema.as_deref();
+        let schema = self.input_schema.as_ref().map(ToolSchema::Kept);
         let refused = agent_json_schema::arguments(schema, arguments, 0, &mut Budget::new());
         let problems = refused.into_iter().map(CallDenial::Arguments).collect();
         trace.record(CallCheck::Arguments, problems);
@@ -118,9 +121,9 @@ impl LockedCall {
         Some(self.results.as_ref()?.result(occasion))
     }
 
-    /// Returns the JSON text of the tool's `outputSchema`, if any.
-    pub fn output_schema(&self) -> Option<&str> {
-        self.output_schema.as_deref()
+    /// Returns the tool's `outputSchema`, if any.
+    pub fn output_schema(&self) -> Option<ToolSchema<'_>> {
+        self.output_schema.as_ref().map(ToolSchema::Kept)
     }
 
     /// Returns whether a human must approve every call \[4\].

@@ -1,5 +1,6 @@
 //! What is looked up again and again in one index and one lock: an entry may be large, and have many locked tools.
 
+use agent_json_schema::SchemaRoom;
 use agent_model::{Lock, Name, Rank, Selection, ServerView};
 use std::collections::BTreeMap;
 
@@ -9,6 +10,8 @@ pub struct Lookups {
     integrities: BTreeMap<Rank, String>,
     /// The server that was asked for last, and the numbers of its selections. Tools are prepared server by server.
     selections: (String, Vec<usize>),
+    /// The room for the schemas of prepared tools.
+    schema_room: SchemaRoom,
 }
 
 impl Lookups {
@@ -16,6 +19,10 @@ impl Lookups {
     pub fn integrity(&mut self, server: ServerView<'_>) -> &str {
         let known = self.integrities.entry(server.rank());
         known.or_insert_with(|| agent_lower::integrity(server))
+    }
+
+    pub(super) fn schema_room(&self) -> &SchemaRoom {
+        &self.schema_room
     }
 
     /// Returns the selections of all versions of a server, in the order of the lock.

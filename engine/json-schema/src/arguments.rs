@@ -3,9 +3,10 @@
 use super::arena::Schema;
 use super::budget::{Budget, OverBudget};
 use super::correction::{Correction, renamed};
-use super::json::{Json, with_schema};
+use super::json::Json;
 use super::keyword::{Draft, entries};
 use super::schema_error::{Refused, SchemaErrorKind};
+use super::tool_schema::ToolSchema;
 use super::violation::{Violation, without_follow_ups};
 use agent_syntax::{Entry, Node};
 use agent_text::Span;
@@ -71,11 +72,12 @@ pub enum ArgumentProblem {
 /// Returns all problems of the arguments, whose text begins at `offset` of the plan, by the schema of
 /// their tool. A tool without a schema can't be called.
 ///
-/// The schema is of draft 2020-12, unless its `$schema` or its form says otherwise ([`with_schema`]). Arguments must be an
+/// The schema is of draft 2020-12, unless its `$schema` or its form says otherwise
+/// ([`with_schema`](super::with_schema)). Arguments must be an
 /// object, even if the schema does not require it. All their names must be declared, unless an
 /// `additionalProperties` of the schema allows others.
 pub fn arguments(
-    schema: Option<&str>,
+    schema: Option<ToolSchema<'_>>,
     arguments: Json<'_, '_>,
     offset: u32,
     budget: &mut Budget,
@@ -96,20 +98,21 @@ pub fn unusable(schema: Option<&str>, budget: &mut Budget) -> Vec<Unusable> {
 /// # Errors
 /// The reasons why the schema can't be used.
 pub fn draft(schema: Option<&str>, budget: &mut Budget) -> Result<Draft, Vec<Unusable>> {
+    let schema = schema.map(ToolSchema::Text);
     with_tool_schema(schema, budget, |schema, _| Ok(schema.draft))
 }
 
 /// Calls a function with the schema of a tool.
 fn with_tool_schema<R>(
-    schema: Option<&str>,
+    schema: Option<ToolSchema<'_>>,
     budget: &mut Budget,
     look: impl FnOnce(&Schema<'_>, &mut Budget) -> Result<R, OverBudget>,
 ) -> Result<R, Vec<Unusable>> {
     let Some(schema) = schema else {
         return Err(vec![unreadable("is missing")]);
     };
-    let looked = with_schema(schema, budget, |schema, budget| {
-        look(&schema?, budget).map_err(Refused::OverBudget)
+    let looked = schema.with(budget, |schema, budget| {
+        look(schema?, budget).map_err(Refused::OverBudget)
     });
     looked
         .ok_or_else(|| vec![unreadable("can't be read")])?

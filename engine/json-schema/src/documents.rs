@@ -49,6 +49,12 @@ impl<'a> Documents<'a> {
         &self.registry
     }
 
+    /// Returns whether a schema has referred to a metaschema.
+    #[cfg(any(test, feature = "kept-schemas"))]
+    pub(super) fn has_metaschemas(&self) -> bool {
+        self.metaschemas.get().is_some()
+    }
+
     /// Returns the metaschemas. The first call reads them.
     pub(super) fn metaschemas(&'a self) -> &'a [Node<'a>] {
         self.metaschemas.get_or_init(|| {

@@ -55,13 +55,19 @@ pub fn without_unusable_patterns(schema: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::without_unusable_patterns;
-    use crate::{Budget, JsonText, arguments, unusable};
+    use crate::{Budget, JsonText, ToolSchema, arguments, unusable};
 
     const BEHIND: &str = "a(?=b)";
 
     fn refused(schema: &str, value: &str) -> usize {
         let value = JsonText::read(value).expect("JSON");
-        arguments(Some(schema), value.root(), 0, &mut Budget::new()).len()
+        arguments(
+            Some(ToolSchema::Text(schema)),
+            value.root(),
+            0,
+            &mut Budget::new(),
+        )
+        .len()
     }
 
     #[test]

@@ -113,19 +113,38 @@ impl Schema<'_> {
 pub fn with_schema<R>(
     text: &str,
     budget: &mut Budget,
-    look: impl FnOnce(Result<Schema<'_>, Refused>, &mut Budget) -> R,
+    look: impl FnOnce(Result<&Schema<'_>, Refused>, &mut Budget) -> R,
 ) -> Option<R> {
+    looked(look, |look| compiled(text, budget, look))
+}
+
+/// A function that looks at a schema.
+pub(super) type Look<'l> = dyn FnMut(Result<&Schema<'_>, Refused>, &mut Budget) + 'l;
+
+/// Gives a function to code that is compiled once for all of them. Returns what it returns, or `None` if it was not called.
+pub(super) fn looked<R>(
+    look: impl FnOnce(Result<&Schema<'_>, Refused>, &mut Budget) -> R,
+    give: impl FnOnce(&mut Look<'_>),
+) -> Option<R> {
+    let (mut look, mut found) = (Some(look), None);
+    give(&mut |schema, budget| found = look.take().map(|look| look(schema, budget)));
+    found
+}
+
+/// Calls a function with the schema of a text, unless it is invalid JSON.
+pub(super) fn compiled(text: &str, budget: &mut Budget, look: &mut Look<'_>) {
     if let Err(over) = budget.read(text) {
-        return Some(look(Err(Refused::OverBudget(over)), budget));
+        return look(Err(Refused::OverBudget(over)), budget);
     }
-    let root = parse_value(&mut Reader::new(text)).ok()?;
-    let documents = Documents::new();
-    let schema = compile(&root, &documents, budget);
-    Some(look(schema, budget))
+    if let Ok(root) = parse_value(&mut Reader::new(text)) {
+        let documents = Documents::new();
+        let schema = compile(&root, &documents, budget);
+        look(schema.as_ref().map_err(Clone::clone), budget);
+    }
 }
 
 /// Compiles a schema in the newest draft whose forms it has.
-fn compile<'a>(
+pub(super) fn compile<'a>(
     root: &'a Node<'a>,
     documents: &'a Documents<'a>,
     budget: &mut Budget,

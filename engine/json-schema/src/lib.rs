@@ -19,6 +19,8 @@
 //! | `secrecy` | the parts of a value that a schema marks as secret |
 //! | `json` | values and schemas, for layers without access to syntax trees |
 //! | `ignored_patterns` | schemas without the patterns that can't be used |
+//! | `kept` | schemas that are compiled once for many checks; without the feature `kept-schemas`, `kept_texts` |
+//! | `tool_schema` | a schema of a tool, kept or not |
 //! | `set` | schemas together with their texts |
 //! | `library` | the schemas of the project, with the core that they refer to |
 //! | `arguments` | checks the arguments of a call |
@@ -40,6 +42,11 @@ mod evaluate;
 mod ignored_patterns;
 mod introspection;
 mod json;
+#[cfg(any(test, feature = "kept-schemas"))]
+mod kept;
+#[cfg(not(any(test, feature = "kept-schemas")))]
+#[path = "kept_texts.rs"]
+mod kept;
 mod keyword;
 mod library;
 mod look_ahead;
@@ -49,6 +56,7 @@ mod pointer;
 mod schema_error;
 mod secrecy;
 mod set;
+mod tool_schema;
 mod types;
 mod uri;
 mod value;
@@ -64,6 +72,7 @@ pub use ecma::PatternError;
 pub use ignored_patterns::without_unusable_patterns;
 pub use introspection::{InstanceLocation, PropertyStatus};
 pub use json::{Json, JsonText, with_schema};
+pub use kept::{KeptSchema, SchemaRoom};
 pub use keyword::Draft;
 pub use library::{CATALOGUES, Library, LibraryError, LibrarySchema, MOVA};
 pub use number::same_number;
@@ -71,5 +80,6 @@ pub use pattern::{PATTERN_LENGTH_LIMIT, PATTERN_LIMIT, TextPattern, TextPatternE
 pub use pointer::{at_pointer, child, token, unescaped};
 pub use schema_error::{Refused, SCHEMA_ERROR_LIMIT, SchemaError, SchemaErrorKind};
 pub use set::{NamedText, SchemaSet};
+pub use tool_schema::ToolSchema;
 pub use types::Types;
 pub use violation::{Violation, without_follow_ups};

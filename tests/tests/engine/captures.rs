@@ -8,7 +8,7 @@
 mod calls;
 
 use agent_decide::{CallContext, CallDenial, CallVerdict, MayWrite, Resolution, authorize_call};
-use agent_json_schema::{ArgumentProblem, Budget, JsonText, arguments};
+use agent_json_schema::{ArgumentProblem, Budget, JsonText, ToolSchema, arguments};
 use agent_lower as lower;
 use agent_model::{Index, Lock};
 use calls::{Call, Expected, calls};
@@ -107,7 +107,12 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 fn decide(schema: &Value, call: &Call) {
     let (schema_text, arguments_text) = (schema.to_string(), call.arguments.to_string());
     let read = JsonText::read(&arguments_text).expect("JSON");
-    let problems = arguments(Some(&schema_text), read.root(), 0, &mut Budget::new());
+    let problems = arguments(
+        Some(ToolSchema::Text(&schema_text)),
+        read.root(),
+        0,
+        &mut Budget::new(),
+    );
     let about = format!("{}: {schema}\n{arguments_text}\n{problems:#?}", call.what);
     match &call.expected {
         Expected::Fits => assert!(problems.is_empty(), "{about}"),

@@ -8,7 +8,7 @@ use super::schemas::{Applicable, Side};
 use super::server::{ServerUse, ToolSchemas};
 use crate::call_record::CallDenial;
 use crate::locked_policy::{CallPolicy, LockedDenial};
-use agent_json_schema::{Budget, Json, JsonText, OverBudget, Refused, Violation, with_schema};
+use agent_json_schema::{Budget, Json, JsonText, OverBudget, Refused, ToolSchema, Violation};
 use agent_lower::{PolicyOccasion, Validated, rule};
 use agent_model::{Binding, Context, Input, Lock, Origin, Plan, PlanStep, ToolPool};
 use core::net::IpAddr;
@@ -237,7 +237,7 @@ impl AuthorizedPlan {
             found.extend(violations(checked, &schema.name));
         }
         if let Some(text) = &parts.authorized.schemas.output {
-            found.extend(output_denials(text, root, &mut budget));
+            found.extend(output_denials(ToolSchema::Text(text), root, &mut budget));
         }
         found
     }
@@ -312,12 +312,12 @@ fn violations(
 /// Returns the reasons of the tool's own schema to refuse an output. A schema that can't be used
 /// refuses every output.
 pub(crate) fn output_denials(
-    schema: &str,
+    schema: ToolSchema<'_>,
     output: Json<'_, '_>,
     budget: &mut Budget,
 ) -> Vec<RunDenial<'static>> {
     const NAME: &str = "`outputSchema` of the tool";
-    let found = with_schema(schema, budget, |schema, budget| match schema {
+    let found = schema.with(budget, |schema, budget| match schema {
         Ok(schema) => violations(schema.check_json(output, budget), NAME),
         Err(Refused::OverBudget(over)) => vec![RunDenial::OverBudget(over)],
         Err(Refused::Invalid(errors)) => {

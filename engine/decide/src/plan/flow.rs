@@ -105,7 +105,7 @@ impl<'a> Decision<'a> {
             let own = own.and_then(|step| step.schemas.output.as_deref());
             let found = own.and_then(|text| {
                 with_schema(text, &mut self.budget, |schema, budget| match schema {
-                    Ok(schema) => link.mismatch(&schema, &pointer, budget),
+                    Ok(schema) => link.mismatch(schema, &pointer, budget),
                     // The step of the schema is denied.
                     Err(_) => Ok(None),
                 })

@@ -5,7 +5,7 @@ use super::schemas::Applicable;
 use super::server::ToolSchemas;
 use crate::locked_tool::NEAR;
 use agent_json_schema::{
-    self, ArgumentProblem, Budget, Correction, Json, OverBudget, without_follow_ups,
+    self, ArgumentProblem, Budget, Correction, Json, OverBudget, ToolSchema, without_follow_ups,
 };
 use agent_lower::rule;
 use agent_model::{Binding, Driver, Program};
@@ -124,7 +124,7 @@ pub(super) fn denials<'r>(
     }
     found.schemas(root, consumer, budget);
     if let Some(tool) = consumer.tool.filter(|tool| tool.listed) {
-        let schema = tool.input.as_deref();
+        let schema = tool.input.as_deref().map(ToolSchema::Text);
         let mut problems = agent_json_schema::arguments(schema, root, offset, budget);
         // A fault that the schema of the binding sees too is one.
         problems.retain(|problem| !found.denials.iter().any(|it| is_same(it, problem)));
