@@ -66,7 +66,7 @@ impl<'a> CallAnswer<'a> {
         match &self.verdict {
             CallVerdict::Allowed(call) => vec![
                 ("lock", digest(&lock(call.lock()))),
-                ("entry of the index", integrity(call.server())),
+                ("entry of the index", integrity(call.server()).to_owned()),
                 ("definition of the tool", call.definition().to_owned()),
             ],
             _ => Vec::new(),

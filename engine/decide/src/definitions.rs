@@ -2,9 +2,10 @@
 
 use super::drift::Drift;
 use super::expansion::locked_tools;
-use super::lookups::Lookups;
 use agent_diagnostic::Code;
-use agent_lower::{StoredDefinition, Uncallable, definition_digest, locked_digest, uncallable};
+use agent_lower::{
+    StoredDefinition, Uncallable, definition_digest, integrity, locked_digest, uncallable,
+};
 use agent_model::{Grant, Index, Lock, Name, Selection, ServerView, ToolName, ToolView};
 use agent_text::sort::{map_of, set_of};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,20 +39,19 @@ pub fn compare_definitions(
     // That a lock was edited is another drift, and no fault of the definitions.
     let mut edited: BTreeSet<String> = BTreeSet::new();
     let mut is_open = false;
-    let mut lookups = Lookups::default();
     for selection in &lock.selections {
         let id = selection.id.as_str();
         match &selection.grant {
             Grant::Capability {
                 definition, tool, ..
             } => {
-                let present = current_digest((selection, tool, definition), index, &mut lookups);
+                let present = current_digest((selection, tool, definition), index);
                 if let Some(present) = present.filter(|it| it != definition) {
                     edited.extend([present, definition.clone()]);
                 }
                 wanted.insert(definition.clone(), format!("`{tool}` of `{id}`"));
             }
-            Grant::Category { .. } => is_open |= current(selection, index, &mut lookups).is_none(),
+            Grant::Category { .. } => is_open |= current(selection, index).is_none(),
         }
     }
     if !is_open {
@@ -105,18 +105,13 @@ pub fn compare_definitions(
 fn current_digest(
     (selection, tool, locked): (&Selection, &ToolName, &str),
     index: &Index,
-    lookups: &mut Lookups,
 ) -> Option<String> {
-    let tool = current(selection, index, lookups)?.tool(tool.as_str())?;
+    let tool = current(selection, index)?.tool(tool.as_str())?;
     Some(locked_digest(tool, |digest| digest == locked))
 }
 
 /// Returns the locked entry of a selection, if the index has it.
-fn current<'i>(
-    selection: &Selection,
-    index: &'i Index,
-    lookups: &mut Lookups,
-) -> Option<ServerView<'i>> {
+fn current<'i>(selection: &Selection, index: &'i Index) -> Option<ServerView<'i>> {
     let server = index.find(selection.id.as_str(), selection.version.as_str());
-    server.filter(|server| lookups.integrity(*server) == selection.integrity)
+    server.filter(|server| integrity(*server) == selection.integrity)
 }

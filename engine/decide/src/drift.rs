@@ -1,11 +1,10 @@
 //! The differences between two locks, or between a lock and an index.
 
-use super::lookups::Lookups;
 use super::matching::capability_failure;
 use super::rejection::Rejection;
 use super::selection::ignored_patterns;
 use agent_diagnostic::Code;
-use agent_lower::{Candidate, locked_digest};
+use agent_lower::{Candidate, integrity, locked_digest};
 use agent_model::{
     Capability, Grant, Index, Load, Lock, Name, NonEmpty, Scope, Selection, Serve, ServerId,
     ToolName, ToolView, selection_hash,
@@ -153,7 +152,6 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
 /// Compares a lock with the entries of an index, and with the digest of a policy if one is given.
 pub fn verify_under(lock: &Lock, index: &Index, policy: Option<&str>) -> LockState {
     let mut drifts = Drifts::default();
-    let mut lookups = Lookups::default();
     if policy.is_some() && policy != lock.policy.as_deref() && lock.has_capabilities() {
         drifts.add(Code::PolicyChanged, None, lock.policy.as_deref(), policy);
     }
@@ -197,7 +195,7 @@ pub fn verify_under(lock: &Lock, index: &Index, policy: Option<&str>) -> LockSta
                 ..
             } => {
                 let tool = server.tool(tool.as_str());
-                let is_current = *lookups.integrity(server) == selection.integrity;
+                let is_current = integrity(server) == selection.integrity;
                 drifts.verify_tool(selection, is_current, capability, definition, tool);
             }
         }
@@ -209,7 +207,7 @@ pub fn verify_under(lock: &Lock, index: &Index, policy: Option<&str>) -> LockSta
         }
         let ignored = ignored_patterns(&selection.grant, server);
         drifts.compare_patterns(grant, &selection.patterns, &ignored);
-        let (before, after) = (&selection.integrity, lookups.integrity(server));
+        let (before, after) = (&selection.integrity, integrity(server));
         drifts.compare_value(Code::IntegrityChanged, grant, before, after);
     }
     drifts.0.into()

@@ -109,7 +109,7 @@ impl<'a> LockedTool<'a> {
                 None => denials.push(CallDenial::LockMissing),
             }
         }
-        let entries = entries(&selections, context.index, lookups, &mut denials);
+        let entries = entries(&selections, context.index, &mut denials);
         trace.record(CallCheck::Locked, denials);
         let tools = entries.iter();
         let tools: Vec<_> = tools.filter_map(|it| it.tool(target.tool)).collect();
@@ -124,12 +124,12 @@ impl<'a> LockedTool<'a> {
             pointer: found.pointer,
         });
         trace.record(CallCheck::Permitted, denials.chain(hidden).collect());
-        let changed = listed.as_ref().and_then(|listed| {
-            let present = |locked: &str| listed.locked_form(target.tool, |it| it == locked).0;
-            changed(present, &selections, &tools)
-        });
         let definition = listed.as_ref();
         let definition = definition.map(|listed| digest(&listed.definition(target.tool)));
+        let known = listed.as_ref().zip(definition.as_deref());
+        let changed = known.and_then(|(listed, definition)| {
+            changed((target.tool, listed, definition), &selections, &tools)
+        });
         let policy = CallPolicy::new(PolicyPhase::Call, context, (&selections, &tools));
         Self {
             listed,
@@ -231,7 +231,6 @@ fn only_of<'a>(target: Target<'_>, lock: &'a Lock) -> Vec<&'a str> {
 fn entries<'a>(
     selections: &[&'a Selection],
     index: &'a Index,
-    lookups: &mut Lookups,
     denials: &mut Vec<CallDenial<'a>>,
 ) -> Vec<ServerView<'a>> {
     let mut entries: Vec<ServerView<'a>> = Vec::new();
@@ -239,7 +238,7 @@ fn entries<'a>(
         let (version, integrity) = (selection.version.as_str(), &*selection.integrity);
         let entry = index
             .find(selection.id.as_str(), version)
-            .filter(|server| lookups.integrity(*server) == integrity);
+            .filter(|server| agent_lower::integrity(*server) == integrity);
         match entry {
             Some(entry) if entries.iter().all(|it| it.rank() != entry.rank()) => {
                 entries.push(entry);
@@ -275,7 +274,7 @@ pub(super) fn forbidding<'l>(
 /// Returns the denial of a definition that is not the locked one, or of a lock that was edited. A capability locks its digest; a
 /// category locks the index's entry, whose integrity was checked.
 fn changed<'a>(
-    present: impl Fn(&str) -> String,
+    (name, listed, definition): (&str, &ToolEntry<'a>, &str),
     selections: &[&'a Selection],
     tools: &[ToolView<'a>],
 ) -> Option<CallDenial<'a>> {
@@ -295,9 +294,16 @@ fn changed<'a>(
         return Some(CallDenial::LockEdited { locked });
     }
     let of_capability = of_capability.map(|(_, locked)| locked.clone());
-    let of_entry = tools.iter().copied().map(agent_lower::definition_digest);
-    of_capability.chain(of_entry).find_map(|locked| {
-        let present = present(&locked);
+    let of_entry = tools
+        .iter()
+        .map(|tool| match tool.entry() == listed.text() {
+            true => definition.to_owned(),
+            false => agent_lower::definition_digest(*tool),
+        });
+    let mut changed = of_capability.chain(of_entry).filter(|it| it != definition);
+    changed.find_map(|locked| {
+        // A lock of earlier versions has a digest of fewer members.
+        let present = listed.locked_form(name, |it| it == locked).0;
         (present != locked).then_some(CallDenial::DefinitionChanged { locked, present })
     })
 }

@@ -1,13 +1,11 @@
-//! What is looked up again and again in one index and one lock: an entry may be large, and have many locked tools.
+//! What is looked up again and again in one lock, for many tools.
 
 use agent_json_schema::SchemaRoom;
-use agent_model::{Lock, Name, Rank, Selection, ServerView};
-use std::collections::BTreeMap;
+use agent_model::{Lock, Name, Selection};
 
 /// What was looked up in one index and one lock.
 #[derive(Debug, Default)]
 pub struct Lookups {
-    integrities: BTreeMap<Rank, String>,
     /// The server that was asked for last, and the numbers of its selections. Tools are prepared server by server.
     selections: (String, Vec<usize>),
     /// The room for the schemas of prepared tools.
@@ -15,12 +13,6 @@ pub struct Lookups {
 }
 
 impl Lookups {
-    /// Returns the integrity of an entry.
-    pub fn integrity(&mut self, server: ServerView<'_>) -> &str {
-        let known = self.integrities.entry(server.rank());
-        known.or_insert_with(|| agent_lower::integrity(server))
-    }
-
     pub(super) fn schema_room(&self) -> &SchemaRoom {
         &self.schema_room
     }

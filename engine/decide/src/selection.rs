@@ -22,7 +22,7 @@ pub(super) fn selection(
         version: checked(ServerVersion::new(server.version()))?,
         endpoint: checked(Endpoint::new(server.endpoint()))?,
         hash,
-        integrity: integrity(server),
+        integrity: integrity(server).to_owned(),
     })
 }
 

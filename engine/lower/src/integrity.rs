@@ -6,9 +6,9 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use sha2::{Digest, Sha256};
 
 /// Returns `sha256-` and the base64 of the SHA-256 of an entry's RFC 8785 form, with unknown keys.
-pub fn integrity(server: ServerView<'_>) -> String {
+pub fn integrity(server: ServerView<'_>) -> &str {
     // The index was parsed when it was loaded, so each entry is JSON.
-    digest(&canonical(server.entry()).unwrap_or_default())
+    server.kept_integrity(|it| digest(&canonical(it.entry()).unwrap_or_default()))
 }
 
 /// Returns `sha256-` and the base64 of a text's SHA-256.

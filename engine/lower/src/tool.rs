@@ -96,6 +96,11 @@ impl<'e> ToolEntry<'e> {
         }
     }
 
+    /// Returns the text of the object.
+    pub fn text(&self) -> &'e str {
+        self.text
+    }
+
     fn member(&self, name: &str) -> Option<&Node<'e>> {
         let mut members = self.members.iter();
         Some(&members.find(|member| member.key == name)?.value)

@@ -14,7 +14,7 @@ pub fn authorized_call(call: &AuthorizedCall<'_>) -> String {
     w.object(|w| {
         w.key("against").object(|w| {
             w.key("definition").string(call.definition());
-            w.key("entry").string(&integrity(call.server()));
+            w.key("entry").string(integrity(call.server()));
             w.key("lock").string(&lock_digest(call.lock()));
         });
         w.key("call").object(|w| {

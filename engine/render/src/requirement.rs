@@ -224,7 +224,7 @@ fn write_selected(w: &mut Writer, decision: Decision<'_>, selected: Candidate<'_
     w.key("endpoint").string(server.endpoint());
     w.key("hash").optional(decision.hash().as_deref());
     w.key("id").string(server.id());
-    w.key("integrity").string(&integrity(server));
+    w.key("integrity").string(integrity(server));
     if let (Decision::Capability(matching, number), Some(tool)) = (decision, tool) {
         w.key("obligations")
             .strings(matching.needs_approval(number, tool).then_some("approval"));

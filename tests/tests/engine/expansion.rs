@@ -78,7 +78,7 @@ fn lock(index: &Index, tools: &[(&str, &str, &str, Load)]) -> Lock {
                 version: ServerVersion::new(*version).expect("a version"),
                 endpoint: Endpoint::new(server.endpoint()).expect("an endpoint"),
                 hash: hash(tool),
-                integrity: integrity(server),
+                integrity: integrity(server).to_owned(),
                 patterns: Vec::new(),
             }
         })
@@ -396,7 +396,7 @@ fn the_policy_is_asked_for_the_categories_that_cover_a_tool_alone() {
     lock.selections.insert(0, other);
     lock.selections
         .iter_mut()
-        .for_each(|it| it.integrity.clone_from(&integrity));
+        .for_each(|it| integrity.clone_into(&mut it.integrity));
     for (tool, expected) in [("s3_list", &["web"][..]), ("s3_put", &["files", "web"])] {
         let id = format!("aws@2/{tool}");
         let (fake, context) = policy(Ok(allowing(&[&id])));

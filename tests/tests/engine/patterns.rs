@@ -94,7 +94,10 @@ fn only_an_overlay_ignores_patterns() {
     let send = |index: &Index| {
         let server = index.versions("mail").next().expect("the server");
         let tool = server.tool("send").expect("the tool");
-        (lower::integrity(server), lower::definition_digest(tool))
+        (
+            lower::integrity(server).to_owned(),
+            lower::definition_digest(tool),
+        )
     };
     let (with, without) = (send(&index(true)), send(&index(false)));
     assert_ne!(with.0, without.0);

@@ -199,7 +199,7 @@ impl World {
                 version: ServerVersion::new(server.version()).expect("a version"),
                 endpoint: Endpoint::new(server.endpoint()).expect("an endpoint"),
                 hash: hash(tool),
-                integrity: integrity(server),
+                integrity: integrity(server).to_owned(),
                 patterns: ignored(server, &|name| name == tool.name()),
             }
         };
@@ -236,7 +236,7 @@ impl World {
                 version: ServerVersion::new(server.version()).expect("a version"),
                 endpoint: Endpoint::new(server.endpoint()).expect("an endpoint"),
                 hash: selection_hash(id, server.version(), server.endpoint(), []),
-                integrity: integrity(server),
+                integrity: integrity(server).to_owned(),
                 patterns: ignored(server, &|_| true),
             }]
         });

@@ -89,7 +89,7 @@ impl<'a> KnownTool<'a> {
             version: entry.version().to_owned(),
             endpoint: entry.endpoint().to_owned(),
             tool: target.tool.to_owned(),
-            integrity: integrity(*entry),
+            integrity: integrity(*entry).to_owned(),
             definition,
             needs_approval,
         });

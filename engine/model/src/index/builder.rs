@@ -9,6 +9,7 @@ use agent_text::sort::{sort_by, sort_by_number};
 use agent_text::{Span, Text};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 /// A new server.
 #[derive(Debug, Clone, Copy)]
@@ -254,6 +255,7 @@ impl IndexBuilder {
             scopes: Dictionary::default(),
             by_name: Vec::new(),
             tools: Tools::default(),
+            integrities: OnceLock::new(),
         };
         for row in &mut index.rows {
             let members = &mut index.memberships[row.members as usize..];

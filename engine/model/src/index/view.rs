@@ -6,6 +6,7 @@ use super::dictionary::{Dictionary, Members, Rank};
 use agent_text::sort::sort_by;
 use agent_text::{Place, Span, Text};
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 /// A valid index.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Index {
     pub(super) scopes: Dictionary,
     pub(super) by_name: Vec<Rank>,
     pub(super) tools: Tools,
+    /// The integrities of entries that were asked for, by rank.
+    pub(super) integrities: OnceLock<Box<[OnceLock<Box<str>>]>>,
 }
 
 impl Index {
@@ -194,6 +197,13 @@ impl<'i> ServerView<'i> {
     /// Returns its number in the order that breaks ties.
     pub fn rank(self) -> Rank {
         self.rank
+    }
+
+    /// Returns the integrity of its entry, which is calculated for the first request.
+    pub fn kept_integrity(self, calculate: impl FnOnce(Self) -> String) -> &'i str {
+        let all = || (0..self.index.len()).map(|_| OnceLock::new()).collect();
+        let integrities = self.index.integrities.get_or_init(all);
+        integrities[self.rank as usize].get_or_init(|| calculate(self).into_boxed_str())
     }
 
     /// Returns `id`.
