@@ -3,7 +3,7 @@
 use agent_json_schema::SchemaRoom;
 use agent_model::{Lock, Name, Selection};
 
-/// What was looked up in one index and one lock.
+/// What was looked up in one lock, and the room for the schemas of its tools.
 #[derive(Debug, Default)]
 pub struct Lookups {
     /// The server that was asked for last, and the numbers of its selections. Tools are prepared server by server.
