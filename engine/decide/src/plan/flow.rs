@@ -191,7 +191,7 @@ impl<'a> Link<'a, '_> {
         let found = text.and_then(|text| {
             with_schema(text, budget, |schema, budget| match schema {
                 // Arguments of tools are an object even if the schema is silent.
-                Ok(schema) => self.fits(&part, &schema, Types::OBJECT, budget),
+                Ok(schema) => self.fits(&part, schema, Types::OBJECT, budget),
                 Err(_) => Ok(None),
             })
         });
